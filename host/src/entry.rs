@@ -1,6 +1,6 @@
 //! The function of a program that runs: the one asked for, else the only one that no other calls.
 
-use crate::problem::{Problem, meant_or_all};
+use ilo_drive::problem::{Problem, meant_or_all};
 use ilo_spec::error::Code;
 use ilo_vm::{FunctionId, Program};
 

@@ -1,6 +1,6 @@
 //! Reading files and standard input, never more than a limit.
 
-use crate::problem::Problem;
+use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use std::fs::File;
 use std::io::{self, Read};

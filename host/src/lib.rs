@@ -12,7 +12,7 @@
 //! let tools = Tools::from_file("tools.json".as_ref()).map_err(|problems| problems[0].clone())?;
 //! let input = Data::Record(vec![("user-id".into(), "u1".into()), ("message".into(), "hi".into())]);
 //! let function = program.function("notify").ok_or("no such function")?;
-//! let mut finished = ilo_host::run(&program, function, &input, &tools, &Options::default(), &mut ())
+//! let finished = ilo_host::run(&program, function, &input, &tools, &Options::default(), &mut ())
 //!     .map_err(|problems| problems[0].clone())?;
 //! if let Some(value) = finished.outcome().and_then(|outcome| outcome.ok()) {
 //!     println!("{value}");
@@ -47,7 +47,7 @@
 //! let input = Data::Record(vec![("items".into(), items)]);
 //! let options = Options { slots: CallSlots::new(8), ..Options::default() };
 //! let function = program.function("prices").ok_or("no such function")?;
-//! let mut finished = ilo_host::run(&program, function, &input, &tools, &options, &mut ())
+//! let finished = ilo_host::run(&program, function, &input, &tools, &options, &mut ())
 //!     .map_err(|problems| problems[0].clone())?;
 //! let outcome = finished.outcome().ok_or("interrupted")?.to_string();
 //! assert_eq!(outcome, r#"{"status":"ok","value":["lamp: 12.50","desk: 12.50","rug: 12.50"]}"#);
@@ -58,25 +58,29 @@
 //! A host that drives runs itself, on a runtime of its own, takes `ilo_vm::Scout` for the same: example
 //! `ahead`.
 
+mod builtin;
 mod command;
 mod config;
-pub mod data;
 pub mod entry;
 pub mod file;
-mod input;
 pub mod interrupt;
 pub mod lock;
+#[cfg(feature = "login")]
+pub mod login;
 mod mcp;
 mod mock;
-pub mod plan;
-pub mod problem;
 pub mod replay;
 pub mod run;
 #[cfg(feature = "serve")]
 pub mod serve;
+pub mod telemetry;
+#[cfg(feature = "login")]
+mod tokens;
 mod tool;
 pub mod tools;
 pub mod trace;
+mod trace_context;
 
+pub use ilo_drive::{data, plan, problem};
 pub use run::run;
 pub use tools::Tools;

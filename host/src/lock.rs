@@ -9,10 +9,10 @@
 mod changes;
 mod lock_file;
 
-use crate::data::Data;
-use crate::data::read::{Bounds, read};
-use crate::problem::{MOST, Problem, shortened};
 use crate::tools::{Source, Tool, Tools};
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, read};
+use ilo_drive::problem::{MOST, Problem, shortened};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use lock_file::Place;

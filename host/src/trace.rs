@@ -1,19 +1,14 @@
-//! The record of a run: a line of JSON for each tool call, written as it ends.
+//! Writes the record of a run, a line for each tool call as it ends, and reads the lines of such a record.
 
-use crate::data::write::quote;
 use crate::run::{Ended, Observer};
-use crate::tools::{Failure, OnDoubt};
+use ilo_drive::problem::Problem;
+pub use ilo_drive::trace::line;
+use ilo_drive::trace::timed_line;
 use ilo_spec::error::Code;
-use std::fmt;
-use std::io::{self, Write};
-use std::time::Duration;
+use std::io::{self, BufRead, Read, Write};
 
-/// The member of a call that may have changed something although the run has no answer of it.
-pub(crate) const IN_DOUBT: &str = "in_doubt";
-/// The member of a call that ended its run: the code of the fault, or [`INTERRUPTED`].
-pub(crate) const ENDED: &str = "ended";
-/// What a call of a run that was interrupted has there.
-pub(crate) const INTERRUPTED: &str = "interrupted";
+/// The most bytes of a line, which is a call with its arguments and its answer.
+const LINE: u64 = 64 << 20;
 
 /// Writes the trace.
 #[derive(Debug)]
@@ -42,46 +37,34 @@ impl<W: Write> Observer for Trace<W> {
         if self.error.is_some() {
             return;
         }
-        let (start, duration) = (Milliseconds(call.start), Milliseconds(call.duration));
-        let mut line = line(call);
-        line.pop();
-        let number = call.number;
-        let line = format!("{line},\"start_ms\":{start},\"duration_ms\":{duration},\"number\":{number}}}\n");
+        let line = timed_line(call);
         self.error = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).err();
     }
 }
 
-/// A time as a number of milliseconds, to the microsecond.
-struct Milliseconds(Duration);
-
-impl fmt::Display for Milliseconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let micros = self.0.as_micros();
-        write!(f, "{}.{:03}", micros / 1_000, micros % 1_000)
+/// Hands over the lines of a trace: the number from 1, the bytes, and whether a line break ended it. `name`
+/// is the file in messages.
+///
+/// # Errors
+/// The first error of `take`; a line that is too long; input that cannot be read.
+pub fn each_line(
+    name: &str,
+    mut trace: impl BufRead,
+    mut take: impl FnMut(u64, &[u8], bool) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        let bad = |message: String| Problem::new(Code::BadInput, format!("{name}:{number}"), message);
+        let count = trace.by_ref().take(LINE).read_until(b'\n', &mut line);
+        if count.map_err(|error| bad(format!("cannot be read: {error}")))? == 0 {
+            break;
+        }
+        let whole = line.ends_with(b"\n");
+        if !whole && line.len() as u64 == LINE {
+            return Err(bad(format!("a line of more than {LINE} bytes")));
+        }
+        take(number, &line, whole)?;
     }
-}
-
-/// A call that has ended, as a record of JSON without its times.
-pub fn line(call: &Ended<'_>) -> String {
-    let (key, value) = match call.result {
-        Ok(value) => ("ok", value.to_json()),
-        Err(Failure::Failed(value)) => ("failed", value.to_json()),
-        Err(Failure::TimedOut) => ("failed", quote("the run's time was over")),
-        Err(Failure::Interrupted) => ("failed", quote(INTERRUPTED)),
-        Err(Failure::InDoubt(message) | Failure::Limit(_, message)) => ("failed", quote(message)),
-    };
-    let code = match call.result {
-        Err(Failure::TimedOut) => Some(Code::FaultTimedOut.as_str()),
-        Err(Failure::Interrupted) => Some(INTERRUPTED),
-        Err(Failure::Limit(code, _)) => Some(code.as_str()),
-        Err(Failure::InDoubt(_)) if call.doubt == Some(OnDoubt::Stop) => Some(Code::FaultInDoubt.as_str()),
-        Ok(_) | Err(Failure::Failed(_) | Failure::InDoubt(_)) => None,
-    };
-    let in_doubt = if call.doubt.is_some() { format!(",\"{IN_DOUBT}\":true") } else { String::new() };
-    let ended = code.map_or_else(String::new, |code| format!(",\"{ENDED}\":{}", quote(code)));
-    let (seq, tool, arguments) = (call.seq, quote(call.tool), call.arguments.to_json());
-    let rollback = if call.rollback { "\"rollback\":true," } else { "" };
-    format!(
-        "{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},{rollback}\"{key}\":{value}{in_doubt}{ended}}}"
-    )
+    Ok(())
 }

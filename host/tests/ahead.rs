@@ -246,7 +246,7 @@ fn run(body: &str, input: &Data, tools: &Tools, options: &Options) -> (String, u
     let program = program(body);
     let function = program.entry().unwrap();
     let mut told = Told::default();
-    let mut finished = ilo_host::run(&program, function, input, tools, options, &mut told).unwrap();
+    let finished = ilo_host::run(&program, function, input, tools, options, &mut told).unwrap();
     let outcome = finished.outcome().unwrap().to_string();
     (outcome, finished.run().fuel_used(), told)
 }

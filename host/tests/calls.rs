@@ -253,3 +253,107 @@ fn problems_name_the_nearest_tool() {
         ]
     );
 }
+
+/// Calls tool `t` that is this built-in.
+fn builtin(word: &str, arguments: &str) -> Result<Data, Failure> {
+    let text = format!(r#"{{"tools":{{"t":{{"builtin":"{word}"}}}}}}"#);
+    call(&Tools::from_text("tools.json", &text, Path::new(".")).unwrap(), arguments)
+}
+
+#[test]
+fn built_in_tools_answer() {
+    for (word, arguments, expected) in [
+        (
+            "match",
+            r#"{"text":"a1 b22","pattern":"([a-z])([0-9]+)(x)?"}"#,
+            r#"[{"text":"a1","groups":["a","1",""]},{"text":"b22","groups":["b","22",""]}]"#,
+        ),
+        ("match", r#"{"text":"abc","pattern":"x"}"#, "[]"),
+        ("replace", r#"{"text":"a1b22","pattern":"[a-z](?P<n>[0-9]+)","with":"<${n}$$>"}"#, r#""<1$><22$>""#),
+        (
+            "hash",
+            r#"{"text":"abc"}"#,
+            r#""ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad""#,
+        ),
+        ("base64", r#"{"text":"h\u00e9"}"#, r#""aMOp""#),
+        ("base64", r#"{"text":"aMOp","decode":true}"#, "\"h\u{e9}\""),
+        ("url-encode", r#"{"text":"a b/\u00e9~"}"#, r#""a%20b%2F%C3%A9~""#),
+        ("url-encode", r#"{"text":"a%20b%2F%C3%A9~","decode":true}"#, "\"a b/\u{e9}~\""),
+        ("random", r#"{"min":7,"max":7}"#, "7"),
+        ("wait", r#"{"seconds":0.01}"#, "null"),
+    ] {
+        let found = builtin(word, arguments).map(|value| value.to_json());
+        assert_eq!(found, Ok(expected.to_owned()), "{word} {arguments}");
+    }
+    let sha512 = "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f";
+    assert_eq!(builtin("hash", r#"{"text":"abc","algorithm":"sha512"}"#), Ok(Data::from(sha512)));
+    let Ok(Data::Text(ref id)) = builtin("uuid", "{}") else { panic!("a text") };
+    assert_eq!((id.len(), &id[14..15]), (36, "4"));
+    assert!(matches!(builtin("now", "{}").unwrap().get("iso"), Some(Data::Text(iso)) if iso.ends_with('Z')));
+    let full = r#"{"min":-9223372036854775808,"max":9223372036854775807}"#;
+    assert!(matches!(builtin("random", full), Ok(Data::Number(_))));
+}
+
+#[test]
+fn built_in_tools_say_what_is_wrong() {
+    for (word, arguments, expected) in [
+        (
+            "match",
+            r#"{"text":"a","pattern":"("}"#,
+            "argument `pattern` is no regular expression that can be used: unclosed group",
+        ),
+        (
+            "match",
+            r#"{"text":"a","pattern":"((a{100}){100}){100}"}"#,
+            "argument `pattern` is no regular expression that can be used",
+        ),
+        ("match", r#"{"pattern":"a"}"#, "argument `text`: expected a text, found nothing"),
+        ("base64", r#"{"text":"*","decode":true}"#, "argument `text` is no base64"),
+        ("base64", r#"{"text":"/w==","decode":true}"#, "bytes that are no text"),
+        ("random", r#"{"min":2,"max":1}"#, "`min` is 2, more than `max`, which is 1"),
+        ("wait", r#"{"seconds":-1}"#, "argument `seconds`: expected a number from 0, found a number"),
+    ] {
+        let message = failed(builtin(word, arguments));
+        assert!(message.contains(expected), "{word}: {message}");
+    }
+    // An answer is bounded while it is made, and the time limit holds.
+    let long = "x".repeat(4 << 10);
+    let grows = format!(r#"{{"text":"{long}","pattern":"","with":"{long}"}}"#);
+    assert!(matches!(builtin("replace", &grows), Err(Failure::Limit(Code::FaultTooLarge, _))));
+    let text = r#"{"tools":{"t":{"builtin":"wait","timeout_ms":30}}}"#;
+    let tools = Tools::from_text("tools.json", text, Path::new(".")).unwrap();
+    assert_eq!(failed(call(&tools, r#"{"seconds":1e300}"#)), "tool `t` took longer than its limit of 30 ms");
+}
+
+#[test]
+fn a_rate_holds_over_all_calls_within_their_time() {
+    let text = r#"{"tools":{"t":{"mock":{"returns":1},"rate":{"calls":2,"per_ms":200},"timeout_ms":1000},
+        "u":{"mock":{"returns":1},"rate":{"calls":1,"per_ms":60000},"timeout_ms":100}}}"#;
+    let tools = Tools::from_text("tools.json", text, Path::new(".")).unwrap();
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| assert_eq!(call(&tools, "{}"), Ok(data("1"))));
+        }
+    });
+    assert!(begun.elapsed() >= Duration::from_millis(400), "{:?}", begun.elapsed());
+    let until = Instant::now() + Duration::from_mins(1);
+    let other = || tools.call("u", &data("{}"), &CallLimits::default(), until);
+    assert_eq!(other(), Ok(data("1")));
+    let message = failed(other());
+    assert!(message.starts_with("tool `u` was not called: its rate of 1 calls in 60000 ms"), "{message}");
+}
+
+#[test]
+fn a_function_of_the_host_gets_the_key_of_the_call() {
+    let mut tools = Tools::new();
+    let tell = |request: &ilo_host::tools::Request<'_>| Ok(Data::from(request.key.unwrap_or("none")));
+    tools.add(ilo_host::tools::Tool::new("tell", Box::new(tell)));
+    let made = |key: Option<&str>| {
+        let limits = CallLimits { key: key.map(str::to_owned), ..CallLimits::default() };
+        let until = Instant::now() + Duration::from_mins(1);
+        tools.call("tell", &Data::Record(Vec::new()), &limits, until).unwrap()
+    };
+    assert_eq!(made(Some("abc-1")), Data::from("abc-1"));
+    assert_eq!(made(None), Data::from("none"));
+}

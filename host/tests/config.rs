@@ -114,7 +114,7 @@ fn every_problem_is_reported_with_its_place() {
         ),
         ("12:76", "mcpServers.d: expected `command` or `url`, found neither"),
         ("3:12", "tools.a.mok: unknown key `mok`; did you mean `mock`?"),
-        ("3:5", "tools.a: expected one of mock, command, mcp, found none"),
+        ("3:5", "tools.a: expected one of mock, command, mcp, builtin, found none"),
         ("4:22", "tools.b.mock[0]: expected `returns` or `fails`, found both"),
         ("4:56", "tools.b.mock[1].when: expected a record, found a number"),
         ("4:99", "tools.b.mock[2].times: expected a whole number from 1, found 0"),
@@ -131,6 +131,36 @@ fn every_problem_is_reported_with_its_place() {
         let expected = format!("error[bad-tools-file]: tools.json:{place}: {message}");
         assert!(found.starts_with(&expected), "expected {expected}\nfound    {found}");
     }
+}
+
+#[test]
+fn rates_and_built_in_tools_are_checked() {
+    let text = r#"{
+  "tools": {
+    "a": { "mock": { "returns": 1 }, "rate": { "calls": 0, "per_ms": 1 } },
+    "b": { "mock": { "returns": 1 }, "rate": { "calls": 10001, "per_ms": 1 } },
+    "c": { "mock": { "returns": 1 }, "rate": { "calls": 1 } },
+    "d": { "mock": { "returns": 1 }, "rate": 5 },
+    "e": { "builtin": "nwo" },
+    "f": { "builtin": "now", "output_schema": {} },
+    "g": { "builtin": "hash", "rate": { "calls": 1, "per": 1, "per_ms": 86400000 } },
+    "h": { "mock": { "returns": 1 }, "json": true }
+  }
+}"#;
+    let expected = [
+        ("3:48", "tools.a.rate.calls: expected a whole number from 1, found 0"),
+        ("4:48", "tools.b.rate.calls: expected at most 10000, found 10001"),
+        ("5:38", "tools.c.rate: expected `calls` and `per_ms`, found no `per_ms`"),
+        ("6:38", "tools.d.rate: expected a record, found a number"),
+        ("7:12", "tools.e.builtin: there is no built-in tool `nwo`; did you mean `now`?"),
+        ("8:30", "tools.f.output_schema: `output_schema` of a built-in tool is given, so leave it out"),
+        ("9:53", "tools.g.rate.per: unknown key `per`; known are calls, per_ms"),
+        ("10:38", "tools.h.json: `json` belongs to an entry with `mcp`"),
+    ];
+    let found = problems("tools.json", text);
+    let expected =
+        expected.map(|(place, message)| format!("error[bad-tools-file]: tools.json:{place}: {message}"));
+    assert_eq!(found, expected);
 }
 
 #[test]

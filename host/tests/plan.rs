@@ -1,15 +1,13 @@
 //! Plans of programs written by hand.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-mod support;
-
+use crate::support::Draft;
 use ilo_host::plan::{Plan, plan};
 use ilo_host::tools::Tools;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{Back, Count, First, FunctionId, In, LoopBase, OnFail, Out, To};
 use ilo_spec::program::Program;
 use ilo_spec::types::{Output, Type};
-use support::Draft;
 
 const ANY: Output = Output::plain(Type::ANY);
 
@@ -230,6 +228,37 @@ fn rollbacks_are_found_through_functions() {
         "tell 1: then none",
     ];
     assert_eq!(told(source), expected);
+}
+
+/// The tools of a program with how often each is called.
+fn bounds_of(source: &str) -> Vec<(String, String)> {
+    let (program, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    bounds(&program.unwrap_or_else(|| panic!("{:?}\n{source}", diagnostics.as_slice())))
+}
+
+#[test]
+fn a_loop_over_a_constant_range_bounds_its_calls() {
+    // The passes of loops inside each other multiply; ELSE runs once. A call in front of a BREAK counts in
+    // each pass, which is more than it can be made.
+    let source = "; fn f(n: number) -> nil\n; Tools: 0=outer 1=inner 2=done 3=none 4=unknown\n\
+        FOR 1 RANGE LIT 1 20 4\n  LET 2 CALL 0 0\n  FOR 3 RANGE LIT 1 3 1\n    CALL 1 0\n\
+        \x20 IF EQ REF 2 LIT 1 1 2\n    CALL 2 0\n    BREAK\n  LET 4 REF 2\n\
+        ELSE 1\n  CALL 3 0\n\
+        FOR 5 RANGE REF 0 1\n  CALL 4 0\n";
+    let (outer, inner, done, none) = ("≤ 20", "≤ 60", "≤ 20", "1");
+    let unknown = "≤ len(the list at line 13, column 1)";
+    let expected = [("outer", outer), ("inner", inner), ("done", done), ("none", none), ("unknown", unknown)];
+    assert_eq!(bounds_of(source), pairs(&expected));
+}
+
+#[test]
+fn a_loop_over_what_a_constant_range_collected_is_bounded() {
+    let source = "; fn f() -> nil\n; Tools: 0=first 1=second\n\
+        LET 1 FOR 2 RANGE LIT 1 7 2\n  CALL 0 0\n  REF 2\n\
+        FOR 3 REF 1 1\n  CALL 1 0\n";
+    assert_eq!(bounds_of(source), pairs(&[("first", "≤ 7"), ("second", "≤ 7")]));
+    let never = "; fn f() -> nil\n; Tools: 0=a\nFOR 1 RANGE LIT 1 0 1\n  CALL 0 0\n";
+    assert_eq!(bounds_of(never), pairs(&[("a", "0")]));
 }
 
 /// What takes each tool's calls back: entries, then by hand, then the lines of calls without anything.

@@ -1,8 +1,7 @@
 //! Rollback in the host: cancelling, the time of the run, and calls in doubt.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-mod support;
-
+use crate::support::Draft;
 use ilo_host::data::Data;
 use ilo_host::interrupt::Interrupt;
 use ilo_host::run::{Ended, Observer, Options};
@@ -15,7 +14,6 @@ use ilo_vm::Program;
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use support::Draft;
 
 const MOMENT: Duration = Duration::from_millis(50);
 
@@ -75,7 +73,7 @@ fn run(tools: &Tools, options: &Options) -> (Vec<String>, String) {
     let program = program();
     let input = Data::Record(vec![("id".to_owned(), Data::from("x"))]);
     let (function, mut lines) = (program.entry().unwrap(), Lines::default());
-    let mut finished = ilo_host::run(&program, function, &input, tools, options, &mut lines).unwrap();
+    let finished = ilo_host::run(&program, function, &input, tools, options, &mut lines).unwrap();
     let outcome = finished.outcome().unwrap().to_string();
     (lines.0, outcome)
 }

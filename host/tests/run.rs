@@ -1,8 +1,7 @@
 //! Runs as an embedding host sees them: its own tools, what an observer sees, and the time limits.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-mod support;
-
+use crate::support::Draft;
 use ilo_host::data::Data;
 use ilo_host::run::{Observer, Options};
 use ilo_host::tools::{Failure, Provider, Request, Tool, Tools};
@@ -13,7 +12,6 @@ use ilo_spec::operand::{First, In, OnFail, Out, To};
 use ilo_spec::types::{Output, Type};
 use ilo_vm::Program;
 use std::time::Duration;
-use support::Draft;
 
 /// A tool of the test's own.
 struct Own<F>(F);
@@ -56,7 +54,7 @@ fn outcome(tools: &Tools, options: &Options, observer: &mut dyn Observer) -> Str
     let program = program();
     let input = Data::Record(vec![("id".to_owned(), Data::from("x"))]);
     let function = program.entry().unwrap();
-    let mut finished = ilo_host::run(&program, function, &input, tools, options, observer).unwrap();
+    let finished = ilo_host::run(&program, function, &input, tools, options, observer).unwrap();
     let mut json = String::new();
     finished.outcome().unwrap().write_json(&mut json).unwrap();
     json

@@ -3,14 +3,27 @@
 
 use super::text::Step;
 use super::{Fields, Reading};
-use crate::data::Data;
-use crate::problem::shortened;
-use crate::tool::policy::{OnDoubt, RETRIES, Rules};
+use crate::tool::policy::Rules;
+use crate::tool::rate::{RATE_CALLS, RATE_MS};
+use ilo_drive::data::Data;
+use ilo_drive::policy::{OnDoubt, RETRIES, Rate};
+use ilo_drive::problem::shortened;
 use std::time::Duration;
 
 /// The keys that say how a tool may be called.
-pub(super) const RULES: &[&str] =
-    &["read_only", "idempotent", "retries", "confirm", "timeout_ms", "binary", "on_doubt", "rollback"];
+pub(super) const RULES: &[&str] = &[
+    "read_only",
+    "idempotent",
+    "retries",
+    "confirm",
+    "timeout_ms",
+    "binary",
+    "on_doubt",
+    "rollback",
+    "rate",
+    "json",
+    "deferred",
+];
 
 impl Reading {
     /// Reads these keys from a record.
@@ -26,6 +39,9 @@ impl Reading {
             bytes: self.field(fields, "binary", Reading::binary),
             on_doubt: self.field(fields, "on_doubt", Reading::on_doubt),
             requires_rollback: self.field(fields, "rollback", Reading::rollback),
+            rate: self.field(fields, "rate", Reading::rate),
+            json: self.field(fields, "json", Reading::flag),
+            deferred: self.field(fields, "deferred", Reading::flag),
         }
     }
 
@@ -47,6 +63,30 @@ impl Reading {
             self.inside(Step::Key("rollback".to_owned()), |this| this.wrong(message));
         }
         own
+    }
+
+    /// So many calls in so many milliseconds.
+    fn rate(&mut self, data: &Data) -> Option<Rate> {
+        let fields = self.record(data)?;
+        self.keys(fields, &["calls", "per_ms"]);
+        for key in ["calls", "per_ms"] {
+            if !fields.iter().any(|(name, _)| name == key) {
+                self.wrong(format!("expected `calls` and `per_ms`, found no `{key}`"));
+                return None;
+            }
+        }
+        let mut count = |key: &str, most: u64| {
+            self.field(fields, key, |this, data| {
+                let count = this.count(data, 1)?;
+                if count > most {
+                    this.wrong(format!("expected at most {most}, found {count}"));
+                    return None;
+                }
+                Some(count)
+            })
+        };
+        let (calls, per) = (count("calls", RATE_CALLS), count("per_ms", RATE_MS));
+        Some(Rate { calls: usize::try_from(calls?).ok()?, per: Duration::from_millis(per?) })
     }
 
     fn retries(&mut self, data: &Data) -> Option<u32> {

@@ -2,8 +2,8 @@
 //! a value that it can have. Values are not checked against schemas anywhere; what they say beyond types,
 //! names and which arguments are required is for models to read.
 
-use crate::data::Data;
-use crate::problem::shortened;
+use ilo_drive::data::Data;
+use ilo_drive::problem::shortened;
 
 /// The types that a schema can name.
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
@@ -127,7 +127,7 @@ fn shown(value: &Data) -> String {
 #[cfg(test)]
 mod tests {
     use super::problem;
-    use crate::data::read::{Bounds, read};
+    use ilo_drive::data::read::{Bounds, read};
 
     #[test]
     fn a_keyword_has_a_value_that_it_can_have() {

@@ -3,10 +3,12 @@
 use super::policy::RULES;
 use super::text::Step;
 use super::{Fields, Reading};
-use crate::data::Data;
 use crate::mcp::server_config::{Server, Way};
-use crate::problem::shortened;
 use crate::tool::policy::{Rules, ServerPolicy};
+use crate::tool::secrets::{Found, Secrets};
+use ilo_asm::catalog::ADDRESS;
+use ilo_drive::data::Data;
+use ilo_drive::problem::shortened;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -39,12 +41,29 @@ const MISPLACED: &[&str] = &["policies", "permissions"];
 /// Keys of a policy, beside those of a single tool.
 const POLICY: &[&str] = &["allow", "deny", "tools"];
 
+/// What of a server's settings no message shows; `expanded` are variables with their values.
+fn secrets_of(way: &Way, expanded: &[(String, String)]) -> Secrets {
+    let mut found = Found::default();
+    match way {
+        Way::Program { arguments, environment, .. } => {
+            environment.iter().for_each(|(name, value)| found.environment(name, value));
+            found.arguments(arguments, expanded);
+        }
+        Way::Http { url, headers } => {
+            found.url(url, expanded);
+            headers.iter().for_each(|(name, value)| found.header(name, value));
+        }
+        Way::None => {}
+    }
+    found.secrets()
+}
+
 impl Reading {
     pub(super) fn server(&mut self, name: &str, data: &Data) -> Option<Server> {
         if name.is_empty() || name.contains('/') {
-            self.wrong(
-                "a server's name is not empty and has no `/`, since tools are named `mcp://server/tool`",
-            );
+            self.wrong(format!(
+                "a server's name is not empty and has no `/`, since tools are named `{ADDRESS}`"
+            ));
         }
         let fields = self.record(data)?;
         let also = [URLS, ALLOWING, DENYING, UNSPOKEN, MISPLACED, POLICY, RULES].concat();
@@ -53,9 +72,11 @@ impl Reading {
         let disabled = self.field(fields, "disabled", Reading::flag).unwrap_or(false);
         let timeout = self.field(fields, "timeout", |this, data| this.count(data, 1));
         let policy = self.policy(fields);
+        self.expanded.clear();
         let way = self.way(fields);
+        let secrets = secrets_of(&way, &self.expanded);
         let timeout = timeout.map_or(Server::TIMEOUT, Duration::from_millis);
-        let server = Server { name: name.to_owned(), way, timeout, policy, lacks: Vec::new() };
+        let server = Server { name: name.to_owned(), way, timeout, policy, secrets, lacks: Vec::new() };
         (!disabled).then_some(server)
     }
 
@@ -72,8 +93,11 @@ impl Reading {
         if let Some(url) = &url
             && !(url.starts_with("http://") || url.starts_with("https://"))
         {
+            let mut secrets = Found::default();
+            secrets.url(url, &self.expanded);
+            let shown = shortened(&secrets.secrets().hidden(url), 80);
             self.inside(Step::Key(url_key.to_owned()), |this| {
-                this.wrong(format!("expected `http://…` or `https://…`, found `{}`", shortened(url, 80)));
+                this.wrong(format!("expected `http://…` or `https://…`, found `{shown}`"));
             });
         }
         match (given("command"), given(url_key)) {

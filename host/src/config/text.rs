@@ -3,8 +3,8 @@
 //!
 //! Places are looked up only when something is wrong, so values carry none.
 
-use crate::data::Data;
-use crate::data::read::{Bounds, line_column, read};
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, line_column, read};
 use ilo_spec::limits;
 use ilo_spec::number;
 use jiter::{Jiter, JiterError, Peek};

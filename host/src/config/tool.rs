@@ -4,24 +4,36 @@ use super::policy::RULES;
 use super::schema;
 use super::text::Step;
 use super::{Fields, Reading};
+use crate::builtin::{Builtin, WAIT};
 use crate::command::Command;
-use crate::data::Data;
-use crate::mock::{Entry, Mock};
-use crate::problem::{did_you_mean, shortened};
 use crate::tool::policy::Rules;
+use crate::tool::secrets::Found;
 use crate::tool::{Provider, Source, Tool};
 use crate::tools::Tools;
-use ilo_asm::catalog::server_and_tool;
+use ilo_asm::catalog::{ADDRESS, server_and_tool};
+use ilo_drive::data::Data;
+use ilo_drive::mock::{Entry, Mock};
+use ilo_drive::problem::{did_you_mean, meant_or_all, shortened};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// Keys that a tool may have, beside those that say how it may be called.
-const TOOL: &[&str] =
-    &["mock", "command", "mcp", "description", "input_schema", "output_schema", "validate", "env", "args"];
+const TOOL: &[&str] = &[
+    "mock",
+    "command",
+    "mcp",
+    "builtin",
+    "description",
+    "input_schema",
+    "output_schema",
+    "validate",
+    "env",
+    "args",
+];
 /// What a tool can be.
-const KINDS: &[&str] = &["mock", "command", "mcp"];
+const KINDS: &[&str] = &["mock", "command", "mcp", "builtin"];
 /// Keys of an answer of a mock.
 const ENTRY: &[&str] = &["when", "times", "delay_ms", "returns", "fails"];
 
@@ -35,13 +47,14 @@ impl Reading {
             ["mock"] => self.field(fields, "mock", |this, data| this.mock(name, data)),
             ["command"] => self.command(name, fields),
             ["mcp"] => self.field(fields, "mcp", |this, data| this.short_name(name, data, tools)),
+            ["builtin"] => self.field(fields, "builtin", |this, data| this.builtin(name, data)),
             found => {
                 let found = if found.is_empty() { "none".to_owned() } else { found.join(" and ") };
                 self.wrong(format!("expected one of {}, found {found}", KINDS.join(", ")));
                 None
             }
         };
-        for (key, kind) in [("env", "command"), ("args", "mcp"), ("binary", "mcp")] {
+        for (key, kind) in [("env", "command"), ("args", "mcp"), ("binary", "mcp"), ("json", "mcp")] {
             if has(key) && !kinds.is_empty() && !kinds.contains(&kind) {
                 let message = match key {
                     "args" if kinds == ["command"] => {
@@ -59,10 +72,21 @@ impl Reading {
         let validate = self.field(fields, "validate", Reading::flag);
         let around = fields.iter().find(|(key, _)| key == "mcp").map(|(_, target)| around(target, tools));
         let around = around.unwrap_or_default();
+        if kinds == ["builtin"] {
+            self.own_of_builtin(fields);
+        }
         let rules = self.checked_rules(fields, &around).within(&around);
         let mut tool = tool?;
         tool.renames = renames.unwrap_or_default();
-        (tool.description, tool.policy) = (description, rules.policy());
+        tool.policy = rules.policy();
+        if let Source::Builtin(word) = tool.source {
+            // What it does is known, and so are its schemas.
+            tool.policy.read_only = true;
+            tool.policy.waits = word == WAIT;
+            tool.description = description.or(tool.description.take());
+            return Some(tool);
+        }
+        tool.description = description;
         (tool.input_schema, tool.output_schema) = (input_schema.map(Arc::new), output_schema.map(Arc::new));
         tool.validate = validate.unwrap_or(true);
         Some(tool)
@@ -104,6 +128,35 @@ impl Reading {
         Some(Entry { when, left: times.map(AtomicU64::new), delay, answer: answer? })
     }
 
+    fn builtin(&mut self, name: &str, data: &Data) -> Option<Tool> {
+        let word = self.text(data)?;
+        let tool = Builtin::tool(name, word);
+        if tool.is_none() {
+            let hint = meant_or_all(word, Builtin::names());
+            self.wrong(format!("there is no built-in tool `{}`{hint}", shortened(word, 80)));
+        }
+        tool
+    }
+
+    /// Reports keys that cannot be set for a built-in tool: they are known.
+    fn own_of_builtin(&mut self, fields: &Fields) {
+        for key in [
+            "input_schema",
+            "output_schema",
+            "validate",
+            "read_only",
+            "confirm",
+            "rollback",
+            "on_doubt",
+            "deferred",
+        ] {
+            if fields.iter().any(|(name, _)| name == key) {
+                let message = format!("`{key}` of a built-in tool is given, so leave it out");
+                self.inside(Step::Key(key.to_owned()), |this| this.wrong(message));
+            }
+        }
+    }
+
     fn command(&mut self, name: &str, fields: &Fields) -> Option<Tool> {
         let environment = self.field(fields, "env", Reading::environment).unwrap_or_default();
         self.field(fields, "command", |this, data| {
@@ -118,13 +171,18 @@ impl Reading {
                 this.wrong("expected a program, found an empty list");
                 return None;
             };
-            let source = Source::Command(words.join(" "));
-            let found = this.inside(Step::Index(0), |this| this.program(program, &environment));
-            let command = found.map(|program| Command {
+            let mut found = Found::default();
+            environment.iter().for_each(|(name, value)| found.environment(name, value));
+            found.arguments(arguments, &[]);
+            let secrets = found.secrets();
+            let source = Source::Command(secrets.hidden(&words.join(" ")));
+            let file = this.inside(Step::Index(0), |this| this.program(program, &environment));
+            let command = file.map(|program| Command {
                 program,
                 arguments: arguments.to_vec(),
                 folder: this.folder.clone(),
                 environment,
+                secrets,
             });
             Some(Tool::of(
                 name.to_owned(),
@@ -167,7 +225,7 @@ impl Reading {
     fn short_name(&mut self, name: &str, data: &Data, tools: &Tools) -> Option<Tool> {
         let target = self.text(data)?;
         let Some((server, tool)) = server_and_tool(target) else {
-            self.wrong(format!("expected `mcp://server/tool`, found `{}`", shortened(target, 80)));
+            self.wrong(format!("expected `{ADDRESS}`, found `{}`", shortened(target, 80)));
             return None;
         };
         let Some(policy) = tools.server_policy(server) else {

@@ -2,8 +2,8 @@
 
 use super::Reading;
 use super::text::Step;
-use crate::data::Data;
-use crate::problem::shortened;
+use ilo_drive::data::Data;
+use ilo_drive::problem::shortened;
 
 impl Reading {
     /// A text with each `${NAME}` replaced by that variable of the environment, `${NAME:-text}` by the text
@@ -34,7 +34,10 @@ impl Reading {
                 name => name.strip_prefix("env:").unwrap_or(name),
             };
             match (std::env::var(name), otherwise) {
-                (Ok(value), _) if !value.is_empty() || otherwise.is_none() => out.push_str(&value),
+                (Ok(value), _) if !value.is_empty() || otherwise.is_none() => {
+                    out.push_str(&value);
+                    self.expanded.push((name.to_owned(), value));
+                }
                 (_, Some(otherwise)) => out.push_str(otherwise),
                 _ if name.contains(':') => {
                     let shown = shortened(inside, 80);

@@ -1,7 +1,7 @@
 //! What has changed between two definitions of a tool, in words.
 
-use crate::data::Data;
-use crate::problem::shortened;
+use ilo_drive::data::Data;
+use ilo_drive::problem::shortened;
 use std::collections::BTreeSet;
 
 /// Characters that are shown of a text that has changed.

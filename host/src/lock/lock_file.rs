@@ -5,7 +5,7 @@
 //! ended.
 
 use crate::file;
-use crate::problem::Problem;
+use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use std::fs::{self, File, FileType, TryLockError};
 use std::io::{self, Write as _};
@@ -97,10 +97,15 @@ impl Place {
     pub(super) fn write(&self, text: &str) -> Result<(), Problem> {
         let fails = |error: io::Error| self.problem(format!("cannot be written: {error}"));
         let beside = beside(&self.path).ok_or_else(|| fails(io::ErrorKind::InvalidFilename.into()))?;
-        // One that is there was left by a process of the same number that was ended in the middle.
-        drop(fs::remove_file(&beside));
+        // What is there was left by processes that were ended in the middle: it is nobody else's turn.
+        remove_left(&self.path);
         let written = File::create_new(&beside)
-            .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+            .and_then(|mut file| {
+                if let Ok(old) = fs::metadata(&self.path) {
+                    file.set_permissions(old.permissions())?;
+                }
+                file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
+            })
             .and_then(|()| fs::rename(&beside, &self.path));
         if written.is_err() {
             drop(fs::remove_file(&beside));
@@ -122,6 +127,24 @@ fn beside(path: &Path) -> Option<PathBuf> {
     Some(path.with_file_name(name))
 }
 
+/// Takes away the files that were on their way to this place.
+fn remove_left(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let (name, entries) = (name.to_string_lossy().into_owned(), fs::read_dir(folder).into_iter().flatten());
+    for entry in entries.flatten() {
+        let found = entry.file_name().to_string_lossy().into_owned();
+        let number = found
+            .strip_prefix('.')
+            .and_then(|rest| rest.strip_prefix(name.as_str())?.strip_prefix('.')?.strip_suffix(".new"));
+        let is_left = number
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+        if is_left {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+}
+
 /// What is there instead of a file.
 fn kind(found: FileType) -> &'static str {
     if found.is_dir() {
@@ -137,6 +160,27 @@ fn kind(found: FileType) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_left_is_taken_away_and_the_mode_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tools.lock");
+        fs::write(&path, "old").unwrap();
+        let [left, other] =
+            [".tools.lock.4711.new", ".tools.lock.x.new"].map(|name| folder.path().join(name));
+        fs::write(&left, "half").unwrap();
+        fs::write(&other, "not ours").unwrap();
+        #[cfg(unix)]
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        Place::of(&path).unwrap().write("new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert!(!left.exists() && other.exists());
+        #[cfg(unix)]
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions()) & 0o777,
+            0o600
+        );
+    }
 
     #[test]
     fn a_turn_is_waited_for_and_not_for_ever() {

@@ -1,71 +1,168 @@
-//! A server's answer as a value of the language.
+//! A server's answer as a value of the language, read from its text.
 //!
 //! Structured content is taken as it is; text is a text; anything binary becomes a record of its type and
-//! size. A server that flags its structured content as a wrapper of one plain value has it unwrapped.
+//! size. A server that flags its structured content as a wrapper of one plain value has it unwrapped. What is
+//! not needed is passed over, so that only the value itself takes memory, within its bounds.
 
-use crate::data::Data;
-use crate::data::read::{Bounds, ReadErrorKind, read as read_json};
+use super::members::{error_message, items, kind, members, replace_lone_surrogates, text_of, unreadable};
 use crate::tool::Failure;
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, ReadError, ReadErrorKind, read as read_json};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ResourceContents, Tool};
-use serde_json::Value;
 
-/// The flag of a wrapper, in the tool's output schema or in the answer.
-const WRAPPED: &str = "x-fastmcp-wrap-result";
+/// The flag of a wrapper in the tool's output schema.
+pub(super) const WRAPPED: &str = "x-fastmcp-wrap-result";
 
-/// Reads an answer as the message holds it, of a tool without a schema, with its bytes.
+/// How an answer is read.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'b> {
+    pub(super) bounds: &'b Bounds,
+    /// Whether the bytes of binary content are wanted.
+    pub(super) bytes: bool,
+    /// Whether the tool's schema says that its structured content is a wrapper.
+    pub(super) wrapped: bool,
+}
+
+/// Reads the result of a call as the message holds it, of a tool without a schema, with its bytes.
 ///
 /// # Errors
 /// The tool's failure, the limit that the answer passes, or what is no answer.
-pub fn read_text(message: &[u8], bounds: &Bounds) -> Result<Data, Failure> {
-    let result = serde_json::from_slice(message).map_err(|error| Failure::text(error.to_string()))?;
-    read(result, &Tool::new("", "", JsonObject::new()), bounds, true)
+pub fn read_text(result: &[u8], bounds: &Bounds) -> Result<Data, Failure> {
+    let mut result = result.to_vec();
+    prepare(&mut result)?;
+    read_result(&result, Reading { bounds, bytes: true, wrapped: false })
 }
 
-/// Reads an answer; `bytes` says whether those of binary content are wanted.
-pub(super) fn read(
-    result: CallToolResult,
-    tool: &Tool,
-    bounds: &Bounds,
-    bytes: bool,
-) -> Result<Data, Failure> {
-    let failed = result.is_error == Some(true);
-    if failed && let Some(text) = text(&result.content) {
-        return Err(Failure::text(text));
-    }
-    let value = match result.structured_content {
-        Some(value) => {
-            let wrapped = is_wrapped(tool) || result.meta.as_ref().is_some_and(|meta| flagged(meta));
-            structured(&if wrapped { unwrapped(value) } else { value }, bounds)?
-        }
-        None => content(&result.content, bounds, bytes)?,
+/// Reads a whole message that answers a call; whether halves of surrogate pairs were replaced in it.
+pub(super) fn read(message: &mut [u8], reading: Reading<'_>) -> (Result<Data, Failure>, bool) {
+    let replaced = match prepare(message) {
+        Ok(replaced) => replaced,
+        Err(failure) => return (Err(failure), false),
     };
-    if failed { Err(Failure::Failed(value)) } else { Ok(value) }
+    (read_message(message, reading), replaced)
 }
 
-fn is_wrapped(tool: &Tool) -> bool {
-    let flag = tool.output_schema.as_ref().and_then(|schema| schema.get(WRAPPED));
-    flag == Some(&Value::Bool(true))
+fn read_message(message: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
+    read_result(result_of(message)?, reading)
 }
 
-fn flagged(meta: &rmcp::model::JsonObject) -> bool {
-    meta.get("fastmcp").and_then(|own| own.get("wrap_result")) == Some(&Value::Bool(true))
+/// Checks that a message is UTF-8, and replaces halves of surrogate pairs.
+pub(super) fn prepare(message: &mut [u8]) -> Result<bool, Failure> {
+    if let Err(error) = std::str::from_utf8(message) {
+        return Err(unreadable(&format!("{} at byte {}", ReadErrorKind::NotUtf8, error.valid_up_to())));
+    }
+    Ok(replace_lone_surrogates(message))
+}
+
+/// Keeps what a member holds, which is given once.
+fn once<'m>(slot: &mut Option<&'m [u8]>, name: &str, value: &'m [u8]) -> Result<(), Failure> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(unreadable(&ReadErrorKind::DuplicateKey(name.to_owned()).to_string())),
+    }
+}
+
+/// The result in a message, or the failure that it holds.
+pub(super) fn result_of(message: &[u8]) -> Result<&[u8], Failure> {
+    let (mut id, mut result, mut error) = (None, None, None);
+    let whole = members(message, |name, value| match name {
+        "id" => once(&mut id, name, value),
+        "result" => once(&mut result, name, value),
+        "error" => once(&mut error, name, value),
+        _ => Ok(()),
+    })?;
+    match (result, error) {
+        (Some(result), None) if whole => Ok(result),
+        (None, Some(error)) => Err(Failure::text(error_message(error)?)),
+        _ => Err(unreadable("expected either a result or an error")),
+    }
+}
+
+/// The members of a result that count.
+#[derive(Default)]
+struct Members<'m> {
+    content: Option<&'m [u8]>,
+    structured: Option<&'m [u8]>,
+    is_error: Option<&'m [u8]>,
+    kind: Option<&'m [u8]>,
+    meta: Option<&'m [u8]>,
+}
+
+fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
+    let mut found = Members::default();
+    let whole = members(result, |name, value| match name {
+        "content" => once(&mut found.content, name, value),
+        "structuredContent" => once(&mut found.structured, name, value),
+        "isError" => once(&mut found.is_error, name, value),
+        "resultType" => once(&mut found.kind, name, value),
+        "_meta" => once(&mut found.meta, name, value),
+        _ => Ok(()),
+    })?;
+    if !whole {
+        let message = format!("unexpected response type: expected a record, found {}", kind(result));
+        return Err(Failure::text(message));
+    }
+    match found.kind.and_then(text_of).as_deref() {
+        None | Some("complete") => {}
+        Some("input_required") => {
+            return Err(Failure::text("the server asks for input, which a program cannot give"));
+        }
+        Some("task") => {
+            let message = "the server made a task of the call, which a program cannot wait for";
+            return Err(Failure::text(message));
+        }
+        Some(_) => return Err(Failure::text("unexpected response type: the result is not complete")),
+    }
+    let failed = found.is_error == Some(b"true");
+    let structured = found.structured.filter(|&text| text != b"null");
+    match (structured, found.content) {
+        (Some(structured), content) => {
+            let text = content.filter(|_| failed).and_then(|content| only_text(content, reading).ok()?);
+            if let Some(text) = text {
+                return Err(Failure::text(text));
+            }
+            let wrapped = reading.wrapped || found.meta.is_some_and(|meta| is_flagged(meta).unwrap_or(false));
+            let value = read_json(structured, reading.bounds).map_err(|error| unfit(&error))?;
+            let value = if wrapped { unwrapped(value) } else { value };
+            if failed { Err(Failure::Failed(value)) } else { Ok(value) }
+        }
+        (None, Some(content)) => {
+            let value = read_content(content, reading)?;
+            if failed { Err(Failure::Failed(value)) } else { Ok(value) }
+        }
+        (None, None) => Err(Failure::text("unexpected response type: expected `content`, found none")),
+    }
+}
+
+/// Whether `_meta` says that the structured content is a wrapper.
+fn is_flagged(meta: &[u8]) -> Result<bool, Failure> {
+    let mut flagged = false;
+    members(meta, |name, value| {
+        if name == "fastmcp" {
+            members(value, |name, value| {
+                flagged |= name == "wrap_result" && value == b"true";
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })?;
+    Ok(flagged)
 }
 
 /// The value of a wrapper; what is none stays as it is.
-fn unwrapped(value: Value) -> Value {
-    match value {
-        Value::Object(mut fields) if fields.len() == 1 && fields.contains_key("result") => {
-            fields.remove("result").unwrap_or_default()
+fn unwrapped(mut value: Data) -> Data {
+    match &mut value {
+        Data::Record(fields) if fields.len() == 1 && fields.iter().all(|(name, _)| name == "result") => {
+            fields.pop().map_or(Data::Nil, |(_, value)| value)
         }
-        other => other,
+        _ => value,
     }
 }
 
-fn structured(value: &Value, bounds: &Bounds) -> Result<Data, Failure> {
-    let text = serde_json::to_vec(value).map_err(|error| Failure::text(error.to_string()))?;
-    read_json(&text, bounds).map_err(|error| match error.kind {
+/// The failure for a value that cannot be read, or passes a limit.
+pub(super) fn unfit(error: &ReadError) -> Failure {
+    match &error.kind {
         ReadErrorKind::Depth(_) => {
             Failure::Limit(Code::FaultDepth, format!("the tool's answer is {}", error.kind))
         }
@@ -73,106 +170,178 @@ fn structured(value: &Value, bounds: &Bounds) -> Result<Data, Failure> {
             Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has {}", error.kind))
         }
         kind => Failure::text(format!("the tool's answer: {kind}")),
-    })
-}
-
-/// The text of an answer that is nothing else.
-fn text(content: &[ContentBlock]) -> Option<String> {
-    let parts: Option<Vec<&str>> = content.iter().map(plain).collect();
-    parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join("\n"))
-}
-
-fn plain(block: &ContentBlock) -> Option<&str> {
-    match block {
-        ContentBlock::Text(text) => Some(&text.text),
-        _ => None,
     }
+}
+
+/// The text of content that is nothing else.
+fn only_text(content: &[u8], reading: Reading<'_>) -> Result<Option<String>, Failure> {
+    Ok(match read_content(content, reading)? {
+        Data::Text(ref mut text) => Some(std::mem::take(text)),
+        _ => None,
+    })
 }
 
 /// Unstructured content: nothing is nil, texts are one text, one thing is itself, and several are a list.
-fn content(content: &[ContentBlock], bounds: &Bounds, bytes: bool) -> Result<Data, Failure> {
-    let most = bounds.bytes;
-    let size: usize = content.iter().map(|block| length(block, bytes)).sum();
-    if size > most || content.len() > bounds.values {
-        return Err(Failure::Limit(
-            Code::FaultTooLarge,
-            format!("the tool's answer has more than {most} bytes"),
-        ));
+fn read_content(content: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
+    let Bounds { bytes: most, values, .. } = *reading.bounds;
+    let mut parts: Vec<Data> = Vec::new();
+    let (mut size, mut texts) = (0_usize, true);
+    let whole = items(content, |item| {
+        let part = block(item, reading, most.saturating_sub(size))?;
+        size = size.saturating_add(part.size);
+        texts &= matches!(part.value, Data::Text(_));
+        if size > most || parts.len() >= values {
+            return Err(too_many_bytes(most));
+        }
+        parts.push(part.value);
+        Ok(())
+    })?;
+    if !whole {
+        return Err(unreadable(&format!("`content` is {}, expected a list", kind(content))));
     }
-    if let Some(text) = text(content) {
-        return Ok(Data::Text(text));
-    }
-    let mut items = content.iter().map(|part| block(part, bytes)).collect::<Result<Vec<Data>, Failure>>()?;
-    Ok(match items.len() {
+    Ok(match parts.len() {
         0 => Data::Nil,
-        1 => items.remove(0),
-        _ => Data::List(items),
+        1 => parts.remove(0),
+        _ if texts => {
+            let texts = parts.iter().map(|part| if let Data::Text(text) = part { text.as_str() } else { "" });
+            Data::Text(texts.collect::<Vec<_>>().join("\n"))
+        }
+        _ => Data::List(parts),
     })
 }
 
-/// How long a part of an answer is as a value.
-fn length(block: &ContentBlock, bytes: bool) -> usize {
-    match block {
-        ContentBlock::Text(text) => text.text.len(),
-        ContentBlock::Image(image) if bytes => image.data.len(),
-        ContentBlock::Audio(audio) if bytes => audio.data.len(),
-        ContentBlock::Resource(embedded) => match &embedded.resource {
-            ResourceContents::TextResourceContents { text, .. } => text.len(),
-            ResourceContents::BlobResourceContents { blob, .. } if bytes => blob.len(),
-            _ => 0,
-        },
-        _ => 0,
+fn too_many_bytes(most: usize) -> Failure {
+    Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has more than {most} bytes"))
+}
+
+/// A part of the content, with how long it is as a value.
+struct Part {
+    value: Data,
+    size: usize,
+}
+
+/// The members of a part.
+#[derive(Default)]
+struct Block<'m> {
+    members: [Option<&'m [u8]>; FIELDS.len()],
+}
+
+const FIELDS: [&str; 8] = ["type", "text", "data", "mimeType", "resource", "uri", "name", "blob"];
+
+impl<'m> Block<'m> {
+    fn of(text: &'m [u8]) -> Result<Block<'m>, Failure> {
+        let mut block = Block::default();
+        let whole = members(text, |name, value| {
+            let at = FIELDS.iter().position(|&field| field == name);
+            match at.and_then(|at| block.members.get_mut(at)) {
+                Some(slot) => once(slot, name, value),
+                None => Ok(()),
+            }
+        })?;
+        if whole {
+            Ok(block)
+        } else {
+            Err(unreadable(&format!("a part of its content is {}, expected a record", kind(text))))
+        }
+    }
+
+    fn get(&self, field: &str) -> Option<&'m [u8]> {
+        let at = FIELDS.iter().position(|&name| name == field)?;
+        self.members.get(at).copied().flatten()
+    }
+
+    /// A text of it that is no longer than `most` bytes.
+    fn text(&self, field: &str, most: usize) -> Result<Option<String>, Failure> {
+        let Some(json) = self.get(field).filter(|&json| json != b"null") else { return Ok(None) };
+        let Some(text) = text_of(json) else {
+            let message = format!("`{field}` of its content is {}, expected a text", kind(json));
+            return Err(unreadable(&message));
+        };
+        if text.len() > most { Err(too_many_bytes(most)) } else { Ok(Some(text.into_owned())) }
+    }
+
+    fn needed(&self, field: &str, most: usize) -> Result<String, Failure> {
+        self.text(field, most)?
+            .ok_or_else(|| unreadable(&format!("a part of its content is without `{field}`")))
     }
 }
 
-fn block(block: &ContentBlock, bytes: bool) -> Result<Data, Failure> {
-    Ok(match block {
-        ContentBlock::Text(text) => Data::Text(text.text.clone()),
-        ContentBlock::Image(image) => {
-            binary(named("image", None, Some(&image.mime_type)), &image.data, bytes)?
+fn block(text: &[u8], reading: Reading<'_>, most: usize) -> Result<Part, Failure> {
+    let block = Block::of(text)?;
+    let limit = |size: usize| if size > most { Err(too_many_bytes(reading.bounds.bytes)) } else { Ok(()) };
+    let whole = |value: Data, size: usize| limit(size).map(|()| Part { value, size });
+    let most = most.saturating_add(1);
+    let kind = block.needed("type", most)?;
+    match kind.as_str() {
+        "text" => {
+            let text = block.needed("text", most).map_err(|failure| of_whole(failure, reading))?;
+            let size = text.len();
+            whole(Data::Text(text), size)
         }
-        ContentBlock::Audio(audio) => {
-            binary(named("audio", None, Some(&audio.mime_type)), &audio.data, bytes)?
-        }
-        ContentBlock::Resource(embedded) => match &embedded.resource {
-            ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
-                let mut fields = named("resource", Some(uri), mime_type.as_deref());
-                fields.push(("text".to_owned(), Data::Text(text.clone())));
-                Data::Record(fields)
+        "image" | "audio" => binary(named(&kind, &block, most)?, block.get("data"), reading),
+        "resource" => {
+            let Some(resource) = block.get("resource") else {
+                return Err(unreadable("a part of its content is without `resource`"));
+            };
+            let inner = Block::of(resource)?;
+            let mut fields = named(&kind, &inner, most)?;
+            if let Some(text) = inner.text("text", most).map_err(|failure| of_whole(failure, reading))? {
+                let size = text.len();
+                fields.push(("text".to_owned(), Data::Text(text)));
+                return whole(Data::Record(fields), size);
             }
-            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-                binary(named("resource", Some(uri), mime_type.as_deref()), blob, bytes)?
-            }
-            _ => Data::Record(named("resource", None, None)),
-        },
-        ContentBlock::ResourceLink(link) => {
-            let mut fields = named("resource_link", Some(&link.uri), link.mime_type.as_deref());
-            fields.push(("name".to_owned(), Data::Text(link.name.clone())));
-            Data::Record(fields)
+            binary(fields, inner.get("blob"), reading)
         }
-        _ => Data::Record(named("unknown", None, None)),
-    })
+        "resource_link" => {
+            let mut fields = named(&kind, &block, most)?;
+            fields.push(("name".to_owned(), Data::Text(block.needed("name", most)?)));
+            whole(Data::Record(fields), 0)
+        }
+        _ => whole(Data::Record(vec![("type".to_owned(), Data::from("unknown"))]), 0),
+    }
 }
 
-fn named(kind: &str, uri: Option<&str>, mime_type: Option<&str>) -> Vec<(String, Data)> {
+/// A limit on a part as that on the whole.
+fn of_whole(failure: Failure, reading: Reading<'_>) -> Failure {
+    match failure {
+        Failure::Limit(..) => too_many_bytes(reading.bounds.bytes),
+        other => other,
+    }
+}
+
+fn named(kind: &str, block: &Block<'_>, most: usize) -> Result<Vec<(String, Data)>, Failure> {
     let mut fields = vec![("type".to_owned(), Data::from(kind))];
-    fields.extend(uri.map(|uri| ("uri".to_owned(), Data::from(uri))));
-    fields.extend(mime_type.map(|mime| ("mimeType".to_owned(), Data::from(mime))));
-    fields
+    let has_uri = kind.starts_with("resource");
+    let uri = if has_uri { block.text("uri", most)? } else { None };
+    fields.extend(uri.map(|uri| ("uri".to_owned(), Data::Text(uri))));
+    fields.extend(block.text("mimeType", most)?.map(|mime| ("mimeType".to_owned(), Data::Text(mime))));
+    Ok(fields)
 }
 
 /// The value for binary content: its type and size, and the bytes themselves where they are wanted.
-fn binary(mut fields: Vec<(String, Data)>, base64: &str, wanted: bool) -> Result<Data, Failure> {
+fn binary(
+    mut fields: Vec<(String, Data)>,
+    data: Option<&[u8]>,
+    reading: Reading<'_>,
+) -> Result<Part, Failure> {
+    let Some(base64) = data.map(text_of) else { return Ok(Part { value: Data::Record(fields), size: 0 }) };
+    let bad = || Failure::text("the tool's answer has binary content that is no base64");
+    let base64 = base64.ok_or_else(bad)?;
     let digits = base64.trim_end_matches('=').len();
     let size = i64::try_from(digits / 4 * 3 + digits % 4 * 3 / 4).unwrap_or(i64::MAX);
     fields.push(("size".to_owned(), Data::Number(Number::Int(size))));
-    if wanted {
-        let digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
-        let whole = base64.len().is_multiple_of(4) && base64.len() - digits <= 2;
-        if !whole || !base64.bytes().take(digits).all(digit) {
-            return Err(Failure::text("the tool's answer has binary content that is no base64"));
-        }
-        fields.push(("data".to_owned(), Data::from(base64)));
+    if !reading.bytes {
+        return Ok(Part { value: Data::Record(fields), size: 0 });
     }
-    Ok(Data::Record(fields))
+    let size = base64.len();
+    if size > reading.bounds.bytes {
+        return Err(too_many_bytes(reading.bounds.bytes));
+    }
+    let digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+    let whole = size.is_multiple_of(4) && size - digits <= 2;
+    if !whole || !base64.bytes().take(digits).all(digit) {
+        return Err(bad());
+    }
+    fields.push(("data".to_owned(), Data::Text(base64.into_owned())));
+    Ok(Part { value: Data::Record(fields), size })
 }

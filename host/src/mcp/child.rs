@@ -1,16 +1,19 @@
 //! A server that is a program: its streams, and its end.
 
 use super::guard::Lines;
+use super::pending::Pending;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use rmcp::RoleClient;
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
-use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::service::RxJsonRpcMessage;
+use std::collections::VecDeque;
 use std::io;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::Mutex;
 
 /// How long a server may take to end once its input is closed, and again once it is asked to.
 const LEAVE: Duration = Duration::from_secs(3);
@@ -20,7 +23,12 @@ const PIECE: usize = 64 << 10;
 /// A server's process with its streams.
 pub(super) struct Child {
     process: Process,
-    streams: AsyncRwTransport<RoleClient, DuplexStream, ChildStdin>,
+    input: Arc<Mutex<Option<ChildStdin>>>,
+    output: ChildStdout,
+    buffer: Vec<u8>,
+    lines: Lines,
+    ready: VecDeque<Vec<u8>>,
+    pending: Arc<Pending>,
 }
 
 /// A process that does not outlive its owner.
@@ -28,7 +36,10 @@ struct Process(Option<Box<dyn ChildWrapper>>);
 
 impl Child {
     /// Starts a server; gives its standard error as well.
-    pub(super) fn spawn(mut command: CommandWrap) -> io::Result<(Child, Option<ChildStderr>)> {
+    pub(super) fn spawn(
+        mut command: CommandWrap,
+        pending: Arc<Pending>,
+    ) -> io::Result<(Child, Option<ChildStderr>)> {
         command.command_mut().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let (input, output) = (child.stdin().take(), child.stdout().take());
@@ -37,45 +48,58 @@ impl Child {
         let (Some(input), Some(output)) = (input, output) else {
             return Err(io::Error::other("its standard streams are not there"));
         };
-        let streams = AsyncRwTransport::new(guarded(output), input).with_max_line_length(usize::MAX);
-        Ok((Child { process, streams }, errors))
+        let input = Arc::new(Mutex::new(Some(input)));
+        let lines = Lines::new(Arc::clone(&pending));
+        let (buffer, ready) = (vec![0; PIECE], VecDeque::new());
+        Ok((Child { process, input, output, buffer, lines, ready, pending }, errors))
     }
-}
 
-/// What a server says, as far as it may pass on.
-fn guarded(mut from: ChildStdout) -> DuplexStream {
-    let (mut to, reader) = tokio::io::duplex(PIECE);
-    tokio::spawn(async move {
-        let (mut lines, mut buffer) = (Lines::default(), vec![0; PIECE]);
-        while let Ok(count @ 1..) = from.read(&mut buffer).await {
-            let mut out = Vec::new();
-            lines.feed(buffer.get(..count).unwrap_or_default(), &mut out);
-            if to.write_all(&out).await.is_err() {
-                break;
+    /// Sends a message; `id` is that of a request.
+    pub(super) fn send(
+        &self,
+        message: &ClientJsonRpcMessage,
+        id: Option<String>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let line = serde_json::to_vec(message).map_err(io::Error::other);
+        let (input, pending) = (Arc::clone(&self.input), Arc::clone(&self.pending));
+        async move {
+            let mut line = line?;
+            line.push(b'\n');
+            let mut input = input.lock().await;
+            let input = input.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+            let mut rest = line.as_slice();
+            while !rest.is_empty() {
+                let count = input.write(rest).await?;
+                if count == 0 {
+                    return Err(io::ErrorKind::WriteZero.into());
+                }
+                id.iter().for_each(|id| pending.set_begun(id, true));
+                rest = rest.get(count..).unwrap_or_default();
             }
+            input.flush().await
         }
-    });
-    reader
-}
-
-impl Transport<RoleClient> for Child {
-    type Error = io::Error;
-
-    fn send(
-        &mut self,
-        item: TxJsonRpcMessage<RoleClient>,
-    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        self.streams.send(item)
     }
 
-    fn receive(&mut self) -> impl Future<Output = Option<RxJsonRpcMessage<RoleClient>>> + Send {
-        self.streams.receive()
+    /// The next message that may pass. What was read of one stays where this is given up.
+    pub(super) async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            while let Some(message) = self.ready.pop_front() {
+                // The guard lets only messages pass that can be read.
+                if let Ok(message) = serde_json::from_slice(&message) {
+                    return Some(message);
+                }
+            }
+            let count = self.output.read(&mut self.buffer).await.ok().filter(|&count| count > 0)?;
+            self.lines.feed(self.buffer.get(..count).unwrap_or_default(), &mut self.ready);
+        }
     }
 
     /// Closes its input, then asks it to end, then ends it.
-    async fn close(&mut self) -> io::Result<()> {
-        let closed = self.streams.close().await;
-        let Some(process) = &mut self.process.0 else { return closed };
+    pub(super) async fn close(&mut self) -> io::Result<()> {
+        if let Ok(mut input) = self.input.try_lock() {
+            input.take();
+        }
+        let Some(process) = &mut self.process.0 else { return Ok(()) };
         let mut left = tokio::time::timeout(LEAVE, process.wait()).await.is_ok();
         #[cfg(unix)]
         if !left && process.signal(15).is_ok() {
@@ -85,7 +109,7 @@ impl Transport<RoleClient> for Child {
             Box::into_pin(process.kill()).await?;
         }
         self.process.0 = None;
-        closed
+        Ok(())
     }
 }
 

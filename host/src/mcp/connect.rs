@@ -1,75 +1,76 @@
 //! Servers that run: starting them side by side, what they offer, and their end.
 
-use super::Started;
-use super::client_handler::Watcher;
-use super::connection::{self, Link, ServerTool};
+use super::link::{Link, Refusal};
+use super::listing::Listed;
 use super::server_config::Server;
-use crate::data::Data;
-use crate::data::read::{Bounds, read};
-use crate::problem::{Problem, shortened};
+use super::server_tool::ServerTool;
+use super::{Health, Started};
 use crate::tool::{Source, Tool};
+use ilo_asm::catalog::address;
+use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
-use ilo_spec::limits;
-use rmcp::RoleClient;
-use rmcp::model::Tool as Listed;
-use rmcp::service::RunningService;
+use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// How long all servers together may take to go.
-const CLOSING: Duration = Duration::from_secs(8);
-
 /// Servers that run, until this is dropped: then each is asked to end, and made to.
-#[derive(Debug)]
+///
+/// Each has a thread of its own, so that what one sends keeps no other waiting.
+#[derive(Debug, Default)]
 pub(crate) struct Connections {
-    runtime: Option<Runtime>,
-    services: Vec<RunningService<RoleClient, Watcher>>,
+    servers: Vec<(Arc<Link>, Runtime)>,
 }
 
+/// A server that was started, or was not.
+type Tried = Result<(Arc<Link>, Vec<(String, String)>), Refusal>;
+
 impl Connections {
-    /// A runtime without servers yet.
+    /// No servers yet.
+    #[allow(clippy::unnecessary_wraps, reason = "a build without the client has none")]
     pub(crate) fn new() -> Result<Connections, Problem> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("mcp")
-            .enable_all()
-            .build()
-            .map_err(|error| {
-                Problem::new(Code::BadUsage, "", format!("cannot serve MCP servers: {error}"))
-            })?;
-        Ok(Connections { runtime: Some(runtime), services: Vec::new() })
+        Ok(Connections::default())
+    }
+
+    /// How the servers do that were started.
+    pub(crate) fn health(&self) -> Vec<(String, Health)> {
+        self.servers.iter().map(|(link, _)| (link.server.name.clone(), link.health())).collect()
+    }
+
+    /// Takes what was noticed about answers and does not fail them.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.servers.iter().flat_map(|(link, _)| link.notes()).collect()
     }
 
     /// Starts servers side by side and lists their tools, as `mcp://server/tool`, and reports those that do
     /// not start.
     pub(crate) fn start(&mut self, servers: Vec<Server>) -> (Vec<Started>, Vec<Problem>) {
-        let Some(runtime) = &self.runtime else { return Default::default() };
-        let count = servers.len();
-        let (sender, receiver) = mpsc::channel();
-        for (at, server) in servers.into_iter().enumerate() {
-            let (sender, handle) = (sender.clone(), runtime.handle().clone());
-            runtime.spawn(async move {
-                let name = server.name.clone();
-                // The receiver waits for every server, so nothing is lost here.
-                drop(sender.send((at, name, connection::open(server, handle).await)));
-            });
-        }
-        drop(sender);
-        let mut results: Vec<_> = receiver.iter().take(count).collect();
-        results.sort_by_key(|&(at, ..)| at);
         let (mut started, mut problems) = (Vec::new(), Vec::new());
-        for (_, server, result) in results {
+        let begun = |server: Server| (server.name.clone(), server.secrets.clone(), begin(server));
+        let tries: Vec<_> = servers.into_iter().map(begun).collect();
+        for (server, secrets, tried) in tries {
+            let place = format!("server `{server}`");
+            let result = tried.and_then(|(runtime, result)| {
+                let result = result.recv().map_err(|_| io::Error::other("its thread has ended"))?;
+                Ok((runtime, result))
+            });
             match result {
-                Ok(opened) => {
-                    let tools = opened.listed.iter().map(|listed| tool(&opened.link, listed)).collect();
-                    started.push(Started { server, tools });
-                    self.services.push(opened.service);
+                Ok((runtime, Ok((link, bad)))) => {
+                    let listed = link.open_now().map(|live| live.listed().0).unwrap_or_default();
+                    let tools = listed.iter().map(|listed| tool(&link, listed)).collect();
+                    let bad = bad.into_iter().map(|(name, why)| (name, secrets.hidden(&why))).collect();
+                    started.push(Started { server, tools, bad });
+                    self.servers.push((link, runtime));
                 }
-                Err(refusal) => {
-                    let message = format!("{}{}", refusal.why, refusal.errors.said());
-                    problems.push(Problem::new(Code::BadUsage, format!("server `{server}`"), message));
+                Ok((runtime, Err(refusal))) => {
+                    let message =
+                        format!("{}{}", secrets.hidden(&refusal.why), refusal.errors.said(&secrets));
+                    problems.push(Problem::new(Code::BadUsage, place, message));
+                    runtime.shutdown_background();
+                }
+                Err(error) => {
+                    problems.push(Problem::new(Code::BadUsage, place, format!("cannot be served: {error}")));
                 }
             }
         }
@@ -77,27 +78,40 @@ impl Connections {
     }
 }
 
+/// Starts a server on a thread of its own.
+fn begin(server: Server) -> io::Result<(Runtime, mpsc::Receiver<Tried>)> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("mcp")
+        .enable_all()
+        .build()?;
+    let (sender, receiver) = mpsc::channel();
+    let handle = runtime.handle().clone();
+    // The receiver waits for it, so nothing is lost here.
+    runtime.spawn(async move { drop(sender.send(Link::start(server, handle).await)) });
+    Ok((runtime, receiver))
+}
+
 impl Drop for Connections {
     /// Closes every server. A thread does it, since a host may drop its tools on a runtime's own thread,
     /// where waiting for another runtime is a panic.
     fn drop(&mut self) {
-        let Some(runtime) = self.runtime.take() else { return };
-        let services = std::mem::take(&mut self.services);
+        let servers = std::mem::take(&mut self.servers);
+        if servers.is_empty() {
+            return;
+        }
         let work = move || {
-            runtime.block_on(async {
-                let closing: Vec<_> = services
-                    .into_iter()
-                    .map(|mut service| {
-                        tokio::spawn(async move {
-                            drop(service.close_with_timeout(CLOSING).await);
-                        })
-                    })
-                    .collect();
-                for close in closing {
-                    drop(close.await);
-                }
-            });
-            runtime.shutdown_timeout(Duration::from_secs(1));
+            let closing: Vec<_> = servers
+                .iter()
+                .map(|(link, runtime)| {
+                    let link = Arc::clone(link);
+                    runtime.spawn(async move { link.close().await })
+                })
+                .collect();
+            for (closing, (_, runtime)) in closing.into_iter().zip(servers) {
+                drop(runtime.block_on(closing));
+                runtime.shutdown_timeout(Duration::from_secs(1));
+            }
         };
         if let Ok(thread) = thread::Builder::new().spawn(work) {
             drop(thread.join());
@@ -107,17 +121,11 @@ impl Drop for Connections {
 
 /// A server's tool as the table has it.
 fn tool(link: &Arc<Link>, listed: &Listed) -> Tool {
-    let name = format!("mcp://{}/{}", link.server(), listed.name);
+    let name = address(&link.server.name, &listed.name);
     let provider = ServerTool::new(Arc::clone(link), listed);
     let mut tool = Tool::of(name.clone(), Source::Server(name), Some(Box::new(provider)));
-    tool.description = listed.description.as_deref().map(|text| shortened(text, limits::DEFAULT_LINE));
-    tool.input_schema = schema(&listed.input_schema).map(Arc::new);
-    tool.output_schema = listed.output_schema.as_ref().and_then(|known| schema(known)).map(Arc::new);
+    tool.description.clone_from(&listed.description);
+    tool.input_schema.clone_from(&listed.input_schema);
+    tool.output_schema.clone_from(&listed.output_schema);
     tool
-}
-
-/// A schema as data; one that breaks the bounds of a tool's answer is left out.
-fn schema(schema: &rmcp::model::JsonObject) -> Option<Data> {
-    let text = serde_json::to_vec(schema).ok()?;
-    read(&text, &Bounds::default()).ok()
 }

@@ -1,77 +1,164 @@
-//! Checks each message in bounded memory before the protocol's library reads it.
+//! Reads each message of a server as bytes, in bounded memory and before any library makes values of it, and
+//! decides what becomes of it.
 //!
-//! The library drops a message that is too long or too deep, and reads an integer that is too large as a
-//! double; a call would wait for its answer in vain, or get another number. Here such an answer becomes an
-//! error answer to the same call.
+//! - The answer to a call or a listing is kept as text ([`super::pending`]).
+//! - An answer that the library waits for is small, or becomes an error.
+//! - Of what the server asks or announces, only what concerns this client passes: requests, so that they are
+//!   refused, and the notification that its tools have changed.
+//! - What is no message is dropped.
 
-use crate::data::inexact_numbers::perhaps_rounded;
+use super::pending::{Kind, Pending};
 use crate::tool::Failure;
 use ilo_spec::error::Code;
-use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage, ServerResult};
-use serde_json::Value;
+use rmcp::model::{ErrorData, ServerJsonRpcMessage};
+use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Bytes of one message.
 pub(super) const MESSAGE: usize = 16 << 20;
-/// Lists and records within each other in one message: the library's JSON reader takes no more.
+/// Lists and records within each other in one message.
 const DEPTH: usize = 127;
 /// What of these a message has around the value of an answer: itself, its result, and the name of the
 /// content.
 const AROUND: usize = 2;
-/// Bytes that are kept of a name or number: no name that is looked for and no integer of 64 bits is longer.
+/// Bytes of a message that the library reads, and values in it: the library needs several hundred bytes for a
+/// value.
+const OWN: usize = 1 << 20;
+const OWN_VALUES: usize = 20_000;
+/// Bytes of a request that passes as it is; of a larger one only its method does.
+const REQUEST: usize = 4 << 10;
+/// Bytes that are kept of a name: no name that is looked for is longer.
 const KEPT: usize = 64;
 
-/// The codes of the errors that replace such answers; no other error of a server has them.
+/// The notification that passes.
+const CHANGED: &str = "notifications/tools/list_changed";
+/// The schema keyword that makes an argument a header. The library reads such schemas.
+const HEADERS: &[u8] = b"x-mcp-header";
+/// Values of a listing that the library reads for that.
+const HEADER_VALUES: usize = 50_000;
+
+/// The codes of the errors that replace answers; no other error of a server has them.
 const TOO_LONG: i32 = -31_001;
 const TOO_DEEP: i32 = -31_002;
-const TOO_LARGE_NUMBER: i32 = -31_003;
+const UNREADABLE: i32 = -31_004;
 
 /// The meaning of an error answer that was made here.
 pub(super) fn failure(error: &ErrorData) -> Option<Failure> {
     match error.code.0 {
-        TOO_LONG => {
-            let message = format!("the tool's answer has more than {MESSAGE} bytes");
-            Some(Failure::Limit(Code::FaultTooLarge, message))
-        }
-        TOO_DEEP => {
-            let message = format!("the tool's answer is nested more than {} deep", DEPTH - AROUND);
-            Some(Failure::Limit(Code::FaultDepth, message))
-        }
-        TOO_LARGE_NUMBER => Some(Failure::text(format!("the tool's answer: {}", error.message))),
+        TOO_LONG => Some(too_long()),
+        TOO_DEEP => Some(too_deep()),
+        UNREADABLE => Some(Failure::text(error.message.to_string())),
         _ => None,
     }
 }
 
-/// A message that the library has read, as it may pass on.
-pub(super) fn read(message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
-    let ServerJsonRpcMessage::Response(response) = &message else { return message };
-    let ServerResult::CallToolResult(result) = &response.result else { return message };
-    let Some(large) = result.structured_content.as_ref().and_then(perhaps_rounded) else { return message };
-    let message = format!(
-        "{large:e} may have been an integer that does not fit 64 bits, which an answer as plain JSON over HTTP does not \
-         show; have the server write it as a text"
-    );
-    let error = ErrorData::new(ErrorCode(TOO_LARGE_NUMBER), message, None);
-    ServerJsonRpcMessage::error(error, Some(response.id.clone()))
+fn too_long() -> Failure {
+    let message = format!("the tool's answer has more than {MESSAGE} bytes");
+    Failure::Limit(Code::FaultTooLarge, message)
 }
 
-/// A whole message as it may pass on.
-pub(super) fn passed(message: String) -> String {
+fn too_deep() -> Failure {
+    let message = format!("the tool's answer is nested more than {} deep", DEPTH - AROUND);
+    Failure::Limit(Code::FaultDepth, message)
+}
+
+/// A whole message, as the library may have it; nothing where it is dropped.
+pub(super) fn passed(message: Vec<u8>, pending: &Pending) -> Option<Vec<u8>> {
     let mut scan = Scan::default();
-    scan.feed(message.as_bytes());
-    match scan.verdict() {
-        Verdict::Passes => message,
-        Verdict::AnswersNobody => "{}".to_owned(),
-        Verdict::Instead(error) => error,
+    scan.feed(&message);
+    scan.passed(message, pending)
+}
+
+/// Messages, a line each.
+pub(super) struct Lines {
+    pending: Arc<Pending>,
+    line: Vec<u8>,
+    scan: Scan,
+    /// Whether this line has been answered for, and what is left of it is dropped.
+    answered: bool,
+}
+
+impl Lines {
+    pub(super) fn new(pending: Arc<Pending>) -> Lines {
+        Lines { pending, line: Vec::new(), scan: Scan::default(), answered: false }
+    }
+
+    /// Takes bytes; gives the messages that pass.
+    pub(super) fn feed(&mut self, bytes: &[u8], out: &mut impl Extend<Vec<u8>>) {
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            if !self.answered {
+                self.scan.feed(part);
+                if self.scan.length > MESSAGE {
+                    // It may be known by now whom it answers; else it is dropped at its end.
+                    self.line = Vec::new();
+                    if let Some(id) = self.scan.answers() {
+                        out.extend(refused(&id, &self.scan, &self.pending));
+                        self.answered = true;
+                    }
+                } else {
+                    self.line.extend_from_slice(part);
+                }
+            }
+            if part.ends_with(b"\n") {
+                let (line, scan) = (std::mem::take(&mut self.line), std::mem::take(&mut self.scan));
+                if !std::mem::take(&mut self.answered) {
+                    out.extend(scan.passed(line, &self.pending));
+                }
+            }
+        }
     }
 }
 
-/// What becomes of a message.
-enum Verdict {
-    Passes,
-    /// It must not pass, and nobody waits for it.
-    AnswersNobody,
-    /// This passes instead.
-    Instead(String),
+/// The error for an answer that must not pass; the library's own requests get it, others take it from where
+/// answers are kept.
+fn refused(id: &str, scan: &Scan, pending: &Pending) -> Option<Vec<u8>> {
+    let (code, failure) = if scan.length > MESSAGE { (TOO_LONG, too_long()) } else { (TOO_DEEP, too_deep()) };
+    let Some(kind) = pending.kind(id) else {
+        pending.unexpected(id);
+        return None;
+    };
+    if kind == Kind::Own {
+        let Failure::Limit(_, message) = &failure else { return None };
+        pending.answered(id);
+        return Some(error(id, code, message));
+    }
+    pending.answer(id, Err(failure));
+    Some(in_place(id, kind, &[]))
+}
+
+fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
+    let error = json!({"code": code, "message": message});
+    json!({"jsonrpc": "2.0", "id": number(id), "error": error}).to_string().into_bytes()
+}
+
+/// What the library gets in place of an answer that is kept.
+fn in_place(id: &str, kind: Kind, tools: &[Value]) -> Vec<u8> {
+    let result = match kind {
+        Kind::List => json!({"resultType": "complete", "tools": tools}),
+        Kind::Call | Kind::Own => json!({"resultType": "complete", "content": []}),
+    };
+    json!({"jsonrpc": "2.0", "id": number(id), "result": result}).to_string().into_bytes()
+}
+
+/// The ID as the library writes it: a number.
+fn number(id: &str) -> Value {
+    id.parse::<u64>().map_or_else(|_| Value::from(id), Value::from)
+}
+
+/// The tools of a listing whose arguments become headers.
+fn with_headers(message: &[u8], scan: &Scan) -> Vec<Value> {
+    let has = |text: &[u8]| text.windows(HEADERS.len()).any(|part| part == HEADERS);
+    if scan.values > HEADER_VALUES || !has(message) {
+        return Vec::new();
+    }
+    let Ok(mut message) = serde_json::from_slice::<Value>(message) else { return Vec::new() };
+    let tools = message.pointer_mut("/result/tools").and_then(Value::as_array_mut).map(std::mem::take);
+    let marked = |tool: &Value| {
+        tool.get("name").is_some_and(Value::is_string)
+            && tool.get("inputSchema").is_some_and(|schema| has(schema.to_string().as_bytes()))
+    };
+    let bare = |tool: Value| json!({"name": tool.get("name"), "inputSchema": tool.get("inputSchema")});
+    tools.unwrap_or_default().into_iter().filter(marked).map(bare).collect()
 }
 
 /// Where in a message a byte is.
@@ -85,252 +172,222 @@ enum Place {
     Escaped,
 }
 
-/// Messages, a line each, as they may pass on.
-#[derive(Default)]
-pub(super) struct Lines {
-    line: Vec<u8>,
-    scan: Scan,
-    /// Whether this line has been answered for, and what is left of it is dropped.
-    answered: bool,
-}
-
-impl Lines {
-    /// Takes bytes; gives those that pass on.
-    pub(super) fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
-            if !self.answered {
-                self.scan.feed(part);
-                if self.scan.length > MESSAGE {
-                    self.line = Vec::new();
-                    self.answered = self.answer(out);
-                } else {
-                    self.line.extend_from_slice(part);
-                }
-            }
-            if part.ends_with(b"\n") {
-                if !self.answered && !self.answer(out) {
-                    out.append(&mut self.line);
-                }
-                *self = Lines::default();
-            }
-        }
-    }
-
-    /// Puts an error in the place of a message that must not pass; whether the message is done with.
-    fn answer(&mut self, out: &mut Vec<u8>) -> bool {
-        match self.scan.verdict() {
-            Verdict::Passes => false,
-            // It may say yet whom it answers.
-            Verdict::AnswersNobody => self.scan.ended,
-            Verdict::Instead(error) => {
-                out.extend_from_slice(error.as_bytes());
-                out.push(b'\n');
-                true
-            }
-        }
-    }
-}
-
 /// What is known of a message from its bytes so far.
 #[derive(Default)]
 struct Scan {
     length: usize,
     depth: usize,
     deepest: usize,
+    /// Values, at least half of them.
+    values: usize,
     place: Place,
-    /// Whether its line or whole has ended.
-    ended: bool,
-    /// The text that was read last, a name perhaps, and the name at depth 1 and 2 whose value is being read.
+    /// The text that was read last, as it is written, and the name in the message whose value is being read.
     text: Vec<u8>,
-    names: [Vec<u8>; 2],
-    /// The value of `id`.
+    name: String,
+    /// The value of `id`, as it is written.
     id: Vec<u8>,
-    number: Vec<u8>,
-    large: Option<String>,
-    is_request: bool,
+    method: Option<String>,
+    /// Whether there was an `id`, and something that answers it.
+    has_id: bool,
+    has_answer: bool,
 }
 
 impl Scan {
     fn feed(&mut self, bytes: &[u8]) {
         self.length = self.length.saturating_add(bytes.len());
         bytes.iter().for_each(|&byte| self.byte(byte));
-        self.ended = bytes.ends_with(b"\n");
     }
 
     fn byte(&mut self, byte: u8) {
-        let names_id = self.depth == 1 && self.names[0] == b"id" && self.id.len() <= KEPT;
-        if names_id
-            && (self.place != Place::Outside || !matches!(byte, b',' | b'}' | b' ' | b'\r' | b'\n' | b'\t'))
-        {
+        let blank = matches!(byte, b' ' | b'\r' | b'\n' | b'\t');
+        let ends = self.place == Place::Outside && (blank || matches!(byte, b',' | b'}'));
+        if self.depth == 1 && self.name == "id" && self.id.len() <= KEPT && !ends {
             self.id.push(byte);
         }
         if self.place != Place::Outside {
-            match byte {
-                _ if self.place == Place::Escaped => self.place = Place::Text,
-                b'\\' => self.place = Place::Escaped,
-                b'"' => self.place = Place::Outside,
-                _ if self.text.len() < KEPT => self.text.push(byte),
-                _ => {}
+            if byte == b'"' && self.place == Place::Text {
+                self.place = Place::Outside;
+                if self.depth == 1 && self.name == "method" {
+                    self.method = Some(self.text());
+                }
+                return;
+            }
+            self.place =
+                if byte == b'\\' && self.place == Place::Text { Place::Escaped } else { Place::Text };
+            if self.text.len() < KEPT {
+                self.text.push(byte);
             }
             return;
         }
-        if matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E') {
-            if self.number.len() < KEPT {
-                self.number.push(byte);
-            }
-            return;
-        }
-        self.end_number();
         match byte {
             b'"' => {
                 self.place = Place::Text;
                 self.text.clear();
             }
             b'{' | b'[' => {
+                self.values = self.values.saturating_add(1);
                 self.depth = self.depth.saturating_add(1);
                 self.deepest = self.deepest.max(self.depth);
             }
             b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-            b':' => {
-                if let Some(name) = self.depth.checked_sub(1).and_then(|at| self.names.get_mut(at)) {
-                    name.clone_from(&self.text);
-                    self.is_request |= self.depth == 1 && self.text == b"method";
-                }
-            }
+            b':' if self.depth == 1 => self.begin_value(),
             b',' => {
-                if let Some(name) = self.depth.checked_sub(1).and_then(|at| self.names.get_mut(at)) {
-                    name.clear();
+                self.values = self.values.saturating_add(1);
+                if self.depth == 1 {
+                    self.name.clear();
                 }
             }
             _ => {}
         }
     }
 
-    /// Looks at a number that has ended: an integer of a result's own value must fit.
-    fn end_number(&mut self) {
-        if self.number.is_empty() {
-            return;
-        }
-        let own = self.names[0] == b"result" && self.names[1] == b"structuredContent" && self.depth >= 2;
-        let is_whole = self.number.iter().all(|&byte| byte.is_ascii_digit() || byte == b'-');
-        if own && is_whole && self.large.is_none() {
-            let text = String::from_utf8_lossy(&self.number);
-            // What fits 64 bits, or nearly, is judged where the answer is read.
-            if text.parse::<i64>().is_err() && text.parse::<u64>().is_err() {
-                let more = if self.number.len() < KEPT { "" } else { "…" };
-                self.large = Some(format!("{text}{more}"));
+    /// A name in the message itself has ended, and its value begins.
+    fn begin_value(&mut self) {
+        self.name = self.text();
+        match self.name.as_str() {
+            "id" => {
+                self.has_id = true;
+                self.id.clear();
             }
+            "method" => self.method = Some(String::new()),
+            "result" | "error" => self.has_answer = true,
+            _ => {}
         }
-        self.number.clear();
     }
 
-    /// What becomes of the message, as far as it is known.
-    fn verdict(&self) -> Verdict {
-        let (code, message) = if self.length > MESSAGE {
-            (TOO_LONG, format!("an answer of more than {MESSAGE} bytes"))
-        } else if self.deepest > DEPTH {
-            (TOO_DEEP, format!("an answer nested more than {DEPTH} deep"))
-        } else if let Some(number) = &self.large {
-            (TOO_LARGE_NUMBER, format!("{number} does not fit 64 bits"))
-        } else {
-            return Verdict::Passes;
-        };
-        let id: Option<Value> = serde_json::from_slice(&self.id).ok();
-        match id.filter(|id| !self.is_request && (id.is_string() || id.is_number())) {
-            None => Verdict::AnswersNobody,
-            Some(id) => {
-                let error = serde_json::json!({"code": code, "message": message});
-                Verdict::Instead(serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
-            }
+    /// The text that was read last, without its escapes.
+    fn text(&self) -> String {
+        let text = String::from_utf8_lossy(&self.text);
+        if !text.contains('\\') {
+            return text.into_owned();
         }
+        serde_json::from_str(&format!("\"{text}\"")).unwrap_or_default()
+    }
+
+    /// The ID of the message, a number or a text, as text.
+    fn id(&self) -> Option<String> {
+        match serde_json::from_slice(&self.id).ok()? {
+            Value::Number(number) => Some(number.to_string()),
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The request that this answers.
+    fn answers(&self) -> Option<String> {
+        if self.method.is_some() { None } else { self.id() }
+    }
+
+    /// What the library gets of a message.
+    fn passed(self, message: Vec<u8>, pending: &Pending) -> Option<Vec<u8>> {
+        if let Some(method) = &self.method {
+            return self.request(method, message);
+        }
+        let Some(id) = self.answers() else { return self.rejects(&message, pending) };
+        if self.length > MESSAGE || self.deepest > DEPTH {
+            return refused(&id, &self, pending);
+        }
+        let Some(kind) = pending.kind(&id) else {
+            pending.unexpected(&id);
+            return None;
+        };
+        if kind != Kind::Own {
+            let tools = if kind == Kind::List { with_headers(&message, &self) } else { Vec::new() };
+            pending.answer(&id, Ok(message));
+            return Some(in_place(&id, kind, &tools));
+        }
+        pending.answered(&id);
+        if message.len() > OWN || self.values > OWN_VALUES {
+            return Some(error(&id, UNREADABLE, "an answer that is too large"));
+        }
+        Some(match serde_json::from_slice::<ServerJsonRpcMessage>(&message) {
+            Ok(_) if self.has_answer => message,
+            Ok(_) => error(&id, UNREADABLE, "an answer without a result"),
+            Err(why) => error(&id, UNREADABLE, &format!("an answer that cannot be read: {why}")),
+        })
+    }
+
+    /// What the library gets of an error without an ID. A server that cannot read a request sends one; it is
+    /// for the only request that the library waits for.
+    fn rejects(&self, message: &[u8], pending: &Pending) -> Option<Vec<u8>> {
+        if !self.has_answer || message.len() > REQUEST {
+            return None;
+        }
+        let message: Value = serde_json::from_slice(message).ok()?;
+        let (error, id) = (message.get("error")?, pending.starting()?);
+        pending.answered(&id);
+        let (code, text) = (error.get("code")?.as_i64()?, error.get("message")?.as_str()?);
+        let error = json!({"code": i32::try_from(code).ok()?, "message": text});
+        Some(json!({"jsonrpc": "2.0", "id": number(&id), "error": error}).to_string().into_bytes())
+    }
+
+    /// What the library gets of a request or a notification.
+    fn request(&self, method: &str, message: Vec<u8>) -> Option<Vec<u8>> {
+        if !self.has_id {
+            let changed = json!({"jsonrpc": "2.0", "method": CHANGED});
+            return (method == CHANGED).then(|| changed.to_string().into_bytes());
+        }
+        if self.length <= REQUEST && serde_json::from_slice::<ServerJsonRpcMessage>(&message).is_ok() {
+            return Some(message);
+        }
+        let id: Value = serde_json::from_slice(&self.id).ok()?;
+        let whole = id.is_string() || id.is_u64() || id.is_i64();
+        whole.then(|| json!({"jsonrpc": "2.0", "id": id, "method": method}).to_string().into_bytes())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rmcp::model::RequestId;
 
-    fn lines(parts: &[&[u8]]) -> Vec<String> {
-        let (mut lines, mut out) = (Lines::default(), Vec::new());
+    fn pending(kind: Kind) -> Arc<Pending> {
+        let pending = Arc::new(Pending::default());
+        pending.register(&RequestId::Number(7), kind);
+        pending
+    }
+
+    /// What passes of parts of lines, and what is kept of the answer.
+    fn lines(kind: Kind, parts: &[&[u8]]) -> (Vec<String>, Option<Result<Vec<u8>, Failure>>) {
+        let (pending, mut out) = (pending(kind), Vec::new());
+        let mut lines = Lines::new(Arc::clone(&pending));
         parts.iter().for_each(|part| lines.feed(part, &mut out));
-        String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
-    }
-
-    fn code(line: &str) -> i32 {
-        let value: Value = serde_json::from_str(line).unwrap();
-        assert_eq!(value["id"], 7, "{line}");
-        value["error"]["code"].as_i64().and_then(|code| i32::try_from(code).ok()).unwrap_or(0)
+        let out = out.into_iter().map(|line| String::from_utf8(line).unwrap()).collect();
+        (out, pending.take(&RequestId::Number(7)))
     }
 
     #[test]
-    fn messages_pass_as_they_are_however_they_are_cut() {
-        let text = b"{\"id\":7,\"result\":{\"structuredContent\":{\"n\":18446744073709551615}}}\nnoise\n\n{\"x\":\"\\\"}\"}\n";
-        for at in 0..text.len() {
-            let (a, b) = text.split_at(at);
-            assert_eq!(lines(&[a, b]).join("\n").as_bytes(), text.strip_suffix(b"\n").unwrap());
-        }
-    }
-
-    #[test]
-    fn an_integer_beyond_64_bits_is_an_error_in_the_value_alone() {
-        for (value, passes) in [
-            ("18446744073709551615", true),
-            ("18446744073709551616", false),
-            ("-9223372036854775808", true),
-            ("-9223372036854775809", false),
-            ("{\"a\":[1,18446744073709551616]}", false),
-            ("\"18446744073709551616\"", true),
-            ("1.8446744073709552e19", true),
-            ("1e400", true),
-        ] {
-            let message = format!("{{\"result\":{{\"structuredContent\":{value}}},\"id\":7}}");
-            let found = passed(message.clone());
-            assert_eq!(found == message, passes, "{value}");
-            if !passes {
-                assert_eq!(code(&found), TOO_LARGE_NUMBER);
+    fn an_answer_to_a_call_is_kept_however_it_is_cut() {
+        let text = b"{\"id\":7,\"result\":{\"structuredContent\":{\"id\":8,\"method\":\"\\\"}\"}}}\n";
+        for id in [&b"7"[..], b"\"7\"", b" 7 "] {
+            let text = [b"{\"id\":", id, text.strip_prefix(b"{\"id\":7").unwrap()].concat();
+            for at in 0..text.len() {
+                let (a, b) = text.split_at(at);
+                let (out, kept) = lines(Kind::Call, &[b"noise\n\n", a, b, b"[]\n"]);
+                assert_eq!(kept, Some(Ok(text.clone())));
+                let expected = r#"{"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[]}}"#;
+                assert_eq!(out, [expected]);
             }
         }
-        let elsewhere =
-            "{\"result\":{\"_meta\":{\"n\":18446744073709551616},\"content\":[]},\"id\":7}".to_owned();
-        assert_eq!(passed(elsewhere.clone()), elsewhere);
     }
 
     #[test]
-    fn a_double_that_was_an_integer_beyond_64_bits_perhaps_is_an_error() {
-        for (value, passes) in [
-            ("18446744073709551615", true),
-            ("18446744073709551616", false),
-            ("-9223372036854775808", true),
-            ("-9223372036854775809", false),
-            ("{\"a\":[1,18446744073709551616]}", false),
-            ("\"18446744073709551616\"", true),
-            ("1.8446744073709549e19", true),
-            ("1e30", false),
-            ("1e-30", true),
-        ] {
-            let text = format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{{\"content\":[],\"structuredContent\":{value}}}}}"
-            );
-            let found = serde_json::to_string(&read(serde_json::from_str(&text).unwrap())).unwrap();
-            assert_eq!(found.contains("structuredContent"), passes, "{value}");
-            if !passes {
-                assert_eq!(code(&found), TOO_LARGE_NUMBER);
-            }
-        }
+    fn an_answer_is_found_by_an_escaped_name() {
+        let (out, kept) = lines(Kind::Call, &[b"{\"i\\u0064\":7,\"result\":{}}\n"]);
+        assert!(out.len() == 1 && kept.is_some_and(|kept| kept.is_ok()));
     }
 
     #[test]
     fn depth_holds_at_n_and_not_at_n_plus_1() {
-        let message = |depth: usize| {
+        let kept = |depth: usize| {
             let (open, close) = ("[".repeat(depth), "]".repeat(depth));
-            format!("{{\"id\":7,\"result\":{{\"structuredContent\":{open}{close}}}}}")
+            let text = format!("{{\"id\":7,\"result\":{{\"structuredContent\":{open}{close}}}}}\n");
+            lines(Kind::Call, &[text.as_bytes()]).1.unwrap()
         };
         let most = DEPTH - AROUND;
-        assert!(serde_json::from_str::<Value>(&message(most)).is_ok(), "the library takes it");
-        assert!(serde_json::from_str::<Value>(&message(most + 1)).is_err());
-        assert_eq!(passed(message(most)), message(most));
-        assert_eq!(code(&passed(message(most + 1))), TOO_DEEP);
-        assert_eq!(code(&passed(message(1_000_000))), TOO_DEEP);
+        assert!(kept(most).is_ok());
+        assert_eq!(kept(most + 1), Err(too_deep()));
+        assert_eq!(kept(1_000_000), Err(too_deep()));
     }
 
     #[test]
@@ -338,19 +395,58 @@ mod tests {
         let frame = "{\"result\":\"\",\"id\":7}\n";
         let message =
             |length: usize| frame.replace("\"\"", &format!("\"{}\"", "x".repeat(length - frame.len())));
-        assert_eq!(lines(&[message(MESSAGE).as_bytes()])[0].len(), MESSAGE - 1);
-        let long = message(MESSAGE + 1);
-        assert_eq!(code(&lines(&[long.as_bytes(), b"{\"a\":1}\n"])[0]), TOO_LONG);
-        assert_eq!(lines(&[long.as_bytes(), b"{\"a\":1}\n"]).len(), 2);
+        let whole = message(MESSAGE);
+        assert_eq!(lines(Kind::Call, &[whole.as_bytes()]).1.unwrap().map(|kept| kept.len()), Ok(MESSAGE));
         let early = format!("{{\"id\":7,\"result\":\"{}", "x".repeat(MESSAGE));
-        assert_eq!(lines(&[early.as_bytes(), early.as_bytes()]).len(), 1, "it is answered before its end");
+        let (out, kept) = lines(Kind::Call, &[early.as_bytes(), early.as_bytes()]);
+        assert_eq!((out.len(), kept), (1, Some(Err(too_long()))), "it is answered before its end");
+        // Where it says only at its end whom it answers.
+        let (out, kept) = lines(Kind::Call, &[message(MESSAGE + 1).as_bytes(), b"{\"a\":1}\n"]);
+        assert_eq!((out.len(), kept), (1, Some(Err(too_long()))));
     }
 
     #[test]
-    fn what_answers_nobody_is_dropped() {
-        let deep = "[".repeat(1_000);
-        assert_eq!(lines(&[format!("{deep}\n{{}}\n").as_bytes()]), ["{}"]);
-        let asks = format!("{{\"id\":7,\"method\":\"x\",\"params\":{deep}}}\n");
-        assert!(lines(&[asks.as_bytes()]).is_empty());
+    fn what_the_library_reads_is_small_and_can_be_read() {
+        let code = |result: &str| {
+            let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{result}}}\n");
+            let (out, _) = lines(Kind::Own, &[text.as_bytes()]);
+            let value: Value = serde_json::from_str(out.first().unwrap()).unwrap();
+            value.pointer("/error/code").and_then(Value::as_i64)
+        };
+        assert_eq!(code("{}"), None);
+        assert_eq!(code("{\"a\":NaN}"), Some(UNREADABLE.into()));
+        assert_eq!(code(&format!("[{}0]", "0,".repeat(OWN_VALUES - 10))), None);
+        assert_eq!(code(&format!("[{}0]", "0,".repeat(OWN_VALUES))), Some(UNREADABLE.into()));
+        assert_eq!(code(&format!("\"{}\"", "x".repeat(OWN))), Some(UNREADABLE.into()));
+        assert_eq!(code(&"[".repeat(1_000_000)), Some(TOO_DEEP.into()));
+    }
+
+    #[test]
+    fn requests_pass_without_what_is_large() {
+        let large = format!("[\"{}\"]", "x".repeat(REQUEST));
+        let (out, _) = lines(
+            Kind::Call,
+            &[
+                b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n",
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\",\"params\":{large}}}\n").as_bytes(),
+                b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n",
+                format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{CHANGED}\",\"params\":{large}}}\n").as_bytes(),
+                b"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n",
+            ],
+        );
+        let expected = [
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".to_owned(),
+            "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}".to_owned(),
+            format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{CHANGED}\"}}"),
+        ];
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn an_error_without_an_id_is_for_the_only_request() {
+        let text = b"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"what?\"}}\n";
+        let (out, _) = lines(Kind::Own, &[text]);
+        let expected = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32700,"message":"what?"}}"#;
+        assert_eq!(out, [expected]);
     }
 }

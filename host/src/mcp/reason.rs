@@ -1,6 +1,6 @@
 //! Why something went wrong with a server, in few words and no more than a person reads.
 
-use crate::problem::shortened;
+use ilo_drive::problem::shortened;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use std::io::{self, ErrorKind};
 

@@ -2,8 +2,9 @@
 
 #![cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "without a client only names are read"))]
 
-use crate::problem::Problem;
 use crate::tool::policy::ServerPolicy;
+use crate::tool::secrets::Secrets;
+use ilo_drive::problem::Problem;
 use ilo_spec::limits;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,6 +20,8 @@ pub(crate) struct Server {
     pub(crate) timeout: Duration,
     /// Which of its tools there are, and how they may be called.
     pub(crate) policy: ServerPolicy,
+    /// What of the tools file no message shows.
+    pub(crate) secrets: Secrets,
     /// What it lacks to be started, such as a variable of the environment.
     pub(crate) lacks: Vec<Problem>,
 }

@@ -1,7 +1,8 @@
 //! What a server says on standard error: its end is kept, for the message of its failure.
 
 use crate::command::ERRORS;
-use crate::problem::shortened;
+use crate::tool::secrets::Secrets;
+use ilo_drive::problem::shortened;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,14 +40,27 @@ impl Tail {
         kept.drain(..surplus);
     }
 
-    /// `; it said: …` with the last lines, where a server that went away said something.
-    pub(super) fn said(&self) -> String {
+    /// `; it said: …` with the last lines and without secrets, where a server that went away said something.
+    pub(super) fn said(&self, secrets: &Secrets) -> String {
         let until = Instant::now() + LAST_WORDS;
         while self.said_so_far().open && Instant::now() < until {
             thread::sleep(Duration::from_millis(1));
         }
+        self.shown(secrets)
+    }
+
+    /// The same on the thread that reads it.
+    pub(super) async fn said_here(&self, secrets: &Secrets) -> String {
+        let until = Instant::now() + LAST_WORDS;
+        while self.said_so_far().open && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        self.shown(secrets)
+    }
+
+    fn shown(&self, secrets: &Secrets) -> String {
         let kept = self.said_so_far();
-        let text = String::from_utf8_lossy(&kept.bytes);
+        let text = secrets.hidden_in_end(&String::from_utf8_lossy(&kept.bytes));
         let mut left = SHOWN;
         let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(LINES);
         let mut last: Vec<&str> = lines

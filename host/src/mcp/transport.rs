@@ -4,20 +4,22 @@
 //! A program gets the closed environment of every tool, a process group of its own, and its standard error is
 //! read and only its end kept. HTTP follows no redirect, so that no server can send us elsewhere.
 
+use super::access::Access;
 use super::child::Child;
 use super::client_handler::{LEGACY, Watcher};
 use super::guard::MESSAGE;
+use super::pending::{Kind, Pending};
 use super::reason::cannot_open;
 use super::server_config::{Server, Way};
 use super::stderr::Tail;
-use super::web::Client;
+use super::web::{Client, unknown_method};
 use crate::command::closed;
 use crate::tool::process_mark;
-use futures_util::TryFutureExt as _;
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use process_wrap::tokio::CommandWrap;
 use rmcp::RoleClient;
-use rmcp::model::ProtocolVersion;
+use rmcp::model::{ClientNotification, ClientRequest, JsonRpcMessage, ProtocolVersion, RequestId};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService, RxJsonRpcMessage,
     TxJsonRpcMessage,
@@ -26,50 +28,87 @@ use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfi
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 use std::{fmt, io};
+use tokio::time::{Instant, sleep_until};
 
-type Service = RunningService<RoleClient, Watcher>;
+/// How long a server may take to answer the question of newer clients before it is asked in the manner of
+/// old.
+const PROBE: Duration = Duration::from_secs(3);
+/// How long the answer in the manner of old may take once that to the question came too late.
+const LATE: Duration = Duration::from_secs(3);
 
-/// Opens a server in its way. Newer servers answer `server/discover`, and most others say that they do not
-/// know it; one that says neither is opened again in the manner of old. One that says it too late for the
-/// library, which asks in the manner of old meanwhile and takes that for an answer to this, is opened again
-/// with the time that the file gives it.
-pub(super) async fn open(server: &Server, watcher: Watcher, errors: &Tail) -> Result<Service, String> {
+/// The pause between two looks at whether an answer came too late.
+const LOOK: Duration = Duration::from_millis(200);
+
+pub(super) type Service = RunningService<RoleClient, Watcher>;
+
+/// What is shared of one connection.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Connection {
+    pub(super) pending: Arc<Pending>,
+    pub(super) errors: Tail,
+}
+
+/// Opens a server in its way.
+///
+/// Newer servers answer `server/discover`. Most others say that they do not know it; one that says nothing
+/// for a while is asked in the manner of old, and one that ends is started again for that. One that answers
+/// too late, and does not answer the second question, is opened again with the time that the file gives it.
+/// `shared` is the connection that is open at last, or that failed last.
+pub(super) async fn open(
+    server: &Server,
+    watcher: Watcher,
+    shared: &mut Connection,
+) -> Result<Service, String> {
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     let newer = ClientLifecycleMode::Auto {
         preferred_versions: preferred_versions.clone(),
         legacy_version: Some(LEGACY),
     };
-    let mut opened = open_with(server, watcher.clone(), newer, errors).await?;
-    let late = matches!(
-        opened,
-        Err(ClientInitializeError::ConflictInitResponseId(..)
-            | ClientInitializeError::UncorrelatedErrorResponse { .. })
-    );
+    let mut opened = open_with(server, watcher.clone(), newer, Some(PROBE), shared).await?;
+    let late = opened.is_err() && shared.pending.late().is_some();
+    let ended = matches!(server.way, Way::Program { .. }) && opened.as_ref().is_err_and(is_end);
     if late {
         let patient = ClientLifecycleMode::Discover { preferred_versions };
-        opened = open_with(server, watcher.clone(), patient, errors).await?;
+        opened = open_with(server, watcher.clone(), patient, None, shared).await?;
     }
     let old = match &opened {
         Err(
             ClientInitializeError::ExpectedInitResult(_) | ClientInitializeError::ExpectedInitResponse(_),
         ) => true,
         Err(ClientInitializeError::JsonRpcError(_)) => late,
-        _ => false,
+        _ => ended && !late,
     };
     if old {
-        opened = open_with(server, watcher, ClientLifecycleMode::Initialize, errors).await?;
+        opened = open_with(server, watcher, ClientLifecycleMode::Initialize, None, shared).await?;
     }
     opened.map_err(|error| match &server.way {
-        Way::Http { headers, .. } => not_let_in(&error, headers).unwrap_or_else(|| cannot_open(&error)),
+        Way::Http { headers, .. } => {
+            not_let_in(&error, &server.name, headers).unwrap_or_else(|| cannot_open(&error))
+        }
         _ => cannot_open(&error),
     })
 }
 
+/// Whether a server ended before it answered anything.
+fn is_end(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => true,
+        ClientInitializeError::TransportError { error, .. } => {
+            matches!(error.error.downcast_ref(), Some(StreamError::Program(_)))
+        }
+        _ => false,
+    }
+}
+
 /// What to do where a server wants to know who calls.
-fn not_let_in(error: &ClientInitializeError, headers: &[(String, String)]) -> Option<String> {
+fn not_let_in(error: &ClientInitializeError, server: &str, headers: &[(String, String)]) -> Option<String> {
     let error = match error {
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => return not_let_in(fallback, headers),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+            return not_let_in(fallback, server, headers);
+        }
         ClientInitializeError::TransportError { error, .. } => &error.error,
         _ => return None,
     };
@@ -86,8 +125,8 @@ fn not_let_in(error: &ClientInitializeError, headers: &[(String, String)]) -> Op
         format!("does not let us in with the header `Authorization` that it is given (HTTP status {status})")
     } else {
         format!(
-            "wants to know who calls (HTTP status {status}); logging in by OAuth is not there, so set a header from the \
-             environment: `\"headers\": {{\"Authorization\": \"Bearer ${{NAME}}\"}}`"
+            "wants to know who calls (HTTP status {status}); sign in with `ilo-vm login {server} --tools FILE`, or set a \
+             header from the environment: `\"headers\": {{\"Authorization\": \"Bearer ${{NAME}}\"}}`"
         )
     })
 }
@@ -96,22 +135,115 @@ async fn open_with(
     server: &Server,
     watcher: Watcher,
     lifecycle: ClientLifecycleMode,
-    errors: &Tail,
+    probe: Option<Duration>,
+    shared: &mut Connection,
 ) -> Result<Result<Service, ClientInitializeError>, String> {
-    let streams = match &server.way {
+    *shared = Connection::default();
+    let way = match &server.way {
         Way::Program { program, arguments, folder, environment } => {
-            Streams::Program(spawn(program, arguments, folder, environment, errors)?)
+            Streams::Program(Box::new(spawn(program, arguments, folder, environment, shared)?))
         }
-        Way::Http { url, headers } => Streams::Http(Box::new(http(url, headers)?)),
+        Way::Http { url, headers } => Streams::Http(Box::new(http(server, (url, headers), probe, shared)?)),
         Way::None => return Err("cannot be reached with this tools file".to_owned()),
     };
-    Ok(watcher.serve_with_lifecycle(streams, lifecycle).await)
+    let probe = probe.filter(|_| matches!(way, Streams::Program(_)));
+    let watched = Watched { way, pending: Arc::clone(&shared.pending), probe, asked: None };
+    Ok(watcher.serve_with_lifecycle(watched, lifecycle).await)
 }
 
 /// Where messages go and come from.
 enum Streams {
-    Program(Child),
+    Program(Box<Child>),
     Http(Box<StreamableHttpClientTransport<Client>>),
+}
+
+/// Streams, with what is pending on them.
+struct Watched {
+    way: Streams,
+    pending: Arc<Pending>,
+    /// How long the question of newer clients may be without an answer.
+    probe: Option<Duration>,
+    /// That question, and when it is given up.
+    asked: Option<(RequestId, Instant)>,
+}
+
+/// Counts a reply as done when it is dropped.
+struct Reply(Arc<Pending>);
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.0.replied();
+    }
+}
+
+impl Watched {
+    /// Takes note of a message that is sent; gives the ID of a request.
+    fn note(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> (Option<String>, Option<Reply>) {
+        match item {
+            JsonRpcMessage::Request(request) => {
+                let kind = match &request.request {
+                    ClientRequest::CallToolRequest(_) => Kind::Call,
+                    ClientRequest::ListToolsRequest(_) => Kind::List,
+                    _ => Kind::Own,
+                };
+                self.pending.register(&request.id, kind);
+                if let (ClientRequest::DiscoverRequest(_), Some(probe)) = (&request.request, self.probe) {
+                    self.asked = Some((request.id.clone(), Instant::now() + probe));
+                }
+                (Some(request.id.to_string()), None)
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.pending.forget(id);
+                }
+                (None, None)
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
+                (None, Some(Reply(Arc::clone(&self.pending))))
+            }
+        }
+    }
+
+    /// The next message; nothing where the connection ends.
+    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        if !self.pending.room().await {
+            self.pending.drop_for("it sends requests and does not read the replies");
+            return None;
+        }
+        loop {
+            let late = self.pending.late().filter(|_| self.pending.starting().is_some());
+            if late.is_some_and(|late| late.elapsed() > LATE) {
+                return None;
+            }
+            let asked = self.asked.as_ref().map(|(_, until)| *until);
+            // That an answer came too late is seen from time to time.
+            let look = self.pending.is_second().then(|| Instant::now() + LOOK);
+            let received = async {
+                match &mut self.way {
+                    Streams::Program(child) => child.receive().await,
+                    Streams::Http(client) => client.receive().await,
+                }
+            };
+            let Some(until) = asked.or(look) else { return received.await };
+            tokio::select! {
+                message = received => {
+                    if !matches!(message, Some(JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_))) {
+                        self.asked = None;
+                    }
+                    return message;
+                }
+                () = sleep_until(until) => {
+                    // It may not know the question, and leaves it without an answer.
+                    if let Some((id, _)) = self.asked.take() {
+                        self.pending.give_up(&id);
+                        return Some(unknown_method(id));
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Why a message did not go through.
@@ -134,34 +266,53 @@ impl std::error::Error for StreamError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(match self {
             StreamError::Program(error) => error,
+            // The library does not say that this has a cause.
+            StreamError::Http(StreamableHttpError::Client(error)) => error,
             StreamError::Http(error) => error,
         })
     }
 }
 
-impl Transport<RoleClient> for Streams {
+impl Transport<RoleClient> for Watched {
     type Error = StreamError;
 
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), StreamError>> + Send + 'static {
-        let sent: BoxFuture<'static, Result<(), StreamError>> = match self {
-            Streams::Program(child) => Box::pin(child.send(item).map_err(StreamError::Program)),
-            Streams::Http(client) => Box::pin(client.send(item).map_err(StreamError::Http)),
+        let (id, reply) = self.note(&item);
+        let sent: BoxFuture<'static, Result<(), StreamError>> = match &mut self.way {
+            Streams::Program(child) => {
+                let sent = child.send(&item, id);
+                async { sent.await.map_err(StreamError::Program) }.boxed()
+            }
+            Streams::Http(client) => {
+                // The client says where it was not sent.
+                id.iter().for_each(|id| self.pending.set_begun(id, true));
+                let sent = client.send(item);
+                async { sent.await.map_err(StreamError::Http) }.boxed()
+            }
         };
-        sent
-    }
-
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        match self {
-            Streams::Program(child) => child.receive().await,
-            Streams::Http(client) => client.receive().await,
+        async move {
+            let result = sent.await;
+            drop(reply);
+            result
         }
     }
 
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.next().await;
+        match &message {
+            Some(JsonRpcMessage::Request(_)) => self.pending.asked(),
+            Some(_) => {}
+            None => self.pending.end(),
+        }
+        message
+    }
+
     async fn close(&mut self) -> Result<(), StreamError> {
-        match self {
+        self.pending.end();
+        match &mut self.way {
             Streams::Program(child) => child.close().await.map_err(StreamError::Program),
             Streams::Http(client) => client.close().await.map_err(StreamError::Http),
         }
@@ -173,7 +324,7 @@ fn spawn(
     arguments: &[String],
     folder: &PathBuf,
     environment: &[(String, String)],
-    errors: &Tail,
+    shared: &Connection,
 ) -> Result<Child, String> {
     let mut command = CommandWrap::with_new(program, |command| {
         command.args(arguments).current_dir(folder);
@@ -183,30 +334,39 @@ fn spawn(
     command.wrap(process_wrap::tokio::ProcessGroup::leader());
     #[cfg(windows)]
     command.wrap(process_wrap::tokio::JobObject);
-    let (child, said) =
-        Child::spawn(command).map_err(|error| format!("cannot start `{program}`: {error}"))?;
-    said.into_iter().for_each(|said| errors.listen(said));
+    let (child, errors) = Child::spawn(command, Arc::clone(&shared.pending))
+        .map_err(|error| format!("cannot start `{program}`: {error}"))?;
+    errors.into_iter().for_each(|errors| shared.errors.listen(errors));
     Ok(child)
 }
 
-fn http(url: &str, headers: &[(String, String)]) -> Result<StreamableHttpClientTransport<Client>, String> {
+fn http(
+    server: &Server,
+    (url, headers): (&str, &[(String, String)]),
+    probe: Option<Duration>,
+    shared: &Connection,
+) -> Result<StreamableHttpClientTransport<Client>, String> {
     // Once a process: a second provider would be refused, and the first one serves.
     drop(rustls::crypto::ring::default_provider().install_default());
-    let mut builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    // A message fills its packets: waiting for more bytes would cost a call some tens of milliseconds.
+    let mut builder =
+        reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).tcp_nodelay(true);
     if url.starts_with("http://") {
         // Without TLS no certificates are needed, and a machine may have none.
         builder = builder.tls_certs_only([]);
     }
-    let client = builder.build().map_err(|error| format!("no HTTP client: {error}"))?;
+    let http = builder.build().map_err(|error| format!("no HTTP client: {error}"))?;
     let mut named = HashMap::new();
     for (name, value) in headers {
         let bad = format!("the header `{name}` cannot be sent");
         let name: http::HeaderName = name.parse().map_err(|_| bad.clone())?;
         named.insert(name, value.parse().map_err(|_| bad)?);
     }
-    // An event that is somewhat too long still comes through, so that its call fails instead of waiting.
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(named)
         .max_sse_event_size(2 * MESSAGE);
-    Ok(StreamableHttpClientTransport::with_client(Client(client), config))
+    let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    let access = Access::of(url, &server.secrets).filter(|_| !given).map(Arc::new);
+    let client = Client { http, pending: Arc::clone(&shared.pending), probe, access };
+    Ok(StreamableHttpClientTransport::with_client(client, config))
 }

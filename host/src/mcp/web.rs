@@ -1,34 +1,50 @@
-//! A server over HTTP: the client of the library, with a check of each event of a stream before the library
-//! reads it.
+//! A server over HTTP: each message passes the guard before the library reads it.
 //!
-//! If the answer is plain JSON and not a stream, the library reads it first. It rejects a body that is too
-//! long, and turns an integer beyond 64 bits into a double, which is recognized later by its size
-//! (`data/inexact_numbers`).
+//! Requests are posted here and not by the library, because its client makes values of a whole body before
+//! anybody can look at it.
 
-use super::guard::{self, passed};
+use super::access::Access;
+use super::guard::{self, MESSAGE};
+use super::pending::Pending;
 use futures_util::StreamExt as _;
-use futures_util::stream::BoxStream;
-use http::{HeaderName, HeaderValue};
-use rmcp::model::ClientJsonRpcMessage;
+use futures_util::stream::{self, BoxStream};
+use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderName, HeaderValue, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
-    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient,
+    StreamableHttpError, StreamableHttpPostResponse,
 };
-use sse_stream::Sse;
+use sse_stream::{Sse, SseStream};
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Bytes of the body of an error.
+const ERROR_BODY: usize = 64 << 10;
+const SESSION: &str = "mcp-session-id";
+const EVENTS: &str = "text/event-stream";
+const JSON: &str = "application/json";
+/// Headers that only the protocol sets.
+const RESERVED: [&str; 4] = ["accept", SESSION, "last-event-id", "content-type"];
 
 /// The HTTP client, which wraps that of the library.
 #[derive(Clone)]
-pub(super) struct Client(pub(super) reqwest::Client);
+pub(super) struct Client {
+    pub(super) http: reqwest::Client,
+    pub(super) pending: Arc<Pending>,
+    /// How long the server may take to answer the question of newer clients.
+    pub(super) probe: Option<Duration>,
+    /// The tokens of the server, where somebody has signed in to it.
+    pub(super) access: Option<Arc<Access>>,
+}
 
 type Failed = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
-
-fn guarded(events: Events) -> Events {
-    let pass = |event: Sse| Sse { data: event.data.map(passed), ..event };
-    events.map(move |event| event.map(pass)).boxed()
-}
+type Posted = Result<StreamableHttpPostResponse, Failed>;
 
 /// An error without the server's URL, which may hold a secret: programs and logs see its text.
 fn without_url(error: Failed) -> Failed {
@@ -36,6 +52,236 @@ fn without_url(error: Failed) -> Failed {
         StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
         other => other,
     }
+}
+
+fn client_error(error: reqwest::Error) -> Failed {
+    StreamableHttpError::Client(error.without_url())
+}
+
+/// The bytes of a body, at most so many.
+async fn body(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, Failed> {
+    let mut bytes = Vec::new();
+    while let Some(part) = response.chunk().await.map_err(client_error)? {
+        if part.len() > most - bytes.len() {
+            return Err(StreamableHttpError::ResponseBodyTooLarge { max_size: most });
+        }
+        bytes.extend_from_slice(&part);
+    }
+    Ok(bytes)
+}
+
+/// The events of a body, where none is longer than twice a message: what is somewhat too long still comes
+/// through, so that its call fails instead of waiting.
+fn events(response: reqwest::Response) -> Events {
+    let mut length = 0;
+    let mut after_break = false;
+    let parts = stream::try_unfold(response, |mut response| async {
+        let part = response.chunk().await.map_err(|error| io::Error::other(error.without_url()))?;
+        Ok::<_, io::Error>(part.map(|part| (part, response)))
+    });
+    let parts = parts.map(move |part| {
+        let part = part?;
+        for &byte in &part {
+            let line_break = matches!(byte, b'\n' | b'\r');
+            length = if line_break && after_break { 0 } else { length + 1 };
+            after_break = line_break;
+            if length > 2 * MESSAGE {
+                return Err(io::Error::other("an event that is too long"));
+            }
+        }
+        Ok(part)
+    });
+    SseStream::from_bytes_stream(parts).boxed()
+}
+
+impl Client {
+    fn guarded(&self, events: Events) -> Events {
+        let pending = Arc::clone(&self.pending);
+        let pass = move |event: Sse| {
+            let Some(data) = event.data else { return event };
+            // An event without a message keeps its ID, from which the stream goes on.
+            let passed = guard::passed(data.into_bytes(), &pending);
+            Sse { data: passed.and_then(|passed| String::from_utf8(passed).ok()), ..event }
+        };
+        events.map(move |event| event.map(&pass)).boxed()
+    }
+
+    /// Makes a request with the token of the server. One that the server does not take is renewed once.
+    async fn admitted<T, F>(
+        &self,
+        token: Option<String>,
+        request: impl Fn(Option<String>) -> F,
+    ) -> Result<T, Failed>
+    where
+        F: Future<Output = Result<T, Failed>>,
+    {
+        let Some(access) = self.access.as_ref().filter(|_| token.is_none()) else {
+            return request(token).await;
+        };
+        let lacks = |why: String| unexpected(format!("the token of the server cannot be used: {why}"));
+        let token = access.token().await.map_err(lacks)?;
+        match request(token.clone()).await {
+            Err(StreamableHttpError::AuthRequired(challenge)) => {
+                match access.renewed(token.as_deref()).await.map_err(lacks)? {
+                    Some(new) if token.as_ref() != Some(&new) => request(Some(new)).await,
+                    _ => Err(StreamableHttpError::AuthRequired(challenge)),
+                }
+            }
+            answer => answer,
+        }
+    }
+
+    async fn send(
+        &self,
+        uri: &str,
+        message: &ClientJsonRpcMessage,
+        session: Option<&str>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<reqwest::Response, Failed> {
+        let mut request = self.http.post(uri).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        for (name, value) in headers {
+            if RESERVED.contains(&name.as_str()) {
+                return Err(StreamableHttpError::ReservedHeaderConflict(name.to_string()));
+            }
+            request = request.header(name, value);
+        }
+        if let Some(session) = session {
+            request = request.header(SESSION, session);
+        }
+        let bytes = serde_json::to_vec(message)?;
+        let sent = request.header(CONTENT_TYPE, JSON).body(bytes).send().await;
+        if let (Err(error), Some(id)) = (&sent, id_of(message))
+            && error.is_connect()
+        {
+            self.pending.set_begun(&id.to_string(), false);
+        }
+        sent.map_err(client_error)
+    }
+
+    async fn post(
+        &self,
+        uri: &str,
+        message: &ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Posted {
+        let response = self.send(uri, message, session.as_deref(), token, headers).await?;
+        let status = response.status();
+        if let Some(challenge) = response.headers().get(WWW_AUTHENTICATE) {
+            let challenge = String::from_utf8_lossy(challenge.as_bytes()).into_owned();
+            match status {
+                StatusCode::UNAUTHORIZED => {
+                    return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
+                }
+                StatusCode::FORBIDDEN => {
+                    let error = InsufficientScopeError::new(challenge, None);
+                    return Err(StreamableHttpError::InsufficientScope(error));
+                }
+                _ => {}
+            }
+        }
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && session.is_some() {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let header = |name: &str| {
+            let value = response.headers().get(name)?;
+            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let (kind, own_session) = (header("content-type"), header(SESSION));
+        let is = |name: &str| kind.as_deref().is_some_and(|kind| kind.starts_with(name));
+        if !status.is_success() {
+            return self.refused(response, message, session.is_some(), is(JSON)).await;
+        }
+        if is(EVENTS) {
+            let events = self.guarded(events(response));
+            return Ok(StreamableHttpPostResponse::Sse(events, own_session));
+        }
+        let Some(id) = id_of(message) else {
+            // Nobody waits for what answers a notification.
+            return Ok(StreamableHttpPostResponse::Accepted);
+        };
+        if !is(JSON) {
+            return Err(StreamableHttpError::UnexpectedContentType(kind));
+        }
+        let passed = guard::passed(body(response, MESSAGE).await?, &self.pending);
+        match passed.and_then(|passed| serde_json::from_slice(&passed).ok()) {
+            Some(message) => Ok(StreamableHttpPostResponse::Json(message, own_session)),
+            None if self.pending.kind(&id.to_string()).is_none() => {
+                // It is not waited for any more.
+                let error = ErrorData::internal_error("nobody waits for this", None);
+                let message = ServerJsonRpcMessage::error(error, Some(id.clone()));
+                Ok(StreamableHttpPostResponse::Json(message, own_session))
+            }
+            None => Err(unexpected("an answer that is no answer to its request".to_owned())),
+        }
+    }
+
+    /// What becomes of a status that is an error.
+    async fn refused(
+        &self,
+        response: reqwest::Response,
+        message: &ClientJsonRpcMessage,
+        in_session: bool,
+        is_json: bool,
+    ) -> Posted {
+        let status = response.status();
+        let wait = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        let wait = wait.filter(|text| text.len() <= 64).map(str::to_owned);
+        let busy = status == StatusCode::TOO_MANY_REQUESTS;
+        let failed = || StreamableHttpError::HttpStatus(HttpStatusError::new(status.as_u16(), wait.clone()));
+        if busy || (status.is_server_error() && !is_json) {
+            return Err(failed());
+        }
+        let bytes = body(response, ERROR_BODY).await.unwrap_or_default();
+        let closed = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let error = || match serde_json::from_slice::<ServerJsonRpcMessage>(&bytes) {
+            Ok(ServerJsonRpcMessage::Error(error)) => Some(error),
+            _ => None,
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        if let ClientJsonRpcMessage::Request(request) = message {
+            let asks = matches!(request.request, ClientRequest::DiscoverRequest(_));
+            let rejected = asks && !in_session && status.is_client_error() && !closed;
+            if rejected || (is_json && !closed) {
+                let error = error().map(|error| error.error);
+                let rejection =
+                    || rejected.then(|| ErrorData::invalid_request(format!("HTTP {status}"), None));
+                if let Some(error) = error.or_else(rejection) {
+                    let error = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+                    return Ok(StreamableHttpPostResponse::Json(error, None));
+                }
+            }
+        }
+        if status.is_server_error() {
+            return Err(failed());
+        }
+        Err(unexpected(format!("HTTP {status}: {text}")))
+    }
+}
+
+fn unexpected(why: String) -> Failed {
+    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(why))
+}
+
+fn id_of(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+    match message {
+        ClientJsonRpcMessage::Request(request) => Some(&request.id),
+        _ => None,
+    }
+}
+
+/// What a server answers that does not know a request.
+pub(super) fn unknown_method(id: RequestId) -> ServerJsonRpcMessage {
+    let error = ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, "no answer", None);
+    ServerJsonRpcMessage::error(error, Some(id))
 }
 
 impl StreamableHttpClient for Client {
@@ -48,8 +294,8 @@ impl StreamableHttpClient for Client {
         session: Option<Arc<str>>,
         token: Option<String>,
         headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, Failed> {
-        self.post_message_with_max_sse_event_size(uri, message, session, token, headers, guard::MESSAGE).await
+    ) -> Posted {
+        self.post_message_with_max_sse_event_size(uri, message, session, token, headers, MESSAGE).await
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -59,17 +305,28 @@ impl StreamableHttpClient for Client {
         session: Option<Arc<str>>,
         token: Option<String>,
         headers: Headers,
-        most: usize,
-    ) -> Result<StreamableHttpPostResponse, Failed> {
-        let sent = self.0.post_message_with_max_sse_event_size(uri, message, session, token, headers, most);
-        Ok(match sent.await.map_err(without_url)? {
-            StreamableHttpPostResponse::Sse(events, session) => {
-                StreamableHttpPostResponse::Sse(guarded(events), session)
-            }
-            StreamableHttpPostResponse::Json(message, session) => {
-                StreamableHttpPostResponse::Json(guard::read(message), session)
-            }
-            other => other,
+        _most: usize,
+    ) -> Posted {
+        let post =
+            self.admitted(token, |token| self.post(&uri, &message, session.clone(), token, headers.clone()));
+        let ClientJsonRpcMessage::Request(request) = &message else { return post.await };
+        let (ClientRequest::DiscoverRequest(_), Some(probe)) = (&request.request, self.probe) else {
+            return post.await;
+        };
+        // A server may not know this request and leave it without an answer, in a stream too.
+        let answered = async {
+            Ok::<_, Failed>(match post.await? {
+                StreamableHttpPostResponse::Sse(mut events, session) => {
+                    let first = events.next().await;
+                    let events = stream::iter(first).chain(events).boxed();
+                    StreamableHttpPostResponse::Sse(events, session)
+                }
+                other => other,
+            })
+        };
+        tokio::time::timeout(probe, answered).await.unwrap_or_else(|_| {
+            self.pending.give_up(&request.id);
+            Ok(StreamableHttpPostResponse::Json(unknown_method(request.id.clone()), None))
         })
     }
 
@@ -80,7 +337,10 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: Headers,
     ) -> Result<(), Failed> {
-        self.0.delete_session(uri, session, token, headers).await.map_err(without_url)
+        let deleted = self.admitted(token, |token| {
+            self.http.delete_session(Arc::clone(&uri), Arc::clone(&session), token, headers.clone())
+        });
+        deleted.await.map_err(without_url)
     }
 
     async fn get_stream(
@@ -91,7 +351,7 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: Headers,
     ) -> Result<Events, Failed> {
-        self.get_stream_with_max_sse_event_size(uri, session, last, token, headers, guard::MESSAGE).await
+        self.get_stream_with_max_sse_event_size(uri, session, last, token, headers, 2 * MESSAGE).await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -103,8 +363,11 @@ impl StreamableHttpClient for Client {
         headers: Headers,
         most: usize,
     ) -> Result<Events, Failed> {
-        let opened =
-            self.0.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await;
-        opened.map(guarded).map_err(without_url)
+        let opened = self.admitted(token, |token| {
+            let (uri, session, last, headers) =
+                (Arc::clone(&uri), session.clone(), last.clone(), headers.clone());
+            self.http.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most)
+        });
+        opened.await.map(|events| self.guarded(events)).map_err(without_url)
     }
 }

@@ -1,8 +1,8 @@
 //! What takes the place of the client in a build without it: no server is started, and the error says why.
 
-use super::Started;
 use super::server_config::Server;
-use crate::problem::Problem;
+use super::{Health, Started};
+use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use std::convert::Infallible;
 
@@ -11,10 +11,20 @@ use std::convert::Infallible;
 pub(crate) struct Connections(Infallible);
 
 impl Connections {
+    /// No server was started.
+    pub(crate) fn health(&self) -> Vec<(String, Health)> {
+        Vec::new()
+    }
+
     /// The reason why there are none.
     pub(crate) fn new() -> Result<Connections, Problem> {
         let message = "MCP servers cannot be started: this build is without the feature `mcp`";
         Err(Problem::new(Code::BadUsage, "", message))
+    }
+
+    /// Nothing was noticed.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        match self.0 {}
     }
 
     /// Starts nothing.

@@ -1,68 +1,167 @@
 //! What a call of one of the server's tools does, and how its answer reads.
 
-use super::{Progress, Service, Watch, search};
-use crate::data::inexact_numbers::perhaps_rounded;
-use crate::data::read::{Bounds, read};
+use super::arguments::{Given, Source};
+use super::message::values;
+use super::progress::Watch;
+use super::{Service, search};
 use crate::interrupt::Interrupt;
-use crate::problem::{Problem, meant_or_all};
 use crate::run;
+use crate::telemetry::Context;
 use crate::tools::consent::Ask;
+use axum::body::Bytes;
 use ilo_asm::build::{Options as Building, build_bytes};
 use ilo_asm::diagnostic::{Diagnostics, json};
-use ilo_asm::notation::Notation;
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, read};
+use ilo_drive::problem::Problem;
 use ilo_vm::{FunctionId, Program, Status};
-use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ErrorData, JsonObject};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Tools that one search gives at most, where the client asks for no number.
 const FOUND: usize = 10;
+/// Bytes of a value in an answer.
+const VALUE: usize = 4 << 20;
 
 /// A call, understood.
 pub(super) enum Work {
+    /// It calls no tool.
+    Short(Short),
+    /// It is a run.
+    Long(Long),
+}
+
+/// What calls no tool and ends soon.
+pub(super) enum Short {
     /// Check a program.
     Check(Source),
-    /// Check a program, then run a function of it.
-    Run(Source, Option<String>, Value),
-    /// Run a function that is offered.
-    Function(usize, Value),
     /// Look for tools.
     Find(String, usize),
+}
+
+/// A run.
+pub(super) enum Long {
+    /// Check a program, then run a function of it.
+    Run(Source, Option<String>, Bytes),
+    /// Run a function that is offered.
+    Function(usize, Bytes),
 }
 
 /// What the client has to say in a run while it goes on.
 struct Control {
     cancel: Interrupt,
     ask: Arc<dyn Ask>,
-}
-
-/// A program as a client writes it.
-pub(super) struct Source {
-    text: String,
-    notation: Option<Notation>,
+    /// The span of the client's request.
+    parent: Option<Context>,
 }
 
 impl Work {
     /// Reads a call; `None` where no such tool is offered.
-    pub(super) fn of(service: &Service, call: CallToolRequestParams) -> Result<Option<Work>, ErrorData> {
-        let mut given = Given(call.arguments.unwrap_or_default());
-        let work = match call.name.as_ref() {
-            "check_program" => Work::Check(given.source()?),
-            "run_program" => {
-                let (source, function) = (given.source()?, given.text("function")?);
-                Work::Run(source, function, given.inputs()?)
-            }
+    pub(super) fn of(service: &Service, name: &str, mut given: Given) -> Result<Option<Work>, ErrorData> {
+        let work = match name {
+            "check_program" => Work::Short(Short::Check(given.source()?)),
             "find_tools" => {
                 let query = given.text("query")?.unwrap_or_default();
-                Work::Find(query, given.count("limit")?.unwrap_or(FOUND))
+                Work::Short(Short::Find(query, given.count("limit")?.unwrap_or(FOUND)))
+            }
+            "run_program" => {
+                let (source, function) = (given.source()?, given.text("function")?);
+                Work::Long(Long::Run(source, function, given.inputs()?))
             }
             name => match service.functions.iter().position(|offered| offered.name == name) {
-                Some(at) => return Ok(Some(Work::Function(at, Value::Object(given.0)))),
+                Some(at) => return Ok(Some(Work::Long(Long::Function(at, given.whole())))),
                 None => return Ok(None),
             },
         };
         given.nothing_left()?;
         Ok(Some(work))
+    }
+}
+
+impl Short {
+    /// Does it.
+    pub(super) fn done(self, service: &Service) -> CallToolResult {
+        match self {
+            Short::Find(query, limit) => CallToolResult::structured(
+                json!({"tools": search::find(service.tools.catalog(), &query, limit)}),
+            ),
+            Short::Check(source) => {
+                let (program, diagnostics) = build(service, &source);
+                let found = found(&source, &diagnostics);
+                CallToolResult::structured(json!({"ok": program.is_some(), "diagnostics": found}))
+            }
+        }
+    }
+}
+
+/// What a run was asked for by: how its answer reads depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `run_program`.
+    Program,
+    /// A function that is a tool.
+    Function,
+}
+
+impl Kind {
+    /// The word for it in the name of a task.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Kind::Program => "p",
+            Kind::Function => "f",
+        }
+    }
+
+    /// The kind with a word.
+    pub(super) fn of(word: &str) -> Option<Kind> {
+        [Kind::Program, Kind::Function].into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// A run that can begin.
+pub(super) struct Prepared {
+    pub(super) program: Program,
+    pub(super) function: FunctionId,
+    pub(super) input: Data,
+}
+
+impl Long {
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Long::Run(..) => Kind::Program,
+            Long::Function(..) => Kind::Function,
+        }
+    }
+
+    /// Checks what is to be run; the answer where it cannot be.
+    pub(super) fn prepare(self, service: &Service) -> Result<Prepared, Box<CallToolResult>> {
+        let (program, function, inputs) = match self {
+            Long::Run(source, function, inputs) => {
+                let (program, diagnostics) = build(service, &source);
+                let found = found(&source, &diagnostics);
+                let Some(program) = program else {
+                    return Err(Box::new(refused(json!({"diagnostics": found}))));
+                };
+                let problem = |problem: Problem| {
+                    Box::new(refused(json!({"problems": [problem.to_string()], "diagnostics": found})))
+                };
+                let program = Program::new(program)
+                    .map_err(|error| refused(json!({"problems": [error.to_string()]})))?;
+                let function = self::function(&program, function.as_deref()).map_err(problem)?;
+                (program, function, inputs)
+            }
+            Long::Function(at, inputs) => {
+                let offered = service.functions.get(at).ok_or_else(|| failed("no such function"))?;
+                (offered.program.clone(), offered.function, inputs)
+            }
+        };
+        let limits = &service.options.limits;
+        let bytes = usize::try_from(limits.memory).unwrap_or(usize::MAX);
+        let bounds = Bounds { bytes, depth: limits.value_depth, values: limits.result_nodes };
+        let input = read(&inputs, &bounds)
+            .map_err(|error| refused(json!({"problems": [format!("inputs: {error}")]})))?;
+        Ok(Prepared { program, function, input })
     }
 
     /// Does it.
@@ -71,47 +170,43 @@ impl Work {
         service: &Service,
         cancel: Interrupt,
         ask: Arc<dyn Ask>,
-        progress: Option<Progress>,
+        parent: Option<Context>,
+        watch: Watch,
     ) -> CallToolResult {
-        let control = Control { cancel, ask };
-        let watch = Watch { calls: Vec::new(), progress };
-        match self {
-            Work::Find(query, limit) => CallToolResult::structured(
-                json!({"tools": search::find(service.tools.catalog(), &query, limit)}),
-            ),
-            Work::Check(source) => {
-                let (program, diagnostics) = build(service, &source);
-                let told = told(&source, &diagnostics);
-                CallToolResult::structured(json!({"ok": program.is_some(), "diagnostics": told}))
-            }
-            Work::Run(source, function, inputs) => {
-                let (program, diagnostics) = build(service, &source);
-                let told = told(&source, &diagnostics);
-                let Some(program) = program else {
-                    return refused(json!({"diagnostics": told}));
-                };
-                let problem = |problem: Problem| {
-                    refused(json!({"problems": [problem.to_string()], "diagnostics": told}))
-                };
-                let program = match Program::new(program) {
-                    Ok(program) => program,
-                    Err(error) => return refused(json!({"problems": [error.to_string()]})),
-                };
-                match self::function(&program, function.as_deref()) {
-                    Ok(function) => outcome(service, &program, function, &inputs, control, watch),
-                    Err(found) => problem(found),
-                }
-            }
-            Work::Function(at, inputs) => match service.functions.get(at) {
-                Some(offered) => {
-                    let result =
-                        outcome(service, &offered.program, offered.function, &inputs, control, watch);
-                    plain(result)
-                }
-                None => refused(json!({"problems": ["no such function"]})),
-            },
-        }
+        let (control, kind) = (Control { cancel, ask, parent }, self.kind());
+        let result = match self.prepare(service) {
+            Ok(prepared) => outcome(service, prepared, control, watch),
+            Err(refused) => *refused,
+        };
+        if kind == Kind::Function { plain(result) } else { result }
     }
+}
+
+/// The answer where a run cannot be kept.
+pub(super) fn refusal(kind: Kind, why: &str) -> CallToolResult {
+    let result = refused(json!({"problems": [why]}));
+    if kind == Kind::Function { plain(result) } else { result }
+}
+
+/// The answer of a run that a journal kept, by its outcome; none if it was cancelled.
+pub(super) fn told(kind: Kind, run: u64, outcome: &str) -> Option<CallToolResult> {
+    if outcome.len() > VALUE {
+        let size = outcome.len();
+        let problem = format!(
+            "the run has ended, but its outcome is too large for an answer ({size} bytes); `ilo-vm runs show {run}` \
+             shows it"
+        );
+        return Some(refusal(kind, &problem));
+    }
+    let outcome: Value = serde_json::from_str(outcome).unwrap_or_default();
+    let is = |name: &str, word: &str| outcome.get(name).and_then(Value::as_str) == Some(word);
+    if is("status", "fault") && is("code", "cancelled") {
+        return None;
+    }
+    let ok = is("status", "ok");
+    let result = json!({"outcome": outcome, "run": run});
+    let result = if ok { CallToolResult::structured(result) } else { refused(result) };
+    Some(if kind == Kind::Function { plain(result) } else { result })
 }
 
 /// Builds a source, checked against the tools.
@@ -119,6 +214,7 @@ fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Progr
     let reading = ilo_asm::source::Limits { source: service.source, ..ilo_asm::source::Limits::default() };
     let options = Building {
         from: source.notation,
+        notation_setting: Some("notation"),
         reading,
         catalog: Some(service.tools.catalog()),
         ..Building::default()
@@ -127,9 +223,8 @@ fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Progr
 }
 
 /// What was found in a source, as data.
-fn told(source: &Source, diagnostics: &Diagnostics) -> Vec<Value> {
-    // What is an option of the command line is an argument here.
-    let lines = json::lines("source", &source.text, diagnostics).replace("`--from`", "`notation`");
+fn found(source: &Source, diagnostics: &Diagnostics) -> Vec<Value> {
+    let lines = json::lines("source", &source.text, diagnostics);
     lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
@@ -138,39 +233,20 @@ fn function(program: &Program, name: Option<&str>) -> Result<FunctionId, Problem
     crate::entry::function(program, name, "function")
 }
 
-/// Runs a function and says how it ended, with the calls that it made.
-fn outcome(
-    service: &Service,
-    program: &Program,
-    function: FunctionId,
-    inputs: &Value,
-    control: Control,
-    mut watch: Watch,
-) -> CallToolResult {
-    let bounds = Bounds {
-        bytes: usize::try_from(service.options.limits.memory).unwrap_or(usize::MAX),
-        depth: service.options.limits.value_depth,
-        values: usize::MAX,
-    };
-    if let Some(large) = perhaps_rounded(inputs) {
-        let message = format!(
-            "inputs: {large:e} may have been an integer that does not fit 64 bits, which a message over MCP does not show; \
-             write it as a text"
-        );
-        return refused(json!({ "problems": [message] }));
-    }
-    let input = match read(inputs.to_string().as_bytes(), &bounds) {
-        Ok(input) => input,
-        Err(error) => return refused(json!({"problems": [format!("inputs: {error}")]})),
-    };
-    let Control { cancel, ask } = control;
-    let options = run::Options { cancel, ask: Some(ask), ..service.options.clone() };
-    let ended = run::run(program, function, &input, &service.tools, &options, &mut watch);
-    let mut finished = match ended {
+/// Runs a function. Answers with its outcome and the calls that it made.
+fn outcome(service: &Service, prepared: Prepared, control: Control, mut watch: Watch) -> CallToolResult {
+    let limits = &service.options.limits;
+    let Prepared { program, function, input } = prepared;
+    let Control { cancel, ask, parent } = control;
+    let telemetry = service.options.telemetry.as_ref().map(|telemetry| telemetry.part_of(parent));
+    let options = run::Options { cancel, ask: Some(ask), telemetry, ..service.options.clone() };
+    let ended = run::run(&program, function, &input, &service.tools, &options, &mut watch);
+    drop(input);
+    let finished = match ended {
         Ok(finished) => finished,
         Err(problems) => {
-            let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            return refused(json!({"problems": told}));
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            return refused(json!({"problems": problems}));
         }
     };
     let mut text = String::new();
@@ -178,86 +254,46 @@ fn outcome(
     // Writing to a string does not fail.
     let _ = outcome.write_json(&mut text);
     let ok = matches!(outcome.status(), Status::Ok(_));
+    let calls = watch.calls();
+    if text.len() > VALUE || values(text.as_bytes()) > limits.result_nodes {
+        let size = text.len();
+        let problem = format!(
+            "the run has ended, but its outcome is too large for an answer ({size} bytes): an answer has at most {VALUE} \
+             bytes and {} values; return less",
+            limits.result_nodes
+        );
+        return refused(json!({"problems": [problem], "calls": calls}));
+    }
     let outcome: Value = serde_json::from_str(&text).unwrap_or_default();
-    let calls: Vec<Value> = watch.calls.iter().filter_map(|call| serde_json::from_str(call).ok()).collect();
     let result = json!({"outcome": outcome, "calls": calls});
     if ok { CallToolResult::structured(result) } else { refused(result) }
 }
 
-/// The answer of a function that is a tool: its value alone, or its failure as text.
+/// The answer of a function that is a tool: its value alone. An error is a text and has no structured
+/// content, which would not fit the tool's output schema.
 fn plain(result: CallToolResult) -> CallToolResult {
-    let Some(outcome) = result.structured_content.as_ref().and_then(|content| content.get("outcome")) else {
-        return result;
-    };
+    let Some(content) = &result.structured_content else { return result };
+    let outcome = content.get("outcome");
     if result.is_error == Some(true) {
-        let why = outcome.get("error").or_else(|| outcome.get("message")).unwrap_or(outcome);
-        let text = why.as_str().map_or_else(|| why.to_string(), str::to_owned);
-        return CallToolResult::error(vec![ContentBlock::text(text)]);
+        if let Some(problems) = content.get("problems").and_then(Value::as_array) {
+            let problems: Vec<&str> = problems.iter().filter_map(Value::as_str).collect();
+            return failed(&problems.join("\n"));
+        }
+        let why = outcome.and_then(|outcome| outcome.get("error").or_else(|| outcome.get("message")));
+        let why = why.or(outcome).unwrap_or(content);
+        return failed(&why.as_str().map_or_else(|| why.to_string(), str::to_owned));
     }
-    let value = outcome.get("value").cloned().unwrap_or_default();
+    let value = outcome.and_then(|outcome| outcome.get("value")).cloned().unwrap_or_default();
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut result = CallToolResult::structured(json!({ "result": value }));
     result.content = vec![ContentBlock::text(text)];
     result
 }
 
-fn refused(told: Value) -> CallToolResult {
-    CallToolResult::structured_error(told)
+pub(super) fn failed(why: &str) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(why)])
 }
 
-/// The arguments of a call; each is taken once.
-struct Given(JsonObject);
-
-impl Given {
-    fn text(&mut self, name: &str) -> Result<Option<String>, ErrorData> {
-        match self.0.remove(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(ErrorData::invalid_params(format!("`{name}` is a text"), None)),
-        }
-    }
-
-    fn count(&mut self, name: &str) -> Result<Option<usize>, ErrorData> {
-        let bad = || ErrorData::invalid_params(format!("`{name}` is a whole number"), None);
-        match self.0.remove(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => {
-                value.as_u64().and_then(|number| usize::try_from(number).ok()).map(Some).ok_or_else(bad)
-            }
-        }
-    }
-
-    fn source(&mut self) -> Result<Source, ErrorData> {
-        let lacking = || ErrorData::invalid_params("`source` is missing: the text of the program", None);
-        let text = match self.0.remove("source") {
-            Some(Value::String(text)) => text,
-            // A model may write a JSON notation as JSON instead of as text.
-            Some(value @ (Value::Object(_) | Value::Array(_))) => value.to_string(),
-            _ => return Err(lacking()),
-        };
-        let notation = self.text("notation")?.map(|name| name.parse()).transpose();
-        let notation = notation.map_err(|error: String| ErrorData::invalid_params(error, None))?;
-        Ok(Source { text, notation })
-    }
-
-    fn inputs(&mut self) -> Result<Value, ErrorData> {
-        match self.0.remove("inputs") {
-            None | Some(Value::Null) => Ok(json!({})),
-            Some(inputs @ Value::Object(_)) => Ok(inputs),
-            Some(_) => {
-                Err(ErrorData::invalid_params("`inputs` is a record, a field for each parameter", None))
-            }
-        }
-    }
-
-    fn nothing_left(&self) -> Result<(), ErrorData> {
-        let known = ["source", "notation", "function", "inputs", "query", "limit"];
-        match self.0.keys().next() {
-            None => Ok(()),
-            Some(key) => {
-                let there = meant_or_all(key, known);
-                Err(ErrorData::invalid_params(format!("unknown argument `{key}`{there}"), None))
-            }
-        }
-    }
+fn refused(problems: Value) -> CallToolResult {
+    CallToolResult::structured_error(problems)
 }

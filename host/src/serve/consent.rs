@@ -2,86 +2,170 @@
 //! serves the request sends the question to the client.
 //!
 //! Clients of the older protocol are sent a request of their own (elicitation). In the newer one a server
-//! sends none: the server returns the question as the result of the call. The client then sends the call
-//! again with the answer; the run has waited in the meantime.
+//! sends none: the server returns the questions as the result of the call. The client then sends the call
+//! again with the answers; the run has waited in the meantime (`waiting`).
 
-use crate::interrupt::Interrupt;
-use crate::tools::consent::{Ask, Consent, Question};
+use super::slots::Slot;
+use crate::tools::consent::{Ask, Consent, Question, arguments_shown, tool_shown};
+use ilo_drive::data::Data;
 use rmcp::RoleServer;
 use rmcp::model::{
-    BooleanSchema, CallToolResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationSchema, InputRequest, InputRequiredResult, InputResponses, PrimitiveSchemaDefinition,
-    ProtocolVersion,
+    BooleanSchema, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, PrimitiveSchemaDefinition, ProtocolVersion, ServerRequest,
 };
-use rmcp::service::{Peer, RequestContext};
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
-use std::hash::{BuildHasher, RandomState};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::task::JoinHandle;
+use tokio::sync::oneshot;
+use tokio::time::sleep;
 
 /// Bytes of a question: what is longer nobody reads in a dialog.
 const LONGEST: usize = 64 << 10;
+/// Bytes of the questions about calls that follow, together.
+const TOGETHER: usize = 256 << 10;
 /// The longest wait between two looks at whether the run was interrupted.
 const PAUSE: Duration = Duration::from_millis(20);
+/// How much longer a run waits that is cancelled once its question expires.
+const LATER: Duration = Duration::from_secs(5);
+/// What is said of an answer that refuses the call.
+pub(super) const NO: &str = "the answer was no";
 /// The name of the answer in the form.
 const YES: &str = "call_it";
-/// The name of the question where a call is answered by it.
-const QUESTION: &str = "consent";
 
 /// The run's end of a line to whoever drives its call.
 #[derive(Debug)]
-pub(super) struct Line(pub(super) UnboundedSender<Asked>);
-
-/// A question on its way, with where its answer goes.
-#[derive(Debug)]
-pub(super) struct Asked {
-    message: String,
-    answer: SyncSender<Consent>,
+pub(super) struct Line {
+    to: UnboundedSender<Asked>,
+    slot: Arc<Slot>,
+    /// How long a question may be open.
+    longest: Duration,
+    /// Whether calls that follow are asked about too.
+    at_once: bool,
+    /// Answers to questions about calls that the run has not come to, by the question.
+    early: Mutex<HashMap<String, VecDeque<Consent>>>,
 }
 
-/// A run on its thread.
+/// Questions on their way, with where their answers go. The run waits for the first; the others are about
+/// calls that will probably follow.
 #[derive(Debug)]
-pub(super) struct Running {
-    pub(super) task: JoinHandle<CallToolResult>,
-    pub(super) questions: tokio::sync::mpsc::UnboundedReceiver<Asked>,
-    pub(super) interrupt: Interrupt,
+pub(super) struct Asked {
+    messages: Vec<String>,
+    answers: SyncSender<Vec<Consent>>,
+    /// Ends when the run no longer waits.
+    over: oneshot::Receiver<()>,
+}
+
+impl Line {
+    pub(super) fn new(to: UnboundedSender<Asked>, slot: Arc<Slot>, longest: Duration, at_once: bool) -> Line {
+        // Where the run is kept, it is cancelled first.
+        let longest = if at_once { longest + LATER } else { longest };
+        Line { to, slot, longest, at_once, early: Mutex::default() }
+    }
+
+    fn early(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Consent>>> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks, and waits without a slot.
+    fn put(&self, messages: &[String], question: &Question<'_>) -> Consent {
+        let waiting = self.slot.without(|| {
+            let (answers, answered) = sync_channel(1);
+            let (_open, over) = oneshot::channel();
+            if self.to.send(Asked { messages: messages.to_vec(), answers, over }).is_err() {
+                return Err(gone());
+            }
+            wait(&answered, question, Instant::now() + self.longest)
+        });
+        let consent = match waiting {
+            None => return Consent::Refused("too many questions wait for an answer".to_owned()),
+            Some(Err(consent)) => consent,
+            Some(Ok(answers)) => {
+                let mut answers = messages.iter().zip(answers);
+                let first = answers.next().map(|(_, consent)| consent);
+                let mut early = self.early();
+                for (message, consent) in answers {
+                    early.entry(message.clone()).or_default().push_back(consent);
+                }
+                first.unwrap_or_else(gone)
+            }
+        };
+        let is_over = || question.interrupt.is_set() || Instant::now() >= question.deadline;
+        if self.slot.again(is_over) {
+            consent
+        } else if question.interrupt.is_set() {
+            Consent::Interrupted
+        } else {
+            Consent::TimedOut
+        }
+    }
 }
 
 impl Ask for Line {
     fn ask(&self, question: &Question<'_>) -> Consent {
-        let arguments = question.arguments_shown();
-        if arguments.len() > LONGEST {
-            let size = arguments.len();
-            return Consent::Refused(format!("its arguments are too long to ask about ({size} bytes)"));
+        let message = match asking(question.tool, question.arguments) {
+            Ok(message) => message,
+            Err(size) => {
+                return Consent::Refused(format!("its arguments are too long to ask about ({size} bytes)"));
+            }
+        };
+        if let Some(consent) = self.early().get_mut(&message).and_then(VecDeque::pop_front) {
+            return consent;
         }
-        let message = format!("May `{}` be called? Its arguments:\n{arguments}", question.tool_shown());
-        let (answer, answered) = sync_channel(1);
-        if self.0.send(Asked { message, answer }).is_err() {
-            return gone();
-        }
-        wait(&answered, question)
+        let mut left = TOGETHER;
+        let follow = question.foreseen.iter().map_while(|(tool, arguments)| {
+            let message = asking(tool, arguments).ok()?;
+            left = left.checked_sub(message.len())?;
+            Some(message)
+        });
+        let messages: Vec<String> = std::iter::once(message).chain(follow).collect();
+        self.put(&messages, question)
     }
+
+    fn asks_at_once(&self) -> bool {
+        self.at_once
+    }
+}
+
+/// A question, or the size of arguments that are too long for one.
+pub(super) fn asking(tool: &str, arguments: &Data) -> Result<String, usize> {
+    let arguments = arguments_shown(arguments);
+    if arguments.len() > LONGEST {
+        return Err(arguments.len());
+    }
+    Ok(format!("May `{}` be called? Its arguments:\n{arguments}", tool_shown(tool)))
 }
 
 fn gone() -> Consent {
     Consent::Refused("the client has gone".to_owned())
 }
 
-fn wait(answered: &Receiver<Consent>, question: &Question<'_>) -> Consent {
+fn wait(
+    answered: &Receiver<Vec<Consent>>,
+    question: &Question<'_>,
+    expires: Instant,
+) -> Result<Vec<Consent>, Consent> {
     loop {
-        let left = question.deadline.saturating_duration_since(Instant::now());
+        let now = Instant::now();
+        let left = question.deadline.min(expires).saturating_duration_since(now);
         match answered.recv_timeout(left.min(PAUSE)) {
-            Ok(consent) => return consent,
-            Err(RecvTimeoutError::Disconnected) => return gone(),
-            Err(RecvTimeoutError::Timeout) if question.interrupt.is_set() => return Consent::Interrupted,
-            Err(RecvTimeoutError::Timeout) if left.is_zero() => return Consent::TimedOut,
+            Ok(answers) => return Ok(answers),
+            Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+            Err(RecvTimeoutError::Timeout) if question.interrupt.is_set() => {
+                return Err(Consent::Interrupted);
+            }
+            Err(RecvTimeoutError::Timeout) if now >= question.deadline => return Err(Consent::TimedOut),
+            Err(RecvTimeoutError::Timeout) if now >= expires => return Err(expired()),
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
+}
+
+/// What comes of a question that nobody answered.
+pub(super) fn expired() -> Consent {
+    Consent::Refused("nobody answered the question in time".to_owned())
 }
 
 /// How a client's person can be asked.
@@ -110,74 +194,112 @@ impl Way {
 }
 
 impl Asked {
-    fn form(&self) -> ElicitRequestParams {
-        let yes = PrimitiveSchemaDefinition::Boolean(BooleanSchema::new());
-        let mut schema = ElicitationSchema::new(BTreeMap::from([(YES.to_owned(), yes)]));
-        schema.required = Some(vec![YES.to_owned()]);
-        ElicitRequestParams::FormElicitationParams {
-            meta: None,
-            message: self.message.clone(),
-            requested_schema: schema,
-        }
+    /// The questions as requests of the protocol.
+    pub(super) fn requests(&self) -> impl Iterator<Item = ElicitRequest> {
+        self.messages.iter().cloned().map(form)
     }
 
-    /// Gives the run its answer; a run that no longer waits needs none.
-    pub(super) fn answer(&self, consent: Consent) {
-        drop(self.answer.try_send(consent));
+    /// How many questions there are.
+    pub(super) fn count(&self) -> usize {
+        self.messages.len()
     }
 
-    /// Asks by a request.
-    pub(super) async fn put(&self, peer: &Peer<RoleServer>) -> Consent {
-        match peer.create_elicitation(self.form()).await {
-            Ok(result) => understood(&result),
-            Err(error) => {
-                let why = crate::problem::shortened(&error.to_string(), 200);
-                Consent::Refused(format!("the client could not ask: {why}"))
+    /// Gives the run its answers, as many as there are; a run that no longer waits needs none.
+    pub(super) fn answer(&self, consents: Vec<Consent>) {
+        drop(self.answers.try_send(consents));
+    }
+
+    /// Refuses the call that the run waits with.
+    pub(super) fn refuse(&self, why: impl Into<String>) {
+        self.answer(vec![Consent::Refused(why.into())]);
+    }
+
+    /// Asks the first question by a request. It is taken back if nobody answers within this time, if the
+    /// run no longer waits, or if its call is cancelled.
+    pub(super) async fn put(
+        mut self,
+        peer: &Peer<RoleServer>,
+        longest: Duration,
+        cancelled: impl Future<Output = ()>,
+    ) {
+        let Some(request) = self.requests().next() else { return };
+        let over = async {
+            tokio::select! {
+                _ = &mut self.over => "the run no longer waits",
+                () = cancelled => "the call was cancelled",
             }
+        };
+        let consent = request_answer(request, peer, longest, over).await;
+        self.answer(vec![consent]);
+    }
+}
+
+/// A form with one box to tick.
+pub(super) fn form(message: String) -> ElicitRequest {
+    let yes = PrimitiveSchemaDefinition::Boolean(BooleanSchema::new());
+    let mut schema = ElicitationSchema::new(BTreeMap::from([(YES.to_owned(), yes)]));
+    schema.required = Some(vec![YES.to_owned()]);
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message,
+        requested_schema: schema,
+    })
+}
+
+/// Asks whether a call may be made, by a request.
+pub(super) async fn put(
+    message: String,
+    peer: &Peer<RoleServer>,
+    longest: Duration,
+    cancelled: impl Future<Output = ()>,
+) -> Consent {
+    let over = async {
+        cancelled.await;
+        "the call was cancelled"
+    };
+    request_answer(form(message), peer, longest, over).await
+}
+
+/// Sends a question. It is taken back if nobody answers within this time, or it is over before.
+async fn request_answer(
+    request: ElicitRequest,
+    peer: &Peer<RoleServer>,
+    longest: Duration,
+    over: impl Future<Output = &'static str>,
+) -> Consent {
+    let request = ServerRequest::ElicitRequest(request);
+    let mut sent = match peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await {
+        Ok(sent) => sent,
+        Err(error) => return failed(&error.to_string()),
+    };
+    let answer = tokio::select! {
+        answer = &mut sent.rx => Ok(answer),
+        () = sleep(longest) => Err("nobody answered in time"),
+        why = over => Err(why),
+    };
+    match answer {
+        Ok(Ok(Ok(ClientResult::ElicitResult(result)))) => understood(&result),
+        Ok(Ok(Ok(_))) => failed("its answer is no answer to a question"),
+        Ok(Ok(Err(error))) => failed(&error.to_string()),
+        Ok(Err(_)) => gone(),
+        Err(why) => {
+            drop(sent.cancel(Some(why.to_owned())).await);
+            expired()
         }
     }
 }
 
-fn understood(result: &ElicitResult) -> Consent {
+fn failed(why: &str) -> Consent {
+    Consent::Refused(format!("the client could not ask: {}", ilo_drive::problem::shortened(why, 200)))
+}
+
+/// What a person answered.
+pub(super) fn understood(result: &ElicitResult) -> Consent {
     let yes =
         result.content.as_ref().and_then(|content| content.get(YES)).and_then(serde_json::Value::as_bool);
     match (&result.action, yes) {
         (ElicitationAction::Accept, Some(true)) => Consent::Given,
         (ElicitationAction::Cancel, _) => Consent::Refused("the question was put away unanswered".to_owned()),
-        _ => Consent::Refused("the answer was no".to_owned()),
-    }
-}
-
-/// Runs whose question is with the client, by a name that nobody else can guess.
-#[derive(Debug, Default)]
-pub(super) struct Waiting {
-    runs: Mutex<HashMap<String, (Running, Asked)>>,
-    secrets: [RandomState; 2],
-}
-
-impl Waiting {
-    /// Keeps a run until its question is answered, and gives the question as an answer to the call.
-    pub(super) fn keep(&self, running: Running, asked: Asked) -> InputRequiredResult {
-        let request = InputRequest::Elicitation(ElicitRequest::new(asked.form()));
-        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.retain(|_, (running, _)| !running.task.is_finished());
-        let mut name = String::new();
-        for secret in &self.secrets {
-            // Writing to a string does not fail.
-            let _ = write!(name, "{:016x}", secret.hash_one((running.task.id(), runs.len(), Instant::now())));
-        }
-        runs.insert(name.clone(), (running, asked));
-        InputRequiredResult::new(Some(BTreeMap::from([(QUESTION.to_owned(), request)])), Some(name))
-    }
-
-    /// Takes a run back and gives it the client's answer.
-    pub(super) fn resume(&self, name: &str, responses: Option<InputResponses>) -> Option<Running> {
-        let kept = self.runs.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
-        let (running, asked) = kept?;
-        let response = responses.and_then(|mut responses| responses.remove(QUESTION));
-        let result = response.and_then(|response| serde_json::from_value::<ElicitResult>(response).ok());
-        let consent = result.as_ref().map(understood);
-        asked.answer(consent.unwrap_or_else(|| Consent::Refused("the client gave no answer".to_owned())));
-        Some(running)
+        _ => Consent::Refused(NO.to_owned()),
     }
 }

@@ -1,33 +1,48 @@
-//! Streamable HTTP: where the server listens, and whom it lets in.
+//! Streamable HTTP: the endpoint, and each request on its way to the protocol library.
 //!
-//! It listens on loopback unless an address says otherwise. A request from a page of a browser (one with an
-//! `Origin`) is let in only from loopback and origins that were allowed; with a token, only requests that
-//! bear it are.
+//! The server listens on loopback unless an address says otherwise. `door` decides by a request's head
+//! whether it is let in; then its body is read, within bounds of size and time.
 
-use super::sessions::Sessions;
-use super::{Service, Serving, Shared, listen};
-use crate::problem::Problem;
+use super::door::Door;
+use super::message::{Refused, split};
+use super::resource::{Issuer, METADATA};
+use super::sessions::{Connected, Sessions, is_named};
+use super::{Address, Service, Serving, Shared, listen};
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use hyper::body::{Frame, SizeHint};
+use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
+use rmcp::model::JsonRpcError;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer};
 
 /// The path of the endpoint.
-const PATH: &str = "/mcp";
-/// Origins of pages that this machine served itself.
-const LOCAL: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
+pub(super) const PATH: &str = "/mcp";
+/// Bytes of a body that is read whatever else is under way: the number of connections is bounded.
+const SMALL: usize = 64 << 10;
+/// Kilobytes that all larger bodies have together, while their requests are under way.
+const TOGETHER: usize = 64 << 10;
 /// How long a client may take for the body of a request.
 const BODY: Duration = Duration::from_secs(30);
+/// How long a browser may keep what it was told of which requests are allowed.
+const ALLOWED: Duration = Duration::from_mins(10);
+/// The header that names a session, which pages have to read.
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// Where the server listens and whom it lets in.
 #[derive(Clone, Debug)]
@@ -36,6 +51,8 @@ pub struct Http {
     pub address: SocketAddr,
     /// The token that every request must bear.
     pub token: Option<String>,
+    /// The authorization server whose access tokens requests must bear.
+    pub issuer: Option<Issuer>,
     /// Origins of pages that may send requests.
     pub origins: Vec<String>,
     /// Names of this machine, beside those of loopback, that requests may ask for.
@@ -62,74 +79,192 @@ async fn listening(
     until: Serving<()>,
 ) -> Result<(), Problem> {
     let refused = |message: String| Problem::new(Code::BadUsage, "--http", message);
-    if !settings.address.ip().is_loopback() && settings.token.is_none() {
-        let message = "only loopback is served without a token; give one with `--token-env`";
+    if !settings.address.ip().is_loopback() && settings.token.is_none() && settings.issuer.is_none() {
+        let message = "only loopback is served without a token; give one with `--token-env`, or `--issuer`";
         return Err(refused(message.to_owned()));
     }
     let unusable = |error: io::Error| refused(format!("{} cannot be served: {error}", settings.address));
     let listener = TcpListener::bind(settings.address).await.map_err(unusable)?;
-    ready(listener.local_addr().map_err(unusable)?);
-    listen::serve(listener, app(service, &settings), until).await;
+    let address = listener.local_addr().map_err(unusable)?;
+    let door = Door::new(&settings, address).await?;
+    ready(address);
+    let shared = Shared::new(service);
+    listen::serve(listener, app(&shared, door), until, &shared).await;
+    shared.stop().await;
     Ok(())
 }
 
-fn app(service: Service, settings: &Http) -> Router {
-    let most = service.message();
-    let mut config = StreamableHttpServerConfig::default()
-        .with_max_request_body_bytes(most)
-        .with_allowed_origins(LOCAL.iter().map(ToString::to_string).chain(settings.origins.iter().cloned()))
-        .enforce_origin_validation();
-    config.allowed_hosts.extend(settings.hosts.iter().cloned());
-    let (shared, sessions) = (Shared::new(service), Arc::new(Sessions::new()));
+fn app(shared: &Arc<Shared>, door: Door) -> Router {
+    let most = shared.service.message();
+    // The door has looked at the host and the origin before.
+    let config =
+        StreamableHttpServerConfig::default().with_max_request_body_bytes(most).disable_allowed_hosts();
+    let (shared, sessions, door) = (Arc::clone(shared), Arc::new(Sessions::new()), Arc::new(door));
     let own = Arc::clone(&sessions);
     let mcp = StreamableHttpService::new(
         move || Ok(shared.session(Some(Arc::clone(&own)))),
         sessions.manager(),
         config,
     );
-    let token: Option<Arc<str>> = settings.token.as_deref().map(Arc::from);
-    let guard = from_fn(move |request: Request, next: Next| {
-        let let_in = token.as_deref().is_none_or(|token| bears(request.headers(), token));
-        let sessions = Arc::clone(&sessions);
+    let bodies = Arc::new(Semaphore::new(TOGETHER.max(most.div_ceil(1024))));
+    let visitor = Arc::new(Visitor { door: Arc::clone(&door), sessions, most, bodies });
+    let inside = from_fn(move |request: Request, next: Next| {
+        let visitor = Arc::clone(&visitor);
+        async move { visitor.pass(request, next).await.unwrap_or_else(|refused| refused) }
+    });
+    let (allows, outside) = (Arc::clone(&door), Arc::clone(&door));
+    let pages = CorsLayer::new()
+        .allow_origin(AllowOrigin::predicate(move |origin, _| allows.allows(origin)))
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_headers(AllowHeaders::mirror_request())
+        .allow_private_network(AllowPrivateNetwork::yes())
+        .expose_headers([SESSION, header::WWW_AUTHENTICATE])
+        .max_age(ALLOWED);
+    let outside = from_fn(move |request: Request, next: Next| {
+        let refused = outside.refuses(request.headers());
         async move {
-            if !let_in {
-                return unauthorized();
-            }
-            if !sessions.seen(request.headers()).await && !sessions.has_room().await {
-                return (StatusCode::SERVICE_UNAVAILABLE, "too many sessions are in use").into_response();
-            }
-            match whole(request, most).await {
-                Ok(request) => {
-                    let answer = next.run(request).await;
-                    sessions.seen(answer.headers()).await;
-                    answer
-                }
-                Err(refused) => refused,
+            match refused {
+                Some(refused) => refused,
+                None => next.run(request).await,
             }
         }
     });
-    Router::new().route_service(PATH, mcp).layer(guard)
+    let (described, is_described) = (Arc::clone(&door), door.metadata().is_some());
+    let metadata = move || async move {
+        let body = described.metadata().unwrap_or_default().to_string();
+        ([(header::CONTENT_TYPE, "application/json")], body)
+    };
+    let mut router = Router::new().route_service(PATH, mcp).layer(inside);
+    if is_described {
+        router = router
+            .route(METADATA, get(metadata.clone()))
+            .route(&format!("{METADATA}/{{*path}}"), get(metadata));
+    }
+    router.layer(pages).layer(outside)
 }
 
-/// A request with all of its body, which is not waited for longer than its time.
-async fn whole(request: Request, most: usize) -> Result<Request, Response> {
-    let (head, body) = request.into_parts();
-    match timeout(BODY, to_bytes(body, most)).await {
-        Ok(Ok(body)) => Ok(Request::from_parts(head, Body::from(body))),
-        Ok(Err(_)) => Err(StatusCode::PAYLOAD_TOO_LARGE.into_response()),
-        Err(_) => Err(StatusCode::REQUEST_TIMEOUT.into_response()),
+/// Sees requests to the protocol library.
+struct Visitor {
+    door: Arc<Door>,
+    sessions: Arc<Sessions>,
+    most: usize,
+    /// Room for bodies that are not small.
+    bodies: Arc<Semaphore>,
+}
+
+impl Visitor {
+    async fn pass(&self, request: Request, next: Next) -> Result<Response, Response> {
+        let (head, body) = request.into_parts();
+        let subject = self.door.subject(&head.headers).await?;
+        let address = head.extensions.get::<Address>().map(|address| address.0);
+        let named = is_named(&head.headers);
+        let mut connected = self.sessions.connected(&head.headers, address).await;
+        let ends = head.method == Method::DELETE && named;
+        // A session is there for the subject that began it alone.
+        if named && !self.sessions.belongs(&head.headers, subject.as_ref()) {
+            return Err((StatusCode::NOT_FOUND, "there is no such session\n").into_response());
+        }
+        if ends && connected.is_none() {
+            return Err((StatusCode::NOT_FOUND, "there is no such session\n").into_response());
+        }
+        if !named && !self.sessions.has_room().await {
+            return Err(
+                (StatusCode::SERVICE_UNAVAILABLE, "all sessions have runs under way\n").into_response()
+            );
+        }
+        let headers = head.headers.clone();
+        let (whole, room) = self.whole(body, &headers).await?;
+        let mut request = Request::from_parts(head, Body::empty());
+        if !whole.is_empty() {
+            let (rest, arguments, _) = split(whole).map_err(|refused| bad_request(&refused))?;
+            *request.body_mut() = Body::from(rest);
+            if let Some(arguments) = arguments {
+                request.extensions_mut().insert(arguments);
+            }
+        }
+        let mut answer = next.run(request).await;
+        if ends && answer.status().is_success() {
+            self.sessions.ended(&headers);
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
+        if connected.is_none() {
+            connected = self.sessions.connected(answer.headers(), address).await;
+            self.sessions.begun(answer.headers(), subject);
+        }
+        Ok(answer.map(|body| Body::new(Tracked { body, _connected: connected, _room: room })))
     }
 }
 
-/// Whether a request bears the token. Every byte is compared, so that the time reveals nothing of
-/// where they differ.
-fn bears(headers: &HeaderMap, token: &str) -> bool {
-    let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-    let differing = given.bytes().zip(token.bytes()).fold(0, |differing, (a, b)| differing | (a ^ b));
-    given.len() == token.len() && differing == 0
+impl Visitor {
+    /// All of a body, which is not waited for longer than its time, and the room that it takes.
+    async fn whole(
+        &self,
+        body: Body,
+        headers: &HeaderMap,
+    ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Response> {
+        let most = self.most;
+        let too_large = || {
+            let why = format!("the body of a request may have {most} bytes\n");
+            (StatusCode::PAYLOAD_TOO_LARGE, why).into_response()
+        };
+        let length =
+            headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if length.is_some_and(|length: usize| length > most) {
+            return Err(too_large());
+        }
+        // A body without a length may be as long as any.
+        let chunked = headers.contains_key(header::TRANSFER_ENCODING);
+        let length = length.unwrap_or(if chunked { most } else { 0 });
+        let room = if length <= SMALL {
+            None
+        } else {
+            let kilobytes = u32::try_from(length.div_ceil(1024)).unwrap_or(u32::MAX);
+            match timeout(BODY, Arc::clone(&self.bodies).acquire_many_owned(kilobytes)).await {
+                Ok(Ok(room)) => Some(room),
+                _ => {
+                    let why = "other large requests are under way; try again\n";
+                    return Err((StatusCode::SERVICE_UNAVAILABLE, why).into_response());
+                }
+            }
+        };
+        match timeout(BODY, to_bytes(body, length)).await {
+            Ok(Ok(body)) => Ok((body, room)),
+            Ok(Err(_)) => Err(too_large()),
+            Err(_) => Err(StatusCode::REQUEST_TIMEOUT.into_response()),
+        }
+    }
 }
 
-fn unauthorized() -> Response {
-    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")]).into_response()
+fn bad_request(refused: &Refused) -> Response {
+    let error = JsonRpcError::new(refused.id.clone(), (*refused.error).clone());
+    let body = serde_json::to_string(&error).unwrap_or_default();
+    (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+/// The body of an answer, with the connection that ends when it was sent or its client has gone.
+struct Tracked {
+    body: Body,
+    _connected: Option<Connected>,
+    /// Room for the body of the request, whose arguments may be read until the answer ends.
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl HttpBody for Tracked {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

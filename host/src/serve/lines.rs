@@ -2,19 +2,26 @@
 //!
 //! The protocol's library passes in silence over a line that it cannot read, and who sent it waits. Here each
 //! is answered by an error, and the next line is read. So is a request beyond those that may wait for their
-//! answers: each is a task.
+//! answers: each is a task. Once a message cannot be written, no more are read: nobody would hear the
+//! answers.
 
+use super::message::{Refused, split};
+use axum::body::Bytes;
 use rmcp::RoleServer;
-use rmcp::model::{ClientNotification, ErrorCode, ErrorData, JsonRpcError, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientNotification, ErrorCode, GetExtensions, JsonRpcError, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::error::Category;
 use std::collections::HashSet;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream};
-use tokio::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, Empty, empty};
+use tokio::sync::{Notify, mpsc};
 
 /// Requests that wait for their answers: far more than a client has questions, some 10 MB.
 const ASKED: usize = 1_000;
@@ -22,36 +29,62 @@ const ASKED: usize = 1_000;
 const PIECE: usize = 64 << 10;
 
 type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
+type Received = Result<RxJsonRpcMessage<RoleServer>, Refused>;
+
+/// The error that ended the output, if there was one.
+#[derive(Clone, Default)]
+pub(super) struct Broken(Arc<(Mutex<Option<io::Error>>, Notify)>);
+
+impl Broken {
+    fn set(&self, error: &io::Error) {
+        let (first, notify) = &*self.0;
+        let error = || io::Error::new(error.kind(), error.to_string());
+        first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(error);
+        notify.notify_one();
+    }
+
+    /// Takes the error.
+    pub(super) fn error(&self) -> Option<io::Error> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
 
 /// The two streams.
 pub(super) struct Lines<W: AsyncWrite> {
-    messages: AsyncRwTransport<RoleServer, DuplexStream, W>,
-    refused: mpsc::Receiver<ErrorData>,
+    received: mpsc::Receiver<Received>,
+    output: AsyncRwTransport<RoleServer, Empty, W>,
     /// An error on its way out: who waits for the next message may give up and come again.
     sending: Option<Sending>,
     /// The requests that were neither answered nor cancelled.
     asked: HashSet<RequestId>,
+    broken: Broken,
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
     /// Reads messages of at most so many bytes.
-    pub(super) fn new(input: impl AsyncRead + Send + Unpin + 'static, output: W, most: usize) -> Lines<W> {
-        let (to, from) = tokio::io::duplex(PIECE);
-        let (refuse, refused) = mpsc::channel(1);
-        tokio::spawn(pass(input, to, refuse, most));
-        let messages = AsyncRwTransport::new(from, output).with_max_line_length(usize::MAX);
-        Lines { messages, refused, sending: None, asked: HashSet::new() }
+    pub(super) fn new(
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: W,
+        most: usize,
+    ) -> (Lines<W>, Broken) {
+        let (to, received) = mpsc::channel(1);
+        tokio::spawn(read(input, to, most));
+        let (output, broken) = (AsyncRwTransport::new(empty(), output), Broken::default());
+        let lines = Lines { received, output, sending: None, asked: HashSet::new(), broken: broken.clone() };
+        (lines, broken)
     }
 
-    /// Counts a message in; gives it back, or an answer where it is a request too many.
-    fn counted(
-        &mut self,
-        message: RxJsonRpcMessage<RoleServer>,
-    ) -> Result<RxJsonRpcMessage<RoleServer>, (RequestId, ErrorData)> {
+    fn refuse(&mut self, refused: Refused) {
+        let sending = self.output.send(ServerJsonRpcMessage::error(*refused.error, refused.id));
+        self.sending = Some(Box::pin(sending));
+    }
+
+    /// Counts a message; a request too many is refused.
+    fn counted(&mut self, message: RxJsonRpcMessage<RoleServer>) -> Received {
         match &message {
             RxJsonRpcMessage::<RoleServer>::Request(request) if self.asked.len() >= ASKED => {
                 let why = format!("{ASKED} requests wait for their answers; this one was not looked at");
-                return Err((request.id.clone(), ErrorData::new(ErrorCode::INVALID_REQUEST, why, None)));
+                return Err(Refused::new(Some(request.id.clone()), ErrorCode::INVALID_REQUEST, why));
             }
             RxJsonRpcMessage::<RoleServer>::Request(request) => {
                 self.asked.insert(request.id.clone());
@@ -69,26 +102,45 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
     }
 }
 
-/// Passes on the lines that can be read, and reports the others.
-async fn pass(
-    mut from: impl AsyncRead + Unpin,
-    mut to: DuplexStream,
-    refuse: mpsc::Sender<ErrorData>,
-    most: usize,
-) {
+/// Reads lines to the end of the input.
+async fn read(mut from: impl AsyncRead + Unpin, to: mpsc::Sender<Received>, most: usize) {
     let (mut line, mut buffer) = (Line::default(), vec![0; PIECE]);
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
         for part in buffer.get(..count).unwrap_or_default().split_inclusive(|&byte| byte == b'\n') {
-            let gone = match line.feed(part, most) {
-                None => false,
-                Some(Ok(whole)) => to.write_all(&whole).await.is_err(),
-                Some(Err(error)) => refuse.send(error).await.is_err(),
-            };
-            if gone {
+            if let Some(received) = line.feed(part, most).and_then(|whole| message(whole).transpose())
+                && to.send(received).await.is_err()
+            {
                 return;
             }
         }
     }
+}
+
+/// The message of a line; none if it is a notification that the protocol does not have.
+fn message(line: Result<Bytes, Refused>) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Refused> {
+    let (rest, arguments, id) = split(line?)?;
+    let mut message: RxJsonRpcMessage<RoleServer> = match serde_json::from_slice(&rest) {
+        Ok(message) => message,
+        Err(error) if matches!(error.classify(), Category::Syntax | Category::Eof) => {
+            let why = format!("expected a message as JSON on one line: {error}");
+            return Err(Refused::new(None, ErrorCode::PARSE_ERROR, why));
+        }
+        Err(_) if id.is_none() && is_notification(&rest) => return Ok(None),
+        Err(error) => {
+            let why = format!("no message of the protocol: {error}");
+            return Err(Refused::new(id, ErrorCode::INVALID_REQUEST, why));
+        }
+    };
+    if let (RxJsonRpcMessage::<RoleServer>::Request(request), Some(arguments)) = (&mut message, arguments) {
+        request.request.extensions_mut().insert(arguments);
+    }
+    Ok(Some(message))
+}
+
+/// Whether a message has a method and no ID: then nobody waits for an answer.
+fn is_notification(text: &[u8]) -> bool {
+    let message: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
+    message.get("method").is_some() && message.get("id").is_none()
 }
 
 /// A line as it comes in.
@@ -101,7 +153,7 @@ struct Line {
 
 impl Line {
     /// Takes bytes of at most one line; gives it once it is whole, or what is wrong with it.
-    fn feed(&mut self, part: &[u8], most: usize) -> Option<Result<Vec<u8>, ErrorData>> {
+    fn feed(&mut self, part: &[u8], most: usize) -> Option<Result<Bytes, Refused>> {
         let ends = part.ends_with(b"\n");
         if self.refused {
             self.refused = !ends;
@@ -110,24 +162,15 @@ impl Line {
         if self.bytes.len() + part.len() > most {
             *self = Line { bytes: Vec::new(), refused: !ends };
             let message = format!("a message of more than {most} bytes");
-            return Some(Err(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)));
+            return Some(Err(Refused::new(None, ErrorCode::INVALID_REQUEST, message)));
         }
         self.bytes.extend_from_slice(part);
         if !ends {
             return None;
         }
-        let whole = std::mem::take(&mut self.bytes);
-        let text = whole.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&whole);
-        if text.trim_ascii().is_empty() {
-            return None;
-        }
-        match serde_json::from_slice::<serde_json::Value>(text) {
-            Ok(_) => Some(Ok(whole)),
-            Err(error) => {
-                let message = format!("expected a message as JSON on one line: {error}");
-                Some(Err(ErrorData::new(ErrorCode::PARSE_ERROR, message, None)))
-            }
-        }
+        let whole = Bytes::from(std::mem::take(&mut self.bytes));
+        let text = whole.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&whole).trim_ascii();
+        if text.is_empty() { None } else { Some(Ok(whole.slice_ref(text))) }
     }
 }
 
@@ -146,7 +189,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
         if let Some(id) = answered {
             self.asked.remove(id);
         }
-        self.messages.send(item)
+        let (sending, broken) = (self.output.send(item), self.broken.clone());
+        async move { sending.await.inspect_err(|error| broken.set(error)) }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
@@ -154,27 +198,21 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
             if let Some(sending) = &mut self.sending {
                 let sent = sending.await;
                 self.sending = None;
-                sent.ok()?;
+                sent.inspect_err(|error| self.broken.set(error)).ok()?;
             }
-            tokio::select! {
-                biased;
-                Some(error) = self.refused.recv() => {
-                    let sending = self.messages.send(ServerJsonRpcMessage::error(error, None));
-                    self.sending = Some(Box::pin(sending));
-                }
-                message = self.messages.receive() => match self.counted(message?) {
-                    Ok(message) => return Some(message),
-                    Err((id, error)) => {
-                        let sending = self.messages.send(ServerJsonRpcMessage::error(error, Some(id)));
-                        self.sending = Some(Box::pin(sending));
-                    }
-                },
+            let received = tokio::select! {
+                () = self.broken.0.1.notified() => return None,
+                received = self.received.recv() => received?,
+            };
+            match received.and_then(|message| self.counted(message)) {
+                Ok(message) => return Some(message),
+                Err(refused) => self.refuse(refused),
             }
         }
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.messages.close().await
+        self.output.close().await
     }
 }
 
@@ -185,15 +223,40 @@ mod tests {
     #[test]
     fn a_line_holds_at_n_and_not_at_n_plus_1() {
         let most = 12;
-        let told = |parts: &[&str]| {
+        let codes = |parts: &[&str]| {
             let mut line = Line::default();
             let fed = parts.iter().filter_map(|part| line.feed(part.as_bytes(), most));
-            fed.map(|found| found.map_or_else(|error| error.code.0, |_| 0)).collect::<Vec<_>>()
+            fed.map(|fed| fed.map_or_else(|refused| refused.error.code.0, |_| 0)).collect::<Vec<_>>()
         };
-        assert_eq!(told(&["{\"ab\": \"c\"}\n"]), [0]);
-        assert_eq!(told(&["{\"ab\"", ": \"c\"}\n"]), [0]);
-        assert_eq!(told(&["{\"ab\": \"cd\"}\n", "[]\n"]), [-32600, 0]);
-        assert_eq!(told(&["{\"ab\": \"cd", "efghi", "jkl\"}\n", "[]\n"]), [-32600, 0]);
-        assert_eq!(told(&["\n", " \r\n", "{\n", "[1e999]\n", "\u{feff}{}\n"]), [-32700, -32700, 0]);
+        assert_eq!(codes(&["{\"ab\": \"c\"}\n"]), [0]);
+        assert_eq!(codes(&["{\"ab\"", ": \"c\"}\n"]), [0]);
+        assert_eq!(codes(&["{\"ab\": \"cd\"}\n", "[]\n"]), [-32600, 0]);
+        assert_eq!(codes(&["{\"ab\": \"cd", "efghi", "jkl\"}\n", "[]\n"]), [-32600, 0]);
+        assert_eq!(codes(&["\n", " \r\n", "\u{feff}{}\n"]), [0]);
+    }
+
+    #[test]
+    fn a_line_that_is_no_message_is_refused() {
+        let code = |text: &'static str| match message(Ok(Bytes::from_static(text.as_bytes()))) {
+            Ok(message) => i32::from(message.is_some()),
+            Err(refused) => refused.error.code.0,
+        };
+        assert_eq!(["{", "[1e999]", "{\"jsonrpc\":\"2.0\""].map(code), [-32700; 3]);
+        assert_eq!(["{}", "[]", "1", r#"{"jsonrpc":"2.0","id":1}"#].map(code), [-32600; 4]);
+        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), 1);
+        assert_eq!(code(r#"{"jsonrpc":"1.0","method":"notifications/initialized"}"#), 0);
+    }
+
+    #[test]
+    fn a_call_has_its_arguments_beside_it() {
+        let text =
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"f","arguments":{"a":[1]}}}"#;
+        let Ok(Some(RxJsonRpcMessage::<RoleServer>::Request(request))) =
+            message(Ok(Bytes::from_static(text.as_bytes())))
+        else {
+            panic!("no request")
+        };
+        let arguments = request.request.extensions().get::<super::super::message::Arguments>();
+        assert_eq!(arguments.map(|arguments| &arguments.0[..]), Some(&br#"{"a":[1]}"#[..]));
     }
 }

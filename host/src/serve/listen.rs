@@ -1,14 +1,19 @@
 //! Taking connections: how many there may be, and how long a client may take to say what it wants.
 
+use super::{Address, Shared};
 use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use std::pin::pin;
+use std::io;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
@@ -18,11 +23,19 @@ const CONNECTIONS: usize = 512;
 const HEAD: Duration = Duration::from_secs(20);
 /// The pause after a connection could not be taken, since files are short then.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long answers that are under way may take once serving is over.
+/// How long runs that are under way may take once serving is over, before they are cancelled.
 const CLOSING: Duration = Duration::from_secs(5);
+/// How long answers may take to be sent after the last run has ended.
+const SENDING: Duration = Duration::from_secs(1);
 
-/// Serves connections until `until` is over.
-pub(super) async fn serve(listener: TcpListener, app: Router, until: impl Future<Output = ()>) {
+/// Serves connections until `until` is over. Then no more are taken; runs that are under way are awaited
+/// for a moment, and then cancelled.
+pub(super) async fn serve(
+    listener: TcpListener,
+    app: Router,
+    until: impl Future<Output = ()>,
+    shared: &Shared,
+) {
     let (room, open) = (Arc::new(Semaphore::new(CONNECTIONS)), GracefulShutdown::new());
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
@@ -36,15 +49,19 @@ pub(super) async fn serve(listener: TcpListener, app: Router, until: impl Future
             () = &mut until => break,
             next = next => next,
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, from)) = accepted else {
             sleep(PAUSE).await;
             continue;
         };
         // An answer is small and sent in parts: none may wait for the client's acknowledgement of the one
         // before.
         drop(stream.set_nodelay(true));
-        let service = TowerToHyperService::new(app.clone());
-        let connection = open.watch(builder.serve_connection(TokioIo::new(stream), service));
+        let (app, address) = (TowerToHyperService::new(app.clone()), Address(from.ip()));
+        let service = service_fn(move |mut request| {
+            request.extensions_mut().insert(address);
+            app.call(request)
+        });
+        let connection = open.watch(builder.serve_connection(TokioIo::new(Prompt(stream)), service));
         tokio::spawn(async move {
             // A client that breaks off is no error of ours.
             drop(connection.await);
@@ -52,5 +69,64 @@ pub(super) async fn serve(listener: TcpListener, app: Router, until: impl Future
         });
     }
     drop(listener);
-    drop(timeout(CLOSING, open.shutdown()).await);
+    let closed = async {
+        drop(timeout(CLOSING, shared.slots.idle()).await);
+        shared.stop().await;
+        sleep(SENDING).await;
+    };
+    tokio::select! {
+        () = open.shutdown() => {}
+        () = closed => {}
+    }
+}
+
+/// A connection that acknowledges at once what it has read. Clients that write head and body of a request
+/// apart, and without `TCP_NODELAY`, send the body only once the head is acknowledged, which the system
+/// delays by 40 ms.
+struct Prompt(TcpStream);
+
+impl AsyncRead for Prompt {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = Pin::new(&mut self.0).poll_read(context, buffer);
+        // The system leaves this mode by itself, so it is set again each time. Others have no such mode.
+        #[cfg(target_os = "linux")]
+        if read.is_ready() {
+            drop(self.0.set_quickack(true));
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Prompt {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.0.is_write_vectored()
+    }
 }

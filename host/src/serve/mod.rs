@@ -6,38 +6,63 @@
 //! [`stdio`] and [`http`] do.
 
 mod answer;
+mod arguments;
 mod consent;
+mod door;
+mod durable;
 mod http;
+mod keys;
 mod lines;
 mod listen;
+mod message;
 mod offer;
+mod origin;
+mod progress;
+mod resource;
 mod search;
 mod sessions;
+mod signature;
+mod slots;
+mod tasks;
+mod waiting;
 
 use crate::interrupt::Interrupt;
-use crate::run::{self, Ended, Observer};
+use crate::run;
 use crate::tools::Tools;
-use crate::tools::consent::Consent;
+use answer::{Long, Short, Work};
+use arguments::Given;
 use axum::http::request::Parts;
-use consent::{Line, Running, Waiting, Way};
+use consent::{Asked, Line, Way};
+use durable::Keeping;
+use ilo_drive::problem::meant_or_all;
 use ilo_vm::{FunctionId, Program};
 use lines::Lines;
+use message::Arguments;
+use progress::{Progress, Watch};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ErrorData, GetTaskParams,
+    GetTaskResult, Implementation, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    UpdateTaskParams,
 };
-use rmcp::service::{Peer, RequestContext};
+use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use sessions::Sessions;
+use slots::{Client, Slots};
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinError;
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::sleep;
+use waiting::Waiting;
 
+pub use durable::{Call, Durable, NewRun, Now, Seen, Verdict, Work as DurableWork};
 pub use http::{Http, http};
+pub use resource::Issuer;
 
 /// A function that is offered as a tool.
 pub struct Offered {
@@ -59,14 +84,22 @@ pub struct Service {
     pub options: run::Options,
     /// Runs at a time, for all clients.
     pub runs: usize,
-    /// Runs at a time, for one client.
+    /// Runs at a time, for one client: one session, or all clients without a session at one address.
     pub runs_of_client: usize,
     /// Bytes of a program's source.
     pub source: usize,
+    /// How long a question to a person may be open.
+    pub question: Duration,
+    /// Keeps runs in a journal; without it they end with the server.
+    pub durable: Option<Arc<dyn Durable>>,
 }
 
 /// Bytes that a message may have in addition to the source of a program, for its inputs.
 const INPUTS: usize = 4 << 20;
+/// How long runs that were cancelled because the server ends may take to roll back.
+const ROLLBACK: Duration = Duration::from_mins(1);
+/// How long the answers of those runs may take to be written.
+const ANSWERS: Duration = Duration::from_millis(200);
 
 impl Service {
     /// The most bytes of one message. A source as a JSON string is at most twice as long, if its only control
@@ -74,32 +107,60 @@ impl Service {
     fn message(&self) -> usize {
         self.source.saturating_mul(2).saturating_add(INPUTS)
     }
+
+    /// Threads that may wait or work at a time, beside those of the runtime.
+    pub fn threads(&self) -> usize {
+        slots::threads(self.runs)
+    }
 }
 
 /// What all clients share.
 struct Shared {
     service: Service,
     offered: Vec<Tool>,
-    running: Arc<Semaphore>,
-    waiting: Waiting,
+    slots: Arc<Slots>,
+    waiting: Arc<Waiting>,
+    keeping: Option<Arc<Keeping>>,
 }
 
 /// The server as one client sees it.
 #[derive(Clone)]
 struct Session {
     shared: Arc<Shared>,
-    own: Arc<Semaphore>,
+    own: Arc<Client>,
     /// The sessions of all clients, where they come over HTTP.
     sessions: Option<Arc<Sessions>>,
 }
 
-/// Serves one client over standard input and output, until it closes them.
+/// The address of a client without a session.
+#[derive(Clone, Copy, Debug)]
+struct Address(IpAddr);
+
+/// A run on its thread. Dropping it cancels the run.
+struct Running {
+    task: JoinHandle<CallToolResult>,
+    questions: mpsc::UnboundedReceiver<Asked>,
+    interrupt: Interrupt,
+    /// How often it has asked by answering its call.
+    rounds: u32,
+    /// Ends when its client was sent all progress.
+    progress: Option<JoinHandle<()>>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.interrupt.set();
+    }
+}
+
+/// Serves one client over standard input and output, until it closes them or `until` is over. Runs that are
+/// under way then are cancelled and rolled back.
 ///
 /// # Errors
 /// Where the streams cannot be served.
-pub fn stdio(service: Service) -> Serving<io::Result<()>> {
+pub fn stdio(service: Service, until: Serving<()>) -> Serving<io::Result<()>> {
     let (input, output) = rmcp::transport::stdio();
-    streams(service, Box::new(input), Box::new(output))
+    serving(service, Box::new(input), Box::new(output), until)
 }
 
 /// Serves one client over any two streams, a message a line, until it closes them.
@@ -107,12 +168,29 @@ pub fn stdio(service: Service) -> Serving<io::Result<()>> {
 /// # Errors
 /// Where the streams cannot be served.
 pub fn streams(service: Service, input: Input, output: Output) -> Serving<io::Result<()>> {
+    serving(service, input, output, Box::pin(std::future::pending()))
+}
+
+fn serving(service: Service, input: Input, output: Output, until: Serving<()>) -> Serving<io::Result<()>> {
     Box::pin(async move {
         let most = service.message();
-        let session = Shared::new(service).session(None);
-        let running = session.serve(Lines::new(input, output, most)).await.map_err(io::Error::other)?;
-        running.waiting().await.map_err(io::Error::other)?;
-        Ok(())
+        let shared = Shared::new(service);
+        let (lines, broken) = Lines::new(input, output, most);
+        let served = async {
+            let running = shared.session(None).serve(lines).await.map_err(io::Error::other)?;
+            running.waiting().await.map_err(io::Error::other)
+        };
+        let ending = async {
+            until.await;
+            shared.stop().await;
+            sleep(ANSWERS).await;
+        };
+        let served = tokio::select! {
+            served = served => served.map(drop),
+            () = ending => Ok(()),
+        };
+        shared.stop().await;
+        broken.error().map_or(served, Err)
     })
 }
 
@@ -127,19 +205,36 @@ pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
 impl Shared {
     fn new(service: Service) -> Arc<Shared> {
         let offered = offer::tools(&service);
-        let running = Arc::new(Semaphore::new(service.runs));
-        Arc::new(Shared { service, offered, running, waiting: Waiting::default() })
+        let slots = Arc::new(Slots::new(service.runs, service.runs_of_client));
+        let keep = |durable: &Arc<dyn Durable>| {
+            Arc::new(Keeping::new(Arc::clone(durable), Slots::client_of(service.runs)))
+        };
+        let keeping = service.durable.as_ref().map(keep);
+        let shared = Arc::new(Shared { service, offered, slots, waiting: Arc::default(), keeping });
+        if shared.keeping.is_some() {
+            tokio::spawn(durable::supervise(Arc::downgrade(&shared)));
+        }
+        shared
     }
 
     fn session(self: &Arc<Shared>, sessions: Option<Arc<Sessions>>) -> Session {
-        let own = Arc::new(Semaphore::new(self.service.runs_of_client));
-        Session { shared: Arc::clone(self), own, sessions }
+        Session { shared: Arc::clone(self), own: self.slots.client(), sessions }
+    }
+
+    /// Cancels what is under way and waits for it.
+    async fn stop(&self) {
+        let left = self.slots.stop(ROLLBACK).await;
+        if left > 0 {
+            tracing::error!("{left} runs did not end in time; what they have done is not rolled back");
+        }
     }
 }
 
 impl ServerHandler for Session {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let offers = ServerCapabilities::builder().enable_tools().enable_resources();
+        let capabilities =
+            if self.shared.keeping.is_some() { offers.enable_tasks().build() } else { offers.build() };
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("ilo-vm", env!("CARGO_PKG_VERSION"));
         info.instructions = Some(offer::INSTRUCTIONS.to_owned());
@@ -164,17 +259,57 @@ impl ServerHandler for Session {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         if let Some(state) = &request.request_state {
+            if let Some(answer) = self.answered(state, request.input_responses.clone(), &context).await {
+                return answer;
+            }
             let running = self.shared.waiting.resume(state, request.input_responses);
             let over = || ErrorData::invalid_params("no such run waits for an answer; it may be over", None);
             return self.drive(running.ok_or_else(over)?, context).await;
         }
-        let Some(work) = answer::Work::of(&self.shared.service, request)? else {
-            return Err(ErrorData::invalid_params("no such tool", None));
+        let given = Given::of(context.extensions.get::<Arguments>().or_else(|| arguments_of(&context)))?;
+        let Some(work) = Work::of(&self.shared.service, &request.name, given)? else {
+            let names: Vec<&str> = self.shared.offered.iter().map(|tool| tool.name.as_ref()).collect();
+            let there = meant_or_all(&request.name, names);
+            return Err(ErrorData::invalid_params(
+                format!("there is no tool `{}`{there}", request.name),
+                None,
+            ));
         };
+        let work = match work {
+            Work::Short(short) => return self.answer(short, &context).await,
+            Work::Long(work) => work,
+        };
+        if let Some(keeping) = self.shared.keeping.clone() {
+            return self.keep(work, keeping, context).await;
+        }
         match self.start(work, &context).await? {
             Some(running) => self.drive(running, context).await,
             None => Ok(cancelled()),
         }
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.task(request.task_id).await.map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.update(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.stop_task(&request.task_id)
     }
 
     async fn list_resources(
@@ -182,7 +317,7 @@ impl ServerHandler for Session {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(offer::cards()))
+        Ok(ListResourcesResult::with_all_items(offer::resources()))
     }
 
     async fn read_resource(
@@ -190,42 +325,76 @@ impl ServerHandler for Session {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        offer::card(&request.uri, self.shared.service.tools.catalog())
+        offer::resource(&request.uri, &self.shared.service.tools)
             .map(ReadResourceResponse::from)
-            .ok_or_else(|| ErrorData::resource_not_found("no such card", None))
+            .ok_or_else(|| ErrorData::resource_not_found("no such resource", None))
     }
 }
 
 impl Session {
+    /// The client of a request over HTTP: its session, or its address if it has none. The library makes a new
+    /// `Session` for each request without a session, so `own` says nothing there.
+    fn client(&self, context: &RequestContext<RoleServer>) -> Arc<Client> {
+        let slots = &self.shared.slots;
+        let parts = self.sessions.as_ref().zip(context.extensions.get::<Parts>());
+        let client = parts.and_then(|(sessions, parts)| {
+            let address = || parts.extensions.get::<Address>().map(|address| slots.client_at(address.0));
+            sessions.slots(&parts.headers, slots).or_else(address)
+        });
+        client.unwrap_or_else(|| Arc::clone(&self.own))
+    }
+
+    /// Checks or searches, on a thread that may block.
+    async fn answer(
+        &self,
+        short: Short,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let client = self.client(context);
+        let slot = tokio::select! {
+            () = context.ct.cancelled() => return Ok(cancelled()),
+            slot = self.shared.slots.check(&client) => slot,
+        };
+        let shared = Arc::clone(&self.shared);
+        let task = tokio::task::spawn_blocking(move || {
+            let _held = slot;
+            short.done(&shared.service)
+        });
+        ended(task.await)
+    }
+
     /// Waits for room for another run, then starts the work on a thread that may block. `None` if the request
     /// is cancelled before.
     async fn start(
         &self,
-        work: answer::Work,
+        work: Long,
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<Running>, ErrorData> {
-        let request = context.extensions.get::<Parts>();
-        let busy = self.sessions.as_ref().zip(request).and_then(|(sessions, request)| sessions.run(request));
-        let closed = |_| ErrorData::internal_error("the server is closing", None);
-        let room = async {
-            let own = Arc::clone(&self.own).acquire_owned().await.map_err(closed)?;
-            let all = Arc::clone(&self.shared.running).acquire_owned().await.map_err(closed)?;
-            Ok((own, all))
-        };
-        let room = tokio::select! {
+        let slot = tokio::select! {
             () = context.ct.cancelled() => return Ok(None),
-            room = room => room?,
+            slot = self.shared.slots.run(self.client(context)) => slot,
         };
-        let interrupt = Interrupt::default();
+        let slot = slot.ok_or_else(|| ErrorData::internal_error("the server is closing", None))?;
+        let interrupt = slot.cancel().clone();
+        let request = context.extensions.get::<Parts>();
+        let of_session = self
+            .sessions
+            .as_ref()
+            .zip(request)
+            .and_then(|(sessions, request)| sessions.run(request, &interrupt));
         let progress =
-            context.meta.get_progress_token().map(|token| Progress::new(context.peer.clone(), token));
-        let (shared, flag) = (Arc::clone(&self.shared), interrupt.clone());
-        let (line, questions) = mpsc::unbounded_channel();
+            context.meta.get_progress_token().map(|token| Progress::new(context.peer.clone(), token)).unzip();
+        let slot = Arc::new(slot);
+        let (to, questions) = mpsc::unbounded_channel();
+        let at_once = matches!(Way::of(context), Way::Answer);
+        let line = Line::new(to, Arc::clone(&slot), self.shared.service.question, at_once);
+        let (shared, cancel) = (Arc::clone(&self.shared), interrupt.clone());
+        let parent = context.meta.get_traceparent().and_then(|text| text.parse().ok());
         let task = tokio::task::spawn_blocking(move || {
-            let _held = (room, busy);
-            work.done(&shared.service, flag, Arc::new(Line(line)), progress)
+            let _held = (slot, of_session);
+            work.done(&shared.service, cancel, Arc::new(line), parent, Watch::new(progress.0))
         });
-        Ok(Some(Running { task, questions, interrupt }))
+        Ok(Some(Running { task, questions, interrupt, rounds: 0, progress: progress.1 }))
     }
 
     /// Sees a run to its end, or to a question that the client has to answer first.
@@ -234,33 +403,47 @@ impl Session {
         mut running: Running,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let way = Way::of(&context);
+        let (way, longest) = (Way::of(&context), self.shared.service.question);
         loop {
             let asked = tokio::select! {
-                result = &mut running.task => return ended(result),
+                result = &mut running.task => return running.ended(result, &context).await,
                 Some(asked) = running.questions.recv() => asked,
-                () = context.ct.cancelled() => {
-                    running.interrupt.set();
-                    return Ok(cancelled());
-                }
+                () = context.ct.cancelled() => return Ok(cancelled()),
             };
             match &way {
                 Way::None => {
-                    let why = "this client offers no way to ask (no `elicitation`)";
-                    asked.answer(Consent::Refused(why.to_owned()));
+                    asked.refuse("this client offers no way to ask (no `elicitation`)");
                 }
-                Way::Answer => return Ok(self.shared.waiting.keep(running, asked).into()),
-                Way::Request(peer) => tokio::select! {
-                    result = &mut running.task => return ended(result),
-                    consent = asked.put(peer) => asked.answer(consent),
-                    () = context.ct.cancelled() => {
-                        running.interrupt.set();
-                        return Ok(cancelled());
-                    }
+                Way::Answer => match self.shared.waiting.keep(running, asked, longest) {
+                    Ok(questions) => return Ok(questions.into()),
+                    Err(same) => running = same,
                 },
+                Way::Request(peer) => asked.put(peer, longest, context.ct.cancelled()).await,
             }
         }
     }
+}
+
+impl Running {
+    /// The result of a run, once its client was sent all progress.
+    async fn ended(
+        &mut self,
+        result: Result<CallToolResult, JoinError>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(progress) = &mut self.progress {
+            tokio::select! {
+                _ = progress => {}
+                () = context.ct.cancelled() => {}
+            }
+        }
+        ended(result)
+    }
+}
+
+/// The arguments of a call over HTTP.
+fn arguments_of(context: &RequestContext<RoleServer>) -> Option<&Arguments> {
+    context.extensions.get::<Parts>()?.extensions.get()
 }
 
 fn cancelled() -> CallToolResponse {
@@ -270,56 +453,4 @@ fn cancelled() -> CallToolResponse {
 fn ended(result: Result<CallToolResult, JoinError>) -> Result<CallToolResponse, ErrorData> {
     let broke = |error| ErrorData::internal_error(format!("the run broke: {error}"), None);
     result.map(CallToolResponse::Complete).map_err(broke)
-}
-
-/// Tells a client how far its run is: a notification for each call as it begins.
-struct Progress(mpsc::UnboundedSender<ProgressNotificationParam>, ProgressToken);
-
-impl Progress {
-    fn new(peer: Peer<RoleServer>, token: ProgressToken) -> Progress {
-        let (sender, mut receiver) = mpsc::unbounded_channel();
-        tokio::spawn(async move {
-            // A client that has gone gets no answer.
-            while let Some(told) = receiver.recv().await {
-                drop(peer.notify_progress(told).await);
-            }
-        });
-        Progress(sender, token)
-    }
-
-    fn tell(&self, seq: u64, tool: &str) {
-        // Calls are few enough that their number is exact as a double.
-        #[allow(clippy::cast_precision_loss, reason = "calls are far fewer than 2^52")]
-        let done = (seq + 1) as f64;
-        let told = ProgressNotificationParam::new(self.1.clone(), done).with_message(tool.to_owned());
-        drop(self.0.send(told));
-    }
-}
-
-/// Watches a run for its answer: the calls that it made, as a trace has them.
-#[derive(Default)]
-struct Watch {
-    calls: Vec<String>,
-    progress: Option<Progress>,
-}
-
-impl Observer for Watch {
-    fn started(&mut self, seq: u64, tool: &str) {
-        tracing::debug!(seq, tool, "call");
-        if let Some(progress) = &self.progress {
-            progress.tell(seq, tool);
-        }
-    }
-
-    fn ended(&mut self, call: &Ended<'_>) {
-        self.calls.push(crate::trace::line(call));
-    }
-
-    fn ahead(&mut self, tool: &str) {
-        tracing::debug!(tool, "call started ahead");
-    }
-
-    fn untaken(&mut self, tool: &str) {
-        tracing::info!(tool, "a call was started ahead and is not needed");
-    }
 }

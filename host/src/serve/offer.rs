@@ -1,6 +1,7 @@
 //! What the server offers: the definitions of its tools, and the cards of the notations as resources.
 
 use super::{Offered, Service};
+use crate::tools::{Health, Tools};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
 use ilo_asm::prompt;
@@ -16,6 +17,9 @@ is checked as a whole before anything runs, and every error says what to write i
 
 /// The scheme and path of the cards.
 const CARD: &str = "ilo://card/";
+
+/// The resource that says how the servers do.
+const SERVERS: &str = "ilo://servers";
 
 /// Every tool of the server.
 pub(super) fn tools(service: &Service) -> Vec<Tool> {
@@ -94,18 +98,44 @@ fn schema(ty: Type) -> Value {
     (0..ty.lists).fold(base, |items, _| json!({"type": "array", "items": items}))
 }
 
-/// The cards as resources.
-pub(super) fn cards() -> Vec<Resource> {
+/// The cards and the servers as resources.
+pub(super) fn resources() -> Vec<Resource> {
     let card = |&(_, name): &(Notation, &str)| {
         Resource::new(format!("{CARD}{name}"), format!("the notation {name}"))
             .with_description("all it takes to write programs in it, with the tools that are there")
             .with_mime_type("text/markdown")
     };
-    Notation::ALL.iter().map(card).collect()
+    let servers = Resource::new(SERVERS, "the MCP servers of this host")
+        .with_description("whether each runs, and how many tools it has")
+        .with_mime_type("application/json");
+    Notation::ALL.iter().map(card).chain([servers]).collect()
+}
+
+/// One resource.
+pub(super) fn resource(uri: &str, tools: &Tools) -> Option<ReadResourceResult> {
+    if uri == SERVERS {
+        let text = servers(tools).to_string();
+        let contents = ResourceContents::text(text, uri).with_mime_type("application/json");
+        return Some(ReadResourceResult::new(vec![contents]));
+    }
+    card(uri, tools.catalog())
+}
+
+/// How each server does.
+fn servers(tools: &Tools) -> Value {
+    let server = |(name, health): (&str, Option<Health>)| match health {
+        None => json!({"name": name, "state": "not-started"}),
+        Some(Health { running, tools, ended }) => {
+            let state = if running { "running" } else { "ended" };
+            json!({"name": name, "state": state, "tools": tools, "ended": ended})
+        }
+    };
+    let servers: Vec<Value> = tools.health().into_iter().map(server).collect();
+    json!({ "servers": servers })
 }
 
 /// One card, with the signatures of the tools.
-pub(super) fn card(uri: &str, catalog: &Catalog) -> Option<ReadResourceResult> {
+fn card(uri: &str, catalog: &Catalog) -> Option<ReadResourceResult> {
     let notation: Notation = uri.strip_prefix(CARD)?.parse().ok()?;
     let text = prompt::prompt(notation, Some(catalog));
     Some(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type("text/markdown")]))

@@ -32,20 +32,25 @@ fn score(tool: &Tool, query: &[String]) -> usize {
     let name: Vec<String> = words(&tool.name).collect();
     let about: Vec<String> = tool.description.as_deref().into_iter().flat_map(words).take(TOLD).collect();
     let arguments: Vec<String> = tool.input().fields().flat_map(|argument| words(argument.name)).collect();
-    let fits =
-        |words: &[String], wanted: &str| {
-            if words.iter().any(|word| word == wanted) {
-                2
-            } else {
-                usize::from(words.iter().any(|word| {
-                    word.starts_with(wanted) || wanted.starts_with(word.as_str()) && word.len() > 3
-                }))
-            }
-        };
+    let fits = |words: &[String], wanted: &str| {
+        if words.iter().any(|word| word == wanted) {
+            2
+        } else {
+            usize::from(words.iter().any(|word| is_part(word, wanted)))
+        }
+    };
     query
         .iter()
         .map(|wanted| 4 * fits(&name, wanted) + 2 * fits(&about, wanted) + fits(&arguments, wanted))
         .sum()
+}
+
+/// Whether one of two words is a part of the other: of what is wanted also a short beginning counts, and else
+/// only words that are long enough to mean something (`mail` in `email`).
+fn is_part(word: &str, wanted: &str) -> bool {
+    word.starts_with(wanted)
+        || wanted.len() > 3 && word.contains(wanted)
+        || word.len() > 3 && wanted.contains(word)
 }
 
 fn shown(tool: &Tool) -> Value {
@@ -54,4 +59,25 @@ fn shown(tool: &Tool) -> Value {
         fields.insert("description".to_owned(), Value::from(about.as_str()));
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_found_within_another() {
+        let mut catalog = Catalog::default();
+        for name in ["send-email", "get-user"] {
+            assert!(catalog.insert(Tool::new(name, None, None, None)));
+        }
+        let found = |query: &str| {
+            let found = find(&catalog, query, 10);
+            found.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(found("mail"), ["send-email"]);
+        assert_eq!(found("emails"), ["send-email"]);
+        assert_eq!(found("us"), ["get-user"]);
+        assert_eq!(found("ser"), [""; 0]);
+    }
 }

@@ -1,46 +1,88 @@
-//! Which clients have a session over HTTP, so that those who went away without a word make room for others.
+//! Which clients have a session over HTTP. Clients that left make room for others, and their runs end.
 
+use super::resource::Subject;
+use super::slots::{self, Slots};
+use crate::interrupt::Interrupt;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::time::sleep;
 
 /// The header that names a client's session.
 const NAME: &str = "mcp-session-id";
 /// Sessions at a time: some tens of megabytes.
 const MOST: usize = 512;
-/// A session that was not used for so long, and that has no run, ends where another needs its room. Its
-/// client gets an error at its next request and begins a new session.
-const IDLE: Duration = Duration::from_secs(10);
 /// How long an answer that was given is kept, for a client whose connection broke and who asks for it again.
 const ANSWERED: Duration = Duration::from_secs(5);
+/// A client has left if it has had no connection for so long. This is longer than clients wait before they
+/// connect again.
+const LEFT: Duration = Duration::from_secs(10);
 
 /// The sessions.
 pub(super) struct Sessions {
     manager: Arc<LocalSessionManager>,
     most: usize,
-    idle: Duration,
+    left: Duration,
     clients: Mutex<HashMap<String, Client>>,
 }
 
-/// What is known of a session's client.
+/// The client of a session.
 struct Client {
+    /// When it was last connected.
     last: Instant,
-    runs: usize,
+    /// Requests that are not answered in full.
+    open: usize,
+    runs: HashMap<u64, Interrupt>,
+    next: u64,
+    address: Option<IpAddr>,
+    /// Who began it, where requests say so.
+    subject: Option<Subject>,
+    /// What it may do at a time, once it does something.
+    slots: Option<Arc<slots::Client>>,
+}
+
+impl Client {
+    fn new(address: Option<IpAddr>) -> Client {
+        Client {
+            last: Instant::now(),
+            open: 0,
+            runs: HashMap::new(),
+            next: 0,
+            address,
+            subject: None,
+            slots: None,
+        }
+    }
+
+    fn cancel(&self) {
+        self.runs.values().for_each(Interrupt::set);
+    }
+}
+
+/// Whether a request or an answer names a session, which need not exist.
+pub(super) fn is_named(headers: &HeaderMap) -> bool {
+    headers.contains_key(NAME)
+}
+
+fn name(headers: &HeaderMap) -> Option<&str> {
+    headers.get(NAME).map(HeaderValue::to_str)?.ok()
 }
 
 impl Sessions {
     pub(super) fn new() -> Sessions {
-        Sessions::of(MOST, IDLE)
+        Sessions::of(MOST, LEFT)
     }
 
-    fn of(most: usize, idle: Duration) -> Sessions {
+    fn of(most: usize, left: Duration) -> Sessions {
         let mut manager = LocalSessionManager::default();
         manager.session_config.completed_cache_ttl = ANSWERED;
-        Sessions { manager: Arc::new(manager), most, idle, clients: Mutex::default() }
+        Sessions { manager: Arc::new(manager), most, left, clients: Mutex::default() }
     }
 
     pub(super) fn manager(&self) -> Arc<LocalSessionManager> {
@@ -51,127 +93,258 @@ impl Sessions {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of what a request or an answer says of its session. Says whether it names one.
-    pub(super) async fn seen(&self, headers: &HeaderMap) -> bool {
-        let Some(id) = headers.get(NAME) else { return false };
-        if let Some(id) = text(id)
-            && self.manager.sessions.read().await.contains_key(id)
-        {
-            let now = Instant::now();
-            let mut clients = self.clients();
-            clients.entry(id.to_owned()).or_insert(Client { last: now, runs: 0 }).last = now;
+    /// A request of a session, or the answer that begins one. The client is connected until what is given
+    /// back is dropped. `None` if there is no such session.
+    pub(super) async fn connected(
+        self: &Arc<Sessions>,
+        headers: &HeaderMap,
+        address: Option<IpAddr>,
+    ) -> Option<Connected> {
+        let id = name(headers)?;
+        let there = self.manager.sessions.read().await;
+        if !there.contains_key(id) {
+            return None;
         }
-        true
+        let mut clients = self.clients();
+        if clients.len() >= 2 * self.most {
+            // The library ends sessions by itself, too.
+            clients.retain(|id, client| !client.runs.is_empty() || there.contains_key(id.as_str()));
+        }
+        let client = clients.entry(id.to_owned()).or_insert_with(|| Client::new(address));
+        (client.open, client.last) = (client.open + 1, Instant::now());
+        Some(Connected { sessions: Arc::clone(self), id: id.to_owned() })
     }
 
-    /// Whether there is room for another session, made by ending the one that was used least lately where
-    /// there is none.
+    /// A session was begun by this subject.
+    pub(super) fn begun(&self, headers: &HeaderMap, subject: Option<Subject>) {
+        let Some(id) = name(headers) else { return };
+        if let Some(client) = self.clients().get_mut(id) {
+            client.subject = subject;
+        }
+    }
+
+    /// Whether the session that a request names was begun by this subject; also where there is no such
+    /// session.
+    pub(super) fn belongs(&self, headers: &HeaderMap, subject: Option<&Subject>) -> bool {
+        let clients = self.clients();
+        let client = name(headers).and_then(|id| clients.get(id));
+        client.is_none_or(|client| client.subject.as_ref() == subject)
+    }
+
+    /// The slots of the session that a request names; `None` if there is no such session.
+    pub(super) fn slots(&self, headers: &HeaderMap, slots: &Slots) -> Option<Arc<slots::Client>> {
+        let mut clients = self.clients();
+        let client = clients.get_mut(name(headers)?)?;
+        Some(Arc::clone(client.slots.get_or_insert_with(|| slots.client())))
+    }
+
+    /// Whether there is room for another session. If there is none, the session that was idle for longest and
+    /// has no run ends: of those at the address with the most sessions, and if possible one whose client is
+    /// not connected.
     pub(super) async fn has_room(&self) -> bool {
         let there = self.manager.sessions.read().await;
         if there.len() < self.most {
             return true;
         }
-        let oldest = {
+        let idle = {
             let mut clients = self.clients();
-            clients.retain(|id, client| client.runs > 0 || there.contains_key(id.as_str()));
+            clients.retain(|id, client| !client.runs.is_empty() || there.contains_key(id.as_str()));
             // Of a client that went away before its session was begun nothing was seen.
-            for id in there.keys().filter(|id| !clients.contains_key(&***id)).cloned().collect::<Vec<_>>() {
-                clients.insert(id.to_string(), Client { last: Instant::now(), runs: 0 });
+            for id in there.keys() {
+                if !clients.contains_key(&**id) {
+                    clients.insert(id.to_string(), Client::new(None));
+                }
             }
-            let idle =
-                clients.iter().filter(|(_, client)| client.runs == 0 && client.last.elapsed() >= self.idle);
-            idle.min_by_key(|(_, client)| client.last).map(|(id, _)| id.clone())
+            longest_idle(&clients)
         };
         drop(there);
-        let Some(id) = oldest else { return false };
-        tracing::info!("a session that was not used ends, since another needs its room");
+        let Some(id) = idle else { return false };
+        tracing::info!("a session that is idle ends, since another needs its room");
+        self.clients().remove(&id);
         self.manager.close_session(&id.into()).await.is_ok()
     }
 
-    /// A run begins for the client of a request; it ends when what is given back is dropped.
-    pub(super) fn run(self: &Arc<Sessions>, request: &Parts) -> Option<Running> {
-        let id = text(request.headers.get(NAME)?)?.to_owned();
-        self.clients().get_mut(&id)?.runs += 1;
-        Some(Running { sessions: Arc::clone(self), id })
+    /// The session that these headers name has ended: its runs are cancelled.
+    pub(super) fn ended(&self, headers: &HeaderMap) {
+        let client = name(headers).and_then(|id| self.clients().remove(id));
+        client.iter().for_each(Client::cancel);
+    }
+
+    /// A run begins for the client of a session; it ends when what is given back is dropped. It is cancelled
+    /// through the interrupt if its client leaves.
+    pub(super) fn run(self: &Arc<Sessions>, request: &Parts, interrupt: &Interrupt) -> Option<Running> {
+        let id = name(&request.headers)?.to_owned();
+        let mut clients = self.clients();
+        let client = clients.get_mut(&id)?;
+        let number = client.next;
+        client.next += 1;
+        client.runs.insert(number, interrupt.clone());
+        if client.open == 0 {
+            self.look_later(id.clone());
+        }
+        Some(Running { sessions: Arc::clone(self), id, number })
+    }
+
+    /// Cancels the runs of a client that is not connected, unless it connects again soon.
+    fn look_later(self: &Arc<Sessions>, id: String) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        let sessions = Arc::clone(self);
+        runtime.spawn(async move {
+            loop {
+                sleep(sessions.left).await;
+                let clients = sessions.clients();
+                let Some(client) = clients.get(&id) else { return };
+                if client.open > 0 || client.runs.is_empty() {
+                    return;
+                }
+                if client.last.elapsed() >= sessions.left {
+                    tracing::info!("a client has left, and its runs are cancelled");
+                    return client.cancel();
+                }
+            }
+        });
     }
 }
 
-fn text(header: &HeaderValue) -> Option<&str> {
-    header.to_str().ok()
+fn longest_idle(clients: &HashMap<String, Client>) -> Option<String> {
+    let mut at: HashMap<Option<IpAddr>, usize> = HashMap::new();
+    for client in clients.values() {
+        *at.entry(client.address).or_default() += 1;
+    }
+    let count = |client: &Client| at.get(&client.address).copied().unwrap_or_default();
+    let idle = clients.iter().filter(|(_, client)| client.runs.is_empty());
+    let order = |client: &Client| (client.open > 0, usize::MAX - count(client), client.last);
+    idle.min_by_key(|(_, client)| order(client)).map(|(id, _)| id.clone())
+}
+
+/// A connection of a client.
+pub(super) struct Connected {
+    sessions: Arc<Sessions>,
+    id: String,
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        let mut clients = self.sessions.clients();
+        let Some(client) = clients.get_mut(&self.id) else { return };
+        (client.open, client.last) = (client.open.saturating_sub(1), Instant::now());
+        if client.open == 0 && !client.runs.is_empty() {
+            drop(clients);
+            self.sessions.look_later(self.id.clone());
+        }
+    }
 }
 
 /// A run of a client.
 pub(super) struct Running {
     sessions: Arc<Sessions>,
     id: String,
+    number: u64,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(client) = self.sessions.clients().get_mut(&self.id) {
-            (client.runs, client.last) = (client.runs.saturating_sub(1), Instant::now());
+            client.runs.remove(&self.number);
+            client.last = Instant::now();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{HeaderMap, NAME, Sessions};
+    use super::*;
     use axum::http::Request;
-    use rmcp::transport::streamable_http_server::session::SessionManager;
-    use std::sync::Arc;
-    use std::time::Duration;
 
-    /// A new session, whose client was seen.
-    async fn open(sessions: &Sessions) -> HeaderMap {
+    fn sessions(most: usize) -> Arc<Sessions> {
+        Arc::new(Sessions::of(most, Duration::from_millis(50)))
+    }
+
+    /// A new session, whose client has been connected.
+    async fn open(sessions: &Arc<Sessions>, at: u8) -> HeaderMap {
         let (id, _) = sessions.manager.create_session().await.unwrap();
         let mut headers = HeaderMap::new();
         headers.insert(NAME, id.parse().unwrap());
-        assert!(sessions.seen(&headers).await);
+        assert!(sessions.connected(&headers, Some(IpAddr::from([127, 0, 0, at]))).await.is_some());
         headers
     }
 
-    async fn there(sessions: &Sessions, headers: &HeaderMap) -> bool {
-        let id = headers.get(NAME).unwrap().to_str().unwrap();
-        sessions.manager.sessions.read().await.contains_key(id)
+    async fn there<const N: usize>(sessions: &Sessions, all: [&HeaderMap; N]) -> [bool; N] {
+        let there = sessions.manager.sessions.read().await;
+        all.map(|headers| there.contains_key(name(headers).unwrap()))
+    }
+
+    fn run(sessions: &Arc<Sessions>, headers: &HeaderMap) -> (Interrupt, Option<Running>) {
+        let (mut request, interrupt) = (Request::new(()).into_parts().0, Interrupt::default());
+        request.headers = headers.clone();
+        let running = sessions.run(&request, &interrupt);
+        (interrupt, running)
     }
 
     #[tokio::test]
-    async fn the_session_that_was_used_least_lately_and_has_no_run_makes_room() {
-        let sessions = Arc::new(Sessions::of(3, Duration::ZERO));
-        let [busy, idle, last] = [open(&sessions).await, open(&sessions).await, open(&sessions).await];
-        let mut request = Request::new(()).into_parts().0;
-        request.headers = busy.clone();
-        let run = sessions.run(&request).unwrap();
+    async fn the_session_that_was_idle_for_longest_and_has_no_run_makes_room() {
+        let sessions = sessions(3);
+        let [busy, idle, last] =
+            [open(&sessions, 1).await, open(&sessions, 1).await, open(&sessions, 1).await];
+        let running = run(&sessions, &busy);
         assert!(sessions.has_room().await);
-        assert_eq!(
-            [there(&sessions, &busy).await, there(&sessions, &idle).await, there(&sessions, &last).await],
-            [true, false, true]
-        );
-        drop(run);
-        // Its run has ended later than the last one was seen.
-        let next = open(&sessions).await;
-        sessions.seen(&last).await;
+        assert_eq!(there(&sessions, [&busy, &idle, &last]).await, [true, false, true]);
+        drop(running);
+        // Its run has ended later than the last one was connected.
+        let next = open(&sessions, 1).await;
         assert!(sessions.has_room().await);
-        assert_eq!([there(&sessions, &busy).await, there(&sessions, &next).await], [false, true]);
+        assert_eq!(there(&sessions, [&busy, &last, &next]).await, [true, false, true]);
     }
 
     #[tokio::test]
-    async fn sessions_in_use_make_no_room() {
-        let sessions = Sessions::of(2, Duration::from_hours(1));
-        open(&sessions).await;
-        assert!(sessions.has_room().await, "the second of two");
-        open(&sessions).await;
-        assert!(!sessions.has_room().await, "a third");
+    async fn the_address_with_the_most_sessions_makes_room() {
+        let sessions = sessions(3);
+        let [one, many, more] =
+            [open(&sessions, 1).await, open(&sessions, 2).await, open(&sessions, 2).await];
+        assert!(sessions.has_room().await);
+        assert_eq!(there(&sessions, [&one, &many, &more]).await, [true, false, true]);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_is_connected_keeps_its_session_if_another_can_go() {
+        let sessions = sessions(2);
+        let [connected, other] = [open(&sessions, 1).await, open(&sessions, 1).await];
+        let _connected = sessions.connected(&connected, None).await;
+        assert!(sessions.has_room().await);
+        assert_eq!(there(&sessions, [&connected, &other]).await, [true, false]);
+    }
+
+    #[tokio::test]
+    async fn sessions_with_runs_make_no_room() {
+        let sessions = sessions(1);
+        assert!(sessions.has_room().await, "the first");
+        let only = open(&sessions, 1).await;
+        let _running = run(&sessions, &only);
+        assert!(!sessions.has_room().await, "a second");
     }
 
     #[tokio::test]
     async fn a_name_that_no_session_has_is_not_kept() {
-        let sessions = Sessions::of(2, Duration::ZERO);
+        let sessions = sessions(2);
         let mut headers = HeaderMap::new();
-        assert!(!sessions.seen(&headers).await);
+        assert!(sessions.connected(&headers, None).await.is_none());
         headers.insert(NAME, "made-up".parse().unwrap());
-        assert!(sessions.seen(&headers).await);
+        assert!(sessions.connected(&headers, None).await.is_none());
         assert!(sessions.clients().is_empty());
+        let (interrupt, running) = run(&sessions, &headers);
+        assert!(!interrupt.is_set() && running.is_none());
+    }
+
+    #[tokio::test]
+    async fn runs_of_a_client_that_left_are_cancelled() {
+        let sessions = sessions(2);
+        let [left, back] = [open(&sessions, 1).await, open(&sessions, 1).await];
+        let [left_run, back_run] = [run(&sessions, &left), run(&sessions, &back)];
+        let _back = sessions.connected(&back, None).await;
+        sleep(Duration::from_millis(300)).await;
+        assert!(left_run.0.is_set(), "it has no connection");
+        assert!(!back_run.0.is_set(), "it has come back");
+        sessions.ended(&back);
+        assert!(back_run.0.is_set(), "its session has ended");
     }
 }

@@ -1,8 +1,7 @@
-//! Asking a person before a call: what is asked, and what came of it. Who asks, and where, is the host's
-//! business.
+//! The question to a person before a call, and its answer. The host decides who asks, and where.
 
-use crate::data::Data;
 use crate::interrupt::Interrupt;
+use ilo_drive::data::Data;
 use std::fmt::{Debug, Write};
 use std::time::Instant;
 
@@ -10,6 +9,11 @@ use std::time::Instant;
 pub trait Ask: Send + Sync + Debug {
     /// Asks about one call and waits for the answer.
     fn ask(&self, question: &Question<'_>) -> Consent;
+
+    /// Whether it can ask about calls that follow at the same time.
+    fn asks_at_once(&self) -> bool {
+        false
+    }
 }
 
 /// A call that a person is asked about.
@@ -19,6 +23,8 @@ pub struct Question<'q> {
     pub tool: &'q str,
     /// What it would be given.
     pub arguments: &'q Data,
+    /// Calls that the run will probably ask about later, each by its tool and arguments as above.
+    pub foreseen: &'q [(String, Data)],
     /// When the answer is too late.
     pub deadline: Instant,
     /// Asked for while waiting.
@@ -41,19 +47,29 @@ pub enum Consent {
 impl Question<'_> {
     /// The tool's name, for people.
     pub fn tool_shown(&self) -> String {
-        visible(self.tool).replace('\n', "\\u000a")
+        tool_shown(self.tool)
     }
 
     /// The arguments for people: all of them, a line each, with nothing in them that a screen would obey or
     /// hide.
     pub fn arguments_shown(&self) -> String {
-        visible(&self.arguments.to_json_indented())
+        arguments_shown(self.arguments)
     }
+}
+
+/// A tool's name, for people.
+pub fn tool_shown(tool: &str) -> String {
+    visible(tool).replace('\n', "\\u000a")
+}
+
+/// Arguments for people: all of them, a line each, with nothing in them that a screen would obey or hide.
+pub fn arguments_shown(arguments: &Data) -> String {
+    visible(&arguments.to_json_indented())
 }
 
 /// A text in which every character that is obeyed, invisible or turns the direction of others is written as
 /// an escape. Line breaks stay: in JSON they are between values only.
-fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if c == '\n' || !is_hidden(c) {
@@ -69,7 +85,7 @@ fn visible(text: &str) -> String {
 }
 
 /// Whether a character is a control, or of those that format and show nothing themselves.
-fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
         || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
@@ -88,6 +104,7 @@ mod tests {
         let question = Question {
             tool: "t\u{1b}\n",
             arguments: &Data::Record(vec![(bad.to_owned(), Data::from("x\ny"))]),
+            foreseen: &[],
             deadline: Instant::now(),
             interrupt: &Interrupt::default(),
         };

@@ -6,18 +6,23 @@
 pub mod consent;
 pub(crate) mod policy;
 pub mod process_mark;
+pub(crate) mod rate;
+pub(crate) mod secrets;
 
-pub use policy::Policy;
+pub use ilo_drive::failure::Failure;
+pub use ilo_drive::policy::Policy;
 
-use crate::data::Data;
-use crate::data::read::Bounds;
 use crate::interrupt::Interrupt;
-use crate::problem::{Problem, shortened};
+use crate::trace_context::Context;
 use consent::{Ask, Consent, Question};
 use ilo_asm::catalog;
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, ReadErrorKind, read};
+use ilo_drive::problem::{Problem, shortened};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use process_mark::Mark;
+use rate::Limiter;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -36,33 +41,16 @@ pub struct Request<'c> {
     pub bounds: Bounds,
     /// Whether the bytes of images and the like are wanted with it.
     pub bytes: bool,
+    /// Whether the tools file or the host says that the tool changes nothing.
+    pub read_only: bool,
     /// Asked for while a provider waits; it gives up once it is set.
     pub interrupt: &'c Interrupt,
-    /// What a program that is started bears.
+    /// The mark that a started program gets in its environment.
     pub mark: &'c Mark,
-}
-
-/// Why a call has no value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Failure {
-    /// The tool failed; the program can handle it. Normally a text.
-    Failed(Data),
-    /// The call may have been made: no answer came in time, or the connection was lost. The program can
-    /// handle it; the message says what happened.
-    InDoubt(String),
-    /// The deadline passed.
-    TimedOut,
-    /// The run was interrupted from outside.
-    Interrupted,
-    /// The answer passed a limit: a fault that no program can handle.
-    Limit(Code, String),
-}
-
-impl Failure {
-    /// A failure with a message.
-    pub fn text(message: impl Into<String>) -> Failure {
-        Failure::Failed(Data::Text(message.into()))
-    }
+    /// The key of the call, where a journal gave it one: every attempt at the call has the same.
+    pub key: Option<&'c str>,
+    /// Its place in a trace, where there is one.
+    pub span: Option<Context>,
 }
 
 /// Answers calls of a tool.
@@ -73,9 +61,8 @@ pub trait Provider: Send + Sync {
     /// The tool's failure, or the limit that was met.
     fn call(&self, request: &Request<'_>) -> Result<Data, Failure>;
 
-    /// Whether calls of it, where its tool is read-only, may be under way at once and begin in any order.
-    /// A call that nobody waits for any more is interrupted through its request; the run ends only when it
-    /// has ended.
+    /// Whether several calls may run at once and begin in any order, if its tool is read-only. A call that
+    /// nobody waits for any more is interrupted through its request; the run ends only when it has ended.
     fn may_run_ahead(&self) -> bool {
         true
     }
@@ -96,6 +83,8 @@ where
 pub enum Source {
     /// Fixed answers.
     Mock,
+    /// A tool that the host brings, by its name.
+    Builtin(&'static str),
     /// A program, by its command line.
     Command(String),
     /// A tool of an MCP server, as `mcp://server/tool`.
@@ -108,6 +97,7 @@ impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Source::Mock => f.write_str("mock"),
+            Source::Builtin(name) => write!(f, "builtin: {name}"),
             Source::Command(line) => write!(f, "command: {}", shortened(line, 80)),
             Source::Server(name) => f.write_str(name),
             Source::Host => f.write_str("host"),
@@ -125,15 +115,18 @@ pub struct Tool {
     pub input_schema: Option<Arc<Data>>,
     /// The JSON Schema of its answer.
     pub output_schema: Option<Arc<Data>>,
-    /// Whether its answers are held against their schema. If not, programs do not rely on their types.
+    /// Whether its answers are validated against their schema. If not, the check does not rely on the types
+    /// in it.
     pub validate: bool,
     /// How it may be called.
     pub policy: Policy,
     /// Where it comes from.
     pub source: Source,
+    /// When it was called, where it has a rate.
+    pub(crate) limiter: Arc<Limiter>,
     /// Its arguments' names here and on its server, where they differ.
     pub(crate) renames: Vec<(String, String)>,
-    /// What it lacks to be called, such as its program; this is in the way only of programs that call it.
+    /// What it lacks to be called, such as its program. It is reported only for programs that call it.
     pub(crate) lacks: Vec<Problem>,
     /// Who answers; a server's tool has none before its server is started.
     pub(crate) provider: Option<Arc<dyn Provider>>,
@@ -170,8 +163,10 @@ impl Tool {
 
     /// What programs are checked against.
     pub(crate) fn signature(&self) -> catalog::Tool {
+        // It is shown to people and models.
+        let description = self.description.as_deref().map(consent::visible);
         let schemas = Described { input: self.input_schema.clone(), output: self.output_schema.clone() };
-        let mut tool = catalog::Tool::with_schemas(&self.name, self.description.clone(), Arc::new(schemas));
+        let mut tool = catalog::Tool::with_schemas(&self.name, description, Arc::new(schemas));
         tool.requires_rollback = self.policy.requires_rollback;
         if self.validate { tool } else { tool.not_validated() }
     }
@@ -185,15 +180,19 @@ impl Tool {
             validate: true,
             policy: Policy::default(),
             source,
+            limiter: Arc::default(),
             renames: Vec::new(),
             lacks: Vec::new(),
             provider: provider.map(Arc::from),
         }
     }
 
-    /// Becomes another name of a server's tool: what this entry does not say itself is as that tool says.
+    /// Becomes another name of a server's tool: what this entry does not set is taken from that tool.
     pub(crate) fn take_from(&mut self, found: &Tool) {
         self.provider.clone_from(&found.provider);
+        if self.policy.rate == found.policy.rate {
+            self.limiter = Arc::clone(&found.limiter);
+        }
         if self.description.is_none() {
             self.description.clone_from(&found.description);
         }
@@ -209,12 +208,22 @@ impl Tool {
         }
     }
 
-    /// Asks for a call; an error where it must not be made.
-    fn ask(&self, name: &str, given: &Data, limits: &CallLimits, until: Instant) -> Result<(), Failure> {
-        let whole = match &self.source {
+    /// Its name in a question, with where it comes from where that says more.
+    fn asked_as(&self, name: &str) -> String {
+        match &self.source {
             Source::Server(target) if target != name => format!("{name} ({target})"),
             _ => name.to_owned(),
-        };
+        }
+    }
+
+    /// A call as a question shows it.
+    pub(crate) fn asked(&self, name: &str, arguments: &Data) -> (String, Data) {
+        (self.asked_as(name), self.arguments(arguments).into_owned())
+    }
+
+    /// Asks for a call; an error where it must not be made.
+    fn ask(&self, name: &str, given: &Data, limits: &CallLimits, until: Instant) -> Result<(), Failure> {
+        let whole = self.asked_as(name);
         let refused = |why: &str| {
             let name = shortened(name, 200);
             Err(Failure::text(format!(
@@ -223,7 +232,13 @@ impl Tool {
         };
         let Some(ask) = &limits.ask else { return refused("there is nobody to ask") };
         let interrupt = limits.interrupt.or(&limits.cancel);
-        let question = Question { tool: &whole, arguments: given, deadline: until, interrupt: &interrupt };
+        let question = Question {
+            tool: &whole,
+            arguments: given,
+            foreseen: &limits.foreseen,
+            deadline: until,
+            interrupt: &interrupt,
+        };
         match ask.ask(&question) {
             Consent::Given => Ok(()),
             Consent::Refused(why) => refused(&why),
@@ -232,8 +247,8 @@ impl Tool {
         }
     }
 
-    /// Calls it, once a person has said so where its policy wants that, and again where it fails and may be
-    /// called again. A tool without a provider has no answer.
+    /// Calls it: after a person has confirmed the call if its policy requires that, and again if the call
+    /// fails and may be repeated. A tool without a provider has no answer.
     pub(crate) fn call(
         &self,
         name: &str,
@@ -244,6 +259,7 @@ impl Tool {
         let provider = self.provider.as_ref()?;
         let arguments = self.arguments(arguments);
         if self.policy.confirm
+            && !limits.confirmed
             && let Err(failure) = self.ask(name, &arguments, limits, until)
         {
             return Some(Err(failure));
@@ -251,9 +267,7 @@ impl Tool {
         let mut retry = 0;
         loop {
             let result = self.call_once(name, provider.as_ref(), &arguments, limits, until);
-            let again = matches!(result, Err(Failure::Failed(_) | Failure::InDoubt(_)))
-                && self.policy.idempotent
-                && retry < self.policy.retries
+            let again = matches!(&result, Err(failure) if self.policy.retries(failure, retry))
                 && policy::pause(retry, until, &limits.interrupt.or(&limits.cancel));
             if !again {
                 return Some(result);
@@ -262,8 +276,8 @@ impl Tool {
         }
     }
 
-    /// Calls it once. What takes longer than its own time is a failure, unless the run's time is over as
-    /// well.
+    /// Calls it once. A call that exceeds its own time limit is a failure, unless the time of the run is over
+    /// as well.
     fn call_once(
         &self,
         name: &str,
@@ -274,16 +288,23 @@ impl Tool {
     ) -> Result<Data, Failure> {
         let allowed = self.policy.timeout.unwrap_or(limits.timeout);
         let deadline = Instant::now().checked_add(allowed).map_or(until, |own| own.min(until));
+        if let Some(rate) = self.policy.rate {
+            self.limiter.wait(rate, name, deadline, &limits.interrupt)?;
+        }
         let request = Request {
             tool: &self.name,
             arguments,
             deadline,
             bounds: limits.bounds,
             bytes: self.policy.bytes,
+            read_only: self.policy.read_only,
             interrupt: &limits.interrupt,
             mark: &limits.mark,
+            key: limits.key.as_deref(),
+            span: limits.span,
         };
         match provider.call(&request) {
+            Ok(value) if self.policy.json => from_json(value, &limits.bounds),
             Err(Failure::TimedOut) if Instant::now() < until => {
                 let limit = allowed.as_millis();
                 Err(Failure::InDoubt(format!("tool `{name}` took longer than its limit of {limit} ms")))
@@ -303,6 +324,23 @@ impl Tool {
         let fields =
             fields.iter().map(|(name, value)| (theirs(name).unwrap_or_else(|| name.clone()), value.clone()));
         Cow::Owned(Data::Record(fields.collect()))
+    }
+}
+
+/// The value of a text that is JSON; any other value as it is.
+fn from_json(mut value: Data, bounds: &Bounds) -> Result<Data, Failure> {
+    let Data::Text(text) = &mut value else { return Ok(value) };
+    match read(text.as_bytes(), bounds) {
+        Ok(value) => Ok(value),
+        Err(error) => match error.kind {
+            ReadErrorKind::Depth(_) => {
+                Err(Failure::Limit(Code::FaultDepth, format!("the tool's answer is {}", error.kind)))
+            }
+            ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => {
+                Err(Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has {}", error.kind)))
+            }
+            _ => Ok(value),
+        },
     }
 }
 
@@ -339,12 +377,20 @@ pub struct CallLimits {
     pub bounds: Bounds,
     /// What ends a call before its time.
     pub interrupt: Interrupt,
-    /// What ends the question before a call, and the retries, but not a call under way.
+    /// Interrupts the question before a call and the retries, but not a call that has begun.
     pub cancel: Interrupt,
     /// Who asks a person, where a tool wants it; without one such a call is refused.
     pub ask: Option<Arc<dyn Ask>>,
-    /// What programs that are started bear: those that are left of them end once nobody holds it.
+    /// What a question says of the calls that follow.
+    pub foreseen: Arc<[(String, Data)]>,
+    /// The mark that started programs get. When its last holder drops it, those that still run are ended.
     pub mark: Mark,
+    /// The key of the call, which its tool gets with every attempt.
+    pub key: Option<String>,
+    /// Its place in a trace, which its tool gets.
+    pub span: Option<Context>,
+    /// Whether a person has already allowed the call, so that nobody is asked.
+    pub confirmed: bool,
 }
 
 impl Default for CallLimits {
@@ -355,7 +401,11 @@ impl Default for CallLimits {
             interrupt: Interrupt::default(),
             cancel: Interrupt::default(),
             ask: None,
+            foreseen: Arc::default(),
             mark: Mark::default(),
+            key: None,
+            span: None,
+            confirmed: false,
         }
     }
 }

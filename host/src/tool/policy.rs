@@ -1,85 +1,14 @@
-//! How tools may be called, as the tools file says: which of a server's there are, and for each what it
-//! changes, whether a person is asked, how long it may take and whether a failed call is made again. Nothing
-//! of it is believed from a server.
+//! How tools may be called, as the tools file says: which of a server's there are, and what holds for each.
+//! Nothing of it is believed from a server.
 
 use crate::interrupt::Interrupt;
+use ilo_drive::policy::{OnDoubt, Policy, Rate};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-/// Most times that a failed call is made again: with the pauses that is half a minute, and what has not come
-/// back by then is not about to.
-pub(crate) const RETRIES: u32 = 10;
-/// The pause before the first retry; each further one is twice as long.
-const FIRST: Duration = Duration::from_millis(100);
-/// The longest pause.
-const LONGEST: Duration = Duration::from_secs(5);
 /// The longest wait between two looks at whether the run was interrupted.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// What follows a call that may have been made, but whose answer never came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnDoubt {
-    /// It is a failure, which the program can handle.
-    #[default]
-    Fail,
-    /// The run ends with fault `in-doubt`, after its rollback.
-    Stop,
-}
-
-/// How a tool may be called.
-#[allow(clippy::struct_excessive_bools, reason = "each is a key of the tools file")]
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Policy {
-    /// Whether it changes nothing; what is not said to be so is taken to change something.
-    pub read_only: bool,
-    /// Whether calling it twice with the same arguments is as calling it once.
-    pub idempotent: bool,
-    /// How often a call that failed is made again; only where it is idempotent.
-    pub retries: u32,
-    /// Whether a person is asked before each call.
-    pub confirm: bool,
-    /// How long a call may take, where it differs from the default; each retry anew.
-    pub timeout: Option<Duration>,
-    /// Whether the bytes of images and the like come with an answer, as base64, or only their type and size.
-    pub bytes: bool,
-    /// What follows a call that may have been made, but whose answer never came.
-    pub on_doubt: OnDoubt,
-    /// Whether every call of it must register its rollback in the same step.
-    pub requires_rollback: bool,
-}
-
-impl fmt::Display for Policy {
-    /// In few words: `may change something, asks first, 5000 ms`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.read_only { "reads only" } else { "may change something" })?;
-        if self.confirm {
-            f.write_str(", asks first")?;
-        }
-        if self.idempotent {
-            f.write_str(", idempotent")?;
-        }
-        match self.retries {
-            0 => {}
-            1 => f.write_str(", 1 retry")?,
-            count => write!(f, ", {count} retries")?,
-        }
-        if let Some(time) = self.timeout {
-            write!(f, ", {} ms", time.as_millis())?;
-        }
-        if self.bytes {
-            f.write_str(", with bytes")?;
-        }
-        if self.on_doubt == OnDoubt::Stop {
-            f.write_str(", ends the run when in doubt")?;
-        }
-        if self.requires_rollback {
-            f.write_str(", requires a rollback")?;
-        }
-        Ok(())
-    }
-}
 
 /// What a block of the tools file says of how tools may be called; where it says nothing, another decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,6 +21,9 @@ pub(crate) struct Rules {
     pub(crate) bytes: Option<bool>,
     pub(crate) on_doubt: Option<OnDoubt>,
     pub(crate) requires_rollback: Option<bool>,
+    pub(crate) rate: Option<Rate>,
+    pub(crate) json: Option<bool>,
+    pub(crate) deferred: Option<bool>,
 }
 
 impl Rules {
@@ -111,6 +43,9 @@ impl Rules {
             requires_rollback: self
                 .requires_rollback
                 .or(around.requires_rollback.filter(|_| read_only != Some(true))),
+            rate: self.rate.or(around.rate),
+            json: self.json.or(around.json),
+            deferred: self.deferred.or(around.deferred),
         }
     }
 
@@ -125,6 +60,10 @@ impl Rules {
             bytes: self.bytes.unwrap_or(false),
             on_doubt: self.on_doubt.unwrap_or_default(),
             requires_rollback: self.requires_rollback.unwrap_or(false),
+            rate: self.rate,
+            json: self.json.unwrap_or(false),
+            deferred: self.deferred.unwrap_or(false),
+            waits: false,
         }
     }
 }
@@ -162,11 +101,9 @@ impl ServerPolicy {
 
 /// Waits before a retry, counted from 0; whether there is still time for it.
 pub(super) fn pause(retry: u32, until: Instant, interrupt: &Interrupt) -> bool {
-    let whole = FIRST.saturating_mul(1 << retry.min(16)).min(LONGEST);
-    // Half of it by chance, so that those who failed together do not come again together.
-    let half = whole / 2;
-    let chance = RandomState::new().hash_one(retry) % u64::try_from(half.as_nanos()).unwrap_or(1).max(1);
-    let wait = half + Duration::from_nanos(chance);
+    let (least, longest) = Policy::pause(retry);
+    let span = u64::try_from(longest.saturating_sub(least).as_nanos()).unwrap_or(1).max(1);
+    let wait = least + Duration::from_nanos(RandomState::new().hash_one(retry) % span);
     let Some(end) = Instant::now().checked_add(wait).filter(|&end| end < until) else { return false };
     loop {
         let left = end.saturating_duration_since(Instant::now());

@@ -3,13 +3,14 @@
 mod problems;
 mod servers;
 
+pub use crate::mcp::Health;
 #[cfg(feature = "mcp")]
 pub use crate::mcp::read_answer;
-pub use crate::tool::policy::OnDoubt;
 pub use crate::tool::{CallLimits, Failure, Policy, Provider, Request, Source, Tool, consent, process_mark};
 
-use crate::data::Data;
 use ilo_asm::catalog::{Catalog, Lookup};
+use ilo_drive::data::Data;
+pub use ilo_drive::policy::{OnDoubt, Policies, Rate};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -72,18 +73,6 @@ impl Tools {
         }
     }
 
-    /// Whether the tools file or the host marks this tool as `read_only` and it needs no confirmation.
-    /// Statements of a server do not count. False for an unknown name.
-    pub fn is_read_only(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|tool| tool.policy.read_only && !tool.policy.confirm)
-    }
-
-    /// Whether a call of this tool may be started before its turn, beside others.
-    pub(crate) fn may_run_ahead(&self, name: &str) -> bool {
-        let steady = |tool: &Tool| tool.provider.as_ref().is_some_and(|provider| provider.may_run_ahead());
-        self.is_read_only(name) && self.get(name).is_some_and(steady)
-    }
-
     /// Calls a tool. Its time limit is that of the tool, else that of the limits, and it ends at `until`, the
     /// end of the run, at the latest.
     ///
@@ -104,5 +93,16 @@ impl Tools {
             let why = self.problems([name]).into_iter().next().map_or_else(String::new, |told| told.message);
             Err(Failure::text(format!("tool `{name}`: {why}")))
         })
+    }
+}
+
+impl Policies for Tools {
+    fn policy(&self, tool: &str) -> Option<&Policy> {
+        self.get(tool).map(|tool| &tool.policy)
+    }
+
+    fn may_run_ahead(&self, name: &str) -> bool {
+        let steady = |tool: &Tool| tool.provider.as_ref().is_some_and(|provider| provider.may_run_ahead());
+        self.is_read_only(name) && self.get(name).is_some_and(steady)
     }
 }

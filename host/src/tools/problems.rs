@@ -1,8 +1,8 @@
 //! Finds, before a run, the reasons why tools that a program names cannot be called.
 
 use super::{Source, Tool, Tools};
-use crate::problem::{MOST, Problem, did_you_mean};
 use ilo_asm::catalog::{Lookup, server_and_tool};
+use ilo_drive::problem::{MOST, Problem, did_you_mean};
 use ilo_spec::error::Code;
 
 impl Tools {
@@ -45,6 +45,7 @@ impl Tools {
                 let names: Vec<&str> = several.iter().map(|tool| tool.name.as_str()).collect();
                 unknown(format!("several servers have it; write one of {}", names.join(", ")))
             }
+            Lookup::Unknown if let Some(problem) = self.servers.unusable(name) => vec![problem.clone()],
             Lookup::Unknown => {
                 let hint = match server_and_tool(name) {
                     Some((server, _)) => did_you_mean(server, self.servers()),

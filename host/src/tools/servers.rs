@@ -3,10 +3,10 @@
 
 use super::{Source, Tool, Tools};
 use crate::mcp::server_config::Server;
-use crate::mcp::{Connections, Started};
-use crate::problem::{Problem, did_you_mean};
+use crate::mcp::{Connections, Health, Started};
 use crate::tool::policy::ServerPolicy;
 use ilo_asm::catalog::{Catalog, Lookup, server_and_tool};
+use ilo_drive::problem::{Problem, did_you_mean, shortened};
 use ilo_spec::error::Code;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +17,8 @@ pub(super) struct Servers {
     started: BTreeSet<String>,
     /// Tools that the file does not allow, as `mcp://server/tool`.
     withheld: BTreeSet<String>,
+    /// Tools that a server lists in a form that cannot be used.
+    unusable: BTreeMap<String, Problem>,
     connections: Option<Connections>,
 }
 
@@ -33,7 +35,12 @@ impl Servers {
 
     /// What servers lack to be started.
     pub(super) fn lacking(&self) -> impl Iterator<Item = &Problem> {
-        self.known.values().flat_map(|server| &server.lacks)
+        self.known.values().flat_map(|server| &server.lacks).chain(self.unusable.values())
+    }
+
+    /// Why a tool that a server lists cannot be used.
+    pub(super) fn unusable(&self, name: &str) -> Option<&Problem> {
+        self.unusable.get(name)
     }
 
     /// What a server lacks to be started.
@@ -66,7 +73,12 @@ impl Servers {
     /// Takes a server's tools as the file lets them be called; names in the file that the server does not
     /// have are reported.
     fn admit(&mut self, started: Started) -> (Vec<Tool>, Vec<Problem>) {
-        let Started { server, mut tools } = started;
+        let Started { server, mut tools, bad } = started;
+        self.unusable.extend(bad.into_iter().map(|(tool, why)| {
+            let (shown, place) = (shortened(&tool, 200), format!("server `{server}`"));
+            let message = format!("its tool `{shown}` cannot be used: {}", shortened(&why, 300));
+            (format!("mcp://{server}/{tool}"), Problem::new(Code::UnknownTool, place, message))
+        }));
         let Some(Server { policy, .. }) = self.known.get(&server) else { return (tools, Vec::new()) };
         let bare =
             |tool: &Tool| server_and_tool(&tool.name).map(|(_, bare)| bare.to_owned()).unwrap_or_default();
@@ -90,6 +102,25 @@ impl Servers {
 }
 
 impl Tools {
+    /// Takes what was noticed about answers of servers and did not fail them, such as text that had to be
+    /// changed to be read.
+    pub fn notes(&self) -> Vec<String> {
+        self.servers.connections.as_ref().map(Connections::notes).unwrap_or_default()
+    }
+
+    /// The servers of the file, each with how it does; `None` for one that was not started.
+    pub fn health(&self) -> Vec<(&str, Option<Health>)> {
+        let started = self.servers.connections.as_ref().map(Connections::health).unwrap_or_default();
+        let of = |name: &str| started.iter().find(|(started, _)| started == name).map(|(_, health)| *health);
+        self.servers.names().map(|name| (name, of(name))).collect()
+    }
+
+    /// A server of the file.
+    #[cfg_attr(not(feature = "login"), allow(dead_code, reason = "only a sign-in asks for it"))]
+    pub(crate) fn server(&self, name: &str) -> Option<&Server> {
+        self.servers.known.get(name)
+    }
+
     pub(crate) fn add_server(&mut self, server: Server) {
         self.catalog.insert_server(&server.name, false);
         self.servers.known.insert(server.name.clone(), server);

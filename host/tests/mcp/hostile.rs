@@ -3,6 +3,7 @@
 //! It offers the tool `echo`, which gives back its argument `text`; the scenario says what goes wrong, `none`
 //! nothing. It speaks the protocol by hand, so that it can break it.
 
+use crate::broken_answers;
 use serde_json::{Value, json};
 use std::io::{BufRead, Write, stdin, stdout};
 use std::process::exit;
@@ -11,8 +12,8 @@ use std::time::Duration;
 
 /// Serves until standard input ends.
 pub(crate) fn serve(scenario: String) {
-    let mut server = Server { scenario, lists: 0, calls: 0, asked_first: None };
-    if server.is("dies-at-start") {
+    let mut server = Server { scenario, lists: 0, calls: 0, keys: Vec::new(), asked_first: None };
+    if server.is("dies-at-start") || server.has_died_for_good() {
         eprintln!("no licence found");
         exit(3);
     }
@@ -27,6 +28,8 @@ struct Server {
     scenario: String,
     lists: usize,
     calls: usize,
+    /// The idempotency keys of the calls.
+    keys: Vec<String>,
     /// The first request, while it is not answered.
     asked_first: Option<Value>,
 }
@@ -46,12 +49,21 @@ impl Server {
         !self.marker().is_empty() && !std::path::Path::new(self.marker()).exists()
     }
 
+    /// Whether an earlier process of the server left the file that says that there is no further one.
+    fn has_died_for_good(&self) -> bool {
+        self.scenario
+            .strip_prefix("dies-for-good:")
+            .is_some_and(|marker| std::path::Path::new(marker).exists())
+    }
+
     fn answer(&mut self, message: &Value) {
         let Some(id) = message.get("id") else { return };
         if self.is("silent") {
             return;
         }
         match message.get("method").and_then(Value::as_str) {
+            Some("server/discover") if self.is("ignores-discover") => {}
+            Some("server/discover") if self.is("dies-of-discover") => exit(1),
             Some("server/discover") if self.is_late() => self.asked_first = Some(id.clone()),
             Some("initialize") if self.asked_first.is_some() => {
                 std::fs::write(self.marker(), "").expect("the marker can be written");
@@ -61,7 +73,9 @@ impl Server {
             Some("initialize") => {
                 let version = message.pointer("/params/protocolVersion").cloned().unwrap_or_default();
                 let about = json!({"name": "hostile", "version": "1"});
-                let result = json!({"protocolVersion": version, "capabilities": {"tools": {"listChanged": true}}, "serverInfo": about});
+                let tools =
+                    if self.is("changes-silently") { json!({}) } else { json!({"listChanged": true}) };
+                let result = json!({"protocolVersion": version, "capabilities": {"tools": tools}, "serverInfo": about});
                 say(&reply(id, &result));
             }
             Some("tools/list") => self.list(id),
@@ -86,8 +100,12 @@ impl Server {
             "page-to-itself" => json!({"tools": [], "nextCursor": "again"}),
             "two-of-a-name" => json!({"tools": [echo, changed]}),
             "refers-away" => json!({"tools": [referring]}),
-            "changes-its-tool" if self.lists > 1 => json!({"tools": [changed]}),
+            "changes-its-tool" | "changes-silently" if self.lists > 1 => json!({"tools": [changed]}),
             "several" | "several-changed" | "fails-twice" | "silent-once" | "bad-base64" => self.several(),
+            "one-bad-tool" => {
+                json!({"tools": [{"name": "odd", "inputSchema": 7}, echo, {"inputSchema": {}}]})
+            }
+            "flood-of-list" => return broken_answers::flood(id, "list"),
             "list-is-no-list" => json!({"tools": 7}),
             _ => json!({"tools": [echo]}),
         };
@@ -130,7 +148,34 @@ impl Server {
         let text = message.pointer("/params/arguments/text").and_then(Value::as_str).unwrap_or_default();
         let plain = |text: &str| json!({"content": [{"type": "text", "text": text}]});
         let result = plain(text);
+        if broken_answers::answer(&self.scenario, id) {
+            return;
+        }
         match self.scenario.as_str() {
+            "announces-once" if self.calls == 1 => {
+                say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+                sleep(Duration::from_millis(50));
+            }
+            "announces-once" => return say(&reply(id, &plain(&self.lists.to_string()))),
+            "asks-often" => {
+                (0..1000).for_each(|n| say(&json!({"jsonrpc": "2.0", "id": n, "method": "ping"})));
+            }
+            "asks-and-never-reads" => loop {
+                say(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+            },
+            scenario if scenario.starts_with("dies-for-good:") => {
+                let marker = scenario.strip_prefix("dies-for-good:").unwrap_or_default();
+                std::fs::write(marker, "").expect("the marker can be written");
+                say(&reply(id, &result));
+                exit(0);
+            }
+            "keys" => {
+                let key = message.pointer("/params/_meta/ilo~1idempotency-key").and_then(Value::as_str);
+                self.keys.push(key.unwrap_or("none").to_owned());
+                let mut result = plain(&self.keys.join(" "));
+                result["isError"] = json!(self.calls == 1);
+                return say(&reply(id, &result));
+            }
             "several" | "several-changed" | "fails-twice" | "silent-once" | "bad-base64" => {
                 let tool = message.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
                 if let Some(result) = self.answer_of_several(tool) {
@@ -217,16 +262,16 @@ impl Server {
     }
 }
 
-fn reply(id: &Value, result: &Value) -> Value {
+pub(crate) fn reply(id: &Value, result: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-fn say(message: &Value) {
+pub(crate) fn say(message: &Value) {
     raw(format!("{message}\n").as_bytes());
 }
 
 /// A host that closed the pipe no longer listens, and then there is nothing left to do.
-fn raw(bytes: &[u8]) {
+pub(crate) fn raw(bytes: &[u8]) {
     let mut out = stdout().lock();
     if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
         exit(0);

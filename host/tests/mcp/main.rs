@@ -4,8 +4,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what must not be")]
 
+mod broken_answers;
 mod hostile;
+mod memory;
 mod policy;
+mod survival;
 
 use ilo_host::Tools;
 use ilo_host::data::Data;
@@ -22,11 +25,15 @@ use std::time::{Duration, Instant};
 
 /// What makes this binary the server instead of its tests.
 const SERVE: &str = "serve-hostile";
+/// What makes it a client of a server that floods it.
+const FLOOD: &str = "call-hostile";
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some(SERVE) {
-        return hostile::serve(arguments.next().unwrap_or_default());
+    match arguments.next().as_deref() {
+        Some(SERVE) => return hostile::serve(arguments.next().unwrap_or_default()),
+        Some(FLOOD) => return memory::client(&arguments.next().unwrap_or_default()),
+        _ => {}
     }
     macro_rules! trials {
         ($($test:path;)*) => {
@@ -41,7 +48,18 @@ fn main() {
         what_goes_wrong_in_a_call_is_its_failure;
         an_answer_past_the_limit_is_a_fault;
         a_tool_that_changed_gets_no_call;
-        a_call_after_the_servers_end_fails_at_once;
+        survival::a_server_that_asks_and_never_reads_is_dropped;
+        survival::a_server_that_asks_without_end_over_http_is_dropped;
+        survival::an_answer_that_cannot_be_read_fails_at_once;
+        survival::an_unreadable_answer_over_http_fails_at_once;
+        survival::a_server_that_does_not_know_the_newer_question_starts_soon;
+        survival::a_server_that_has_ended_is_started_again;
+        survival::a_call_that_was_never_sent_says_so;
+        survival::one_bad_tool_costs_only_itself;
+        survival::an_announcement_is_looked_at_once;
+        survival::a_silent_change_stops_a_call_that_may_change_something;
+        memory::a_flood_takes_no_more_memory_than_four_times_its_bytes;
+        memory::a_flood_of_one_server_does_not_delay_another;
         an_interrupt_ends_a_call;
         only_servers_that_are_named_are_started;
         a_short_name_takes_the_servers_schema_under_its_own_names;
@@ -53,9 +71,11 @@ fn main() {
         policy::a_policy_that_names_no_tool_of_the_server_is_refused;
         policy::a_server_is_not_believed_and_the_file_is;
         policy::only_an_idempotent_tool_is_called_again;
+        policy::every_attempt_at_a_call_has_its_key;
         policy::a_retry_waits_no_longer_than_the_run;
         policy::a_call_that_wants_a_yes_waits_for_it;
         policy::bytes_come_where_they_are_wanted;
+        policy::a_text_that_is_json_is_read_where_the_file_says_so;
         policy::a_lock_tells_what_changed_and_is_written_whole;
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
@@ -176,17 +196,6 @@ fn a_tool_that_changed_gets_no_call() {
     let failure = call(&tools, "say", "words", 20_000).unwrap_err();
     let message = "server `h` has changed its tool `echo` since it was checked";
     assert_eq!(failure, Failure::text(message));
-}
-
-fn a_call_after_the_servers_end_fails_at_once() {
-    let mut tools = tools("dies-after-call", 20_000);
-    tools.connect(["say"]).unwrap();
-    call(&tools, "say", "words", 20_000).unwrap();
-    for _ in 0..3 {
-        let failure = call(&tools, "say", "words", 20_000).unwrap_err();
-        let Failure::InDoubt(message) = &failure else { panic!("{failure:?}") };
-        assert!(message.starts_with("server `h` has ended"), "{message}");
-    }
 }
 
 fn an_interrupt_ends_a_call() {
@@ -316,17 +325,13 @@ fn a_secret_in_a_url_is_in_no_error() {
 
 fn an_answer_over_http_is_looked_at_too() {
     let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
-    let rounded = "the tool's answer: 1.8446744073709552e19 may have been an integer that does not fit 64 bits, which an \
-        answer as plain JSON over HTTP does not show; have the server write it as a text";
+    let large = "the tool's answer: the integer 18446744073709551616 does not fit 64 bits; write it as text, or with a point";
     for (content_type, value, expected) in [
         ("application/json", "9223372036854775807", Ok(r#"{"n":9223372036854775807}"#.to_owned())),
-        ("application/json", "18446744073709551616", Err(Failure::text(rounded))),
+        ("application/json", "18446744073709551616", Err(Failure::text(large))),
+        ("application/json", "1e30", Ok(r#"{"n":1e30}"#.to_owned())),
         ("text/event-stream", "9223372036854775807", Ok(r#"{"n":9223372036854775807}"#.to_owned())),
-        (
-            "text/event-stream",
-            "18446744073709551616",
-            Err(Failure::text("the tool's answer: 18446744073709551616 does not fit 64 bits")),
-        ),
+        ("text/event-stream", "18446744073709551616", Err(Failure::text(large))),
         (
             "text/event-stream",
             deep.as_str(),

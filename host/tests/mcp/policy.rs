@@ -7,7 +7,7 @@ use ilo_host::data::Data;
 use ilo_host::interrupt::Interrupt;
 use ilo_host::lock::{Held, Lock};
 use ilo_host::tools::consent::{Ask, Consent, Question};
-use ilo_host::tools::{CallLimits, Failure};
+use ilo_host::tools::{CallLimits, Failure, Policies};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -220,4 +220,27 @@ pub(super) fn a_lock_tells_what_changed_and_is_written_whole() {
             "{bad}: {refused:?}"
         );
     }
+}
+
+pub(super) fn a_text_that_is_json_is_read_where_the_file_says_so() {
+    let tools = connected("none", r#"{"json": true}"#, r#"{"raw": {"mcp": "mcp://h/echo", "json": false}}"#);
+    let say = |tool: &str, text: &str| {
+        let arguments = Data::Record(vec![("text".to_owned(), Data::from(text))]);
+        tools.call(tool, &arguments, &CallLimits::default(), Instant::now() + Duration::from_mins(1))
+    };
+    let json = r#" {"a":[1,2.5,null]} "#;
+    assert_eq!(say("mcp://h/echo", json).map(|value| value.to_json()), Ok(json.trim().to_owned()));
+    assert_eq!(say("raw", json), Ok(Data::from(json)));
+    assert_eq!(say("mcp://h/echo", "not JSON"), Ok(Data::from("not JSON")));
+}
+
+pub(super) fn every_attempt_at_a_call_has_its_key() {
+    let tools = connected("keys", r#"{"idempotent": true, "retries": 2}"#, "{}");
+    let arguments = Data::Record(vec![("text".to_owned(), Data::from("hello"))]);
+    let made = |key: Option<&str>| {
+        let limits = CallLimits { key: key.map(str::to_owned), ..CallLimits::default() };
+        tools.call("mcp://h/echo", &arguments, &limits, Instant::now() + Duration::from_mins(1)).unwrap()
+    };
+    assert_eq!(made(Some("abc-1")).to_json(), "\"abc-1 abc-1\"", "the first attempt has failed");
+    assert_eq!(made(None).to_json(), "\"abc-1 abc-1 none\"", "without a journal there is none");
 }

@@ -1,5 +1,5 @@
 //! Programs written by hand, instruction by instruction.
-#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part of it, and fails by a panic")]
 
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{CallId, FieldId, ShapeId, StringId, ToolId};

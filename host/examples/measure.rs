@@ -1,0 +1,232 @@
+//! Measures an MCP server: how many calls of a tool it answers in a second, how long each takes, and its
+//! memory.
+//!
+//! `measure NAME stdio|http CLIENTS SECONDS COMMAND…` starts the server (over stdio one for each client) and
+//! prints a row of a table. Each client makes one call of `add` after the other. Clients send each request
+//! at once, in one write, and use one connection.
+
+use std::error::Error;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::{Duration, Instant};
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"measure","version":"1"}}}"#;
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+/// Calls of each client that are not counted.
+const WARM: usize = 20;
+
+/// One client's connection.
+enum Line {
+    Stdio(ChildStdin, BufReader<ChildStdout>),
+    Http { stream: BufReader<TcpStream>, host: String, session: String },
+}
+
+impl Line {
+    /// Sends a message; the answer to a request.
+    fn send(&mut self, message: &str, is_request: bool) -> Result<String, Failure> {
+        match self {
+            Line::Stdio(input, output) => {
+                input.write_all(format!("{message}\n").as_bytes())?;
+                let mut line = String::new();
+                while is_request && !line.contains("\"id\"") {
+                    line.clear();
+                    if output.read_line(&mut line)? == 0 {
+                        return Err("the server has ended".into());
+                    }
+                }
+                Ok(line)
+            }
+            Line::Http { stream, host, session } => {
+                let request = format!(
+                    "POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+                     Accept: application/json, text/event-stream\r\n{session}Content-Length: {}\r\n\r\n{message}",
+                    message.len()
+                );
+                stream.get_mut().write_all(request.as_bytes())?;
+                let (head, body) = answer(stream)?;
+                let name = head.lines().find_map(|line| {
+                    let (name, value) = line.split_once(':')?;
+                    name.eq_ignore_ascii_case("mcp-session-id").then(|| value.trim().to_owned())
+                });
+                if let Some(name) = name {
+                    *session = format!("Mcp-Session-Id: {name}\r\nMcp-Protocol-Version: 2025-06-18\r\n");
+                }
+                Ok(body)
+            }
+        }
+    }
+
+    fn open(&mut self) -> Result<(), Failure> {
+        let answer = self.send(INITIALIZE, true)?;
+        if !answer.contains("serverInfo") {
+            return Err(format!("no server: {answer}").into());
+        }
+        self.send(INITIALIZED, false).map(drop)
+    }
+
+    fn call(&mut self, id: usize) -> Result<Duration, Failure> {
+        let message = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"add","arguments":{{"a":{id},"b":1}}}}}}"#
+        );
+        let begun = Instant::now();
+        let answer = self.send(&message, true)?;
+        let took = begun.elapsed();
+        if answer.contains(&(id + 1).to_string()) { Ok(took) } else { Err(format!("wrong: {answer}").into()) }
+    }
+}
+
+/// Reads an answer over HTTP: head and body.
+fn answer(stream: &mut BufReader<TcpStream>) -> Result<(String, String), Failure> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if stream.read_line(&mut head)? == 0 {
+            return Err("the connection has ended".into());
+        }
+    }
+    let lower = head.to_ascii_lowercase();
+    let mut body = Vec::new();
+    if lower.contains("transfer-encoding: chunked") {
+        loop {
+            let mut size = String::new();
+            stream.read_line(&mut size)?;
+            let size = usize::from_str_radix(size.trim(), 16)?;
+            let start = body.len();
+            body.resize(start + size + 2, 0);
+            stream.read_exact(body.get_mut(start..).ok_or("no room")?)?;
+            body.truncate(start + size);
+            if size == 0 {
+                break;
+            }
+        }
+    } else if let Some(length) = lower.lines().find_map(|line| line.strip_prefix("content-length: ")) {
+        body.resize(length.trim().parse()?, 0);
+        stream.read_exact(&mut body)?;
+    }
+    Ok((head, String::from_utf8_lossy(&body).into_owned()))
+}
+
+/// Servers, which end with this.
+struct Servers(Vec<Child>);
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+impl Servers {
+    /// The memory that they have used at most, together, in megabytes.
+    fn memory(&self) -> u64 {
+        let peak = |child: &Child| {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+            line.split_whitespace().next()?.parse::<u64>().ok()
+        };
+        self.0.iter().filter_map(peak).sum::<u64>() / 1024
+    }
+}
+
+fn start(command: &[String], output: Stdio) -> io::Result<Child> {
+    let mut child = Command::new(command.first().map_or("", String::as_str));
+    child.args(command.iter().skip(1)).stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped());
+    child.spawn()
+}
+
+/// The address in what an HTTP server says first.
+fn address(child: &mut Child) -> Result<String, Failure> {
+    let mut errors = BufReader::new(child.stderr.take().ok_or("no standard error")?);
+    let mut line = String::new();
+    while !line.contains("http://") {
+        line.clear();
+        if errors.read_line(&mut line)? == 0 {
+            return Err("the server has ended".into());
+        }
+    }
+    thread::spawn(move || io::copy(&mut errors, &mut io::sink()));
+    let rest = line.split("http://").nth(1).unwrap_or_default();
+    Ok(rest.split(['/', ' ', '\n']).next().unwrap_or_default().to_owned())
+}
+
+fn lines(over: &str, clients: usize, command: &[String]) -> Result<(Servers, Vec<Line>), Failure> {
+    let (mut servers, mut lines) = (Servers(Vec::new()), Vec::new());
+    if over == "http" {
+        servers.0.push(start(command, Stdio::null())?);
+        let host = address(servers.0.last_mut().ok_or("no server")?)?;
+        for _ in 0..clients {
+            let stream = TcpStream::connect(&host)?;
+            stream.set_nodelay(true)?;
+            lines.push(Line::Http {
+                stream: BufReader::new(stream),
+                host: host.clone(),
+                session: String::new(),
+            });
+        }
+    } else {
+        for _ in 0..clients {
+            let mut child = start(command, Stdio::piped())?;
+            let (input, output) = (child.stdin.take(), child.stdout.take());
+            let mut errors = child.stderr.take().ok_or("no standard error")?;
+            thread::spawn(move || io::copy(&mut errors, &mut io::sink()));
+            servers.0.push(child);
+            lines.push(Line::Stdio(input.ok_or("no input")?, BufReader::new(output.ok_or("no output")?)));
+        }
+    }
+    Ok((servers, lines))
+}
+
+/// Calls until the time is over; how long each call took.
+fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<Vec<Duration>, Failure> {
+    let warm = line.open().and_then(|()| (1..=WARM).try_for_each(|id| line.call(id).map(drop)));
+    begin.wait();
+    warm?;
+    let mut times = Vec::new();
+    while !over.load(Ordering::Relaxed) {
+        times.push(line.call(WARM + 1 + times.len())?);
+    }
+    Ok(times)
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [name, over, clients, seconds, command @ ..] = arguments.as_slice() else {
+        return Err("measure NAME stdio|http CLIENTS SECONDS COMMAND…".into());
+    };
+    let (clients, seconds): (usize, u64) = (clients.parse()?, seconds.parse()?);
+    let (servers, lines) = lines(over, clients, command)?;
+    let (begin, stop) = (Arc::new(Barrier::new(clients + 1)), Arc::new(AtomicBool::new(false)));
+    let threads: Vec<_> = lines
+        .into_iter()
+        .map(|line| {
+            let (begin, stop) = (Arc::clone(&begin), Arc::clone(&stop));
+            thread::spawn(move || client(line, &begin, &stop))
+        })
+        .collect();
+    begin.wait();
+    let begun = Instant::now();
+    thread::sleep(Duration::from_secs(seconds));
+    stop.store(true, Ordering::Relaxed);
+    let mut times = Vec::new();
+    for thread in threads {
+        times.extend(thread.join().map_err(|_| "a client broke")??);
+    }
+    let took = begun.elapsed().as_secs_f64();
+    times.sort_unstable();
+    let at = |hundredths: usize| {
+        let place = (times.len() * hundredths / 100).min(times.len().saturating_sub(1));
+        times.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
+    };
+    #[allow(clippy::cast_precision_loss, reason = "a count of calls")]
+    let each = times.len() as f64 / took;
+    let memory = servers.memory();
+    println!("| {over} | {clients} | {name} | {each:.0} | {:.2} | {:.2} | {memory} |", at(50), at(99));
+    Ok(())
+}

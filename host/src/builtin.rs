@@ -1,0 +1,304 @@
+//! Built-in tools: the clock, random numbers, and functions of texts. A program can call one only if the
+//! tools file names it, and a mock can replace each.
+//!
+//! None changes anything. Those that read the clock, use random numbers or wait are never called ahead of
+//! their turn.
+
+mod texts;
+
+use crate::tool::{Failure, Provider, Request, Source, Tool};
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, read};
+use ilo_spec::number;
+use ilo_spec::program::Number;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The longest wait between two looks at whether the run was interrupted.
+const LOOK: Duration = Duration::from_millis(20);
+
+type Work = fn(&Request<'_>) -> Result<Data, Failure>;
+
+/// A built-in tool.
+pub(crate) struct Builtin {
+    name: &'static str,
+    description: &'static str,
+    input: &'static str,
+    output: &'static str,
+    /// Whether its calls may begin before their turn.
+    ahead: bool,
+    work: Work,
+}
+
+/// The word for the tool that waits.
+pub(crate) const WAIT: &str = "wait";
+
+const NOTHING: &str = r#"{"type": "object", "properties": {}, "additionalProperties": false}"#;
+const TEXT: &str = r#"{"type": "string"}"#;
+const TEXT_TO_ENCODE: &str = r#"{"type": "object",
+    "properties": {"text": {"type": "string"}, "decode": {"type": "boolean"}},
+    "required": ["text"], "additionalProperties": false}"#;
+
+const ALL: [Builtin; 9] = [
+    Builtin {
+        name: "now",
+        description: "The time: `iso` in UTC, and `unix-ms`, milliseconds since 1970",
+        input: NOTHING,
+        output: r#"{"type": "object", "properties": {"iso": {"type": "string"}, "unix-ms": {"type": "integer"}},
+            "required": ["iso", "unix-ms"]}"#,
+        ahead: false,
+        work: now,
+    },
+    Builtin {
+        name: WAIT,
+        description: "Waits so many seconds: within the time limits of the call and the run, or, where a journal \
+            records the run, as long as it takes",
+        input: r#"{"type": "object", "properties": {"seconds": {"type": "number", "minimum": 0}},
+            "required": ["seconds"], "additionalProperties": false}"#,
+        output: r#"{"type": "null"}"#,
+        ahead: false,
+        work: wait,
+    },
+    Builtin {
+        name: "uuid",
+        description: "A new random UUID (version 4)",
+        input: NOTHING,
+        output: TEXT,
+        ahead: false,
+        work: uuid,
+    },
+    Builtin {
+        name: "random",
+        description: "A random whole number from `min` to `max`, both included",
+        input: r#"{"type": "object", "properties": {"min": {"type": "integer"}, "max": {"type": "integer"}},
+            "required": ["min", "max"], "additionalProperties": false}"#,
+        output: r#"{"type": "integer"}"#,
+        ahead: false,
+        work: random,
+    },
+    Builtin {
+        name: "match",
+        description: "Every match of a regular expression in a text: its `text`, and its `groups` in order, \
+            an empty text for one that took no part",
+        input: r#"{"type": "object", "properties": {"text": {"type": "string"}, "pattern": {"type": "string"}},
+            "required": ["text", "pattern"], "additionalProperties": false}"#,
+        output: r#"{"type": "array", "items": {"type": "object", "properties": {"text": {"type": "string"},
+            "groups": {"type": "array", "items": {"type": "string"}}}, "required": ["text", "groups"]}}"#,
+        ahead: true,
+        work: texts::matches,
+    },
+    Builtin {
+        name: "replace",
+        description: "A text with every match of a regular expression replaced; `$1` or `${name}` in `with` is \
+            a group, `$$` is a dollar sign",
+        input: r#"{"type": "object", "properties": {"text": {"type": "string"}, "pattern": {"type": "string"},
+            "with": {"type": "string"}}, "required": ["text", "pattern", "with"], "additionalProperties": false}"#,
+        output: TEXT,
+        ahead: true,
+        work: texts::replace,
+    },
+    Builtin {
+        name: "hash",
+        description: "The hash of a text in hexadecimal digits, by SHA-256 or SHA-512",
+        input: r#"{"type": "object", "properties": {"text": {"type": "string"},
+            "algorithm": {"type": "string", "enum": ["sha256", "sha512"]}}, "required": ["text"],
+            "additionalProperties": false}"#,
+        output: TEXT,
+        ahead: true,
+        work: texts::hash,
+    },
+    Builtin {
+        name: "base64",
+        description: "A text as base64, or with `decode` the text that base64 encodes",
+        input: TEXT_TO_ENCODE,
+        output: TEXT,
+        ahead: true,
+        work: texts::base64,
+    },
+    Builtin {
+        name: "url-encode",
+        description: "A text as a part of a URL, or with `decode` the text of such a part",
+        input: TEXT_TO_ENCODE,
+        output: TEXT,
+        ahead: true,
+        work: texts::url_encode,
+    },
+];
+
+impl Builtin {
+    /// The words for them.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
+        ALL.iter().map(|builtin| builtin.name)
+    }
+
+    /// The tool with this word, under a name of the file.
+    pub(crate) fn tool(name: &str, word: &str) -> Option<Tool> {
+        let builtin = ALL.into_iter().find(|builtin| builtin.name == word)?;
+        let schema = |text: &str| read(text.as_bytes(), &Bounds::default()).ok().map(Arc::new);
+        let (source, description) = (Source::Builtin(builtin.name), builtin.description);
+        let (input, output) = (schema(builtin.input), schema(builtin.output));
+        let mut tool = Tool::of(name.to_owned(), source, Some(Box::new(builtin)));
+        tool.description = Some(description.to_owned());
+        (tool.input_schema, tool.output_schema) = (input, output);
+        Some(tool)
+    }
+}
+
+impl Provider for Builtin {
+    fn call(&self, request: &Request<'_>) -> Result<Data, Failure> {
+        (self.work)(request)
+    }
+
+    fn may_run_ahead(&self) -> bool {
+        self.ahead
+    }
+}
+
+/// The failure for an argument that does not fit.
+fn bad(argument: &str, expected: &str, found: Option<&Data>) -> Failure {
+    let found = found.map_or("nothing", Data::kind);
+    Failure::text(format!("argument `{argument}`: expected {expected}, found {found}"))
+}
+
+/// An argument that is a text.
+fn text<'r>(request: &Request<'r>, name: &str) -> Result<&'r str, Failure> {
+    match request.arguments.get(name) {
+        Some(Data::Text(text)) => Ok(text),
+        other => Err(bad(name, "a text", other)),
+    }
+}
+
+/// An argument that is a whole number.
+fn whole(request: &Request<'_>, name: &str) -> Result<i64, Failure> {
+    match request.arguments.get(name) {
+        Some(Data::Number(Number::Int(int))) => Ok(*int),
+        other => Err(bad(name, "a whole number", other)),
+    }
+}
+
+/// The time as a text, by the calendar of RFC 3339, in UTC.
+pub(crate) fn iso(milliseconds: u64) -> String {
+    let (seconds, fraction) = (milliseconds / 1_000, milliseconds % 1_000);
+    let (mut days, second) = (seconds / 86_400, seconds % 86_400);
+    // Days since 1 March of the year 0, in eras of 400 years: a leap day is then the last day of its year.
+    days += 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3_600, second % 3_600 / 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:03}Z")
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "as every built-in tool")]
+fn now(_request: &Request<'_>) -> Result<Data, Failure> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let milliseconds = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+    let number = Number::Int(i64::try_from(milliseconds).unwrap_or(i64::MAX));
+    Ok(Data::Record(vec![
+        ("iso".to_owned(), Data::Text(iso(milliseconds))),
+        ("unix-ms".to_owned(), Data::Number(number)),
+    ]))
+}
+
+fn wait(request: &Request<'_>) -> Result<Data, Failure> {
+    let found = request.arguments.get("seconds");
+    let seconds = match found {
+        Some(Data::Number(seconds)) => {
+            let mut text = String::new();
+            // Writing to a string does not fail.
+            let _ = number::write(*seconds, &mut text);
+            text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0)
+        }
+        _ => None,
+    };
+    let seconds = seconds.ok_or_else(|| bad("seconds", "a number from 0", found))?;
+    // What is too long for the clock is too long for the limits as well.
+    let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let begun = Instant::now();
+    loop {
+        let left = wait.saturating_sub(begun.elapsed());
+        let time = request.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(Data::Nil);
+        } else if request.interrupt.is_set() {
+            return Err(Failure::Interrupted);
+        } else if time.is_zero() {
+            return Err(Failure::TimedOut);
+        }
+        std::thread::sleep(left.min(time).min(LOOK));
+    }
+}
+
+/// Random bytes of the system.
+fn chance<const N: usize>() -> Result<[u8; N], Failure> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Failure::text(format!("the system has no random numbers: {error}")))?;
+    Ok(bytes)
+}
+
+fn uuid(_request: &Request<'_>) -> Result<Data, Failure> {
+    let mut bytes = chance::<16>()?;
+    // RFC 9562: the version and the variant.
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let mut text = String::with_capacity(36);
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(Data::Text(text))
+}
+
+fn random(request: &Request<'_>) -> Result<Data, Failure> {
+    let (min, max) = (whole(request, "min")?, whole(request, "max")?);
+    if min > max {
+        return Err(Failure::text(format!("`min` is {min}, more than `max`, which is {max}")));
+    }
+    let count = u128::from(max.abs_diff(min)) + 1;
+    // Numbers beyond the last whole multiple would make the small ones more frequent.
+    let most = u128::MAX - u128::MAX % count;
+    let drawn = loop {
+        let drawn = u128::from_le_bytes(chance()?);
+        if drawn < most {
+            break drawn % count;
+        }
+    };
+    let value = i128::from(min) + i128::try_from(drawn).unwrap_or(0);
+    Ok(Data::Number(Number::Int(i64::try_from(value).unwrap_or(max))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        for (milliseconds, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399_999, "2000-02-28T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+            (1_795_392_000_123, "2026-11-23T00:00:00.123Z"),
+        ] {
+            assert_eq!(iso(milliseconds), expected);
+        }
+    }
+
+    #[test]
+    fn every_schema_can_be_read() {
+        for name in Builtin::names() {
+            let tool = Builtin::tool("own", name).unwrap();
+            assert!(tool.input_schema.is_some() && tool.output_schema.is_some(), "{name}");
+        }
+        assert!(Builtin::tool("own", "none").is_none());
+    }
+}

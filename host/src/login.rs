@@ -1,0 +1,166 @@
+//! Signing in to an MCP server by OAuth: with a browser, and back to a port of this machine.
+//!
+//! The protocol library discovers the authorization server, registers the client, and makes the requests with
+//! PKCE (S256), the issuer and the resource. Here are the settings, the answer of the browser (`redirect`),
+//! and what a person reads. Tokens are kept by [`crate::tokens`].
+
+mod redirect;
+
+use crate::interrupt::Interrupt;
+use crate::mcp::server_config::{Server, Way};
+use crate::tokens::{Store, discovered, why};
+use crate::tools::Tools;
+use ilo_drive::problem::{Problem, did_you_mean, shortened};
+use ilo_spec::error::Code;
+use rmcp::transport::auth::{AuthorizationManager, AuthorizationRequest, AuthorizationSession};
+use std::net::Ipv4Addr;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::time::{sleep, timeout};
+
+/// The longest wait between two looks at whether the sign-in was interrupted.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long each part without a person may take.
+const STEP: Duration = Duration::from_mins(1);
+
+/// How to sign in.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The scopes to ask for; those that the server names if there are none.
+    pub scopes: Vec<String>,
+    /// The ID of a client that was registered by hand; otherwise the client registers itself.
+    pub client_id: Option<String>,
+    /// The secret of that client.
+    pub client_secret: Option<String>,
+    /// The port of this machine that the browser is sent back to; 0 is any.
+    pub port: u16,
+    /// How long the person has.
+    pub timeout: Duration,
+    /// What ends it before.
+    pub interrupt: Interrupt,
+}
+
+/// A server with its URL.
+fn found<'t>(tools: &'t Tools, name: &str) -> Result<(&'t Server, &'t str), Problem> {
+    let problem =
+        |message: String| Problem::new(Code::BadUsage, format!("server `{}`", shortened(name, 80)), message);
+    let Some(server) = tools.server(name) else {
+        let near = did_you_mean(name, tools.servers());
+        return Err(problem(format!("the tools file has no such server{near}")));
+    };
+    match &server.way {
+        Way::Http { headers, .. }
+            if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) =>
+        {
+            Err(problem(
+                "the tools file gives it a header `Authorization`; remove that to sign in".to_owned(),
+            ))
+        }
+        Way::Http { url, .. } => Ok((server, url)),
+        Way::Program { .. } => {
+            Err(problem("it is a program, which needs no sign-in; only servers with a `url` do".to_owned()))
+        }
+        Way::None => {
+            Err(server.lacks.first().cloned().unwrap_or_else(|| problem("it cannot be reached".to_owned())))
+        }
+    }
+}
+
+/// Signs in to a server of the tools file. `show` gets the address that the person opens in a browser.
+///
+/// # Errors
+/// A server that cannot be signed in to, and the step that failed.
+pub fn sign_in(
+    tools: &Tools,
+    server: &str,
+    settings: &Settings,
+    show: &mut dyn FnMut(&str),
+) -> Result<(), Problem> {
+    let (server, url) = found(tools, server)?;
+    // Once a process: a second provider would be refused, and the first one serves.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let failed = |message: String| {
+        let message = server.secrets.hidden(&message);
+        Problem::new(Code::BadUsage, format!("server `{}`", server.name), format!("not signed in: {message}"))
+    };
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| failed(error.to_string()))?;
+    let signed = runtime.block_on(async {
+        let interrupted = async {
+            while !settings.interrupt.is_set() {
+                sleep(LOOK).await;
+            }
+        };
+        tokio::select! {
+            signed = with_browser(server, url, settings, show) => signed,
+            () = interrupted => Err("interrupted".to_owned()),
+        }
+    });
+    signed.map_err(failed)
+}
+
+async fn with_browser(
+    server: &Server,
+    url: &str,
+    settings: &Settings,
+    show: &mut dyn FnMut(&str),
+) -> Result<(), String> {
+    let store = Store::of(url, &server.secrets)?.with_client_secret(settings.client_secret.clone());
+    settings.client_secret.iter().for_each(|secret| server.secrets.learn(secret));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)).await;
+    let unusable = |error| format!("port {} of this machine cannot be used: {error}", settings.port);
+    let listener = listener.map_err(unusable)?;
+    let port = listener.local_addr().map_err(unusable)?.port();
+    let late = |_| format!("the server did not answer within {} s", STEP.as_secs());
+    let session = timeout(STEP, session(url, settings, store, port)).await.map_err(late)??;
+    let address = session.get_authorization_url();
+    let state = redirect::parameter(address, "state").ok_or("the address has no state")?;
+    show(address);
+    let answer = timeout(settings.timeout, redirect::answer(listener, &state)).await;
+    let answer =
+        answer.map_err(|_| format!("nobody signed in within {} s", settings.timeout.as_secs()))??;
+    let exchanged = session.handle_callback_with_issuer(&answer.code, &state, answer.issuer.as_deref());
+    timeout(STEP, exchanged).await.map_err(late)?.map(drop).map_err(|error| why(&error))
+}
+
+/// Finds the authorization server and registers the client.
+async fn session(
+    url: &str,
+    settings: &Settings,
+    store: Store,
+    port: u16,
+) -> Result<AuthorizationSession, String> {
+    let mut manager = AuthorizationManager::new(url).await.map_err(|error| why(&error))?;
+    let metadata = discovered(&manager).await?;
+    if metadata.registration_endpoint.is_none() && settings.client_id.is_none() {
+        return Err(
+            "its authorization server registers no clients by itself; register one, and give its ID with \
+                    `--client-id`"
+                .to_owned(),
+        );
+    }
+    manager.set_metadata(metadata);
+    manager.set_credential_store(store);
+    let mut request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}/callback"))
+        .with_client_name("ilo-vm")
+        .with_scopes(settings.scopes.iter().cloned())
+        .with_initial_scope_selection();
+    if let Some(id) = &settings.client_id {
+        request = request.with_preregistered_client(id);
+    }
+    if let Some(secret) = &settings.client_secret {
+        request = request.with_client_secret(secret);
+    }
+    AuthorizationSession::new(manager, request).await.map_err(|(_, error)| why(&error))
+}
+
+/// Forgets the tokens of a server; whether there were any.
+///
+/// # Errors
+/// A server that has none by its kind; a file that cannot be deleted.
+pub fn sign_out(tools: &Tools, server: &str) -> Result<bool, Problem> {
+    let (server, url) = found(tools, server)?;
+    let failed = |message| Problem::new(Code::BadUsage, format!("server `{}`", server.name), message);
+    Store::of(url, &server.secrets).and_then(|store| store.delete()).map_err(failed)
+}

@@ -1,0 +1,161 @@
+//! The members of a JSON text, found one at a time without making values of the others.
+
+use crate::tool::Failure;
+use ilo_drive::data::read::ReadErrorKind;
+use ilo_drive::problem::shortened;
+use jiter::{Jiter, JiterError, Peek};
+use std::borrow::Cow;
+
+/// What an answer that cannot be read fails with.
+pub(super) fn unreadable(why: &str) -> Failure {
+    Failure::text(format!("the tool's answer cannot be read: {why}"))
+}
+
+fn syntax(error: &JiterError) -> Failure {
+    unreadable(&format!("{} at byte {}", error.error_type, error.index))
+}
+
+/// Gives each member of an object with the text of its value; false where the text is no object.
+pub(super) fn members<'m>(
+    text: &'m [u8],
+    mut each: impl FnMut(&str, &'m [u8]) -> Result<(), Failure>,
+) -> Result<bool, Failure> {
+    let mut json = Jiter::new(text);
+    if json.peek().map_err(|error| syntax(&error))? != Peek::Object {
+        return Ok(false);
+    }
+    let mut key = json.known_object().map_err(|error| syntax(&error))?.map(str::to_owned);
+    while let Some(name) = key {
+        let value = skipped(&mut json, text)?;
+        each(&name, value)?;
+        key = json.next_key().map_err(|error| syntax(&error))?.map(str::to_owned);
+    }
+    json.finish().map_err(|_| unreadable(&ReadErrorKind::Trailing.to_string()))?;
+    Ok(true)
+}
+
+/// Gives each item of a list as its text; false where the text is no list.
+pub(super) fn items<'m>(
+    text: &'m [u8],
+    mut each: impl FnMut(&'m [u8]) -> Result<(), Failure>,
+) -> Result<bool, Failure> {
+    let mut json = Jiter::new(text);
+    if json.peek().map_err(|error| syntax(&error))? != Peek::Array {
+        return Ok(false);
+    }
+    let mut next = json.known_array().map_err(|error| syntax(&error))?;
+    while next.is_some() {
+        each(skipped(&mut json, text)?)?;
+        next = json.array_step().map_err(|error| syntax(&error))?;
+    }
+    json.finish().map_err(|_| unreadable(&ReadErrorKind::Trailing.to_string()))?;
+    Ok(true)
+}
+
+/// Passes over a value; gives its text.
+fn skipped<'m>(json: &mut Jiter<'m>, text: &'m [u8]) -> Result<&'m [u8], Failure> {
+    let peek = json.peek().map_err(|error| syntax(&error))?;
+    let start = json.current_index();
+    json.known_skip(peek).map_err(|error| syntax(&error))?;
+    Ok(text.get(start..json.current_index()).unwrap_or_default())
+}
+
+/// The text that a JSON text is, without a copy where it has no escapes.
+pub(super) fn text_of(json: &[u8]) -> Option<Cow<'_, str>> {
+    let inside = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if !inside.contains(&b'\\') && !inside.contains(&b'"') {
+        return std::str::from_utf8(inside).ok().map(Cow::Borrowed);
+    }
+    Jiter::new(json).next_str().ok().map(|text| Cow::Owned(text.to_owned()))
+}
+
+/// What kind of value a JSON text is, in the language's words.
+pub(super) fn kind(json: &[u8]) -> &'static str {
+    match json.first() {
+        Some(b'"') => "a text",
+        Some(b'{') => "a record",
+        Some(b'[') => "a list",
+        Some(b't' | b'f') => "a bool",
+        Some(b'n') => "nil",
+        _ => "a number",
+    }
+}
+
+/// The message of an error that a server answers with.
+pub(super) fn error_message(error: &[u8]) -> Result<String, Failure> {
+    let mut message = None;
+    members(error, |name, value| {
+        if name == "message" {
+            message = text_of(value).map(|text| shortened(&text, 2_000));
+        }
+        Ok(())
+    })?;
+    Ok(message.unwrap_or_else(|| "an error without a message".to_owned()))
+}
+
+/// Writes the replacement character in the place of each half of a surrogate pair that is alone, as clients
+/// that are written in JavaScript read it; whether there was one.
+pub(super) fn replace_lone_surrogates(text: &mut [u8]) -> bool {
+    let unit = |text: &[u8], at: usize| -> Option<u32> {
+        let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let (mut at, mut found) = (0, false);
+    while let Some(skip) = text.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'\\')) {
+        at += skip;
+        let pair = (unit(text, at), unit(text, at + 6));
+        at += match pair {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                if let Some(escape) = text.get_mut(at..at + 6) {
+                    escape.copy_from_slice(b"\\ufffd");
+                }
+                found = true;
+                6
+            }
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lone_surrogate_becomes_the_replacement_character() {
+        for (text, expected) in [
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\ud83d""#, r#""\ufffd""#),
+            (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
+            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
+            (r#""\\ud83d""#, r#""\\ud83d""#),
+            (r#""\\\ud83d""#, r#""\\\ufffd""#),
+            (r#""\n\u0041\uD83Dx""#, r#""\n\u0041\ufffdx""#),
+            (r#""\ud8"#, r#""\ud8"#),
+        ] {
+            let mut bytes = text.as_bytes().to_vec();
+            let found = replace_lone_surrogates(&mut bytes);
+            assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+            assert_eq!(found, text != expected);
+        }
+    }
+
+    #[test]
+    fn members_are_given_as_they_are_written() {
+        let mut found = Vec::new();
+        let text = br#" { "a" : [1, {"b": 2}] , "\u0062":"x" } "#;
+        let whole = members(text, |name, value| {
+            found.push((name.to_owned(), String::from_utf8_lossy(value).into_owned()));
+            Ok(())
+        });
+        assert_eq!(whole, Ok(true));
+        let expected = [("a", r#"[1, {"b": 2}]"#), ("b", r#""x""#)];
+        assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!(members(b"[1]", |_, _| Ok(())), Ok(false));
+        assert!(members(b"{\"a\":1} x", |_, _| Ok(())).is_err());
+        assert!(members(b"{\"a\":", |_, _| Ok(())).is_err());
+    }
+}

@@ -1,0 +1,205 @@
+//! The requests that are under way to one connection of a server, and the answers that wait to be taken.
+//!
+//! The protocol's library reads a whole message into trees before it looks at it. So the answers to calls and
+//! to listings do not go through it: their text is kept here, the library gets a small answer in its place,
+//! and whoever made the request reads the text within its own bounds, on its own thread.
+
+use crate::tool::Failure;
+use rmcp::model::RequestId;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// Requests of a server that may wait for their replies. Past that nothing more is read from it.
+const REPLIES: usize = 64;
+/// How long a server may leave that many replies unread before it is dropped.
+const UNREAD: Duration = Duration::from_secs(2);
+
+/// What a request was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A tool is called.
+    Call,
+    /// Tools are listed.
+    List,
+    /// The library asks for itself.
+    Own,
+}
+
+/// The text of an answer, or why it is not given.
+pub(super) type Text = Result<Vec<u8>, Failure>;
+
+#[derive(Debug)]
+struct Request {
+    kind: Kind,
+    /// Whether the server may have received it.
+    begun: bool,
+    answer: Option<Text>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    requests: HashMap<String, Request>,
+    /// The request that is no longer waited for, and when its answer came nevertheless.
+    given_up: Option<String>,
+    late: Option<Instant>,
+    /// Replies that are not sent yet, and since when there are too many of them.
+    replies: usize,
+    full: Option<Instant>,
+    /// Why the connection was ended from this side.
+    dropped: Option<&'static str>,
+}
+
+/// Requests to one connection, shared by those who make them and those who read it.
+#[derive(Debug)]
+pub(super) struct Pending {
+    state: Mutex<State>,
+    ended: watch::Sender<bool>,
+    replied: tokio::sync::Notify,
+}
+
+impl Default for Pending {
+    fn default() -> Pending {
+        let (ended, replied) = (watch::Sender::new(false), tokio::sync::Notify::new());
+        Pending { state: Mutex::default(), ended, replied }
+    }
+}
+
+impl Pending {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A request is about to be sent.
+    pub(super) fn register(&self, id: &RequestId, kind: Kind) {
+        self.state().requests.insert(id.to_string(), Request { kind, begun: false, answer: None });
+    }
+
+    /// The server may have received a request from here on, or has not (`begun` false).
+    pub(super) fn set_begun(&self, id: &str, begun: bool) {
+        if let Some(request) = self.state().requests.get_mut(id) {
+            request.begun = begun;
+        }
+    }
+
+    /// Whether the server may have received a request.
+    pub(super) fn is_begun(&self, id: &RequestId) -> bool {
+        self.state().requests.get(&id.to_string()).is_some_and(|request| request.begun)
+    }
+
+    /// Nobody waits for a request any more.
+    pub(super) fn forget(&self, id: &RequestId) {
+        self.state().requests.remove(&id.to_string());
+    }
+
+    /// What the request with this ID was made for, while somebody waits for its answer.
+    pub(super) fn kind(&self, id: &str) -> Option<Kind> {
+        self.state().requests.get(id).filter(|request| request.answer.is_none()).map(|request| request.kind)
+    }
+
+    /// Keeps an answer until it is taken.
+    pub(super) fn answer(&self, id: &str, text: Text) {
+        if let Some(request) = self.state().requests.get_mut(id) {
+            request.answer = Some(text);
+        }
+    }
+
+    /// An answer that the library reads has come.
+    pub(super) fn answered(&self, id: &str) {
+        self.state().requests.remove(id);
+    }
+
+    /// Takes the answer to a request.
+    pub(super) fn take(&self, id: &RequestId) -> Option<Text> {
+        self.state().requests.remove(&id.to_string())?.answer
+    }
+
+    /// Waits no longer for a request; its answer will be too late.
+    pub(super) fn give_up(&self, id: &RequestId) {
+        let mut state = self.state();
+        state.requests.remove(&id.to_string());
+        state.given_up = Some(id.to_string());
+    }
+
+    /// An answer has come that nobody waits for.
+    pub(super) fn unexpected(&self, id: &str) {
+        let mut state = self.state();
+        if state.given_up.as_deref() == Some(id) {
+            state.late = Some(Instant::now());
+        }
+    }
+
+    /// Whether a request was given up, and the library waits for the next one.
+    pub(super) fn is_second(&self) -> bool {
+        let given_up = self.state().given_up.is_some();
+        given_up && self.starting().is_some()
+    }
+
+    /// When the answer came that was no longer waited for.
+    pub(super) fn late(&self) -> Option<Instant> {
+        self.state().late
+    }
+
+    /// The only request that the library waits for.
+    pub(super) fn starting(&self) -> Option<String> {
+        let state = self.state();
+        let mut own = state.requests.iter().filter(|(_, request)| request.kind == Kind::Own);
+        let (id, _) = own.next()?;
+        own.next().is_none().then(|| id.clone())
+    }
+
+    /// The server has asked for something, and gets a reply.
+    pub(super) fn asked(&self) {
+        let mut state = self.state();
+        state.replies += 1;
+        if state.replies >= REPLIES {
+            state.full.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// A reply has been sent, or cannot be.
+    pub(super) fn replied(&self) {
+        let mut state = self.state();
+        state.replies = state.replies.saturating_sub(1);
+        state.full = (state.replies >= REPLIES).then(Instant::now);
+        drop(state);
+        self.replied.notify_one();
+    }
+
+    /// Waits until there is room for another reply; false if the server does not read its replies.
+    pub(super) async fn room(&self) -> bool {
+        loop {
+            let Some(full) = self.state().full else { return true };
+            let until = tokio::time::Instant::from_std(full + UNREAD);
+            if tokio::time::timeout_at(until, self.replied.notified()).await.is_err() {
+                return false;
+            }
+        }
+    }
+
+    /// The connection ends for a reason of this side.
+    pub(super) fn drop_for(&self, why: &'static str) {
+        self.state().dropped.get_or_insert(why);
+    }
+
+    /// Why the connection was ended from this side.
+    pub(super) fn dropped(&self) -> Option<&'static str> {
+        self.state().dropped
+    }
+
+    /// Nothing more comes from the server.
+    pub(super) fn end(&self) {
+        self.ended.send_replace(true);
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        *self.ended.borrow()
+    }
+
+    /// Waits until nothing more comes.
+    pub(super) async fn until_end(&self) {
+        // The sender is in here, so it is there.
+        drop(self.ended.subscribe().wait_for(|ended| *ended).await);
+    }
+}

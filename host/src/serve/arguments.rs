@@ -1,0 +1,153 @@
+//! The arguments of a call: read from the client's bytes, each by itself and within bounds.
+
+use super::message::Arguments;
+use axum::body::Bytes;
+use ilo_asm::notation::Notation;
+use ilo_drive::problem::meant_or_all;
+use jiter::{Jiter, JiterError};
+use rmcp::model::ErrorData;
+
+/// Arguments that a call may have.
+const MOST: usize = 1_000;
+
+/// The arguments that were not taken yet, each as JSON.
+pub(super) struct Given {
+    fields: Vec<(String, Bytes)>,
+    whole: Bytes,
+}
+
+/// A program as a client writes it.
+pub(super) struct Source {
+    pub(super) text: String,
+    pub(super) notation: Option<Notation>,
+}
+
+fn refused<M: Into<String>>(message: M) -> ErrorData {
+    ErrorData::invalid_params(message.into(), None)
+}
+
+impl Given {
+    /// The arguments of a call; without any, none are given.
+    pub(super) fn of(arguments: Option<&Arguments>) -> Result<Given, ErrorData> {
+        let whole = arguments.map_or_else(|| Bytes::from_static(b"{}"), |Arguments(bytes)| bytes.clone());
+        let fields = fields(&whole).map_err(|error| refused(format!("the arguments: {error}")))?;
+        let fields = fields.ok_or_else(|| refused(format!("more than {MOST} arguments")))?;
+        for (at, (name, _)) in fields.iter().enumerate() {
+            if fields.iter().take(at).any(|(other, _)| other == name) {
+                return Err(refused(format!("argument `{name}` is there twice")));
+            }
+        }
+        Ok(Given { fields, whole })
+    }
+
+    /// All of them, as one object.
+    pub(super) fn whole(self) -> Bytes {
+        self.whole
+    }
+
+    /// Takes an argument; null counts as missing.
+    fn take(&mut self, name: &str) -> Option<Bytes> {
+        let at = self.fields.iter().position(|(field, _)| field == name)?;
+        Some(self.fields.swap_remove(at).1).filter(|value| value.as_ref() != b"null")
+    }
+
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, ErrorData> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        serde_json::from_slice(&value).map(Some).map_err(|_| refused(format!("`{name}` must be a text")))
+    }
+
+    pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>, ErrorData> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        serde_json::from_slice(&value)
+            .map(Some)
+            .map_err(|_| refused(format!("`{name}` must be a whole number")))
+    }
+
+    pub(super) fn source(&mut self) -> Result<Source, ErrorData> {
+        let missing = || refused("`source` is missing: the text of the program");
+        let value = self.take("source").ok_or_else(missing)?;
+        let text = match value.first() {
+            Some(b'"') => {
+                serde_json::from_slice(&value).map_err(|error| refused(format!("`source`: {error}")))
+            }
+            // A model may write a JSON notation as JSON instead of as text.
+            Some(b'{' | b'[') => {
+                let text = std::str::from_utf8(&value).map_err(|error| refused(format!("`source`: {error}")));
+                text.map(str::to_owned)
+            }
+            _ => Err(missing()),
+        }?;
+        let notation =
+            self.text("notation")?.map(|name| name.parse()).transpose().map_err(refused::<String>)?;
+        Ok(Source { text, notation })
+    }
+
+    /// The inputs of a function, as an object.
+    pub(super) fn inputs(&mut self) -> Result<Bytes, ErrorData> {
+        match self.take("inputs") {
+            None => Ok(Bytes::from_static(b"{}")),
+            Some(inputs) if inputs.starts_with(b"{") => Ok(inputs),
+            Some(_) => Err(refused("`inputs` must be a record with a field for each parameter")),
+        }
+    }
+
+    pub(super) fn nothing_left(&self) -> Result<(), ErrorData> {
+        let names = ["source", "notation", "function", "inputs", "query", "limit"];
+        let Some((name, _)) = self.fields.first() else { return Ok(()) };
+        Err(refused(format!("unknown argument `{name}`{}", meant_or_all(name, names))))
+    }
+}
+
+/// The names and values of an object; `None` if there are too many.
+fn fields(whole: &Bytes) -> Result<Option<Vec<(String, Bytes)>>, JiterError> {
+    let mut json = Jiter::new(whole);
+    let mut fields = Vec::new();
+    let mut name = json.next_object()?.map(str::to_owned);
+    while let Some(this) = name {
+        if fields.len() == MOST {
+            return Ok(None);
+        }
+        let value = json.peek()?;
+        let start = json.current_index();
+        json.known_skip(value)?;
+        fields.push((this, whole.slice(start..json.current_index())));
+        name = json.next_key()?.map(str::to_owned);
+    }
+    Ok(Some(fields))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(text: &'static str) -> Result<Given, String> {
+        let arguments = Arguments(Bytes::from_static(text.as_bytes()));
+        Given::of(Some(&arguments)).map_err(|error| error.message.into_owned())
+    }
+
+    #[test]
+    fn each_argument_is_taken_once() {
+        let mut given =
+            given(r#"{"source": {"a": [1 , 2]}, "limit": 3, "query": "q", "function": null}"#).unwrap();
+        assert_eq!(given.source().unwrap().text, r#"{"a": [1 , 2]}"#);
+        assert_eq!(given.count("limit").unwrap(), Some(3));
+        assert!(given.nothing_left().unwrap_err().message.starts_with("unknown argument"));
+        assert_eq!(given.text("query").unwrap().as_deref(), Some("q"));
+        assert_eq!(given.text("function").unwrap(), None);
+        assert!(given.nothing_left().is_ok());
+        assert!(given.source().is_err());
+        assert_eq!(given.inputs().unwrap(), "{}");
+    }
+
+    #[test]
+    fn values_of_other_types_are_refused() {
+        assert!(given(r#"{"a": 1, "\u0061": 2}"#).is_err());
+        assert!(given("[]").is_err());
+        assert!(given(r#"{"limit": -1}"#).unwrap().count("limit").is_err());
+        assert!(given(r#"{"query": 1}"#).unwrap().text("query").is_err());
+        assert!(given(r#"{"source": 1}"#).unwrap().source().is_err());
+        assert!(given(r#"{"source": "\ud800"}"#).is_err());
+        assert!(given(r#"{"inputs": [1]}"#).unwrap().inputs().is_err());
+        assert!(Given::of(None).unwrap().nothing_left().is_ok());
+    }
+}

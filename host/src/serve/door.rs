@@ -1,0 +1,126 @@
+//! Who is let in over HTTP, decided by the head of a request before its body is read.
+
+use super::http::Http;
+use super::origin::{Host, Origin, is_allowed, is_asked_for};
+use super::resource::{Resource, Subject};
+use axum::http::header::HeaderValue;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use ilo_drive::problem::Problem;
+use ilo_spec::error::Code;
+use serde_json::Value;
+use std::net::SocketAddr;
+
+/// What a request must have.
+pub(super) struct Door {
+    hosts: Vec<Host>,
+    origins: Vec<Origin>,
+    token: Option<String>,
+    resource: Option<Resource>,
+}
+
+impl Door {
+    /// `address` is what the server listens on.
+    ///
+    /// # Errors
+    /// A setting that no request could meet; an authorization server whose keys cannot be read.
+    pub(super) async fn new(settings: &Http, address: SocketAddr) -> Result<Door, Problem> {
+        let problem = |place: &str, message: String| Problem::new(Code::BadUsage, place, message);
+        if let Some(why) = settings.token.as_deref().and_then(unusable) {
+            return Err(problem("--token-env", format!("the token {why}")));
+        }
+        if settings.token.is_some() && settings.issuer.is_some() {
+            let message =
+                "either one token or those of an issuer are accepted; leave out `--token-env` or `--issuer`";
+            return Err(problem("--issuer", message.to_owned()));
+        }
+        let origins = settings.origins.iter().map(|origin| Origin::allowed(origin));
+        let origins: Result<Vec<_>, _> = Origin::local().map(Ok).chain(origins).collect();
+        let hosts = settings.hosts.iter().map(|host| Host::allowed(host));
+        let hosts: Result<Vec<_>, _> = Host::local().map(Ok).chain(hosts).collect();
+        let resource = match &settings.issuer {
+            None => None,
+            Some(issuer) => {
+                let resource = Resource::new(issuer, &address.to_string()).await;
+                Some(resource.map_err(|why| problem("--issuer", why))?)
+            }
+        };
+        Ok(Door {
+            resource,
+            hosts: hosts.map_err(|why| problem("--allow-host", why))?,
+            origins: origins.map_err(|why| problem("--allow-origin", why))?,
+            token: settings.token.clone(),
+        })
+    }
+
+    /// Whether pages of this origin may send requests.
+    pub(super) fn allows(&self, origin: &HeaderValue) -> bool {
+        is_allowed(&self.origins, origin)
+    }
+
+    /// The refusal of a request for another host, or from a page of another origin.
+    pub(super) fn refuses(&self, headers: &HeaderMap) -> Option<Response> {
+        if !is_asked_for(&self.hosts, headers) {
+            let why = "the Host header names no host of this server; allow it with `--allow-host`\n";
+            return Some((StatusCode::FORBIDDEN, why).into_response());
+        }
+        if !headers.get_all(header::ORIGIN).iter().all(|origin| self.allows(origin)) {
+            let why = "pages of this Origin may not send requests; allow it with `--allow-origin`\n";
+            return Some((StatusCode::FORBIDDEN, why).into_response());
+        }
+        None
+    }
+
+    /// The metadata of the protected resource, where tokens of an issuer are accepted.
+    pub(super) fn metadata(&self) -> Option<Value> {
+        self.resource.as_ref().map(Resource::metadata)
+    }
+
+    /// Whose token a request bears, where tokens name somebody; or the refusal of a request.
+    pub(super) async fn subject(&self, headers: &HeaderMap) -> Result<Option<Subject>, Response> {
+        match &self.resource {
+            Some(resource) => resource.subject(headers).await.map(Some),
+            None => self.refuses_token(headers).map_or(Ok(None), Err),
+        }
+    }
+
+    /// The refusal of a request without the token.
+    fn refuses_token(&self, headers: &HeaderMap) -> Option<Response> {
+        let token = self.token.as_ref()?;
+        let why = match headers.get(header::AUTHORIZATION) {
+            None => "the request has no Authorization header with a bearer token\n",
+            Some(given) => match given.as_bytes().split_at_checked(7) {
+                Some((scheme, given)) if scheme.eq_ignore_ascii_case(b"bearer ") => {
+                    if is_same(given.trim_ascii(), token.as_bytes()) {
+                        return None;
+                    }
+                    "another token\n"
+                }
+                _ => "the Authorization header has no bearer token\n",
+            },
+        };
+        Some((StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], why).into_response())
+    }
+}
+
+/// Why no request could bear a token.
+fn unusable(token: &str) -> Option<&'static str> {
+    if token.contains(['\n', '\r']) {
+        return Some(
+            "has a line break, which no header can carry; remove it, for example by `printf %s` instead of `echo`",
+        );
+    }
+    if token.trim() != token {
+        return Some("begins or ends with a space, which headers lose; remove it");
+    }
+    let is_plain = token.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    (!is_plain).then_some(
+        "has a character that is not printable ASCII, which headers do not carry safely; use another token",
+    )
+}
+
+/// Compares every byte, so that the time reveals nothing of where they differ.
+fn is_same(given: &[u8], token: &[u8]) -> bool {
+    let differing = given.iter().zip(token).fold(0, |differing, (a, b)| differing | (a ^ b));
+    given.len() == token.len() && differing == 0
+}

@@ -1,0 +1,212 @@
+//! A client's message before the protocol library reads it.
+//!
+//! The library reads a message into trees, several times, and a tree takes up to a hundred times the bytes of
+//! its text. So the arguments of a call are cut out first. They stay bytes, and the code that answers the
+//! call reads them within bounds (`arguments`). The rest of the message must be small.
+
+use axum::body::Bytes;
+use jiter::{Jiter, JiterError, Peek};
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
+use std::ops::Range;
+
+/// Bytes of a message without the arguments of its call.
+const REST: usize = 1 << 20;
+/// Values of a message without the arguments of its call: some 10 MB once the library has read them.
+const VALUES: usize = 10_000;
+
+/// The arguments of a call, as the client wrote them: an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Arguments(pub(super) Bytes);
+
+/// A message with empty arguments, the arguments if they are an object, and the ID if it can be read.
+type Split = (Bytes, Option<Arguments>, Option<RequestId>);
+
+/// A message that is not passed on, with the request's ID if it could be read.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) id: Option<RequestId>,
+    pub(super) error: Box<ErrorData>,
+}
+
+impl Refused {
+    pub(super) fn new(id: Option<RequestId>, code: ErrorCode, message: impl Into<String>) -> Refused {
+        Refused { id, error: Box::new(ErrorData::new(code, message.into(), None)) }
+    }
+}
+
+/// Where the parts of a message are that matter here.
+#[derive(Default)]
+struct Places {
+    id: Option<Range<usize>>,
+    arguments: Option<Range<usize>>,
+    /// Whether the arguments are there twice.
+    twice: bool,
+}
+
+/// Splits a message.
+///
+/// # Errors
+/// If the text is not JSON, or if the part without the arguments exceeds a bound.
+pub(super) fn split(text: Bytes) -> Result<Split, Refused> {
+    let places = places(&text).map_err(|error| {
+        Refused::new(None, ErrorCode::PARSE_ERROR, format!("expected a message as JSON on one line: {error}"))
+    })?;
+    let id = places.id.clone().and_then(|place| request_id(text.get(place)?));
+    let refused = |message: &str| Refused::new(id.clone(), ErrorCode::INVALID_REQUEST, message);
+    if places.twice {
+        return Err(refused("the arguments are there twice"));
+    }
+    let length = places.arguments.as_ref().map_or(0, ExactSizeIterator::len);
+    if text.len() - length > REST {
+        return Err(refused(&format!("more than {REST} bytes outside the arguments of a call")));
+    }
+    let (rest, arguments) = match places.arguments {
+        None => (text, None),
+        Some(place) => {
+            let mut rest = Vec::with_capacity(text.len() - length + 2);
+            rest.extend_from_slice(text.get(..place.start).unwrap_or_default());
+            rest.extend_from_slice(b"{}");
+            rest.extend_from_slice(text.get(place.end..).unwrap_or_default());
+            (rest.into(), Some(Arguments(text.slice(place))))
+        }
+    };
+    if values(&rest) > VALUES {
+        return Err(refused(&format!("more than {VALUES} values outside the arguments of a call")));
+    }
+    Ok((rest, arguments, id))
+}
+
+/// The keys of a message that matter here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Id,
+    Params,
+    Other,
+}
+
+impl Key {
+    fn of(text: &str) -> Key {
+        match text {
+            "id" => Key::Id,
+            "params" => Key::Params,
+            _ => Key::Other,
+        }
+    }
+}
+
+fn places(text: &[u8]) -> Result<Places, JiterError> {
+    let (mut json, mut places) = (Jiter::new(text), Places::default());
+    let first = json.peek()?;
+    if first != Peek::Object {
+        json.known_skip(first)?;
+        json.finish()?;
+        return Ok(places);
+    }
+    let mut key = json.known_object()?.map(Key::of);
+    while let Some(this) = key {
+        let value = json.peek()?;
+        let start = json.current_index();
+        if this == Key::Params && value == Peek::Object {
+            params(&mut json, &mut places)?;
+        } else {
+            json.known_skip(value)?;
+        }
+        if this == Key::Id {
+            places.id = Some(start..json.current_index());
+        }
+        key = json.next_key()?.map(Key::of);
+    }
+    json.finish()?;
+    Ok(places)
+}
+
+/// Walks over the parameters, an object that begins here.
+fn params(json: &mut Jiter<'_>, places: &mut Places) -> Result<(), JiterError> {
+    let mut is_arguments = json.known_object()?.map(|key| key == "arguments");
+    while let Some(arguments) = is_arguments {
+        let value = json.peek()?;
+        let start = json.current_index();
+        json.known_skip(value)?;
+        if arguments {
+            places.twice |= places.arguments.is_some();
+            if value == Peek::Object {
+                places.arguments = Some(start..json.current_index());
+            }
+        }
+        is_arguments = json.next_key()?.map(|key| key == "arguments");
+    }
+    Ok(())
+}
+
+fn request_id(text: &[u8]) -> Option<RequestId> {
+    /// Bytes of an ID that is repeated in an error.
+    const LONGEST: usize = 256;
+    if text.len() > LONGEST { None } else { serde_json::from_slice(text).ok() }
+}
+
+/// About how many values a text has: one, and one more for each comma and each opening bracket outside
+/// strings.
+pub(super) fn values(text: &[u8]) -> usize {
+    if text.len() <= VALUES {
+        return 1;
+    }
+    let (mut count, mut in_string, mut escaped) = (1, false, false);
+    for &byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> (String, Option<String>) {
+        let (rest, arguments, _) = split(Bytes::copy_from_slice(text.as_bytes())).unwrap();
+        let text = |bytes: &Bytes| String::from_utf8(bytes.to_vec()).unwrap();
+        (text(&rest), arguments.map(|Arguments(bytes)| text(&bytes)))
+    }
+
+    #[test]
+    fn the_arguments_are_cut_out() {
+        let (rest, arguments) =
+            parts(r#"{"id":1,"params":{"name":"f", "arg\u0075ments" : {"a":[{"arguments":1}]} ,"x":2}}"#);
+        assert_eq!(rest, r#"{"id":1,"params":{"name":"f", "arg\u0075ments" : {} ,"x":2}}"#);
+        assert_eq!(arguments.as_deref(), Some(r#"{"a":[{"arguments":1}]}"#));
+        for text in [r#"{"arguments":{"a":1}}"#, r#"{"params":{"arguments":[1]}}"#, r#"["params"]"#, " 1 "] {
+            assert_eq!(parts(text), (text.to_owned(), None));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_split_is_refused_with_its_id() {
+        let refused = |text: String| {
+            let refused = split(text.into()).unwrap_err();
+            (refused.id, refused.error.code.0)
+        };
+        let id = Some(RequestId::Number(7));
+        assert_eq!(refused("{\"id\":7".to_owned()), (None, -32700));
+        assert_eq!(refused("{} {}".to_owned()), (None, -32700));
+        assert_eq!(refused("[".repeat(100_000)), (None, -32700));
+        let twice = r#"{"id":7,"params":{"arguments":{},"arguments":{"a":1}}}"#;
+        assert_eq!(refused(twice.to_owned()), (id.clone(), -32600));
+        let long = format!(r#"{{"id":7,"params":{{"_meta":"{}"}}}}"#, "x".repeat(REST));
+        assert_eq!(refused(long), (id.clone(), -32600));
+        let many = |count: usize| format!(r#"{{"id":7,"params":{{"_meta":[0{}]}}}}"#, ",0".repeat(count));
+        // The message, its parameters, the list, its items, and a comma between the members.
+        assert_eq!(refused(many(VALUES - 4)), (id, -32600));
+        assert!(split(many(VALUES - 5).into()).is_ok());
+    }
+
+    #[test]
+    fn values_in_strings_are_not_counted() {
+        let text = format!(r#"{{"a":"{}","b":0}}"#, r#",[{\","#.repeat(VALUES));
+        assert_eq!(values(text.as_bytes()), 3);
+    }
+}

@@ -1,0 +1,197 @@
+//! `serve` as a protected resource of OAuth: its metadata (RFC 9728), and who may send requests.
+//!
+//! A request bears an access token that one authorization server signed (RFC 9068). Its signature, issuer,
+//! audience, time and scopes are looked at for each request. Tokens are never passed on to tools.
+
+use super::http::PATH;
+use super::keys::Keys;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use jsonwebtoken::{Validation, decode};
+use reqwest::Url;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// The path of the metadata; that of the endpoint follows.
+pub(super) const METADATA: &str = "/.well-known/oauth-protected-resource";
+/// Bytes of a token.
+const TOKEN: usize = 16 << 10;
+/// Seconds by which the clock of the authorization server may differ.
+const LEEWAY: u64 = 30;
+
+/// Which tokens are accepted.
+#[derive(Clone, Debug)]
+pub struct Issuer {
+    /// The authorization server, as its metadata names it.
+    pub url: String,
+    /// The URL by which clients know this server; tokens name it as their audience. That of its address if
+    /// not set.
+    pub resource: Option<String>,
+    /// The scopes that every token must have.
+    pub scopes: Vec<String>,
+}
+
+/// A resource that is protected.
+pub(super) struct Resource {
+    issuer: String,
+    url: String,
+    metadata_url: String,
+    scopes: Vec<String>,
+    keys: Keys,
+}
+
+/// Who sends a request, as far as sessions are kept apart by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Subject(String);
+
+/// Why a request is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    /// It has no token.
+    None,
+    /// Its token does not hold.
+    Invalid(&'static str),
+    /// Its token lacks a scope.
+    Scope,
+    /// The keys of the issuer cannot be had now.
+    Unavailable,
+}
+
+impl Resource {
+    /// Finds the keys of the authorization server; `address` is what this server listens on.
+    ///
+    /// # Errors
+    /// What is wrong with the settings; an authorization server that cannot be reached or used.
+    pub(super) async fn new(settings: &Issuer, address: &str) -> Result<Resource, String> {
+        let url = settings.resource.clone().unwrap_or_else(|| format!("http://{address}{PATH}"));
+        let parsed = Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let Some(parsed) = parsed.filter(|url| url.fragment().is_none()) else {
+            return Err(format!("`{url}` is no URL of a resource; write `https://HOST{PATH}`"));
+        };
+        let is_scope = |scope: &String| {
+            !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, b'!' | b'#'..=b'[' | b']'..=b'~'))
+        };
+        if let Some(scope) = settings.scopes.iter().find(|scope| !is_scope(scope)) {
+            return Err(format!("`{scope}` is no scope: it has a character that scopes cannot have"));
+        }
+        let path = parsed.path().trim_end_matches('/');
+        let metadata_url = format!("{}{METADATA}{path}", parsed.origin().ascii_serialization());
+        let keys = Keys::new(&settings.url).await?;
+        Ok(Resource {
+            issuer: settings.url.clone(),
+            url,
+            metadata_url,
+            scopes: settings.scopes.clone(),
+            keys,
+        })
+    }
+
+    /// The metadata of the resource.
+    pub(super) fn metadata(&self) -> Value {
+        json!({
+            "resource": self.url,
+            "resource_name": "ilo-vm",
+            "authorization_servers": [self.issuer],
+            "scopes_supported": self.scopes,
+            "bearer_methods_supported": ["header"],
+        })
+    }
+
+    /// Whose token a request bears, or the answer that refuses it.
+    pub(super) async fn subject(&self, headers: &HeaderMap) -> Result<Subject, Response> {
+        let checked = match bearer(headers) {
+            Ok(token) => self.checked(token).await,
+            Err(refusal) => Err(refusal),
+        };
+        checked.map_err(|refusal| self.refused(refusal))
+    }
+
+    async fn checked(&self, token: &str) -> Result<Subject, Refusal> {
+        let header = jsonwebtoken::decode_header(token).map_err(|_| Refusal::Invalid("it is no JWT"))?;
+        let typed = header.typ.as_deref().map(str::to_ascii_lowercase);
+        if !matches!(typed.as_deref(), None | Some("jwt" | "at+jwt" | "application/at+jwt")) {
+            return Err(Refusal::Invalid("it is a JWT of another type"));
+        }
+        let key = self.keys.find(header.kid.as_deref(), header.alg).await;
+        let key = key.map_err(|_| Refusal::Unavailable)?;
+        let key = key.ok_or(Refusal::Invalid("the issuer has no such key"))?;
+        let mut validation = Validation::new(header.alg);
+        validation.set_required_spec_claims(&["exp", "iss", "aud"]);
+        validation.set_issuer(&[&self.issuer]);
+        validation.set_audience(&[&self.url]);
+        validation.validate_nbf = true;
+        validation.leeway = LEEWAY;
+        let token = decode::<Map<String, Value>>(token, &key, &validation).map_err(|error| {
+            use jsonwebtoken::errors::ErrorKind;
+            Refusal::Invalid(match error.kind() {
+                ErrorKind::ExpiredSignature => "its time is over",
+                ErrorKind::ImmatureSignature => "its time has not begun",
+                ErrorKind::InvalidAudience => "it is for another audience",
+                ErrorKind::InvalidIssuer => "it is from another issuer",
+                ErrorKind::MissingRequiredClaim(_) => "a claim is missing",
+                _ => "its signature or form is wrong",
+            })
+        })?;
+        let given = scopes(&token.claims);
+        if self.scopes.iter().any(|scope| !given.contains(scope.as_str())) {
+            return Err(Refusal::Scope);
+        }
+        let claim = |name: &str| token.claims.get(name).and_then(Value::as_str).unwrap_or_default();
+        Ok(Subject(format!("{}\n{}", claim("sub"), claim("client_id"))))
+    }
+
+    fn refused(&self, refusal: Refusal) -> Response {
+        let at = format!("resource_metadata=\"{}\"", self.metadata_url);
+        let scope = if self.scopes.is_empty() {
+            String::new()
+        } else {
+            format!(", scope=\"{}\"", self.scopes.join(" "))
+        };
+        let (status, challenge, text) = match refusal {
+            Refusal::None => (
+                StatusCode::UNAUTHORIZED,
+                format!("Bearer {at}{scope}"),
+                "the request has no access token".to_owned(),
+            ),
+            Refusal::Invalid(why) => {
+                let challenge =
+                    format!("Bearer error=\"invalid_token\", error_description=\"{why}\", {at}{scope}");
+                (StatusCode::UNAUTHORIZED, challenge, format!("the access token is not accepted: {why}"))
+            }
+            Refusal::Scope => {
+                let challenge = format!("Bearer error=\"insufficient_scope\", {at}{scope}");
+                (StatusCode::FORBIDDEN, challenge, format!("the access token lacks a scope{scope}"))
+            }
+            Refusal::Unavailable => {
+                let text = "the keys of the authorization server cannot be had now\n";
+                return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
+            }
+        };
+        // URLs and scopes have only characters that a header can carry.
+        let challenge = HeaderValue::from_str(&challenge).unwrap_or(HeaderValue::from_static("Bearer"));
+        (status, [(header::WWW_AUTHENTICATE, challenge)], text + "\n").into_response()
+    }
+}
+
+/// The token of a request.
+fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
+    let mut given = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(value), None) = (given.next(), given.next()) else { return Err(Refusal::None) };
+    let (scheme, token) = value.as_bytes().split_at_checked(7).ok_or(Refusal::None)?;
+    if !scheme.eq_ignore_ascii_case(b"bearer ") {
+        return Err(Refusal::None);
+    }
+    if token.len() > TOKEN {
+        return Err(Refusal::Invalid("it is too long"));
+    }
+    std::str::from_utf8(token.trim_ascii()).map_err(|_| Refusal::Invalid("it is no JWT"))
+}
+
+/// The scopes of a token: a text with spaces, or a list.
+fn scopes(claims: &Map<String, Value>) -> BTreeSet<&str> {
+    match claims.get("scope").or_else(|| claims.get("scp")) {
+        Some(Value::String(scopes)) => scopes.split(' ').filter(|scope| !scope.is_empty()).collect(),
+        Some(Value::Array(scopes)) => scopes.iter().filter_map(Value::as_str).collect(),
+        _ => BTreeSet::new(),
+    }
+}

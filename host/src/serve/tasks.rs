@@ -1,0 +1,365 @@
+//! Runs of a journal as tasks of the protocol: their names, what clients see of them, and what people decide
+//! through clients.
+//!
+//! A task is named by the number of its run, the kind of tool that started it, and a text that nobody
+//! guesses. So a server needs no memory of its own to find it again.
+
+use super::answer::{self, Kind, Prepared};
+use super::consent::{self, Way};
+use super::durable::{Call, Keeping, NewRun, Now, Seen, Verdict};
+use super::progress::{Progress, Watch};
+use super::{Session, answer::Long, cancelled, ended};
+use crate::builtin::iso;
+use crate::tools::consent::Consent;
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolResponse, CallToolResult, CreateTaskResult, DetailedTask, ElicitRequest, ElicitRequestParams,
+    ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema, ErrorData, InputRequest,
+    InputRequiredResult, InputResponses, PrimitiveSchemaDefinition, StringSchema, Task, TaskPayload,
+    TaskStatus,
+};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+
+/// Milliseconds between two looks of a client.
+const POLL: u64 = 1_000;
+/// Begins the state that a client sends back with its answers.
+const STATE: &str = "run:";
+
+/// An error with the run that it is about.
+pub(super) fn of_run(run: u64, error: &str) -> String {
+    format!("run {run}: {error}")
+}
+
+fn broken(error: String) -> ErrorData {
+    ErrorData::internal_error(error, None)
+}
+
+/// A run that a client knows.
+#[derive(Clone, Copy)]
+pub(super) struct Known {
+    run: u64,
+    kind: Kind,
+}
+
+impl Known {
+    /// The text that names it.
+    fn name(self, keeping: &Keeping) -> Result<String, ErrorData> {
+        let handle = keeping.durable.handle(self.run, self.kind.word()).map_err(broken)?;
+        let handle = handle.ok_or_else(|| broken(of_run(self.run, "it is gone")))?;
+        Ok(format!("{}-{}-{handle}", self.run, self.kind.word()))
+    }
+
+    /// The run of a name.
+    fn of(keeping: &Keeping, name: &str) -> Result<Known, ErrorData> {
+        let none = || ErrorData::invalid_params("there is no such task; it may have been removed", None);
+        let mut parts = name.splitn(3, '-');
+        let run = parts.next().and_then(|run| run.parse().ok()).ok_or_else(none)?;
+        let kind = parts.next().and_then(Kind::of).ok_or_else(none)?;
+        let known = Known { run, kind };
+        let handle = keeping.durable.handle(run, kind.word()).map_err(broken)?;
+        if handle.as_deref() == parts.next() { Ok(known) } else { Err(none()) }
+    }
+}
+
+/// What a client sees of a run.
+fn task(keeping: &Keeping, known: Known, name: String, seen: Seen) -> DetailedTask {
+    let mut task = Task::new(name, TaskStatus::Working, iso(seen.started), iso(seen.since));
+    task.poll_interval_ms = Some(POLL);
+    let payload = match seen.now {
+        Now::Works(text) => {
+            task.status_message = Some(keeping.doing(known.run).unwrap_or(text));
+            TaskPayload::Working
+        }
+        Now::Asks(call) => {
+            task.status_message = Some(question(&call));
+            TaskPayload::InputRequired { input_requests: requests(&call, seen.since) }
+        }
+        Now::Ended(outcome) => match answer::told(known.kind, known.run, &outcome) {
+            Some(result) => match serde_json::to_value(result) {
+                Ok(Value::Object(result)) => TaskPayload::Completed { result },
+                _ => TaskPayload::Cancelled,
+            },
+            None => {
+                task.status_message = Some(outcome);
+                TaskPayload::Cancelled
+            }
+        },
+    };
+    DetailedTask::new(task, payload)
+}
+
+/// A question to a person.
+fn question(call: &Call) -> String {
+    match consent::asking(&call.tool, &call.arguments) {
+        Ok(text) if call.in_doubt => {
+            format!("Nobody knows whether this call was made; find out first. {text}")
+        }
+        Ok(text) => text,
+        Err(size) => format!("`{}` needs a decision; its arguments have {size} bytes", call.tool),
+    }
+}
+
+/// The name of a question: that of one call as it waits now, so that a late answer decides nothing else.
+fn question_name(call: &Call, since: u64) -> String {
+    format!("{}-{}-{since}", if call.in_doubt { "doubt" } else { "ask" }, call.number)
+}
+
+fn requests(call: &Call, since: u64) -> BTreeMap<String, InputRequest> {
+    let request = if call.in_doubt { doubt_form(question(call)) } else { consent::form(question(call)) };
+    BTreeMap::from([(question_name(call, since), InputRequest::Elicitation(request))])
+}
+
+/// What a person says of a call in doubt.
+fn doubt_form(message: String) -> ElicitRequest {
+    let words = ["not-made", "made", "failed"].map(str::to_owned).to_vec();
+    let was = EnumSchema::builder(words).build();
+    let mut value = StringSchema::new();
+    value.description = Some("if it was made: its value as JSON; if it failed: why".into());
+    let mut schema = ElicitationSchema::new(BTreeMap::from([
+        ("was".to_owned(), PrimitiveSchemaDefinition::Enum(was)),
+        ("value".to_owned(), PrimitiveSchemaDefinition::String(value)),
+    ]));
+    schema.required = Some(vec!["was".to_owned()]);
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message,
+        requested_schema: schema,
+    })
+}
+
+/// What a person decided, if anything.
+fn verdict(call: &Call, response: Value) -> Result<Option<Verdict>, ErrorData> {
+    let bad = |why: &str| ErrorData::invalid_params(why.to_owned(), None);
+    let result: ElicitResult = serde_json::from_value(response).map_err(|error| bad(&error.to_string()))?;
+    if !call.in_doubt {
+        return Ok(match consent::understood(&result) {
+            Consent::Given => Some(Verdict::Make),
+            // A question that was put away stays open.
+            _ if result.action == ElicitationAction::Cancel => None,
+            _ => Some(Verdict::Deny),
+        });
+    }
+    if result.action != ElicitationAction::Accept {
+        return Ok(None);
+    }
+    let field = |name: &str| {
+        result
+            .content
+            .as_ref()
+            .and_then(|content| content.get(name))
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    let value = field("value").unwrap_or_default();
+    Ok(Some(match field("was").as_deref() {
+        Some("not-made") => Verdict::Make,
+        Some("made") => Verdict::Made(if value.is_empty() { "null".to_owned() } else { value }),
+        Some("failed") => Verdict::Failed(value),
+        _ => return Err(bad("expected `was` to be \"not-made\", \"made\" or \"failed\"")),
+    }))
+}
+
+/// Writes the answers to the questions that are open; others are answers to something else.
+fn take(keeping: &Keeping, known: Known, mut responses: InputResponses) -> Result<(), ErrorData> {
+    let seen = keeping.durable.seen(known.run).map_err(broken)?;
+    let Some(Seen { now: Now::Asks(call), since, .. }) = seen else { return Ok(()) };
+    let Some(response) = responses.remove(&question_name(&call, since)) else { return Ok(()) };
+    let Some(verdict) = verdict(&call, response)? else { return Ok(()) };
+    let refused = |error: String| ErrorData::invalid_params(error, None);
+    keeping.decide(known.run, call.number, &verdict).map_err(refused)
+}
+
+/// The answer for a client without tasks, whose run waits for something that it cannot decide.
+fn waits(known: Known, seen: &Seen) -> CallToolResult {
+    let why = match &seen.now {
+        Now::Works(text) => text.clone(),
+        Now::Asks(call) if call.in_doubt => format!("call {} of `{}` is in doubt", call.number, call.tool),
+        Now::Asks(call) => format!("call {} of `{}` needs approval", call.number, call.tool),
+        Now::Ended(_) => "it has ended".to_owned(),
+    };
+    let text = format!(
+        "run {} waits in the journal: {why}; `ilo-vm runs show {}` says what to do next",
+        known.run, known.run
+    );
+    let mut result = CallToolResult::structured_error(
+        json!({"status": "suspended", "run": known.run, "why": why, "problems": [text]}),
+    );
+    if known.kind == Kind::Function {
+        result = answer::failed(&text);
+    }
+    result
+}
+
+impl Session {
+    fn keeping(&self) -> Result<Arc<Keeping>, ErrorData> {
+        let none = || ErrorData::invalid_params("this server has no journal", None);
+        self.shared.keeping.clone().ok_or_else(none)
+    }
+
+    /// Starts a run in the journal, and answers with a task, or once it has ended.
+    pub(super) async fn keep(
+        &self,
+        work: Long,
+        keeping: Arc<Keeping>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let slot = tokio::select! {
+            () = context.ct.cancelled() => return Ok(cancelled()),
+            slot = self.shared.slots.run(self.client(&context)) => slot,
+        };
+        let slot = slot.ok_or_else(|| broken("the server is closing".to_owned()))?;
+        let progress = context.meta.get_progress_token();
+        let (progress, _) = progress.map(|token| Progress::new(context.peer.clone(), token)).unzip();
+        let (begun, has_begun) = oneshot::channel();
+        let (shared, kept) = (Arc::clone(&self.shared), Arc::clone(&keeping));
+        let kind = work.kind();
+        let driving = spawn_blocking(move || {
+            let Prepared { program, function, input } = work.prepare(&shared.service)?;
+            let new = NewRun { program: &program, function, input: &input };
+            kept.start(&shared, &slot, &new, Watch::new(progress), begun).map_err(|error| {
+                tracing::error!("a run: {error}");
+                Box::new(answer::refusal(kind, &error))
+            })
+        });
+        let Ok(run) = has_begun.await else {
+            // It did not come to be in the journal; why is what the thread says.
+            return match driving.await {
+                Ok(Ok(())) => Err(broken("the run was interrupted before its first call".to_owned())),
+                Ok(Err(refused)) => Ok(CallToolResponse::Complete(*refused)),
+                Err(error) => ended(Err(error)),
+            };
+        };
+        let known = Known { run, kind };
+        if context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks()) {
+            let name = known.name(&keeping)?;
+            return Ok(CallToolResponse::Task(CreateTaskResult::new(
+                self.seen(&keeping, known, name).await?.task,
+            )));
+        }
+        tokio::select! {
+            driven = driving => {
+                if let Ok(Err(error)) = driven {
+                    return Ok(CallToolResponse::Complete(*error));
+                }
+            }
+            () = context.ct.cancelled() => {
+                keeping.cancel(run).map_err(broken)?;
+                return Ok(cancelled());
+            }
+        }
+        self.without_tasks(known, &keeping, &context).await
+    }
+
+    /// What a run has come to, for a client without tasks: its outcome, or the question that it waits with.
+    async fn without_tasks(
+        &self,
+        known: Known,
+        keeping: &Arc<Keeping>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        loop {
+            let seen = keeping.durable.seen(known.run).map_err(broken)?;
+            let seen = seen.ok_or_else(|| broken(of_run(known.run, "it is gone")))?;
+            let call = match (&seen.now, Way::of(context)) {
+                (Now::Ended(outcome), _) => {
+                    let result = answer::told(known.kind, known.run, outcome);
+                    return Ok(result.map_or_else(cancelled, CallToolResponse::Complete));
+                }
+                (Now::Asks(call), Way::Answer) => {
+                    let name = format!("{STATE}{}", known.name(keeping)?);
+                    let requests = requests(call, seen.since);
+                    return Ok(InputRequiredResult::new(Some(requests), Some(name)).into());
+                }
+                (Now::Asks(call), Way::Request(peer)) if !call.in_doubt => {
+                    let longest = self.shared.service.question;
+                    match consent::put(question(call), &peer, longest, context.ct.cancelled()).await {
+                        Consent::Given => (call.number, Verdict::Make),
+                        Consent::Refused(why) if why == consent::NO => (call.number, Verdict::Deny),
+                        _ => return Ok(CallToolResponse::Complete(waits(known, &seen))),
+                    }
+                }
+                _ => return Ok(CallToolResponse::Complete(waits(known, &seen))),
+            };
+            keeping.decide(known.run, call.0, &call.1).map_err(broken)?;
+            self.go_on(known, keeping, context).await?;
+        }
+    }
+
+    /// Goes on with a run whose client waits for its answer.
+    async fn go_on(
+        &self,
+        known: Known,
+        keeping: &Arc<Keeping>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let slot = self.shared.slots.run(self.client(context)).await;
+        let slot = slot.ok_or_else(|| broken("the server is closing".to_owned()))?;
+        let (shared, kept) = (Arc::clone(&self.shared), Arc::clone(keeping));
+        let driven = spawn_blocking(move || kept.resume(&shared, &slot, known.run)).await;
+        driven.map_err(|error| broken(error.to_string()))?.map_err(broken)?;
+        // Whoever looks after runs without a client may have been faster.
+        while keeping.is_under_way(known.run) {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    /// Takes the answers that a client sends with its call again; `None` if the state is of another kind.
+    pub(super) async fn answered(
+        &self,
+        state: &str,
+        responses: Option<InputResponses>,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<Result<CallToolResponse, ErrorData>> {
+        let name = state.strip_prefix(STATE)?;
+        let answered = async {
+            let keeping = self.keeping()?;
+            let known = Known::of(&keeping, name)?;
+            take(&keeping, known, responses.unwrap_or_default())?;
+            self.go_on(known, &keeping, context).await?;
+            self.without_tasks(known, &keeping, context).await
+        };
+        Some(answered.await)
+    }
+
+    async fn seen(
+        &self,
+        keeping: &Arc<Keeping>,
+        known: Known,
+        name: String,
+    ) -> Result<DetailedTask, ErrorData> {
+        let kept = Arc::clone(keeping);
+        let seen = spawn_blocking(move || kept.durable.seen(known.run)).await;
+        let seen = seen.map_err(|error| broken(error.to_string()))?.map_err(broken)?;
+        let seen = seen.ok_or_else(|| broken(of_run(known.run, "it is gone")))?;
+        Ok(task(keeping, known, name, seen))
+    }
+
+    /// The task with this name.
+    pub(super) async fn task(&self, name: String) -> Result<DetailedTask, ErrorData> {
+        let keeping = self.keeping()?;
+        let known = Known::of(&keeping, &name)?;
+        self.seen(&keeping, known, name).await
+    }
+
+    /// Takes what people have decided on a task.
+    pub(super) fn update(&self, name: &str, responses: InputResponses) -> Result<(), ErrorData> {
+        let keeping = self.keeping()?;
+        take(&keeping, Known::of(&keeping, name)?, responses)
+    }
+
+    /// Cancels a task; its rollback follows.
+    pub(super) fn stop_task(&self, name: &str) -> Result<(), ErrorData> {
+        let keeping = self.keeping()?;
+        let known = Known::of(&keeping, name)?;
+        if matches!(keeping.durable.seen(known.run).map_err(broken)?, Some(Seen { now: Now::Ended(_), .. })) {
+            return Ok(());
+        }
+        keeping.cancel(known.run).map_err(broken)
+    }
+}

@@ -1,0 +1,152 @@
+//! Traces for OpenTelemetry: a run is a trace, and a call is a span of it. They are sent as OTLP over HTTP,
+//! in JSON, if the standard variables of the environment name a collector.
+//!
+//! A span has names, times and kinds of failures. It has no arguments, answers or messages, which may be
+//! private. Spans wait in a queue of bounded length; what does not fit is dropped and counted. A run never
+//! waits for the collector.
+
+#[cfg(feature = "telemetry")]
+mod export;
+mod span;
+#[cfg(not(feature = "telemetry"))]
+mod without_feature;
+
+pub use crate::trace_context::Context;
+#[cfg(feature = "telemetry")]
+use export::Queue;
+use span::{Kind, Span};
+#[cfg(not(feature = "telemetry"))]
+use without_feature::Queue;
+
+use crate::tool::{Failure, Source};
+use ilo_drive::problem::Problem;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Where the spans of runs go. Clones share the queue.
+#[derive(Clone, Debug)]
+pub struct Telemetry {
+    queue: Arc<Queue>,
+    /// The span that the runs are part of.
+    parent: Option<Context>,
+}
+
+/// The trace of one run.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    telemetry: Telemetry,
+    run: Context,
+    /// The same moment by both clocks.
+    start: (Instant, SystemTime),
+}
+
+impl Telemetry {
+    /// As the environment says: `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT` names
+    /// the collector, `OTEL_EXPORTER_OTLP_HEADERS` has headers, `OTEL_SERVICE_NAME` a name, and `TRACEPARENT`
+    /// the span that runs are part of. `None` without a collector, or if `OTEL_SDK_DISABLED` is `true`.
+    ///
+    /// # Errors
+    /// A setting that cannot be used.
+    pub fn from_environment() -> Result<Option<Telemetry>, Problem> {
+        let parent = std::env::var("TRACEPARENT").ok().and_then(|text| text.parse().ok());
+        let queue = Queue::from_environment()?;
+        Ok(queue.map(|queue| Telemetry { queue: Arc::new(queue), parent }))
+    }
+
+    /// The same for runs that are part of this span, where there is one.
+    #[must_use]
+    pub fn part_of(&self, parent: Option<Context>) -> Telemetry {
+        Telemetry { queue: Arc::clone(&self.queue), parent: parent.or(self.parent) }
+    }
+
+    /// Waits until the queue is empty, for at most this time. Returns the first error, once.
+    pub fn flush(&self, most: Duration) -> Option<String> {
+        self.queue.flush(most)
+    }
+
+    /// The trace of a run that begins now.
+    pub(crate) fn begin(&self) -> Option<Trace> {
+        let run = Context::new(self.parent.as_ref())?;
+        Some(Trace { telemetry: self.clone(), run, start: (Instant::now(), SystemTime::now()) })
+    }
+}
+
+impl Trace {
+    /// The span of a call that begins.
+    pub(crate) fn call(&self) -> Option<Context> {
+        Context::new(Some(&self.run))
+    }
+
+    fn time(&self, at: Instant) -> SystemTime {
+        let (instant, time) = self.start;
+        match at.checked_duration_since(instant) {
+            Some(later) => time + later,
+            None => time - instant.duration_since(at),
+        }
+    }
+
+    /// A call has ended.
+    pub(crate) fn called(
+        &self,
+        span: Context,
+        (tool, source): (&str, Option<&Source>),
+        (start, end): (Instant, Instant),
+        result: &Result<ilo_drive::data::Data, Failure>,
+    ) {
+        let (server, name) = match source {
+            Some(Source::Server(target)) => match ilo_asm::catalog::server_and_tool(target) {
+                Some((server, name)) => (Some(server), name),
+                None => (None, tool),
+            },
+            _ => (None, tool),
+        };
+        let error = match result {
+            Ok(_) => None,
+            Err(Failure::TimedOut) => Some("timeout"),
+            Err(Failure::Interrupted) => Some("cancelled"),
+            Err(Failure::InDoubt(_)) => Some("in_doubt"),
+            Err(Failure::Limit(code, _)) => Some(code.as_str()),
+            Err(_) => Some("tool_error"),
+        };
+        let mut attributes =
+            vec![("gen_ai.operation.name", "execute_tool".to_owned()), ("gen_ai.tool.name", name.to_owned())];
+        let (title, kind) = match server {
+            Some(server) => {
+                attributes.push(("mcp.method.name", "tools/call".to_owned()));
+                attributes.push(("ilo.server", server.to_owned()));
+                (format!("tools/call {name}"), Kind::Client)
+            }
+            None => (format!("execute_tool {name}"), Kind::Internal),
+        };
+        self.send(Span {
+            context: span,
+            name: title,
+            kind,
+            start: self.time(start),
+            end: self.time(end),
+            attributes,
+            error: error.map(str::to_owned),
+        });
+    }
+
+    /// The run has ended; `error` says how, unless it is well.
+    pub(crate) fn ended(self, function: &str, error: Option<&str>) {
+        let attributes = vec![
+            ("gen_ai.operation.name", "invoke_workflow".to_owned()),
+            ("gen_ai.workflow.name", function.to_owned()),
+        ];
+        self.send(Span {
+            context: self.run,
+            name: format!("invoke_workflow {function}"),
+            kind: Kind::Internal,
+            start: self.start.1,
+            end: self.time(Instant::now()),
+            attributes,
+            error: error.map(str::to_owned),
+        });
+    }
+
+    fn send(&self, span: Span) {
+        self.telemetry.queue.add(span);
+    }
+}

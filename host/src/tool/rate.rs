@@ -1,0 +1,93 @@
+//! How often a tool may be called: so many calls in so much time, in all runs of this process together.
+
+use super::Failure;
+use crate::interrupt::Interrupt;
+use ilo_drive::policy::Rate;
+use ilo_drive::problem::shortened;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The most calls of a rate: each is remembered for its time.
+pub(crate) const RATE_CALLS: u64 = 10_000;
+/// The longest time of a rate, in milliseconds: a day.
+pub(crate) const RATE_MS: u64 = 86_400_000;
+/// The longest wait between two looks at whether the run was interrupted.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// When the last calls of a tool began, or will.
+#[derive(Debug, Default)]
+pub(crate) struct Limiter(Mutex<VecDeque<Instant>>);
+
+impl Limiter {
+    fn begun(&self) -> MutexGuard<'_, VecDeque<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the next place among the calls: when it is, or how much later than `deadline` it would be.
+    fn take(&self, rate: Rate, now: Instant, deadline: Instant) -> Result<Instant, Duration> {
+        let mut begun = self.begun();
+        while begun.len() > rate.calls {
+            begun.pop_front();
+        }
+        let first = if begun.len() < rate.calls { None } else { begun.front().copied() };
+        let free = first.and_then(|first| first.checked_add(rate.per)).map_or(now, |free| free.max(now));
+        if free > deadline {
+            return Err(free.saturating_duration_since(now));
+        }
+        if first.is_some() {
+            begun.pop_front();
+        }
+        begun.push_back(free);
+        Ok(free)
+    }
+
+    /// Waits until the tool may be called.
+    ///
+    /// # Errors
+    /// A failure at once where that is after the deadline: the call was not made.
+    pub(crate) fn wait(
+        &self,
+        rate: Rate,
+        tool: &str,
+        deadline: Instant,
+        interrupt: &Interrupt,
+    ) -> Result<(), Failure> {
+        let place = self.take(rate, Instant::now(), deadline).map_err(|wait| {
+            let (tool, calls, per) = (shortened(tool, 200), rate.calls, rate.per.as_millis());
+            Failure::text(format!(
+                "tool `{tool}` was not called: its rate of {calls} calls in {per} ms allows the next one in {} ms, and \
+                 the time limit is over before",
+                wait.as_millis()
+            ))
+        })?;
+        loop {
+            let left = place.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            } else if interrupt.is_set() {
+                return Err(Failure::Interrupted);
+            }
+            std::thread::sleep(left.min(LOOK));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_time_has_more_calls_than_the_rate() {
+        let limiter = Limiter::default();
+        let rate = Rate { calls: 3, per: Duration::from_millis(100) };
+        let now = Instant::now();
+        let far = now + Duration::from_mins(1);
+        let at = |n: u64| now + Duration::from_millis(n);
+        let taken: Vec<Instant> = (0..8).map(|_| limiter.take(rate, now, far).unwrap()).collect();
+        assert_eq!(taken, [0, 0, 0, 100, 100, 100, 200, 200].map(at));
+        assert_eq!(limiter.take(rate, at(50), at(199)), Err(Duration::from_millis(150)));
+        assert_eq!(limiter.take(rate, at(50), at(200)), Ok(at(200)), "what is refused takes no place");
+        assert_eq!(limiter.take(rate, at(1_000), far), Ok(at(1_000)));
+    }
+}

@@ -1,0 +1,298 @@
+//! What of a tools file no message, trace, log or outcome shows: values of headers, of the environment, of
+//! URLs and of arguments that look like secrets.
+//!
+//! A value counts as a secret unless it is plain: a path, a number, a word of small letters, or very short.
+//! If its name says that it is a secret, it always counts. An answer that a tool gives is data and is not
+//! changed.
+
+use super::Failure;
+use ilo_drive::data::Data;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The least bytes of a secret; shorter ones would hide ordinary text.
+const LEAST: usize = 4;
+/// The same of a value whose name does not say that it is a secret, and of a part of one at the edge of a
+/// text that was cut.
+const UNNAMED: usize = 8;
+/// What is written in the place of a secret.
+const HIDDEN: &str = "***";
+/// Secrets that are learned and kept.
+const LEARNED: usize = 16;
+/// What the name of a secret contains.
+const NAMES: [&str; 9] = ["key", "token", "secret", "pass", "pwd", "auth", "cred", "private", "session"];
+/// Headers whose values are no secrets.
+const OPEN: [&str; 5] = ["accept", "accept-language", "content-type", "user-agent", "mcp-protocol-version"];
+
+/// Texts that are hidden. All clones share what is learned later.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets {
+    /// Those of the tools file.
+    written: Arc<[String]>,
+    /// Those that are known only while the program runs, such as tokens: the latest ones.
+    learned: Arc<Mutex<Vec<String>>>,
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Secrets").finish_non_exhaustive()
+    }
+}
+
+/// Secrets as they are found.
+#[derive(Debug, Default)]
+pub(crate) struct Found(Vec<String>);
+
+/// Whether a name says that its value is a secret.
+fn is_named(name: &str) -> bool {
+    let name = name.to_lowercase();
+    NAMES.iter().any(|part| name.contains(part))
+}
+
+/// Whether a value is not taken for a secret unless its name says so.
+fn is_plain(value: &str) -> bool {
+    let is_path = ["/", "./", "../", "~", "\\"].iter().any(|start| value.starts_with(start))
+        || value.get(1..3).is_some_and(|drive| drive == ":\\");
+    value.len() < UNNAMED
+        || is_path
+        || value.bytes().all(|byte| byte.is_ascii_lowercase() || b"-_. ".contains(&byte))
+        || value.bytes().all(|byte| byte.is_ascii_digit() || b".,:- ".contains(&byte))
+}
+
+impl Found {
+    fn add(&mut self, named: bool, value: &str) {
+        let value = value.trim();
+        if value.len() >= LEAST && (named || !is_plain(value)) {
+            self.0.push(value.to_owned());
+        }
+    }
+
+    /// A header.
+    pub(crate) fn header(&mut self, name: &str, value: &str) {
+        if OPEN.iter().any(|open| open.eq_ignore_ascii_case(name)) {
+            return;
+        }
+        self.add(true, value);
+        // Behind the word for the kind of it.
+        if let Some((_, rest)) = value.trim().split_once(' ') {
+            self.add(true, rest);
+        }
+    }
+
+    /// A variable of the environment. Of a URL only its secrets count.
+    pub(crate) fn environment(&mut self, name: &str, value: &str) {
+        if value.contains("://") && !is_named(name) {
+            self.url(value, &[]);
+        } else {
+            self.add(is_named(name), value);
+        }
+    }
+
+    /// A URL, with variables that were replaced in it.
+    pub(crate) fn url(&mut self, url: &str, expanded: &[(String, String)]) {
+        expanded.iter().filter(|(_, value)| url.contains(value.as_str())).for_each(|(name, value)| {
+            self.add(is_named(name), value);
+        });
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        for part in query.split('&').chain([fragment]) {
+            self.part_of_url(part.split_once('=').map_or(part, |(_, value)| value), true);
+        }
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if let Some((user, _)) = host.rsplit_once('@') {
+            let (name, password) = user.split_once(':').unwrap_or((user, ""));
+            self.part_of_url(password, true);
+            self.part_of_url(name, false);
+        }
+        let random = |part: &&str| {
+            part.len() >= 2 * UNNAMED
+                && part.bytes().any(|byte| byte.is_ascii_digit())
+                && part.bytes().any(|byte| byte.is_ascii_alphabetic())
+        };
+        path.split('/').filter(random).for_each(|part| self.part_of_url(part, false));
+    }
+
+    /// A part of a URL, as it is written and as it is meant.
+    fn part_of_url(&mut self, part: &str, named: bool) {
+        self.add(named, part);
+        let meant = percent_encoding::percent_decode_str(part).decode_utf8_lossy();
+        if meant != part {
+            self.add(named, &meant);
+        }
+    }
+
+    /// The arguments of a program: what variables have put there, and what follows an option whose name says
+    /// that it is a secret.
+    pub(crate) fn arguments(&mut self, arguments: &[String], expanded: &[(String, String)]) {
+        let mut named = false;
+        for argument in arguments {
+            for (name, value) in expanded.iter().filter(|(_, value)| argument.contains(value.as_str())) {
+                self.add(is_named(name), value);
+            }
+            let option = argument.starts_with('-');
+            match argument.split_once('=') {
+                Some((name, value)) if is_named(name) => self.add(true, value),
+                _ if named && !option => self.add(true, argument),
+                _ if argument.contains("://") => self.url(argument, &[]),
+                _ => {}
+            }
+            named = option && !argument.contains('=') && is_named(argument);
+        }
+    }
+
+    /// All of them, longer ones first, so that none is left in half.
+    pub(crate) fn secrets(mut self) -> Secrets {
+        let escaped: Vec<String> = self.0.iter().map(|text| ilo_drive::data::write::quote(text)).collect();
+        self.0.extend(escaped.into_iter().map(|quoted| quoted.trim_matches('"').to_owned()));
+        self.0.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        self.0.dedup();
+        Secrets { written: self.0.into(), learned: Arc::default() }
+    }
+}
+
+impl Secrets {
+    fn learned(&self) -> MutexGuard<'_, Vec<String>> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a secret that is in no tools file.
+    #[cfg_attr(not(feature = "login"), allow(dead_code, reason = "only tokens are learned"))]
+    pub(crate) fn learn(&self, secret: &str) {
+        let mut learned = self.learned();
+        if secret.len() < LEAST || learned.iter().any(|known| known == secret) {
+            return;
+        }
+        if learned.len() >= LEARNED {
+            learned.remove(0);
+        }
+        learned.push(secret.to_owned());
+    }
+
+    /// All secrets.
+    fn all(&self) -> Vec<String> {
+        let mut all = self.learned().clone();
+        all.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        all.extend(self.written.iter().cloned());
+        all
+    }
+
+    /// A text without secrets, also where its end was cut.
+    pub(crate) fn hidden(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        let all = self.all();
+        for secret in &all {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), HIDDEN);
+            }
+        }
+        let (whole, dots) = text.strip_suffix('…').map_or((text.as_str(), ""), |text| (text, "…"));
+        let cut = all.iter().filter_map(|secret| {
+            (UNNAMED..secret.len())
+                .rev()
+                .find(|&at| secret.get(..at).is_some_and(|part| whole.ends_with(part)))
+        });
+        match cut.max() {
+            Some(length) => {
+                format!("{}{HIDDEN}{dots}", whole.get(..whole.len() - length).unwrap_or_default())
+            }
+            None => text,
+        }
+    }
+
+    /// The same where the text is the end of a longer one.
+    pub(crate) fn hidden_in_end(&self, text: &str) -> String {
+        let (text, all) = (self.hidden(text), self.all());
+        let cut = all.iter().filter_map(|secret| {
+            (1..secret.len())
+                .filter(|&at| secret.len() - at >= LEAST)
+                .find(|&at| secret.get(at..).is_some_and(|part| text.starts_with(part)))
+                .map(|at| secret.len() - at)
+        });
+        match cut.max() {
+            Some(length) => format!("{HIDDEN}{}", text.get(length..).unwrap_or_default()),
+            None => text,
+        }
+    }
+
+    /// A failure without secrets.
+    pub(crate) fn hidden_in(&self, failure: Failure) -> Failure {
+        if self.written.is_empty() && self.learned().is_empty() {
+            return failure;
+        }
+        match failure {
+            Failure::Failed(mut value) => {
+                self.hide(&mut value);
+                Failure::Failed(value)
+            }
+            Failure::InDoubt(text) => Failure::InDoubt(self.hidden(&text)),
+            Failure::Limit(code, text) => Failure::Limit(code, self.hidden(&text)),
+            other => other,
+        }
+    }
+
+    /// Hides secrets in every text of a value.
+    fn hide(&self, value: &mut Data) {
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            match value {
+                Data::Text(text) => *text = self.hidden(text),
+                Data::List(items) => open.extend(items),
+                Data::Record(fields) => open.extend(fields.iter_mut().map(|(_, value)| value)),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secrets(work: impl FnOnce(&mut Found)) -> Secrets {
+        let mut found = Found::default();
+        work(&mut found);
+        found.secrets()
+    }
+
+    #[test]
+    fn what_is_secret_is_hidden_and_what_is_plain_is_not() {
+        let secrets = secrets(|found| {
+            found.header("Authorization", "Bearer abc-123");
+            found.header("Accept", "application/json");
+            found.environment("API_KEY", "hunter");
+            found.environment("NODE_ENV", "production");
+            found.environment("ROOT", "/srv/data");
+            found.environment("PORT", "8080");
+            found.environment("DB", "postgres://me:pw-99@host/db");
+            found.environment("OTHER", "sk_live_0123");
+            found.url("https://u:p4ss@h.example/mcp?key=q%2Fr4&b=cc-dd", &[]);
+            let arguments = ["-y", "some-server", "--api-key", "k3y-value", "--token=t0ken", "--root", "."];
+            found.arguments(&arguments.map(str::to_owned), &[("X".to_owned(), "some-server".to_owned())]);
+        });
+        for secret in [
+            "Bearer abc-123",
+            "abc-123",
+            "hunter",
+            "pw-99",
+            "sk_live_0123",
+            "p4ss",
+            "q%2Fr4",
+            "q/r4",
+            "cc-dd",
+            "k3y-value",
+            "t0ken",
+        ] {
+            assert_eq!(secrets.hidden(&format!("a {secret} b")), "a *** b", "{secret}");
+        }
+        let plain = "application/json production /srv/data 8080 some-server postgres host -y .";
+        assert_eq!(secrets.hidden(plain), plain);
+    }
+
+    #[test]
+    fn a_secret_that_was_cut_is_hidden_too() {
+        let secrets = secrets(|found| found.header("x-key", "0123456789abcdef"));
+        assert_eq!(secrets.hidden("at the end 0123456789a…"), "at the end ***…");
+        assert_eq!(secrets.hidden_in_end("89abcdef and more"), "*** and more");
+        assert_eq!(secrets.hidden_in_end("more"), "more");
+    }
+}

@@ -1,0 +1,168 @@
+//! Servers that end, do not read, or answer what cannot be read: what a call of them comes to, and how soon.
+
+use super::{answers, call, fails, one_tool, over_http, tools};
+use ilo_host::Tools;
+use ilo_host::data::Data;
+use ilo_host::tools::Failure;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Less than any time limit in these tests.
+const SOON: Duration = Duration::from_secs(15);
+
+pub(crate) fn a_server_that_asks_and_never_reads_is_dropped() {
+    let begun = Instant::now();
+    fails(
+        "asks-and-never-reads",
+        60_000,
+        "server `h` was dropped: it sends requests and does not read the replies",
+    );
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    answers("asks-often", r#""hello""#);
+}
+
+/// Answers a call over HTTP with a stream of requests, and never takes a reply.
+pub(crate) fn a_server_that_asks_without_end_over_http_is_dropped() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            thread::spawn(move || {
+                let asked = super::request(&mut stream);
+                if asked.contains("\"method\":\"tools/call\"") {
+                    let head =
+                        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+                    drop(stream.write_all(head.as_bytes()));
+                    let ping = "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n";
+                    while stream.write_all(ping.repeat(100).as_bytes()).is_ok() {}
+                } else if asked.starts_with("POST") && asked.contains("\"result\"") {
+                    // A reply is never taken.
+                    drop(stream.read(&mut [0]));
+                } else {
+                    drop(stream.write_all(one_tool(&asked, String::new).as_bytes()));
+                }
+            });
+        }
+    });
+    let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}"}}}}}}"#);
+    let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();
+    tools.connect_all().unwrap();
+    let begun = Instant::now();
+    let failure = call(&tools, "get", "text", 60_000).unwrap_err();
+    let Failure::InDoubt(message) = &failure else { panic!("{failure:?}") };
+    assert!(message.contains("was dropped: it sends requests and does not read"), "{message}");
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+pub(crate) fn an_answer_that_cannot_be_read_fails_at_once() {
+    let begun = Instant::now();
+    fails("answers-nan", 60_000, "the tool's answer cannot be read");
+    fails("answers-1e999", 60_000, "the number 1e999 is beyond a double");
+    fails("answers-bad-utf8", 60_000, "bytes that are not UTF-8");
+    fails("answers-half-json", 60_000, "the tool's answer cannot be read");
+    fails("escapes-a-key", 60_000, "18446744073709551616 does not fit 64 bits");
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    let mut tools = tools("answers-half-a-pair", 20_000);
+    tools.connect(["say"]).unwrap();
+    assert_eq!(call(&tools, "say", "words", 20_000), Ok(Data::from("a\u{fffd}!\u{fffd}")));
+    let note = "server `h`: an answer of `echo` had half of a surrogate pair, which was read as U+FFFD";
+    assert_eq!(tools.notes(), [note]);
+    assert_eq!(tools.notes(), [""; 0], "it is noted once");
+    answers("answers-null", r#""kept""#);
+}
+
+pub(crate) fn an_unreadable_answer_over_http_fails_at_once() {
+    for kind in ["application/json", "text/event-stream"] {
+        let result = r#""result":{"content":[],"structuredContent":{"n":NaN}}"#;
+        let url = super::web(move |asked| one_tool(asked, || over_http(asked, kind, result)));
+        let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}"}}}}}}"#);
+        let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();
+        tools.connect_all().unwrap();
+        let begun = Instant::now();
+        let failure = call(&tools, "get", "text", 60_000).unwrap_err();
+        assert!(format!("{failure:?}").contains("the tool's answer cannot be read"), "{failure:?}");
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    }
+}
+
+pub(crate) fn a_server_that_does_not_know_the_newer_question_starts_soon() {
+    for scenario in ["ignores-discover", "dies-of-discover"] {
+        let begun = Instant::now();
+        answers(scenario, r#""hello""#);
+        assert!(begun.elapsed() < Duration::from_secs(8), "{scenario}: {:?}", begun.elapsed());
+    }
+}
+
+pub(crate) fn a_server_that_has_ended_is_started_again() {
+    let mut several = tools("dies-after-call", 20_000);
+    several.connect(["say"]).unwrap();
+    for _ in 0..4 {
+        assert_eq!(call(&several, "say", "words", 20_000), Ok(Data::from("hello")));
+        // It is noticed that it has ended.
+        thread::sleep(Duration::from_millis(300));
+    }
+}
+
+pub(crate) fn a_call_that_was_never_sent_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let marker = folder.path().join("dead");
+    let mut tools = tools(&format!("dies-for-good:{}", marker.display()), 20_000);
+    tools.connect(["say"]).unwrap();
+    assert_eq!(call(&tools, "say", "words", 20_000), Ok(Data::from("hello")));
+    thread::sleep(Duration::from_millis(300));
+    let begun = Instant::now();
+    for at in 0..6 {
+        let failure = call(&tools, "say", "words", 20_000).unwrap_err();
+        let Failure::Failed(Data::Text(message)) = &failure else { panic!("{failure:?}") };
+        assert!(
+            message.starts_with("server `h`: it has ended") && message.contains("was not made"),
+            "{message}"
+        );
+        let expected = if at < 3 { "could not be started again" } else { "" };
+        assert!(message.contains(expected), "{message}");
+    }
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+pub(crate) fn one_bad_tool_costs_only_itself() {
+    let mut tools = tools("one-bad-tool", 20_000);
+    tools.connect(["say"]).unwrap();
+    assert_eq!(call(&tools, "say", "words", 20_000), Ok(Data::from("hello")));
+    let lacking: Vec<String> = tools.lacking().map(ToString::to_string).collect();
+    assert!(
+        lacking.iter().any(|told| told.contains(
+            "server `h`: its tool `odd` cannot be used: its `inputSchema` is a number, expected a record"
+        )),
+        "{lacking:?}"
+    );
+    assert!(lacking.iter().any(|told| told.contains("its tool `number 3` cannot be used")), "{lacking:?}");
+    let told = tools.problems(["mcp://h/odd"]);
+    assert!(told.iter().any(|told| told.message.contains("cannot be used")), "{told:?}");
+}
+
+pub(crate) fn an_announcement_is_looked_at_once() {
+    let mut tools = tools("announces-once", 20_000);
+    tools.connect(["say"]).unwrap();
+    assert_eq!(call(&tools, "say", "words", 20_000), Ok(Data::from("hello")));
+    for _ in 0..3 {
+        assert_eq!(
+            call(&tools, "say", "words", 20_000),
+            Ok(Data::from("2")),
+            "it is listed for the second time"
+        );
+    }
+}
+
+/// A server that does not say when its tools change is asked again before a call that may change something.
+pub(crate) fn a_silent_change_stops_a_call_that_may_change_something() {
+    let mut tools = tools("changes-silently", 20_000);
+    tools.connect(["say"]).unwrap();
+    assert_eq!(call(&tools, "say", "words", 20_000), Ok(Data::from("hello")));
+    thread::sleep(Duration::from_millis(5_100));
+    let message = "server `h` has changed its tool `echo` since it was checked";
+    assert_eq!(call(&tools, "say", "words", 20_000), Err(Failure::text(message)));
+}
