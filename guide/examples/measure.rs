@@ -1,0 +1,222 @@
+//! Times of masks and tokens with the vocabulary o200k, for catalogues of 50 and 1,000 tools; with a folder
+//! as its argument it writes the catalogues, programs and tokens there, for comparison with other engines.
+//!
+//! `cargo run --release -p ilo-guide --example measure [FOLDER]`
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "a measurement may panic, and prints"
+)]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::{Random, step};
+use ilo_asm::catalog::{Catalog, Tool};
+use ilo_guide::{Guide, Options, Session, Vocab};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Programs of each catalogue.
+const PROGRAMS: u64 = 60;
+/// Each time is the least of so many.
+const ROUNDS: usize = 5;
+
+const SIGNATURE: &str = "f(id: text, n: number, items: list text) -> result text, text";
+
+fn tools(count: usize) -> Vec<Value> {
+    const ARGUMENTS: [&str; 12] = [
+        "id", "user_id", "query", "limit", "status", "email", "subject", "body", "amount", "currency",
+        "tags", "page",
+    ];
+    const VERBS: [&str; 8] = ["get", "list", "create", "update", "delete", "search", "send", "approve"];
+    const NOUNS: [&str; 10] =
+        ["user", "order", "invoice", "ticket", "message", "file", "event", "contact", "report", "payment"];
+    let mut random = Random::new(11);
+    let tool = |number: usize| {
+        let verb = VERBS[number % 8];
+        let noun = NOUNS[number / 8 % 10];
+        let name =
+            if number < 80 { format!("{verb}-{noun}") } else { format!("{verb}-{noun}-{}", number / 80) };
+        let (mut properties, mut required) = (serde_json::Map::new(), Vec::new());
+        for _ in 0..=random.below(5) {
+            let own = random.chance(3);
+            let base = *random.pick(&ARGUMENTS);
+            let argument = if own { format!("{base}_{}", number % 97) } else { base.to_owned() };
+            let schema = match base {
+                "limit" | "page" => json!({"type": "integer", "minimum": 1, "maximum": 100}),
+                "amount" => json!({"type": "number"}),
+                "status" | "currency" => json!({"type": "string", "enum": ["open", "closed", "pending"]}),
+                "tags" => json!({"type": "array", "items": {"type": "string"}}),
+                _ => json!({"type": "string"}),
+            };
+            if random.chance(2) {
+                required.push(argument.clone());
+            }
+            properties.insert(argument, schema);
+        }
+        let item = json!({"type": "object", "properties": {"id": {"type": "string"}, "name": {"type": "string"}, "total": {"type": "number"}}, "required": ["id"]});
+        let output = match verb {
+            "list" | "search" => json!({"type": "array", "items": item}),
+            "delete" | "send" => json!({"type": "boolean"}),
+            _ => item,
+        };
+        json!({
+            "name": name,
+            "inputSchema": {"type": "object", "properties": properties, "required": required},
+            "outputSchema": output,
+        })
+    };
+    (0..count).map(tool).collect()
+}
+
+fn catalog(tools: &[Value]) -> Catalog {
+    let mut catalog = Catalog::default();
+    for tool in tools {
+        let name = tool["name"].as_str().unwrap();
+        catalog.insert(Tool::new(name, None, Some(&tool["inputSchema"]), Some(&tool["outputSchema"])));
+    }
+    catalog
+}
+
+fn o200k() -> (tiktoken_rs::CoreBPE, Vec<Vec<u8>>) {
+    let bpe = tiktoken_rs::o200k_base().unwrap();
+    let tokens = (0..200_019).map(|token| bpe.decode_bytes(&[token]).unwrap_or_default());
+    let mut tokens: Vec<Vec<u8>> = tokens.collect();
+    // Special tokens have no bytes.
+    tokens[199_998..].iter_mut().for_each(Vec::clear);
+    (bpe, tokens)
+}
+
+fn shown(name: &str, times: &mut [f64]) {
+    times.sort_by(f64::total_cmp);
+    let at = |percent: usize| times[(times.len() - 1) * percent / 100];
+    println!("{name:24} p50 {:8.2} p90 {:8.2} p99 {:8.2} most {:8.2} µs", at(50), at(90), at(99), at(100));
+}
+
+fn micros(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e6
+}
+
+fn least(mut run: impl FnMut() -> f64) -> f64 {
+    (0..ROUNDS).map(|_| run()).fold(f64::MAX, f64::min)
+}
+
+fn programs(session: &Session<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut seed = 0;
+    while (all.len() as u64) < PROGRAMS {
+        seed += 1;
+        let mut random = Random::new(seed);
+        let mut guide = Guide::new(session);
+        for _ in 0..60 {
+            if !step(&mut guide, &mut random) {
+                break;
+            }
+        }
+        let end = guide.close().unwrap();
+        guide.accept_bytes(&end).unwrap();
+        let text = String::from_utf8(guide.text().to_vec()).unwrap();
+        if text.len() > 120 {
+            // Texts of models are longer than those of walks.
+            all.push(text.replace("\"id\"", "\"Your order has shipped: track it here\""));
+        }
+    }
+    all
+}
+
+fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Option<&str>) {
+    let tools = tools(count);
+    let catalog = catalog(&tools);
+    let start = Instant::now();
+    let session = Session::new(&catalog, SIGNATURE, &Options::default()).unwrap();
+    println!("\n{count} tools: session {:.2} ms", micros(start) / 1e3);
+    let programs = programs(&session);
+    let mut cold = Vec::new();
+    let (mut warm, mut accept, mut tight) = (Vec::new(), Vec::new(), Vec::new());
+    let mut bits = vec![0; vocab.mask_len()];
+    let (mut refused, mut most, mut forced, mut all) = (0, 0, 0, 0);
+    for program in &programs {
+        let tokens = bpe.encode_ordinary(program);
+        let mut guide = Guide::new(&session);
+        let mut budget = u32::try_from(tokens.len()).unwrap() + 20;
+        for &token in &tokens {
+            cold.push(least(|| {
+                let mut guide = guide.clone();
+                let start = Instant::now();
+                guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
+                micros(start)
+            }));
+            guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
+            warm.push(least(|| {
+                let start = Instant::now();
+                guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
+                micros(start)
+            }));
+            let start = Instant::now();
+            let _ = guide.clone().fill_mask(vocab, budget, &mut bits);
+            tight.push(micros(start));
+            budget -= 1;
+            let before = guide.clone();
+            let start = Instant::now();
+            let taken = guide.accept(vocab, token);
+            let first = micros(start);
+            if taken.is_err() {
+                refused += 1;
+                break;
+            }
+            accept.push(first.min(least(|| {
+                let mut guide = before.clone();
+                let start = Instant::now();
+                guide.accept(vocab, token).unwrap();
+                micros(start)
+            })));
+            most = most.max(guide.memory());
+        }
+        let mut guide = Guide::new(&session);
+        let mut at = 0;
+        let bytes = program.as_bytes();
+        while at < bytes.len() {
+            let skip = guide.forced().len().max(1);
+            forced += if skip > 1 { skip } else { 0 };
+            all += skip;
+            let end = (at + skip).min(bytes.len());
+            guide.accept_bytes(&bytes[at..end]).unwrap();
+            at = end;
+        }
+    }
+    shown("mask, first touch", &mut cold);
+    shown("mask, warm", &mut warm);
+    shown("mask, 20 tokens to spare", &mut tight);
+    shown("accept a token", &mut accept);
+    println!(
+        "{} programs, {} tokens, {refused} refused; guide at most {} kB; forced {:.0} % of bytes",
+        programs.len(),
+        accept.len(),
+        most / 1000,
+        100.0 * forced as f64 / all as f64
+    );
+    if let Some(folder) = folder {
+        let all = json!({"tools": tools});
+        std::fs::write(format!("{folder}/catalog-{count}.json"), all.to_string()).unwrap();
+        let all = json!({"signature": SIGNATURE, "prefix": session.prefix(), "programs": programs});
+        std::fs::write(format!("{folder}/programs-{count}.json"), all.to_string()).unwrap();
+    }
+}
+
+fn main() {
+    let folder = std::env::args().nth(1);
+    let (bpe, tokens) = o200k();
+    let start = Instant::now();
+    let vocab = Vocab::new(&tokens, 199_999).unwrap();
+    println!(
+        "vocabulary {:.1} ms, {:.2} MB with its tables",
+        micros(start) / 1e3,
+        vocab.memory() as f64 / 1e6
+    );
+    for count in [50, 1000] {
+        measure(count, &bpe, &vocab, folder.as_deref());
+    }
+}

@@ -1,0 +1,418 @@
+//! Lines: which statement may begin at which level, and how blocks open and end.
+
+use crate::automaton::flow::bit;
+use crate::automaton::offers::{Words, one};
+use crate::automaton::state::{
+    Block, Branch, Core, Gives, Goes, Kind, LEVELS, LOOPS, Loop, NO_SLOT, NONE, Phase, Stmt,
+};
+use crate::automaton::want::{ANY, Want};
+use ilo_asm::rules::Demand;
+use ilo_asm::types::Inferred;
+use ilo_spec::node::Word;
+
+/// The levels that a block may have beyond those that are offered, so that what must be matched can be.
+const SPARE: u8 = 2;
+
+impl Core<'_, '_> {
+    /// The level of the innermost block, where the next statement may be.
+    pub(crate) fn level(&self) -> u8 {
+        self.block().level
+    }
+
+    /// Goes up to the block of a level; `false` where a block cannot end here.
+    pub(crate) fn up_to(&mut self, level: u8) -> bool {
+        while self.block().level > level {
+            if !self.settle() || !self.close_block() {
+                return false;
+            }
+        }
+        self.block().level == level
+    }
+
+    /// Whether the program may end here, and ends it.
+    pub(crate) fn end(&mut self) -> bool {
+        self.up_to(0) && self.settle() && {
+            let body = self.block();
+            body.may_close() && !(body.gives.lives() && self.owes())
+        }
+    }
+
+    /// The words that a line of a level may begin with.
+    pub(crate) fn line_words(&mut self, level: u8) -> Words {
+        self.trial(|this| if this.up_to(level) { this.words_here() } else { 0 })
+    }
+
+    fn words_here(&mut self) -> Words {
+        let block = self.block();
+        let mut words = self.second_words(&block);
+        if self.settle() {
+            words |= self.statements();
+        }
+        words
+    }
+
+    /// ELSE, or the arm of a MATCH.
+    fn second_words(&mut self, block: &Block) -> Words {
+        if block.kind == Kind::Match {
+            let slot = (0..=self.state.next).any(|slot| self.bindable(slot));
+            return match (block.arms, block.first) {
+                _ if !slot => 0,
+                (2, None) => one(Word::Err),
+                (1, Some(_)) => one(Word::Ok),
+                (1, None) if block.hard || block.must_live => one(Word::Ok),
+                (1, None) => one(Word::Ok) | one(Word::Err),
+                _ => 0,
+            };
+        }
+        let done = self.block_at(block.pending);
+        let none = block.pending == NONE || (done.kind == Kind::Pass && done.ok == NONE);
+        if none { 0 } else { one(Word::Else) }
+    }
+
+    /// The words that begin a statement of the innermost block.
+    fn statements(&mut self) -> Words {
+        let block = self.block();
+        if block.kind == Kind::Match || block.sealed || !block.gives_on() {
+            return 0;
+        }
+        self.state.frame = NONE;
+        if block.rollback {
+            return self.marked(Word::Rollback);
+        }
+        let mut words = self.controls() | self.marked(Word::Rollback) | self.marked(Word::Undo);
+        if (0..=self.state.next).any(|slot| self.bindable(slot)) {
+            words |= one(Word::Let);
+        }
+        self.state.stmt = Stmt::Value;
+        if self.some_call(ANY) {
+            words |= one(Word::Call);
+        }
+        if !block.must_live {
+            words |= one(Word::Fail);
+            if self.session.err.is_some() {
+                words |= one(Word::RetErr);
+            }
+            if !self.owes() {
+                words |= one(if self.session.err.is_some() { Word::RetOk } else { Word::Ret });
+            }
+            if block.loops > 0 && !self.owes_in_loop(block.before) {
+                words |= one(Word::Break);
+            }
+        }
+        if let Goes::Kept(want) | Goes::Out(want) = block.goes
+            && !self.owes()
+        {
+            words |= self.expressions(want) & !one(Word::Call);
+        }
+        words
+    }
+
+    /// UNDO or ROLLBACK, if there is a call for it.
+    fn marked(&mut self, word: Word) -> Words {
+        self.state.stmt = Stmt::Mark(word);
+        if self.some_call(ANY) { one(word) } else { 0 }
+    }
+
+    /// IF, FOR and MATCH, where they may be.
+    pub(crate) fn controls(&self) -> Words {
+        let block = self.block();
+        let mut words = 0;
+        if block.level < LEVELS {
+            words |= one(Word::If);
+            let slot = (0..=self.state.next).any(|slot| self.bindable(slot));
+            if block.loops < LOOPS && slot {
+                words |= one(Word::For);
+            }
+        }
+        let owed = |slot: &u8| self.now().calls(*slot) & self.state.checked != 0;
+        let spare = |slot: &u8| if owed(slot) { SPARE } else { 0 };
+        if (0..self.state.next).any(|slot| self.matchable(slot) && block.level + 1 < LEVELS + spare(&slot)) {
+            words |= one(Word::Match);
+        }
+        words
+    }
+
+    /// Begins a line at a level with a word that it may begin with.
+    pub(crate) fn begin_line(&mut self, level: u8, word: Word) {
+        self.up_to(level);
+        let block = self.block();
+        self.state.frame = NONE;
+        self.state.bound = NO_SLOT;
+        match word {
+            Word::Else => {
+                self.state.arm = word;
+                self.state.phase = Phase::BlockCount;
+                return;
+            }
+            Word::Err | Word::Ok if block.kind == Kind::Match => {
+                self.state.arm = word;
+                self.state.phase = Phase::ArmSlot;
+                return;
+            }
+            _ => {}
+        }
+        self.settle();
+        self.state.arm = Word::Let;
+        match word {
+            Word::Let => {
+                self.state.stmt = Stmt::Let;
+                self.state.phase = Phase::LetSlot;
+            }
+            Word::If | Word::For | Word::Match => self.control(word),
+            Word::Ret | Word::RetOk | Word::RetErr | Word::Fail => {
+                self.state.stmt = Stmt::Exit(word);
+                let ty = match word {
+                    Word::RetErr | Word::Fail => self.session.err.unwrap_or(Inferred::ANY),
+                    _ => self.session.output,
+                };
+                let want = self.arena.add_want(Want::Demand(Demand::Is(ty)));
+                self.operand(want, false);
+            }
+            Word::Break => self.leave_loop(),
+            Word::Undo | Word::Rollback => {
+                self.state.stmt = Stmt::Mark(word);
+                self.state.want = ANY;
+                self.state.behind = false;
+                self.state.phase = Phase::CallWord;
+            }
+            _ => {
+                self.state.stmt = Stmt::Value;
+                let want = match block.goes {
+                    Goes::Kept(want) | Goes::Out(want) if word != Word::Call => want,
+                    _ => ANY,
+                };
+                self.operand(want, false);
+                self.take_word(word);
+            }
+        }
+    }
+
+    /// Begins IF, FOR or MATCH.
+    pub(crate) fn control(&mut self, word: Word) {
+        self.state.arm = word;
+        match word {
+            Word::If => {
+                self.state.stmt = Stmt::If;
+                let want = self.arena.add_want(Want::Demand(Demand::Condition));
+                self.operand(want, true);
+            }
+            Word::For => {
+                self.state.stmt = Stmt::For;
+                self.state.phase = Phase::ForSlot;
+            }
+            _ => {
+                self.state.stmt = Stmt::Match;
+                self.state.phase = Phase::MatchSlot;
+            }
+        }
+    }
+
+    /// BREAK.
+    fn leave_loop(&mut self) {
+        let block = self.block();
+        self.state.plain |= self.now().held() & !block.before;
+        let at = usize::from(block.loops.saturating_sub(1));
+        let broken = self.state.loops.get(at).map_or(NONE, |of| of.broken);
+        let joined = self.join(broken, self.state.slots);
+        if let Some(of) = self.state.loops.get_mut(at) {
+            of.broken = joined;
+        }
+        self.end_statement(Gives::NEVER, NONE);
+    }
+
+    /// A statement is complete.
+    pub(crate) fn end_statement(&mut self, gives: Gives, value: u32) {
+        let block = self.block();
+        self.set_block(Block { started: true, gives, value, rollback: false, pending: NONE, ..block });
+        self.state.phase = Phase::End;
+    }
+
+    /// A value as a statement is complete.
+    pub(crate) fn end_statement_value(&mut self, value: u32) {
+        let block = self.block();
+        let is_call = self.state.top == Word::Call;
+        let fits = match block.goes {
+            Goes::Out(want) | Goes::Kept(want) => {
+                self.arena.takes(self.session, want, self.arena.value(value))
+            }
+            Goes::Nowhere => true,
+        };
+        self.end_statement(if fits { Gives::VALUE } else { Gives::LACK }, value);
+        let block = self.block();
+        self.set_block(Block { sealed: !is_call, ..block });
+        if is_call {
+            self.demand_rollback();
+        }
+    }
+
+    /// The count of a header: its block is open.
+    pub(crate) fn open_block(&mut self, zero: bool) {
+        match self.state.arm {
+            Word::If => self.open_then(zero),
+            Word::For => self.open_pass(zero),
+            Word::Else => self.open_else(zero),
+            Word::Err | Word::Ok => self.open_arm(zero),
+            _ => {}
+        }
+        self.state.phase = Phase::End;
+    }
+
+    /// A block inside the innermost one.
+    fn inside(&self, kind: Kind, zero: bool) -> Block {
+        let around = self.block();
+        let bound = self.state.bound;
+        let is_bound = bound != NO_SLOT;
+        Block {
+            kind,
+            parent: self.state.block,
+            level: around.level + 1,
+            loops: around.loops,
+            goes: if is_bound { Goes::Kept(ANY) } else { around.goes },
+            hard: is_bound,
+            chain: around.chain || is_bound,
+            zero,
+            fork: self.state.slots,
+            bound,
+            held: around.held,
+            before: around.before,
+            ..Block::new(kind)
+        }
+    }
+
+    fn open_then(&mut self, zero: bool) {
+        let block = self.inside(Kind::Then, zero);
+        self.set_block(block);
+    }
+
+    fn open_pass(&mut self, zero: bool) {
+        let around = self.block();
+        let mut block = self.inside(Kind::Pass, zero);
+        let is_bound = block.bound != NO_SLOT;
+        block.hard = false;
+        block.chain = false;
+        block.must_some = is_bound;
+        block.must_live = is_bound;
+        block.range = self.state.top == Word::Range;
+        block.loops = around.loops + 1;
+        block.before = low_bits(self.state.calls);
+        if !is_bound {
+            block.goes = match around.goes {
+                Goes::Out(want) => match self.arena.want(want) {
+                    Want::Demand(Demand::Is(ty)) if ty == Inferred::ANY => Goes::Kept(ANY),
+                    Want::Demand(Demand::Is(ty)) if ty.lists > 0 => {
+                        let item = self.item_want(want);
+                        Goes::Kept(self.arena.add_want(item))
+                    }
+                    _ => Goes::Nowhere,
+                },
+                Goes::Kept(_) => Goes::Kept(ANY),
+                Goes::Nowhere => Goes::Nowhere,
+            };
+            if let Goes::Kept(want) = around.goes
+                && want != ANY
+            {
+                block.goes = if self.arena.takes_type(self.session, want, Inferred::ANY.list()) {
+                    let item = self.item_want(want);
+                    Goes::Kept(self.arena.add_want(item))
+                } else {
+                    Goes::Nowhere
+                };
+            }
+        }
+        let at = usize::from(around.loops);
+        if let Some(of) = self.state.loops.get_mut(at) {
+            *of = Loop::NEW;
+        }
+        let (slot, value) = (self.state.slot, self.state.want);
+        self.set_block(block);
+        self.change(|slots| {
+            if let Some(kept) = slots.kept.get_mut(at) {
+                *kept = u64::MAX;
+            }
+        });
+        self.bind(slot, value, 0);
+    }
+
+    pub(crate) fn open_match(&mut self, both: bool) {
+        let mut block = self.inside(Kind::Match, false);
+        block.slot = self.state.slot;
+        block.arms = if both { 2 } else { 1 };
+        block.must_live = self.block().must_live;
+        (block.ok, block.err) = self.take(block.slot);
+        block.fork = self.state.slots;
+        self.set_block(block);
+        self.state.phase = Phase::End;
+    }
+
+    fn open_arm(&mut self, zero: bool) {
+        let around = self.block();
+        let is_err = self.state.arm == Word::Err;
+        let kind = if is_err { Kind::Err } else { Kind::Ok };
+        self.state.bound = around.bound;
+        let mut block = self.inside(kind, zero);
+        block.bound = NO_SLOT;
+        self.state.slots = around.fork;
+        if is_err && around.arms == 1 {
+            block.held |= self.slots_at(around.fork).held();
+            if around.chain {
+                block.goes = Goes::Nowhere;
+            }
+        }
+        match around.first {
+            Some(first) => self.second(&mut block, &first, around.must_live),
+            None => block.must_live = around.must_live && !is_err,
+        }
+        let value = if is_err { around.err } else { around.ok };
+        let slot = self.state.slot;
+        self.set_block(block);
+        self.bind(slot, value, 0);
+    }
+
+    /// What the second of two branches must be.
+    fn second(&self, block: &mut Block, first: &Branch, must_live: bool) {
+        if first.slots != NONE {
+            block.held |= self.slots_at(first.slots).held();
+        }
+        block.must_live = must_live && first.slots == NONE;
+        if block.chain && first.sealed {
+            block.hard = true;
+        } else if block.chain && first.gives.lack {
+            block.goes = Goes::Nowhere;
+        }
+    }
+
+    fn open_else(&mut self, zero: bool) {
+        let around = self.block();
+        let done = self.block_at(around.pending);
+        self.state.bound = done.bound;
+        self.set_block(Block { pending: NONE, ..around });
+        if done.kind == Kind::Then {
+            let mut block = self.inside(Kind::Else, zero);
+            block.first = done.first;
+            block.fork = done.fork;
+            self.state.slots = done.fork;
+            if let Some(first) = done.first {
+                self.second(&mut block, &first, around.must_live);
+            }
+            return self.set_block(block);
+        }
+        let mut block = self.inside(Kind::LoopElse, zero);
+        let broken = done.ok;
+        block.ok = broken;
+        block.goes = Goes::Nowhere;
+        block.first = done.first;
+        let sealed = done.first.is_some_and(|first| first.sealed);
+        block.hard = done.bound != NO_SLOT || (block.chain && sealed);
+        block.must_live = around.must_live && broken == NONE;
+        if broken != NONE {
+            block.held |= self.slots_at(broken).held();
+        }
+        self.state.slots = done.first.map_or(self.state.slots, |first| first.slots);
+        self.set_block(block);
+    }
+}
+
+/// The bits of the first calls.
+fn low_bits(count: u8) -> u64 {
+    if count >= 64 { u64::MAX } else { bit(count) - 1 }
+}

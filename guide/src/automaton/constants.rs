@@ -1,0 +1,205 @@
+//! The shortest constant that fits a place: it is what lets every expression end.
+
+use crate::automaton::session::Session;
+use crate::automaton::want::{Arena, Want};
+use ilo_asm::ast::Literal;
+use ilo_asm::catalog::Shape;
+use ilo_asm::check::{Part, ValueInfo};
+use ilo_asm::types::Inferred;
+use ilo_spec::program::Number;
+use ilo_spec::pure::Kinds;
+use std::fmt::Write;
+
+/// How deep the constant of a tool's argument may nest.
+pub(crate) const DEEPEST_CONSTANT: u8 = 4;
+/// The integers that are written as constants of a range.
+const RANGE: i64 = 999_999_999_999_999;
+
+/// How deep the shortest constant of a shape nests; `None` where there is none.
+pub(crate) fn depth_of(session: &Session<'_>, shape: Shape<'_>) -> Option<u8> {
+    depth_within(session, shape, DEEPEST_CONSTANT)
+}
+
+fn depth_within(session: &Session<'_>, shape: Shape<'_>, left: u8) -> Option<u8> {
+    let left = left.checked_sub(1)?;
+    if shape.is_any() || flat(shape).is_some() {
+        return Some(1);
+    }
+    if !shape.kinds().meets(Kinds::RECORD) {
+        return None;
+    }
+    let mut deepest = 0;
+    for field in shape.fields().filter(|field| field.required) {
+        session.field_numbers.get(field.name)?;
+        deepest = deepest.max(depth_within(session, field.shape, left)?);
+    }
+    Some(deepest + 1)
+}
+
+/// A constant of a shape that holds no other.
+fn flat(shape: Shape<'_>) -> Option<String> {
+    let takes = |kind| shape.kinds().meets(kind);
+    if takes(Kinds::LIST) {
+        return Some("LIST 0".to_owned());
+    }
+    if takes(Kinds::NIL) {
+        return Some("LIT 2 nil".to_owned());
+    }
+    if takes(Kinds::BOOL) {
+        return Some(format!("LIT 3 {}", shape.boolean().unwrap_or(true)));
+    }
+    if takes(Kinds::TEXT) {
+        let text = shape.texts().map_or(Some(""), |texts| texts.first().map(|text| &**text));
+        if let Some(text) = text {
+            return Some(format!("LIT 0 {}", serde_json::Value::from(text)));
+        }
+    }
+    if takes(Kinds::NUMBER)
+        && let Some(number) = number(shape)
+    {
+        return Some(format!("LIT 1 {number}"));
+    }
+    None
+}
+
+/// A number of a shape.
+fn number(shape: Shape<'_>) -> Option<String> {
+    if let Some(numbers) = shape.numbers() {
+        return numbers.first().map(ToString::to_string);
+    }
+    let (low, high) = integers(shape)?;
+    Some(
+        if low <= 0 && 0 <= high {
+            0
+        } else if low > 0 {
+            low
+        } else {
+            high
+        }
+        .to_string(),
+    )
+}
+
+/// The integers of a shape of numbers, within what is written; `None` where there is none.
+pub(crate) fn integers(shape: Shape<'_>) -> Option<(i64, i64)> {
+    let fits = |int: i64| shape.refuses_number(Number::Int(int)).is_none();
+    let (least, most) = shape.range();
+    let near = |number: Number| match number {
+        Number::Int(int) => int.clamp(-RANGE, RANGE),
+        Number::Double(double) => {
+            format!("{:.0}", double.floor()).parse().unwrap_or(if double < 0.0 { -RANGE } else { RANGE })
+        }
+    };
+    let low = least.map_or(-RANGE, |bound| near(bound.number));
+    let high = most.map_or(RANGE, |bound| near(bound.number));
+    let low = (low..=low.saturating_add(2)).find(|&int| fits(int))?;
+    let high = (high.saturating_sub(2)..=high.saturating_add(1)).rev().find(|&int| fits(int))?;
+    (low <= high && low >= -RANGE && high <= RANGE).then_some((low, high))
+}
+
+impl<'c> Arena<'c> {
+    /// Whether some constant is as wanted.
+    pub(crate) fn has_constant(&self, session: &Session<'c>, want: Want<'c>) -> bool {
+        match want {
+            Want::Shape(shape) if !shape.is_any() => depth_of(session, shape).is_some(),
+            _ => self.constant_of_type(session, want).is_some(),
+        }
+    }
+
+    /// The shortest constant of a want.
+    pub(crate) fn constant(&self, session: &Session<'c>, want: Want<'c>) -> Option<String> {
+        if let Want::Shape(shape) = want
+            && !shape.is_any()
+        {
+            let mut out = String::new();
+            return shape_constant(session, shape, DEEPEST_CONSTANT, &mut out).then_some(out);
+        }
+        self.constant_of_type(session, want).map(str::to_owned)
+    }
+
+    fn constant_of_type(&self, session: &Session<'c>, want: Want<'c>) -> Option<&'static str> {
+        let candidates: [(&'static str, Inferred, Option<Literal<'_>>); 6] = [
+            ("LIST 0", Inferred::ANY.list(), None),
+            ("OBJ 0", Inferred::RECORD, None),
+            ("LIT 1 0", Inferred::NUMBER, None),
+            ("LIT 3 true", Inferred::BOOL, None),
+            ("LIT 2 nil", Inferred::NIL, Some(Literal::Nil)),
+            ("LIT 0 \"\"", Inferred::TEXT, Some(Literal::Text(""))),
+        ];
+        let found = candidates.iter().find(|(text, ty, _)| {
+            let part = if *ty == Inferred::NIL || *text == "LIST 0" { Part::Nothing } else { Part::Unknown };
+            self.accepts(session, want, ValueInfo::held(*ty).with_part(part))
+        });
+        found.map(|found| found.0)
+    }
+}
+
+fn shape_constant(session: &Session<'_>, shape: Shape<'_>, left: u8, out: &mut String) -> bool {
+    let Some(left) = left.checked_sub(1) else { return false };
+    if shape.is_any() {
+        out.push_str("LIST 0");
+        return true;
+    }
+    if let Some(flat) = flat(shape) {
+        out.push_str(&flat);
+        return true;
+    }
+    if !shape.kinds().meets(Kinds::RECORD) {
+        return false;
+    }
+    let required = || shape.fields().filter(|field| field.required);
+    let _ = write!(out, "OBJ {}", required().count());
+    for field in required() {
+        let Some(number) = session.field_numbers.get(field.name) else { return false };
+        let _ = write!(out, " {number} ");
+        if !shape_constant(session, field.shape, left, out) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The longest texts that constants of the session's tools have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lengths {
+    /// Of an argument or a field.
+    pub(crate) constant: String,
+    /// Of all that a call must be given.
+    pub(crate) call: String,
+}
+
+/// Finds the longest constants of the arguments of a session's tools.
+pub(crate) fn lengths(session: &Session<'_>) -> Lengths {
+    let mut found = Lengths { constant: " 63 LIST 0".to_owned(), call: String::new() };
+    for tool in &session.tools {
+        let Some(crate::automaton::session::Callee::Tool(callee)) = &tool.callee else { continue };
+        let mut call = " CALL 999".to_owned();
+        let mut shapes: Vec<(Shape<'_>, u8)> = vec![(callee.input(), 0)];
+        let mut seen = 0;
+        while let Some((shape, depth)) = shapes.pop() {
+            seen += 1;
+            let mut inner: Vec<Shape<'_>> = shape.fields().map(|it| it.shape).collect();
+            inner.push(shape.item());
+            for (at, field) in inner.iter().enumerate() {
+                let mut text = " 999 ".to_owned();
+                shape_constant(session, *field, DEEPEST_CONSTANT, &mut text);
+                if depth == 0
+                    && at < shape.fields().len()
+                    && shape.fields().nth(at).is_some_and(|it| it.required)
+                {
+                    call += &text;
+                }
+                if text.len() > found.constant.len() {
+                    found.constant = text;
+                }
+            }
+            if depth < DEEPEST_CONSTANT && seen < 256 {
+                shapes.extend(inner.iter().filter(|it| !it.is_any()).map(|&it| (it, depth + 1)));
+            }
+        }
+        if call.len() > found.call.len() {
+            found.call = call;
+        }
+    }
+    found
+}

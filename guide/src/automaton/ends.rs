@@ -1,0 +1,236 @@
+//! How blocks end: branches meet, and statements with blocks become complete.
+
+use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, NO_SLOT, NONE, SLOTS};
+use ilo_asm::check::ValueInfo;
+
+impl<'c> Core<'_, 'c> {
+    /// Ends the innermost block, whose own blocks are settled.
+    pub(crate) fn close_block(&mut self) -> bool {
+        let block = self.block();
+        if block.parent == NONE {
+            return false;
+        }
+        if block.kind == Kind::Match {
+            return block.arms == 0 && self.finish_match(&block);
+        }
+        if !block.may_close() {
+            return false;
+        }
+        let lives = block.gives.lives();
+        let here = if lives { self.state.slots } else { NONE };
+        let branch = Branch { slots: here, gives: block.gives, value: block.value, sealed: block.sealed };
+        match block.kind {
+            Kind::Then => self.pend(&block, branch),
+            Kind::Else => {
+                let Some(first) = block.first else { return false };
+                self.joinable(first.slots, here) && self.finish(&block, first, branch)
+            }
+            Kind::Err | Kind::Ok => self.close_arm(&block, branch),
+            Kind::Pass => self.close_pass(&block, branch),
+            Kind::LoopElse => self.close_loop_else(&block, branch),
+            Kind::Body | Kind::Match => false,
+        }
+    }
+
+    /// Leaves a block to which an ELSE may belong.
+    fn pend(&mut self, block: &Block, branch: Branch) -> bool {
+        let done = crate::automaton::state::add(&mut self.blocks, Block { first: Some(branch), ..*block });
+        let around = self.block_at(block.parent);
+        self.state.block = block.parent;
+        self.set_block(Block { pending: done, started: true, ..around });
+        true
+    }
+
+    /// Takes the last statement as complete, without ELSE.
+    pub(crate) fn settle(&mut self) -> bool {
+        let around = self.block();
+        if around.pending == NONE {
+            return true;
+        }
+        let done = self.block_at(around.pending);
+        let Some(first) = done.first else { return false };
+        if done.kind == Kind::Then {
+            let missing = Branch { slots: done.fork, gives: Gives::LACK, value: NONE, sealed: false };
+            let lost = done.hard || (done.chain && first.sealed);
+            if lost || !self.joinable(first.slots, done.fork) {
+                return false;
+            }
+            return self.finish(&Block { parent: self.state.block, ..done }, first, missing);
+        }
+        let broken = done.ok;
+        if done.range && broken != NONE {
+            return false;
+        }
+        self.end_loop(&Block { parent: self.state.block, ..done }, first, first.slots, broken)
+    }
+
+    fn close_arm(&mut self, block: &Block, branch: Branch) -> bool {
+        let around = self.block_at(block.parent);
+        let held = Block { arms: around.arms - 1, started: true, ..around };
+        let lone = around.arms == 1 && around.first.is_none();
+        let next = match around.first {
+            // The second of two.
+            Some(first) => {
+                if !self.joinable(first.slots, branch.slots) {
+                    return false;
+                }
+                let both = self.merge(first, branch);
+                Block { first: Some(both), ..held }
+            }
+            None if lone && block.kind == Kind::Err => {
+                let slots = self.state.slots;
+                self.state.slots = around.fork;
+                self.bind(around.slot, around.ok, 0);
+                let other =
+                    Branch { slots: self.state.slots, gives: Gives::LACK, value: NONE, sealed: false };
+                self.state.slots = slots;
+                if !self.joinable(other.slots, branch.slots) || (branch.sealed && around.chain) {
+                    return false;
+                }
+                let both = self.merge(branch, other);
+                Block { first: Some(both), ..held }
+            }
+            None => Block { first: Some(branch), ..held },
+        };
+        self.state.block = block.parent;
+        self.set_block(next);
+        true
+    }
+
+    fn finish_match(&mut self, block: &Block) -> bool {
+        let Some(branch) = block.first else { return false };
+        let never = Branch { slots: NONE, gives: Gives::NEVER, value: NONE, sealed: false };
+        self.finish(block, branch, never)
+    }
+
+    fn merge(&mut self, a: Branch, b: Branch) -> Branch {
+        let value = match (a.gives.value, b.gives.value) {
+            (true, true) => {
+                let joined = self.arena.value(a.value).join(self.arena.value(b.value));
+                self.arena.add_value(joined)
+            }
+            (true, false) => a.value,
+            _ => b.value,
+        };
+        let slots = self.join(a.slots, b.slots);
+        Branch { slots, gives: a.gives.or(b.gives), value, sealed: a.sealed || b.sealed }
+    }
+
+    /// Both branches of a control statement have ended.
+    fn finish(&mut self, block: &Block, first: Branch, second: Branch) -> bool {
+        let whole = self.merge(first, second);
+        self.complete(block, whole)
+    }
+
+    /// A control statement is complete.
+    fn complete(&mut self, block: &Block, whole: Branch) -> bool {
+        self.state.block = block.parent;
+        let lives = whole.slots != NONE;
+        if lives {
+            self.state.slots = whole.slots;
+        }
+        if block.bound == NO_SLOT {
+            self.end_statement(whole.gives, whole.value);
+            let around = self.block();
+            self.set_block(Block { sealed: whole.sealed, ..around });
+            return self.misfit_ends();
+        }
+        if whole.gives.lack || (lives && !self.bindable(block.bound)) {
+            return false;
+        }
+        if lives {
+            let value = if whole.value == NONE { 0 } else { whole.value };
+            self.bind(block.bound, value, 0);
+        } else {
+            self.state.next = self.state.next.max(block.bound.saturating_add(1).min(SLOTS));
+        }
+        self.end_statement(if lives { Gives::LACK } else { Gives::NEVER }, NONE);
+        true
+    }
+
+    /// What has a value that nothing can follow must have one that fits on every path.
+    fn misfit_ends(&self) -> bool {
+        let block = self.block();
+        !(block.chain && block.sealed && block.gives.lack)
+    }
+
+    fn close_pass(&mut self, block: &Block, branch: Branch) -> bool {
+        if branch.slots != NONE {
+            if self.owes_in_loop(block.before) {
+                return false;
+            }
+            self.state.plain |= self.now().held() & !block.before;
+        }
+        let exit = self.join(block.fork, branch.slots);
+        let at = usize::from(block.loops.saturating_sub(1));
+        let ok = self.state.loops.get(at).map_or(NONE, |of| of.broken);
+        self.pend(&Block { ok, ..*block }, Branch { slots: exit, ..branch })
+    }
+
+    fn close_loop_else(&mut self, block: &Block, branch: Branch) -> bool {
+        let broken = block.ok;
+        let Some(pass) = block.first else { return false };
+        if !self.joinable(branch.slots, broken) {
+            return false;
+        }
+        let lacks = branch.gives.lives();
+        self.end_loop_with(block, pass, branch.slots, broken, lacks)
+    }
+
+    fn end_loop(&mut self, block: &Block, pass: Branch, exit: u32, broken: u32) -> bool {
+        self.joinable(exit, broken) && self.end_loop_with(block, pass, exit, broken, false)
+    }
+
+    fn end_loop_with(&mut self, block: &Block, pass: Branch, exit: u32, broken: u32, lacks: bool) -> bool {
+        let slots = self.join(exit, broken);
+        let around = self.block_at(block.parent);
+        let mut value = NONE;
+        let mut gives = if pass.gives.value { Gives::VALUE } else { Gives::LACK };
+        if pass.gives.value {
+            let item = self.arena.value(pass.value);
+            let list: ValueInfo<'c> = crate::automaton::want::listed(item);
+            if let (Goes::Out(want) | Goes::Kept(want), NO_SLOT) = (around.goes, block.bound)
+                && !self.arena.takes(self.session, want, list)
+            {
+                gives = Gives::LACK;
+            }
+            value = self.arena.add_value(list);
+        }
+        if slots == NONE {
+            gives = Gives::NEVER;
+        } else if lacks {
+            gives.lack = true;
+        }
+        let slots = self.forget_loop(slots, around.loops);
+        self.complete(block, Branch { slots, gives, value, sealed: pass.sealed })
+    }
+
+    /// Behind a loop its passes are over.
+    fn forget_loop(&mut self, slots: u32, at: u8) -> u32 {
+        if slots == NONE {
+            return slots;
+        }
+        let mut left = self.slots_at(slots).clone();
+        if let Some(kept) = left.kept.get_mut(usize::from(at)) {
+            *kept = 0;
+        }
+        crate::automaton::state::add(&mut self.slots, left)
+    }
+}
+
+impl Block {
+    /// Whether it is at its end what a block of its kind must be.
+    pub(crate) fn may_close(&self) -> bool {
+        (self.started || self.zero)
+            && !self.rollback
+            && !(self.hard && self.gives.lack)
+            && !(self.chain && self.sealed && self.gives.lack)
+            && (!self.must_live || self.gives.lives())
+            && (!self.must_some || self.gives.value)
+    }
+
+    /// Whether a statement may follow the last.
+    pub(crate) fn gives_on(&self) -> bool {
+        self.gives.lives()
+    }
+}

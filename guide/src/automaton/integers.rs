@@ -1,0 +1,301 @@
+//! The integers that may come next, as a set whose beginnings are found fast.
+
+use crate::automaton::constants::depth_of;
+use crate::automaton::session::Callee;
+use crate::automaton::state::{Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
+use crate::automaton::want::{Want, WantId, field, same_want};
+use ilo_asm::catalog::Shape;
+use ilo_asm::check::ValueInfo;
+use ilo_asm::types::Inferred;
+use ilo_spec::node::Word;
+
+/// A set of integers. Those that are listed lie in an arena of the automaton, in ascending order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Integers {
+    Nothing,
+    Range(u32, u32),
+    /// These.
+    Listed(u32, u32),
+    /// These, which are kept for all places alike.
+    Kept(u32, u32),
+    /// All fields that have names, but for these.
+    FieldsBut(u32, u32),
+}
+
+/// The tools that a call may go to, kept for the places that want the same.
+#[derive(Clone, Copy)]
+pub(crate) struct ToolSet<'c> {
+    want: Want<'c>,
+    followed: bool,
+    deep: bool,
+    start: u32,
+    length: u32,
+}
+
+/// The most tool numbers that are kept.
+const MOST_KEPT: usize = 1 << 14;
+
+fn slice(all: &[u32], start: u32, length: u32) -> &[u32] {
+    let start = start as usize;
+    all.get(start..start + length as usize).unwrap_or_default()
+}
+
+/// How many of the numbers lie in a range.
+fn within(all: &[u32], low: u32, high: u32) -> usize {
+    let from = all.partition_point(|&number| number < low);
+    let to = all.partition_point(|&number| number <= high);
+    to.saturating_sub(from)
+}
+
+impl<'c> Core<'_, 'c> {
+    /// The integers that may come next.
+    pub(crate) fn integers(&mut self) -> Integers {
+        match self.state.phase {
+            Phase::LetSlot
+            | Phase::ForSlot
+            | Phase::ArmSlot
+            | Phase::MatchSlot
+            | Phase::RefSlot
+            | Phase::Path => {
+                let last = u32::from(self.state.next.min(SLOTS - 1));
+                self.listed_where(0..=last)
+            }
+            Phase::LitKind => self.listed_where(0..=3),
+            Phase::MatchCount | Phase::BlockCount | Phase::CaseCount | Phase::ItemCount => self.count_range(),
+            Phase::PairCount => {
+                self.pair_counts().map_or(Integers::Nothing, |(least, most)| Integers::Range(least, most))
+            }
+            Phase::MergeStart => {
+                let want = self.frame().map_or(crate::automaton::want::ANY, |frame| frame.want);
+                Integers::Range(0, self.record_counts(want, 0).map_or(0, |counts| counts.1))
+            }
+            Phase::Tool => self.tools_here(),
+            Phase::FieldOrName => {
+                let fits = self.arena.takes_type(self.session, self.state.want, Inferred::TEXT);
+                if fits { self.fields_but(&[]) } else { Integers::Nothing }
+            }
+            Phase::PathField => self.path_fields(),
+            Phase::PairField | Phase::MergeMore => self.pair_fields(),
+            _ => Integers::Nothing,
+        }
+    }
+
+    fn count_range(&self) -> Integers {
+        let limit = match self.state.phase {
+            Phase::MatchCount => 2,
+            Phase::BlockCount => crate::automaton::state::COUNT,
+            _ => ITEMS,
+        };
+        let least = u32::from(!self.takes_integer(0));
+        match self.state.phase {
+            Phase::CaseCount => Integers::Range(1, self.most_cases()),
+            Phase::ItemCount if !self.takes_integer(1) => Integers::Range(0, 0),
+            _ => Integers::Range(least, limit),
+        }
+    }
+
+    fn listed(&mut self, numbers: &[u32]) -> Integers {
+        let start = u32::try_from(self.ids.len()).unwrap_or(NONE);
+        self.ids.extend_from_slice(numbers);
+        Integers::Listed(start, u32::try_from(numbers.len()).unwrap_or_default())
+    }
+
+    fn listed_where(&mut self, numbers: core::ops::RangeInclusive<u32>) -> Integers {
+        let start = self.ids.len();
+        for number in numbers {
+            if self.takes_integer(number) {
+                self.ids.push(number);
+            }
+        }
+        let length = u32::try_from(self.ids.len() - start).unwrap_or_default();
+        Integers::Listed(u32::try_from(start).unwrap_or(NONE), length)
+    }
+
+    fn fields_but(&mut self, numbers: &[u32]) -> Integers {
+        let Integers::Listed(start, length) = self.listed(numbers) else { return Integers::Nothing };
+        Integers::FieldsBut(start, length)
+    }
+
+    /// The tools that the CALL that is being written may go to.
+    fn tools_here(&mut self) -> Integers {
+        let Some(frame) = self.frame() else { return Integers::Nothing };
+        self.tools_for(frame.want, frame.depth, frame.parent == NONE)
+    }
+
+    /// The tools that a call at a depth may go to.
+    pub(crate) fn tools_for(&mut self, want: WantId, depth: u8, top: bool) -> Integers {
+        let marked = matches!(self.state.stmt, Stmt::Mark(_));
+        let followed = top && matches!(self.state.stmt, Stmt::Let | Stmt::Value);
+        let deep = depth >= DEPTH;
+        let whole = self.arena.want(want);
+        let known = self.tool_sets.iter().find(|set| {
+            set.followed == followed && set.deep == deep && same_want(set.want, whole) && !marked
+        });
+        if let Some(set) = known {
+            return Integers::Kept(set.start, set.length);
+        }
+        let count = u32::try_from(self.session.tools.len()).unwrap_or_default();
+        let start = self.ids.len();
+        for number in 0..count {
+            if self.callable(number, want, depth, top) {
+                self.ids.push(number);
+            }
+        }
+        let found = self.ids.len() - start;
+        let length = u32::try_from(found).unwrap_or_default();
+        let keeps = !marked && same_want(whole, whole) && self.kept.len() + found <= MOST_KEPT;
+        if !keeps || self.tool_sets.len() >= 256 {
+            return Integers::Listed(u32::try_from(start).unwrap_or(NONE), length);
+        }
+        let kept = u32::try_from(self.kept.len()).unwrap_or(NONE);
+        self.kept.extend(self.ids.drain(start..));
+        self.tool_sets.push(ToolSet { want: whole, followed, deep, start: kept, length });
+        Integers::Kept(kept, length)
+    }
+
+    /// The fields that FIELD may read.
+    fn path_fields(&mut self) -> Integers {
+        let Some(frame) = self.frame() else { return Integers::Nothing };
+        let of = self.arena.value(frame.first);
+        let shape = of.part.shape();
+        let listed = shape.into_iter().flat_map(Shape::fields);
+        let mut listed: Vec<(u32, ValueInfo<'c>)> = listed
+            .filter_map(|it| Some((*self.session.field_numbers.get(it.name)?, field(of, it.name))))
+            .collect();
+        listed.sort_unstable_by_key(|it| it.0);
+        let takes = |this: &Self, known| this.arena.takes(this.session, frame.want, known);
+        // A field that the shape does not list is like each other one.
+        let other = shape.map_or(ValueInfo::ANY, |shape| {
+            unlisted(shape).map_or(ValueInfo::ANY, |(shape, required)| ValueInfo::described(shape, required))
+        });
+        let others = takes(self, other);
+        let numbers: Vec<u32> =
+            listed.iter().filter(|it| takes(self, it.1) != others).map(|it| it.0).collect();
+        if others { self.fields_but(&numbers) } else { self.listed(&numbers) }
+    }
+
+    /// The fields of the next pair.
+    fn pair_fields(&mut self) -> Integers {
+        let Some(frame) = self.frame() else { return Integers::Nothing };
+        if frame.counted && frame.word != Word::Merge {
+            let missing = self.missing(&frame);
+            if u32::try_from(missing.len()).is_ok_and(|missing| missing >= frame.left) {
+                let mut missing = missing;
+                missing.sort_unstable();
+                missing.retain(|&number| self.pair_want(&frame, number).is_some());
+                return self.listed(&missing);
+            }
+        }
+        let given: Vec<u32> =
+            self.list(frame.given).filter_map(|number| u32::try_from(number).ok()).collect();
+        let Some(shape) = self.pair_shape(&frame) else { return self.unshaped_pairs(&frame, given) };
+        let numbers = shape.fields().filter_map(|it| {
+            let number = *self.session.field_numbers.get(it.name)?;
+            Some((number, depth_of(self.session, it.shape).is_some() && !given.contains(&number)))
+        });
+        let numbers: Vec<(u32, bool)> = numbers.collect();
+        let others = unlisted(shape).is_some_and(|(rest, _)| depth_of(self.session, rest).is_some());
+        let mut found: Vec<u32> = numbers.iter().filter(|it| it.1 != others).map(|it| it.0).collect();
+        if others {
+            found.extend(given);
+        }
+        found.sort_unstable();
+        found.dedup();
+        if others { self.fields_but(&found) } else { self.listed(&found) }
+    }
+
+    /// The fields of a call of a function, or of a record of which nothing is known.
+    fn unshaped_pairs(&mut self, frame: &Frame, given: Vec<u32>) -> Integers {
+        if frame.word != Word::Call {
+            let mut given = given;
+            given.sort_unstable();
+            return self.fields_but(&given);
+        }
+        let tool = self.session.tools.get(frame.number as usize);
+        let mut free: Vec<u32> = tool.map(|tool| tool.listed.clone()).unwrap_or_default();
+        free.retain(|&number| self.pair_want(frame, number).is_some());
+        free.sort_unstable();
+        self.listed(&free)
+    }
+
+    /// The shape that says what the pairs of a call or a record are.
+    fn pair_shape(&self, frame: &Frame) -> Option<Shape<'c>> {
+        if frame.word != Word::Call {
+            return self.shape(frame.want);
+        }
+        match self.session.tools.get(frame.number as usize)?.callee.as_ref()? {
+            Callee::Function { .. } => None,
+            Callee::Tool(tool) => Some(tool.input()),
+        }
+    }
+
+    /// Whether a set has a number in a range.
+    fn meets(&self, set: Integers, low: u32, high: u32) -> bool {
+        match set {
+            Integers::Nothing => false,
+            Integers::Range(least, most) => low <= most && least <= high,
+            Integers::Listed(start, length) => within(slice(&self.ids, start, length), low, high) > 0,
+            Integers::Kept(start, length) => within(slice(&self.kept, start, length), low, high) > 0,
+            Integers::FieldsBut(start, length) => {
+                let but = within(slice(&self.ids, start, length), low, high);
+                within(&self.session.named, low, high) > but
+            }
+        }
+    }
+
+    /// Whether a set has a number.
+    pub(crate) fn has(&self, set: Integers, number: u32) -> bool {
+        self.meets(set, number, number)
+    }
+
+    /// Whether a set has a number whose digits begin with these.
+    pub(crate) fn begins(&self, set: Integers, digits: u32) -> bool {
+        let (mut low, mut high) = (digits, digits);
+        // Slots, tools and fields have at most six digits.
+        for _ in 0..6 {
+            if self.meets(set, low, high) {
+                return true;
+            }
+            if digits == 0 {
+                return false;
+            }
+            low = low.saturating_mul(10);
+            high = high.saturating_mul(10).saturating_add(9);
+        }
+        false
+    }
+
+    /// The numbers of a set, in ascending order.
+    pub(crate) fn members(&self, set: Integers) -> Vec<u32> {
+        match set {
+            Integers::Nothing => Vec::new(),
+            Integers::Range(least, most) => (least..=most).collect(),
+            Integers::Listed(start, length) => slice(&self.ids, start, length).to_vec(),
+            Integers::Kept(start, length) => slice(&self.kept, start, length).to_vec(),
+            Integers::FieldsBut(start, length) => {
+                let but = slice(&self.ids, start, length);
+                let all = self.session.named.iter().copied();
+                all.filter(|number| but.binary_search(number).is_err()).collect()
+            }
+        }
+    }
+
+    /// The least number of a set.
+    pub(crate) fn least(&self, set: Integers) -> Option<u32> {
+        match set {
+            Integers::Range(least, most) => (least <= most).then_some(least),
+            Integers::FieldsBut(start, length) => {
+                let but = slice(&self.ids, start, length);
+                self.session.named.iter().copied().find(|number| but.binary_search(number).is_err())
+            }
+            _ => self.members(set).first().copied(),
+        }
+    }
+}
+
+/// What the fields are that a shape does not list; `None` where there are none.
+fn unlisted(shape: Shape<'_>) -> Option<(Shape<'_>, bool)> {
+    // No name has a line end, and the names of JSON are no limit: the longest listed name and more is none.
+    let longest = shape.names().max_by_key(|name| name.len()).unwrap_or_default();
+    shape.field(&format!("{longest}\n"))
+}

@@ -1,0 +1,130 @@
+//! Constants that may be written: those of a place, and keys of cases that differ.
+
+use crate::automaton::constants::integers;
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, type_of};
+use crate::automaton::state::{Core, Frame, Phase};
+use crate::automaton::want::field;
+use ilo_asm::catalog::Shape;
+use ilo_asm::rules;
+use ilo_spec::node::Word;
+use ilo_spec::program::Number;
+
+impl<'c> Core<'_, 'c> {
+    /// The kinds of keys that a case may have, as bits.
+    pub(crate) fn key_kinds(&self) -> u8 {
+        let Some(frame) = self.frame() else { return 0 };
+        let subject = self.arena.value(frame.first).ty;
+        let mut kinds = 0;
+        for kind in [TEXT, NUMBER, NIL, BOOL] {
+            let used = match kind {
+                NIL => self.has_key(&frame, key_of_nil()),
+                BOOL => self.has_key(&frame, key_of_bool(true)) && self.has_key(&frame, key_of_bool(false)),
+                _ => false,
+            };
+            if !used && rules::may_be_equal(subject, type_of(kind).ty) {
+                kinds |= 1 << kind;
+            }
+        }
+        kinds
+    }
+
+    pub(crate) fn has_key(&self, frame: &Frame, key: u64) -> bool {
+        self.list(frame.given).any(|given| given == key)
+    }
+
+    /// Whether a number may be written here.
+    pub(crate) fn takes_number(&self, number: Number) -> bool {
+        let Some(frame) = self.frame() else { return false };
+        if self.state.phase == Phase::CaseKey {
+            return !self.has_key(&frame, key_of_number(number));
+        }
+        self.shape(frame.want).is_none_or(|shape| shape.refuses_number(number).is_none())
+    }
+
+    /// Whether a text may be written here.
+    pub(crate) fn takes_text(&self, text: &str) -> bool {
+        let Some(frame) = self.frame() else { return false };
+        if self.state.phase == Phase::CaseKey {
+            return text != "_" && !self.has_key(&frame, key_of_text(text));
+        }
+        if let Some(parent) = self.frames.get(frame.parent as usize)
+            && parent.word == Word::At
+            && parent.index == 1
+        {
+            let known = field(self.arena.value(parent.first), text);
+            return self.arena.takes(self.session, parent.want, known);
+        }
+        self.shape(frame.want).is_none_or(|shape| shape.refuses_text(text).is_none())
+    }
+
+    /// The only texts that may be written here.
+    pub(crate) fn texts(&self) -> Option<&'c [Box<str>]> {
+        let frame = self.frame().filter(|_| self.state.phase != Phase::CaseKey)?;
+        self.shape(frame.want).and_then(Shape::texts)
+    }
+
+    /// Whether only some bools may be written here.
+    pub(crate) fn takes_bool(&self, truth: bool) -> bool {
+        let Some(frame) = self.frame() else { return false };
+        if self.state.phase == Phase::CaseKey {
+            return !self.has_key(&frame, key_of_bool(truth));
+        }
+        self.shape(frame.want).is_none_or(|shape| shape.refuses_bool(truth).is_none())
+    }
+
+    /// The only numbers that may be written here: these, or the integers of a range.
+    pub(crate) fn numbers(&self) -> Numbers<'c> {
+        let shape = self.frame().filter(|_| self.state.phase != Phase::CaseKey);
+        let Some(shape) = shape.and_then(|frame| self.shape(frame.want)) else { return Numbers::All };
+        if let Some(listed) = shape.numbers() {
+            return Numbers::Listed(listed);
+        }
+        let bounded = shape.is_whole() || shape.range().0.is_some() || shape.range().1.is_some();
+        match integers(shape).filter(|_| bounded) {
+            Some((low, high)) => Numbers::Integers(low, high),
+            None if bounded => Numbers::Listed(&[]),
+            None => Numbers::All,
+        }
+    }
+}
+
+/// The numbers that a place takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Numbers<'c> {
+    All,
+    Listed(&'c [Number]),
+    Integers(i64, i64),
+}
+
+/// Keys of `MATCH_MAP` as numbers: that two differ and have one number is as good as impossible, and refuses
+/// a key that could have been allowed.
+pub(crate) fn key_of_text(text: &str) -> u64 {
+    fnv(0, text.as_bytes())
+}
+
+pub(crate) fn key_of_nil() -> u64 {
+    fnv(2, &[])
+}
+
+pub(crate) fn key_of_bool(truth: bool) -> u64 {
+    fnv(3, &[u8::from(truth)])
+}
+
+/// Equal numbers have one key: 1 and 1.0 are equal.
+pub(crate) fn key_of_number(number: Number) -> u64 {
+    match number {
+        Number::Int(int) => fnv(1, &int.to_le_bytes()),
+        Number::Double(double) => {
+            let whole = if double == 0.0 { Some(0_i64) } else { format!("{double}").parse().ok() };
+            whole.map_or_else(|| fnv(4, &double.to_bits().to_le_bytes()), |int| fnv(1, &int.to_le_bytes()))
+        }
+    }
+}
+
+fn fnv(kind: u8, bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ u64::from(kind);
+    for &byte in core::iter::once(&kind).chain(bytes) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    hash
+}

@@ -1,0 +1,409 @@
+//! Bytes: which byte may come next within and between tokens, and the tokens that they make.
+
+use crate::automaton::integers::Integers;
+use crate::automaton::keys::Numbers;
+use crate::automaton::numbers::{integer_within, number_form};
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
+use crate::automaton::state::{Core, Phase};
+use crate::automaton::steps::Constant;
+use crate::automaton::texts::{self, Inside, Step};
+use ilo_spec::node::{TABLE, Word};
+use ilo_spec::number;
+use std::sync::OnceLock;
+
+/// The most bytes of a line in which a text goes on.
+pub(crate) const LINE: usize = 32 << 10;
+/// The levels that a line may have.
+pub(crate) const LEVELS: u8 = 14;
+/// The most bytes of a word.
+const LONGEST_WORD: usize = 16;
+
+/// Where in a token the text ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lex {
+    /// At the start of a line, behind this many blanks.
+    Line(u8),
+    /// Where a token begins.
+    Start,
+    /// In a word that began so many bytes before; at the start of a line with its level; the words that it
+    /// may be.
+    Word(u8, Option<u8>, Words),
+    /// In an integer.
+    Integer(u32),
+    /// In a number of so many bytes.
+    Number(u8),
+    /// In a text that began at this byte.
+    Text(usize, Inside),
+    /// Behind a token that its last byte ends.
+    Behind,
+}
+
+/// The automaton with the bytes so far.
+#[derive(Clone)]
+pub(crate) struct Machine<'s, 'c> {
+    pub(crate) core: Core<'s, 'c>,
+    pub(crate) text: Vec<u8>,
+    pub(crate) lex: Lex,
+    /// The words of the next token; of a line, by level.
+    pub(crate) words: Offered,
+    /// Where the line begins.
+    pub(crate) line: usize,
+}
+
+/// What may come next, found when it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Offered {
+    Unasked,
+    /// Words, and integers.
+    Token(Words, Integers),
+    /// The words of a line by level, and the levels that were asked for.
+    Line([Words; LEVELS as usize], u16),
+}
+
+/// The words that have a byte at a place.
+fn words_with() -> &'static [[Words; 128]; LONGEST_WORD] {
+    static WORDS: OnceLock<Box<[[Words; 128]; LONGEST_WORD]>> = OnceLock::new();
+    WORDS.get_or_init(|| {
+        let mut words = Box::new([[0; 128]; LONGEST_WORD]);
+        for row in TABLE {
+            for (place, byte) in words.iter_mut().zip(row.mnemonic.bytes()) {
+                if let Some(cell) = place.get_mut(usize::from(byte)) {
+                    *cell |= one(row.word);
+                }
+            }
+        }
+        words
+    })
+}
+
+/// Those of the words that have a byte at a place.
+fn narrow(words: Words, place: usize, byte: u8) -> Words {
+    words & words_with().get(place).and_then(|row| row.get(usize::from(byte))).copied().unwrap_or_default()
+}
+
+impl<'s, 'c> Machine<'s, 'c> {
+    pub(crate) fn new(core: Core<'s, 'c>) -> Self {
+        let mut machine =
+            Machine { core, text: Vec::new(), lex: Lex::Line(0), words: Offered::Unasked, line: 0 };
+        machine.offer_line();
+        machine
+    }
+
+    fn offer_line(&mut self) {
+        self.words = Offered::Line([0; LEVELS as usize], 0);
+        self.lex = Lex::Line(0);
+        self.line = self.text.len();
+    }
+
+    fn offer(&mut self) {
+        self.words = Offered::Unasked;
+        self.lex = Lex::Start;
+    }
+
+    /// Finds the words and integers of the next token, if that was not done.
+    fn ask(&mut self) {
+        if matches!(self.words, Offered::Unasked) {
+            let words = self.core.trial(Core::words);
+            let integers = self.core.integers();
+            self.words = Offered::Token(words, integers);
+        }
+    }
+
+    /// Finds the words that may come next, before several bytes are tried.
+    pub(crate) fn prepare(&mut self) {
+        match self.lex {
+            Lex::Start => self.ask(),
+            Lex::Line(_) => (0..=self.core.level()).for_each(|level| {
+                self.words_at(Some(level));
+            }),
+            _ => {}
+        }
+    }
+
+    /// The integers that may come next.
+    pub(crate) fn integers(&mut self) -> Integers {
+        self.ask();
+        if let Offered::Token(_, integers) = self.words { integers } else { Integers::Nothing }
+    }
+
+    /// The words of the next token, or those of a line at a level.
+    pub(crate) fn words_at(&mut self, level: Option<u8>) -> Words {
+        let Some(level) = level else {
+            self.ask();
+            return if let Offered::Token(words, _) = self.words { words } else { 0 };
+        };
+        let Offered::Line(mut words, asked) = self.words else { return 0 };
+        let bit = 1_u16.checked_shl(level.into()).unwrap_or_default();
+        let Some(place) = words.get_mut(usize::from(level)) else { return 0 };
+        if asked & bit == 0 {
+            *place = if level <= self.core.level() { self.core.line_words(level) } else { 0 };
+            let found = *place;
+            self.words = Offered::Line(words, asked | bit);
+            return found;
+        }
+        *place
+    }
+
+    fn tail(&self, length: usize) -> &[u8] {
+        self.text.get(self.text.len().saturating_sub(length)..).unwrap_or_default()
+    }
+
+    /// Takes a byte; `false`, and what has changed is to be undone, where it may not come next.
+    pub(crate) fn byte(&mut self, byte: u8) -> bool {
+        let fits = match self.lex {
+            Lex::Line(blanks) => self.at_line(blanks, byte),
+            Lex::Start => self.at_start(byte),
+            Lex::Word(length, level, left) => self.in_word(length, level, left, byte),
+            Lex::Integer(value) => self.in_integer(value, byte),
+            Lex::Number(length) => self.in_number(length, byte),
+            Lex::Text(start, inside) => self.in_text(start, inside, byte),
+            Lex::Behind => self.between(byte),
+        };
+        if fits {
+            self.text.push(byte);
+            if byte == b'\n' {
+                self.line = self.text.len();
+            }
+        }
+        fits
+    }
+
+    fn at_line(&mut self, blanks: u8, byte: u8) -> bool {
+        if byte == b' ' {
+            let next = blanks + 1;
+            self.lex = Lex::Line(next);
+            return (next.div_ceil(2)..=self.core.level()).rev().any(|level| self.words_at(Some(level)) != 0);
+        }
+        if !blanks.is_multiple_of(2) || !byte.is_ascii_uppercase() {
+            return false;
+        }
+        let level = blanks / 2;
+        let left = narrow(self.words_at(Some(level)), 0, byte);
+        self.lex = Lex::Word(1, Some(level), left);
+        left != 0
+    }
+
+    /// A blank or the end of the line behind a token.
+    fn between(&mut self, byte: u8) -> bool {
+        self.core.state.taken = self.core.state.taken.saturating_add(1);
+        match byte {
+            b' ' if self.core.state.phase != Phase::End => {
+                // What is begun can go on; only behind a MERGE without a count there may be nothing.
+                let merges = self.core.state.phase == Phase::MergeMore;
+                self.offer();
+                if !merges {
+                    return true;
+                }
+                let integers = self.integers();
+                self.words_at(None) != 0 || self.core.least(integers).is_some()
+            }
+            b'\n' => {
+                if self.core.state.phase == Phase::MergeMore {
+                    self.core.end_merge();
+                }
+                let ends = self.core.state.phase == Phase::End;
+                if ends {
+                    self.core.state.phase = Phase::Line;
+                    self.offer_line();
+                    self.line = self.text.len() + 1;
+                }
+                ends
+            }
+            _ => false,
+        }
+    }
+
+    fn at_start(&mut self, byte: u8) -> bool {
+        let constants = self.core.constants();
+        let has = |kind: u8| constants >> kind & 1 == 1;
+        match byte {
+            b'"' if has(TEXT) => {
+                self.lex = Lex::Text(self.text.len(), Inside::Plain);
+                true
+            }
+            b'-' | b'0'..=b'9' if has(NUMBER) => {
+                self.lex = Lex::Number(1);
+                self.number_goes_on(&[byte])
+            }
+            b'0'..=b'9' => {
+                let value = u32::from(byte - b'0');
+                self.lex = Lex::Integer(value);
+                let integers = self.integers();
+                self.core.begins(integers, value)
+            }
+            b'n' | b't' | b'f' => {
+                self.lex = Lex::Word(1, None, 0);
+                self.name_fits(&[byte])
+            }
+            _ => {
+                let left = narrow(self.words_at(None), 0, byte);
+                self.lex = Lex::Word(1, None, left);
+                left != 0
+            }
+        }
+    }
+
+    /// Whether a beginning is that of nil, true or false that may come next.
+    fn name_fits(&self, prefix: &[u8]) -> bool {
+        self.names().any(|name| name.starts_with(prefix))
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static [u8]> + use<> {
+        let constants = self.core.constants();
+        let nil = constants >> NIL & 1 == 1;
+        let truth = |truth| constants >> BOOL & 1 == 1 && self.core.takes_bool(truth);
+        let all: [(bool, &'static [u8]); 3] =
+            [(nil, b"nil"), (truth(true), b"true"), (truth(false), b"false")];
+        all.into_iter().filter(|it| it.0).map(|it| it.1)
+    }
+
+    fn in_word(&mut self, length: u8, level: Option<u8>, left: Words, byte: u8) -> bool {
+        if byte == b' ' || byte == b'\n' {
+            return self.complete_word(length.into(), level, left) && self.between(byte);
+        }
+        let next = narrow(left, length.into(), byte);
+        self.lex = Lex::Word(length.saturating_add(1), level, next);
+        next != 0 || (left == 0 && level.is_none() && self.name_goes_on(length.into(), byte))
+    }
+
+    fn name_goes_on(&self, length: usize, byte: u8) -> bool {
+        let (start, mut names) = (self.tail(length), self.names());
+        names.any(|name| name.starts_with(start) && name.get(length) == Some(&byte))
+    }
+
+    fn complete_word(&mut self, length: usize, level: Option<u8>, left: Words) -> bool {
+        let word = TABLE.iter().find(|row| left & one(row.word) != 0 && row.mnemonic.len() == length);
+        match (word.map(|row| row.word), level) {
+            (Some(word), Some(level)) => self.core.begin_line(level, word),
+            (Some(word), None) => self.core.take_word(word),
+            (None, None) => {
+                let text = self.tail(length);
+                let Some(name) = self.names().find(|name| *name == text) else { return false };
+                self.core.take_constant(match name {
+                    b"nil" => Constant::Nil,
+                    _ => Constant::Bool(name == b"true"),
+                });
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn in_integer(&mut self, value: u32, byte: u8) -> bool {
+        let integers = self.integers();
+        if byte.is_ascii_digit() {
+            let next = value.saturating_mul(10).saturating_add(u32::from(byte - b'0'));
+            self.lex = Lex::Integer(next);
+            return value != 0 && self.core.begins(integers, next);
+        }
+        if !matches!(byte, b' ' | b'\n') || !self.core.has(integers, value) {
+            return false;
+        }
+        debug_assert!(self.core.takes_integer(value), "the set has what alone would be refused");
+        self.core.take_integer(value);
+        self.between(byte)
+    }
+
+    fn in_number(&mut self, length: u8, byte: u8) -> bool {
+        let mut number = self.tail(length.into()).to_vec();
+        if byte == b' ' || byte == b'\n' {
+            return self.complete_number(&number) && self.between(byte);
+        }
+        number.push(byte);
+        self.lex = Lex::Number(length.saturating_add(1));
+        self.number_goes_on(&number)
+    }
+
+    fn complete_number(&mut self, text: &[u8]) -> bool {
+        let number = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
+        let Some(number) = number.filter(|&number| self.core.takes_constant(Constant::Number(number))) else {
+            return false;
+        };
+        self.core.take_constant(Constant::Number(number));
+        true
+    }
+
+    /// Whether a number that begins so may come next.
+    fn number_goes_on(&self, text: &[u8]) -> bool {
+        let Ok(written) = core::str::from_utf8(text) else { return false };
+        match self.core.numbers() {
+            Numbers::Listed(all) => all.iter().any(|number| number.to_string().starts_with(written)),
+            Numbers::Integers(low, high) => integer_within(written, low, high),
+            Numbers::All if self.has_free_digits(text) => number_form(text).is_some(),
+            Numbers::All => self.free_number(text),
+        }
+    }
+
+    /// Whether all that counts is how a number is written: it has no exponent, and any may come next.
+    fn has_free_digits(&self, text: &[u8]) -> bool {
+        self.core.state.phase != Phase::CaseKey
+            && text.last().is_some_and(u8::is_ascii_digit)
+            && !text.iter().any(|byte| matches!(byte, b'e' | b'E'))
+    }
+
+    fn free_number(&self, text: &[u8]) -> bool {
+        let Some(rest) = number_form(text) else { return false };
+        let whole = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
+        if whole.is_some_and(|number| self.core.takes_constant(Constant::Number(number))) {
+            return true;
+        }
+        // A digit more makes it another number.
+        rest && (b'0'..=b'9').any(|digit| {
+            let mut longer = text.to_vec();
+            longer.push(digit);
+            self.free_number(&longer)
+        })
+    }
+
+    fn in_text(&mut self, start: usize, inside: Inside, byte: u8) -> bool {
+        let next = match texts::step(inside, byte) {
+            Step::Closes => return self.complete_text(start),
+            Step::Refused => return false,
+            Step::On(next) => next,
+        };
+        if inside == Inside::Plain && self.room() == 0 {
+            return false;
+        }
+        self.lex = Lex::Text(start, next);
+        self.listed_text(start, byte)
+    }
+
+    /// How many bytes of a text the line has room for.
+    pub(crate) fn room(&self) -> usize {
+        LINE.saturating_sub(self.text.len() - self.line)
+    }
+
+    /// Whether any text may be written here, and what follows does not depend on it.
+    pub(crate) fn text_is_free(&self) -> bool {
+        let core = &self.core;
+        let Some(frame) = core.frame() else { return false };
+        let parent = core.frames.get(frame.parent as usize);
+        let is_key = parent.is_some_and(|parent| parent.word == Word::At && parent.index == 1);
+        core.state.phase != Phase::CaseKey && core.texts().is_none() && !is_key
+    }
+
+    /// Whether a text that only some constants may be is still the beginning of one.
+    fn listed_text(&self, start: usize, byte: u8) -> bool {
+        let Some(texts) = self.core.texts() else { return true };
+        let mut written = self.text.get(start..).unwrap_or_default().to_vec();
+        written.push(byte);
+        texts.iter().any(|text| serde_json::Value::from(&**text).to_string().as_bytes().starts_with(&written))
+    }
+
+    fn complete_text(&mut self, start: usize) -> bool {
+        let mut written = self.text.get(start..).unwrap_or_default().to_vec();
+        written.push(b'"');
+        let Ok(text) = serde_json::from_slice::<String>(&written) else { return false };
+        if !self.core.takes_constant(Constant::Text(&text)) {
+            return false;
+        }
+        self.core.take_constant(Constant::Text(&text));
+        self.lex = Lex::Behind;
+        true
+    }
+
+    /// Completes the token that the text ends in, and the line; `false` where it cannot.
+    pub(crate) fn end_line(&mut self) -> bool {
+        matches!(self.lex, Lex::Line(0)) || self.byte(b'\n')
+    }
+}

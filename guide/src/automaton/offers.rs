@@ -1,0 +1,406 @@
+//! What may come next at each place: words, integers and literals.
+
+use crate::automaton::constants::integers;
+use crate::automaton::session::Callee;
+use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
+use crate::automaton::want::{ANY, Want, WantId, field, same_want};
+use ilo_asm::catalog::Shape;
+use ilo_asm::check::{Part, ValueInfo};
+use ilo_asm::rules::{self, Demand, Gives};
+use ilo_asm::types::Inferred;
+use ilo_spec::node::{Place, Shape as Operand, TABLE, Word};
+use ilo_spec::pure::Kinds;
+
+/// A set of words.
+pub(crate) type Words = u64;
+
+pub(crate) fn one(word: Word) -> Words {
+    1 << (word as u8)
+}
+
+/// The most wants whose words are kept.
+const MOST_SETS: usize = 256;
+
+/// The kinds of literals that LIT numbers.
+pub(crate) const TEXT: u8 = 0;
+pub(crate) const NUMBER: u8 = 1;
+pub(crate) const NIL: u8 = 2;
+pub(crate) const BOOL: u8 = 3;
+
+pub(crate) fn type_of(kind: u8) -> ValueInfo<'static> {
+    match kind {
+        TEXT => ValueInfo::held(Inferred::TEXT),
+        NUMBER => ValueInfo::held(Inferred::NUMBER),
+        NIL => ValueInfo::held(Inferred::NIL).with_part(Part::Nothing),
+        _ => ValueInfo::held(Inferred::BOOL),
+    }
+}
+
+impl<'c> Core<'_, 'c> {
+    /// The depth of an operand here.
+    pub(crate) fn depth(&self) -> u8 {
+        self.frame().map_or(0, |frame| frame.depth.saturating_add(1))
+    }
+
+    /// The words that may come next. Those of lines are elsewhere.
+    pub(crate) fn words(&mut self) -> Words {
+        match self.state.phase {
+            Phase::Operand | Phase::FieldOrName => self.expressions(self.state.want),
+            Phase::Bound => {
+                let mut words = self.expressions(ANY);
+                if self.state.calls >= crate::automaton::state::CALLS {
+                    words &= !one(Word::Call);
+                    let fails = TABLE.iter().filter(|row| row.pure.is_some_and(|it| it.row().fails));
+                    fails.for_each(|row| words &= !one(row.word));
+                }
+                words | self.controls()
+            }
+            Phase::Path => {
+                let of = Want::FieldOf(self.frame().map_or(ANY, |frame| frame.want));
+                let at = Want::IndexOf(self.arena.add_want(of));
+                let deep = self.depth() < DEPTH;
+                let is_path = |this: &Self| this.readable_as(of);
+                let mut words = 0;
+                if deep && self.arena.accepts(self.session, at, ValueInfo::held(Inferred::ANY.list())) {
+                    words |= one(Word::At);
+                }
+                let of = self.arena.add_want(of);
+                if deep && is_path(self) && self.has_path(of) {
+                    words |= one(Word::Field);
+                }
+                words
+            }
+            Phase::MergeStart if self.frame().is_some_and(|frame| frame.behind) => 0,
+            Phase::MergeStart => {
+                let base = self.merge_base();
+                self.expressions(base)
+            }
+            Phase::CaseKey if self.may_default() => one(Word::Else),
+            Phase::CallWord => one(Word::Call),
+            Phase::MergeMore => self.trial(|this| {
+                this.end_merge();
+                this.words()
+            }),
+            _ => 0,
+        }
+    }
+
+    /// The want of MERGE's record.
+    pub(crate) fn merge_base(&mut self) -> WantId {
+        self.arena.add_want(Want::Demand(Demand::Is(Inferred::RECORD)))
+    }
+
+    fn may_default(&self) -> bool {
+        self.frame().is_some_and(|frame| !frame.default && frame.left == 1)
+    }
+
+    /// Whether a slot that fits may be read.
+    fn readable_as(&self, want: Want<'c>) -> bool {
+        let fits = |slot: u8| {
+            let known = self.arena.value(self.now().value(slot));
+            self.readable(slot) && self.arena.accepts(self.session, want, known)
+        };
+        (0..self.state.next).any(fits)
+    }
+
+    /// Whether some slot has a field that is wanted.
+    fn has_path(&self, want: WantId) -> bool {
+        !self.session.fields.is_empty() && self.readable_as(Want::FieldOf(want))
+    }
+
+    /// Whether a call gives what is wanted.
+    pub(crate) fn callable(&self, number: u32, want: WantId, at: u8, top: bool) -> bool {
+        let Some(tool) = self.session.tools.get(number as usize) else { return false };
+        let Some((callee, depth)) = tool.callee.as_ref().zip(tool.depth) else { return false };
+        // The arguments of a call deep inside end by constants.
+        if at >= DEPTH && depth > 0 {
+            return false;
+        }
+        let marked = match self.state.stmt {
+            Stmt::Mark(word) => Some(word),
+            _ => None,
+        };
+        let is_tool = matches!(callee, Callee::Tool(_));
+        match marked.filter(|_| top) {
+            Some(Word::Rollback) => {
+                let undone = self.block().loops > 0 && self.in_list(self.state.undone, number);
+                return is_tool && !undone;
+            }
+            Some(_) => return !self.in_list(self.state.registered, number),
+            None => {}
+        }
+        let followed = top && matches!(self.state.stmt, Stmt::Let | Stmt::Value);
+        if marked == Some(Word::Rollback) || (tool.rollback && !followed) {
+            return false;
+        }
+        self.arena.takes(self.session, want, output(callee))
+    }
+
+    pub(crate) fn some_call(&mut self, want: WantId) -> bool {
+        let (depth, top) = (self.depth(), self.state.frame == NONE);
+        if matches!(self.state.stmt, Stmt::Mark(_)) {
+            let count = u32::try_from(self.session.tools.len()).unwrap_or(u32::MAX);
+            return (0..count).any(|number| self.callable(number, want, depth, top));
+        }
+        let tools = self.tools_for(want, depth, top);
+        self.least(tools).is_some()
+    }
+
+    /// The words of expressions that may be what is wanted.
+    pub(crate) fn expressions(&mut self, want: WantId) -> Words {
+        let mut words = self.settled_words(want);
+        for word in [Word::Call, Word::Ref, Word::Field] {
+            if self.offers(word, want) {
+                words |= one(word);
+            }
+        }
+        if self.depth() >= DEPTH {
+            words &= one(Word::Lit) | one(Word::List) | one(Word::Obj) | one(Word::Ref);
+        }
+        words
+    }
+
+    /// The words of expressions for which only the want and the session count.
+    fn settled_words(&mut self, want: WantId) -> Words {
+        let whole = self.arena.want(want);
+        if let Some(known) = self.word_sets.iter().find(|known| same_want(known.0, whole)) {
+            return known.1;
+        }
+        let mut words = 0;
+        for row in TABLE.iter().filter(|row| row.place == Place::Expression) {
+            let depends = matches!(row.word, Word::Call | Word::Ref | Word::Field);
+            if !depends && self.offers(row.word, want) {
+                words |= one(row.word);
+            }
+        }
+        if same_want(whole, whole) && self.word_sets.len() < MOST_SETS {
+            self.word_sets.push((whole, words));
+        }
+        words
+    }
+
+    fn offers(&mut self, word: Word, want: WantId) -> bool {
+        let session = self.session;
+        let fits = |this: &Self, ty| this.arena.takes_type(session, want, ty);
+        match word {
+            Word::Call => self.some_call(want),
+            Word::Ref => self.readable_as(self.arena.want(want)),
+            Word::Lit => self.literal_kinds(want) != 0,
+            Word::Field => self.has_path(want),
+            Word::List => self.arena.takes(session, want, crate::automaton::want::empty_list()),
+            Word::Obj => fits(self, Inferred::RECORD) && self.record_counts(want, self.depth()).is_some(),
+            Word::Merge => fits(self, Inferred::RECORD),
+            Word::MatchMap => self.arena.has_constant(session, self.arena.want(want)),
+            Word::Not
+            | Word::Len
+            | Word::Has
+            | Word::Sub
+            | Word::Mul
+            | Word::Div
+            | Word::Mod
+            | Word::Eq
+            | Word::Neq
+            | Word::Gt
+            | Word::Gte
+            | Word::Lt
+            | Word::Lte
+            | Word::And
+            | Word::Or => {
+                let given = rules::gives(word, None, None);
+                given.is_some_and(|ty| fits(self, ty))
+            }
+            _ => {
+                let first = self.first_want(word, want);
+                self.arena.has_constant(session, self.arena.want(first))
+                    && (depends(word) || rules::gives(word, None, None).is_some_and(|ty| fits(self, ty)))
+            }
+        }
+    }
+
+    /// What the first operand of a word must be.
+    pub(crate) fn first_want(&mut self, word: Word, want: WantId) -> WantId {
+        let demand = rules::operand(word, 0, None);
+        let whole = match word {
+            Word::At => Want::IndexOf(want),
+            Word::Min | Word::Max => Want::ListOf(want),
+            Word::Append => Want::And(Demand::List, want),
+            _ if depends(word) => Want::First(word, want),
+            _ => Want::Demand(demand),
+        };
+        self.arena.add_want(whole)
+    }
+
+    /// What an operand behind the first must be.
+    pub(crate) fn next_want(&mut self, frame: &Frame) -> WantId {
+        let first = self.arena.value(frame.first).ty;
+        let word = frame.word;
+        let demand = if word.row().pure.is_some() {
+            rules::operand(word, frame.index.into(), None)
+        } else {
+            rules::operand(word, frame.index.into(), Some(first))
+        };
+        let want = match word {
+            Word::Eq | Word::Neq => Want::Equal(first),
+            Word::Concat if first.lists > 0 => Want::Demand(Demand::List),
+            Word::Concat => {
+                let list = self.arena.takes_type(self.session, frame.want, Inferred::ANY.list());
+                let text = self.arena.takes_type(self.session, frame.want, Inferred::TEXT);
+                if list && !text {
+                    Want::Demand(Demand::List)
+                } else {
+                    Want::Part { no_list: first == Inferred::TEXT }
+                }
+            }
+            Word::Add if first == Inferred::ANY => {
+                let number = self.arena.takes_type(self.session, frame.want, Inferred::NUMBER);
+                let list = self.arena.takes_type(self.session, frame.want, Inferred::ANY.list());
+                match (number, list) {
+                    (true, false) => Want::Demand(Demand::Is(Inferred::NUMBER)),
+                    (false, true) => Want::Demand(Demand::List),
+                    _ => Want::Demand(demand),
+                }
+            }
+            _ => Want::Demand(demand),
+        };
+        self.arena.add_want(want)
+    }
+
+    /// The kinds of LIT that may be what is wanted, as bits.
+    pub(crate) fn literal_kinds(&self, want: WantId) -> u8 {
+        let mut kinds = 0;
+        for kind in [TEXT, NUMBER, NIL, BOOL] {
+            let takes = self.arena.takes(self.session, want, type_of(kind));
+            if takes && self.shape(want).is_none_or(|shape| has_literal(shape, kind)) {
+                kinds |= 1 << kind;
+            }
+        }
+        kinds
+    }
+
+    pub(crate) fn shape(&self, want: WantId) -> Option<Shape<'c>> {
+        if let Want::Shape(shape) = self.arena.want(want) { Some(shape) } else { None }
+    }
+
+    /// The least and greatest count of the fields of a record.
+    pub(crate) fn record_counts(&self, want: WantId, depth: u8) -> Option<(u32, u32)> {
+        let all = u32::try_from(self.session.named.len()).unwrap_or(u32::MAX).min(ITEMS);
+        let deep = depth >= DEPTH;
+        let Some(shape) = self.shape(want) else { return Some((0, if deep { 0 } else { all })) };
+        let numbered = |name: &str| self.session.field_numbers.contains_key(name);
+        let required: Vec<_> = shape.fields().filter(|field| field.required).collect();
+        let least = u32::try_from(required.len()).ok()?;
+        if !required.iter().all(|field| {
+            numbered(field.name) && crate::automaton::constants::depth_of(self.session, field.shape).is_some()
+        }) {
+            return None;
+        }
+        let may = |field: &ilo_asm::catalog::Field<'_>| {
+            numbered(field.name) && crate::automaton::constants::depth_of(self.session, field.shape).is_some()
+        };
+        let listed = u32::try_from(shape.fields().filter(may).count()).ok()?;
+        let free = || {
+            let open = |name: &&String| {
+                let field = shape.field(name).filter(|_| !name.is_empty());
+                field.is_some_and(|it| crate::automaton::constants::depth_of(self.session, it.0).is_some())
+            };
+            u32::try_from(self.session.fields.iter().filter(open).take(64).count()).unwrap_or(ITEMS)
+        };
+        let most = if shape.is_open() { free().min(all).max(least) } else { listed };
+        Some((least, if deep { least } else { most.clamp(least, least.max(ITEMS)) }))
+    }
+
+    /// Whether an integer may come next.
+    pub(crate) fn takes_integer(&self, number: u32) -> bool {
+        let slot = u8::try_from(number).unwrap_or(SLOTS);
+        match self.state.phase {
+            Phase::LetSlot | Phase::ForSlot | Phase::ArmSlot => self.bindable(slot),
+            Phase::MatchSlot => self.matchable(slot),
+            Phase::MatchCount => (1..=2).contains(&number),
+            Phase::BlockCount => number <= COUNT,
+            Phase::RefSlot => slot < self.state.next && self.slot_fits(slot, self.frame_want()),
+            Phase::Path => slot < self.state.next && self.path_fits(slot),
+            Phase::PathField => self.field_fits(number),
+            Phase::FieldOrName => {
+                self.named(number) && self.arena.takes_type(self.session, self.state.want, Inferred::TEXT)
+            }
+            Phase::LitKind => number <= 3 && self.literal_kinds(self.frame_want()) >> number & 1 == 1,
+            Phase::Tool => self.callable_here(number),
+            Phase::PairCount => {
+                self.pair_counts().is_some_and(|(least, most)| least <= number && number <= most)
+            }
+            Phase::PairField | Phase::MergeMore => self.pair_fits(number),
+            Phase::ItemCount => number == 0 || (number <= ITEMS && self.items_end()),
+            Phase::CaseCount => (1..=self.most_cases()).contains(&number),
+            Phase::MergeStart => {
+                number <= self.record_counts(self.frame_want(), 0).map_or(0, |counts| counts.1)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a count of items, pairs or cases is next.
+    pub(crate) fn is_count(&self) -> bool {
+        matches!(self.state.phase, Phase::ItemCount | Phase::PairCount | Phase::CaseCount | Phase::MergeStart)
+    }
+
+    fn frame_want(&self) -> WantId {
+        self.frame().map_or(ANY, |frame| frame.want)
+    }
+
+    fn slot_fits(&self, slot: u8, want: WantId) -> bool {
+        self.readable(slot) && self.arena.takes(self.session, want, self.arena.value(self.now().value(slot)))
+    }
+
+    fn path_fits(&self, slot: u8) -> bool {
+        let want = Want::FieldOf(self.frame_want());
+        self.readable(slot)
+            && self.arena.accepts(self.session, want, self.arena.value(self.now().value(slot)))
+    }
+
+    fn named(&self, number: u32) -> bool {
+        self.session.field(number).is_some_and(|name| !name.is_empty())
+    }
+
+    fn field_fits(&self, number: u32) -> bool {
+        let Some(frame) = self.frame() else { return false };
+        let Some(name) = self.session.field(number).filter(|name| !name.is_empty()) else { return false };
+        let known = field(self.arena.value(frame.first), name);
+        self.arena.takes(self.session, frame.want, known)
+    }
+
+    /// Whether the CALL that is being written may go to this tool: its frame does not count as around it.
+    fn callable_here(&self, number: u32) -> bool {
+        let Some(frame) = self.frame() else { return false };
+        self.callable(number, frame.want, frame.depth, frame.parent == NONE)
+    }
+}
+
+/// Whether what a word gives depends on its first operand.
+fn depends(word: Word) -> bool {
+    let is = |word| rules::TABLE.iter().find(|rule| rule.word == word).map(|rule| rule.gives);
+    matches!(word, Word::Sort | Word::Reverse | Word::Slice | Word::Min | Word::Max)
+        || matches!(is(word), Some(Gives::Item | Gives::Sum | Gives::Join | Gives::Appended))
+}
+
+pub(crate) fn output<'c>(callee: &Callee<'c>) -> ValueInfo<'c> {
+    match callee {
+        Callee::Tool(tool) => ValueInfo::answer(tool),
+        Callee::Function { output, .. } => ValueInfo::held(*output),
+    }
+}
+
+fn has_literal(shape: Shape<'_>, kind: u8) -> bool {
+    match kind {
+        TEXT => shape.texts().is_none_or(|texts| !texts.is_empty()),
+        NUMBER => {
+            let bounded = shape.is_whole() || shape.range().0.is_some() || shape.range().1.is_some();
+            shape.numbers().map_or(!bounded || integers(shape).is_some(), |all| !all.is_empty())
+        }
+        _ => shape.kinds().meets(if kind == NIL { Kinds::NIL } else { Kinds::BOOL }),
+    }
+}
+
+/// Whether an operand of a word may be a field's number.
+pub(crate) fn is_field_or_name(word: Word, index: usize) -> bool {
+    word.row().operands.get(index) == Some(&Operand::FieldOrName)
+}

@@ -1,0 +1,101 @@
+//! What pairs, items and cases may be: their counts, fields and wants.
+
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
+use crate::automaton::session::Callee;
+use crate::automaton::state::{Core, DEPTH, Frame, ITEMS};
+use crate::automaton::want::{Want, WantId};
+use ilo_asm::catalog::Shape;
+use ilo_asm::rules::{self, Demand};
+use ilo_spec::node::Word;
+
+impl<'c> Core<'_, 'c> {
+    /// The least and greatest count of pairs.
+    pub(crate) fn pair_counts(&self) -> Option<(u32, u32)> {
+        let frame = self.frame()?;
+        if frame.word != Word::Call {
+            return self.record_counts(frame.want, frame.depth);
+        }
+        let tool = self.session.tools.get(frame.number as usize)?;
+        let least = u32::try_from(tool.required.len()).ok()?;
+        let most = tool.most.clamp(least, least.max(ITEMS));
+        Some((least, if frame.depth >= DEPTH { least } else { most }))
+    }
+
+    /// What the value of a field must be: of a call's argument, or of a record.
+    pub(crate) fn pair_want(&self, frame: &Frame, number: u32) -> Option<Want<'c>> {
+        let name = self.session.field(number)?;
+        let free = name.is_empty() || self.in_list(frame.given, number);
+        if free {
+            return None;
+        }
+        let shape = if frame.word == Word::Call {
+            match self.session.tools.get(frame.number as usize)?.callee.as_ref()? {
+                Callee::Function { parameters, .. } => {
+                    let ty = parameters.iter().find(|it| it.0 == name)?.1;
+                    return Some(Want::Demand(Demand::Is(ty)));
+                }
+                Callee::Tool(tool) => tool.input(),
+            }
+        } else {
+            match self.shape(frame.want) {
+                Some(shape) => shape,
+                None => return Some(Want::Any),
+            }
+        };
+        let (field, _) = shape.field(name)?;
+        crate::automaton::constants::depth_of(self.session, field)?;
+        Some(Want::Shape(field))
+    }
+
+    /// Whether a field may come next, so that the remaining places are enough for the required fields.
+    pub(crate) fn pair_fits(&self, number: u32) -> bool {
+        let Some(frame) = self.frame() else { return false };
+        if self.pair_want(&frame, number).is_none() {
+            return false;
+        }
+        if !frame.counted || frame.word == Word::Merge {
+            return true;
+        }
+        let missing = self.missing(&frame);
+        missing.contains(&number) || u32::try_from(missing.len()).is_ok_and(|missing| missing < frame.left)
+    }
+
+    /// The required fields that are not given yet.
+    pub(crate) fn missing(&self, frame: &Frame) -> Vec<u32> {
+        let required: Vec<u32> = if frame.word == Word::Call {
+            let tool = self.session.tools.get(frame.number as usize);
+            tool.map(|tool| tool.required.clone()).unwrap_or_default()
+        } else {
+            let shape = self.shape(frame.want).filter(|_| frame.word == Word::Obj);
+            let fields = shape.into_iter().flat_map(Shape::fields).filter(|field| field.required);
+            fields.filter_map(|field| self.session.field_numbers.get(field.name).copied()).collect()
+        };
+        required.into_iter().filter(|&number| !self.in_list(frame.given, number)).collect()
+    }
+
+    /// Whether the items of the list that is being written can end.
+    pub(crate) fn items_end(&self) -> bool {
+        let Some(frame) = self.frame() else { return false };
+        frame.depth < DEPTH && self.arena.has_constant(self.session, self.item_want(frame.want))
+    }
+
+    /// What the items of a list must be.
+    pub(crate) fn item_want(&self, want: WantId) -> Want<'c> {
+        match self.arena.want(want) {
+            Want::Shape(shape) => Want::Shape(shape.item()),
+            Want::Demand(Demand::Is(ty)) if ty.lists > 0 => Want::Demand(Demand::Is(rules::item(ty))),
+            Want::ListOf(of) | Want::IndexOf(of) => self.arena.want(of),
+            Want::And(_, of) | Want::First(_, of) => self.item_want(of),
+            _ => Want::Any,
+        }
+    }
+
+    /// How many cases there may be: keys of some kinds run out.
+    pub(crate) fn most_cases(&self) -> u32 {
+        let kinds = self.key_kinds();
+        if kinds >> TEXT & 1 == 1 || kinds >> NUMBER & 1 == 1 {
+            return ITEMS;
+        }
+        u32::from(kinds >> NIL & 1) + 2 * u32::from(kinds >> BOOL & 1) + 1
+    }
+}

@@ -1,0 +1,107 @@
+//! The comments before a body: its header and its registries, read and written.
+
+/// A text in parts.
+#[derive(Debug, Default)]
+pub(crate) struct Parts<'t> {
+    pub(crate) above: &'t str,
+    pub(crate) header: Option<&'t str>,
+    pub(crate) vars: Vec<(u32, String)>,
+    pub(crate) tools: Option<Vec<String>>,
+    pub(crate) fields: Option<Vec<String>>,
+    /// Where the body begins.
+    pub(crate) body: usize,
+}
+
+/// Splits a text at its last header.
+pub(crate) fn split(text: &str) -> Parts<'_> {
+    let mut parts = Parts::default();
+    let begins = |line: &str| line.starts_with("; fn ");
+    let mut at = 0;
+    let mut last = None;
+    for line in text.split_inclusive('\n') {
+        last = if begins(line) { Some(at) } else { last };
+        at += line.len();
+    }
+    let start = last.unwrap_or_default();
+    parts.above = text.get(..start).unwrap_or_default();
+    parts.body = start;
+    for line in text.get(start..).unwrap_or_default().split_inclusive('\n') {
+        if !line.starts_with(';') && !line.trim().is_empty() {
+            break;
+        }
+        parts.body += line.len();
+        if begins(line) {
+            parts.header = Some(line.trim_end());
+        }
+        let Some((title, list)) = line.trim_start_matches([';', ' ']).split_once(':') else { continue };
+        let entries = || entries(list);
+        match title {
+            "Vars" => parts.vars = entries(),
+            "Tools" => parts.tools = Some(by_number(entries())),
+            "Fields" => parts.fields = Some(by_number(entries())),
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// Reads `0=name 1="other name"`.
+fn entries(list: &str) -> Vec<(u32, String)> {
+    let mut found = Vec::new();
+    let mut rest = list.trim();
+    while let Some((number, behind)) = rest.split_once('=') {
+        let Ok(number) = number.trim().parse() else { break };
+        let mut quoted = serde_json::Deserializer::from_str(behind).into_iter::<String>();
+        let (name, length) = match quoted.next() {
+            Some(Ok(name)) if behind.starts_with('"') => (name, quoted.byte_offset()),
+            _ => {
+                let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
+                (behind.get(..end).unwrap_or_default().to_owned(), end)
+            }
+        };
+        found.push((number, name));
+        rest = behind.get(length..).unwrap_or_default().trim_start();
+    }
+    found
+}
+
+/// The most numbers that a list may leave out.
+const GAPS: u32 = 1 << 16;
+
+/// Names in the order of their numbers; a number without a name has an empty one.
+fn by_number(entries: Vec<(u32, String)>) -> Vec<String> {
+    let mut names = Vec::new();
+    for (number, name) in entries.into_iter().filter(|entry| entry.0 < GAPS) {
+        let place = number as usize;
+        if names.len() <= place {
+            names.resize(place + 1, String::new());
+        }
+        if let Some(slot) = names.get_mut(place) {
+            *slot = name;
+        }
+    }
+    names
+}
+
+/// Writes a registry, if it has entries.
+pub(crate) fn write<'n>(title: &str, entries: impl Iterator<Item = (u32, &'n str)>, out: &mut String) {
+    let mut entries = entries.filter(|entry| !entry.1.is_empty()).peekable();
+    if entries.peek().is_none() {
+        return;
+    }
+    out.push_str("; ");
+    out.push_str(title);
+    out.push(':');
+    for (number, name) in entries {
+        out.push(' ');
+        out.push_str(&number.to_string());
+        out.push('=');
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if name.chars().all(plain) {
+            out.push_str(name);
+        } else {
+            out.push_str(&serde_json::Value::from(name).to_string());
+        }
+    }
+    out.push('\n');
+}

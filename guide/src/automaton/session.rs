@@ -1,0 +1,366 @@
+//! The inputs of a guide, fixed before the first byte: the signature, the callable tools and functions, and
+//! the registries.
+
+use crate::automaton::constants::{self, DEEPEST_CONSTANT, Lengths, depth_of};
+use crate::automaton::registries;
+use bumpalo::Bump;
+use hashbrown::HashMap;
+use ilo_asm::ast::{Function, TypeName};
+use ilo_asm::build::{self, read};
+use ilo_asm::catalog::{Catalog, Lookup, Tool, own_function};
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::notation::Notation;
+use ilo_asm::types::Inferred;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// The most fields and tools that a session numbers.
+const MOST_NAMES: usize = 60_000;
+
+/// What a session takes beside the catalogue and the signature.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The only tools that may be called, in the order of their numbers. Without it, all of the catalogue.
+    pub tools: Option<Vec<String>>,
+    /// The names of fields in the order of their numbers; those of the tools' schemas where it is not given.
+    pub fields: Option<Vec<String>>,
+    /// Names of slots by their numbers, for the registry.
+    pub vars: Vec<(u32, String)>,
+    /// Whole functions in ID text that the program may call. They come before it in the file.
+    pub above: String,
+}
+
+/// Why a session cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionError(pub String);
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SessionError {}
+
+/// What a call goes to.
+#[derive(Clone, Debug)]
+pub(crate) enum Callee<'c> {
+    Tool(&'c Tool),
+    /// Its parameters in order, and what it gives.
+    Function {
+        parameters: Vec<(String, Inferred)>,
+        output: Inferred,
+        err: Option<Inferred>,
+    },
+}
+
+/// A tool or function that has a number.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbered<'c> {
+    pub(crate) name: String,
+    pub(crate) callee: Option<Callee<'c>>,
+    /// How deep the shortest arguments nest; `None` where it cannot be called.
+    pub(crate) depth: Option<u8>,
+    /// The numbers of the fields that are its required arguments.
+    pub(crate) required: Vec<u32>,
+    /// The numbers of the fields that are its arguments.
+    pub(crate) listed: Vec<u32>,
+    /// How many arguments may be given, up to a limit.
+    pub(crate) most: u32,
+    /// A ROLLBACK must follow a call of it.
+    pub(crate) rollback: bool,
+}
+
+/// A signature, a catalogue and registries: what all guides of one program share.
+#[derive(Clone, Debug)]
+pub struct Session<'c> {
+    pub(crate) header: String,
+    above: String,
+    pub(crate) parameters: Vec<(String, Inferred)>,
+    pub(crate) output: Inferred,
+    /// The output is nil, so that the body's value is dropped.
+    pub(crate) gives_nil: bool,
+    pub(crate) err: Option<Inferred>,
+    pub(crate) tools: Vec<Numbered<'c>>,
+    pub(crate) fields: Vec<String>,
+    pub(crate) field_numbers: HashMap<String, u32>,
+    vars: Vec<(u32, String)>,
+    /// The numbers of the fields that have names, in ascending order.
+    pub(crate) named: Vec<u32>,
+    lengths: OnceLock<Lengths>,
+}
+
+fn wrong<T>(message: impl Into<String>) -> Result<T, SessionError> {
+    Err(SessionError(message.into()))
+}
+
+fn inferred(ty: &TypeName<'_>) -> Inferred {
+    Inferred::from(ty.ty)
+}
+
+fn callee_of(function: &Function<'_>) -> Callee<'static> {
+    let parameters = function.parameters.iter();
+    Callee::Function {
+        parameters: parameters.map(|it| (it.name.text.to_owned(), inferred(&it.ty))).collect(),
+        output: inferred(&function.output.ok),
+        err: function.output.err.as_ref().map(inferred),
+    }
+}
+
+/// Reads the headers of functions.
+fn functions<T>(text: &str, each: impl Fn(&[Function<'_>]) -> T) -> Result<T, SessionError> {
+    let arena = Bump::new();
+    let mut diagnostics = Diagnostics::default();
+    let options = build::Options { from: Some(Notation::Id), ..build::Options::default() };
+    let file = read(text, &arena, &options, &mut diagnostics);
+    match diagnostics.as_slice().iter().find(|found| found.is_error()) {
+        Some(found) => wrong(format!("{}: {}", found.code.as_str(), found.message)),
+        None => Ok(each(file.functions)),
+    }
+}
+
+impl<'c> Session<'c> {
+    /// Begins the program of a signature, such as `fn f(id: text) -> result nil, text`.
+    ///
+    /// # Errors
+    /// Where the signature or the functions above cannot be read, or a name cannot be called.
+    pub fn new(
+        catalog: &'c Catalog,
+        signature: &str,
+        options: &Options,
+    ) -> Result<Session<'c>, SessionError> {
+        let signature = signature.trim().trim_start_matches(';').trim_start();
+        if signature.contains(['\n', '\r']) {
+            return wrong("a signature is one line");
+        }
+        let signature =
+            if signature.starts_with("fn ") { signature.to_owned() } else { format!("fn {signature}") };
+        let header = format!("; {signature}\n");
+        let own = functions(&header, |found| match found {
+            [only] => Some((only.name.text.to_owned(), callee_of(only))),
+            _ => None,
+        })?;
+        let Some((name, Callee::Function { parameters, output, err })) = own else {
+            return wrong("expected one signature, such as `f(id: text) -> text`");
+        };
+        let above = functions_above(&options.above, &name)?;
+        let mut session = Session {
+            header,
+            above: options.above.clone(),
+            gives_nil: output == Inferred::NIL,
+            parameters,
+            output,
+            err,
+            tools: Vec::new(),
+            fields: Vec::new(),
+            field_numbers: HashMap::new(),
+            vars: options.vars.clone(),
+            named: Vec::new(),
+            lengths: OnceLock::new(),
+        };
+        session.number(catalog, &name, &above, options)?;
+        Ok(session)
+    }
+
+    /// Continues a file: whole functions, then the header and registries of one more, then the beginning of
+    /// its body. Gives the session and where the body begins.
+    ///
+    /// # Errors
+    /// As those of [`Session::new`].
+    pub fn of_file(
+        catalog: &'c Catalog,
+        signature: Option<&str>,
+        text: &str,
+    ) -> Result<(Session<'c>, usize), SessionError> {
+        let found = registries::split(text);
+        let Some(signature) = signature.or(found.header) else {
+            return wrong("the text has no header, so a signature must be given");
+        };
+        let options = Options {
+            tools: found.tools,
+            fields: found.fields,
+            vars: found.vars,
+            above: found.above.to_owned(),
+        };
+        Ok((Session::new(catalog, signature, &options)?, found.body))
+    }
+
+    fn number(
+        &mut self,
+        catalog: &'c Catalog,
+        own: &str,
+        above: &[(String, Callee<'c>)],
+        options: &Options,
+    ) -> Result<(), SessionError> {
+        let all =
+            || above.iter().map(|it| it.0.clone()).chain(catalog.tools().iter().map(|it| it.name.clone()));
+        let names: Vec<String> = options.tools.clone().unwrap_or_else(|| {
+            let free = |name: &String| name != own && above.iter().filter(|it| it.0 == *name).count() < 2;
+            all().filter(free).collect()
+        });
+        if names.len() > MOST_NAMES {
+            return wrong(format!("{} tools; at most {MOST_NAMES} have numbers", names.len()));
+        }
+        let target = |name: &str| -> Option<Callee<'c>> {
+            let plain = own_function(name).unwrap_or(name);
+            if let Some((_, callee)) = above.iter().find(|it| it.0 == plain) {
+                return Some(callee.clone());
+            }
+            match catalog.lookup(name) {
+                Lookup::Found(tool) if plain != own => Some(Callee::Tool(tool)),
+                _ => None,
+            }
+        };
+        let callees: Vec<Option<Callee<'c>>> = names.iter().map(|name| target(name)).collect();
+        if let Some(fields) = &options.fields {
+            fields.iter().for_each(|name| self.add_field(name));
+        } else {
+            callees.iter().flatten().for_each(|callee| self.add_fields_of(callee));
+        }
+        for (name, callee) in names.into_iter().zip(callees) {
+            let numbered = self.numbered(name, callee);
+            self.tools.push(numbered);
+        }
+        Ok(())
+    }
+
+    fn add_field(&mut self, name: &str) {
+        let next = u32::try_from(self.fields.len()).unwrap_or(u32::MAX);
+        if self.fields.len() < MOST_NAMES {
+            // A name has one number.
+            let is_new = !self.field_numbers.contains_key(name) && !name.is_empty();
+            if is_new {
+                self.field_numbers.insert(name.to_owned(), next);
+                self.named.push(next);
+            }
+            self.fields.push(if is_new { name.to_owned() } else { String::new() });
+        }
+    }
+
+    fn add_fields_of(&mut self, callee: &Callee<'c>) {
+        let mut names: Vec<String> = Vec::new();
+        match callee {
+            Callee::Function { parameters, .. } => names.extend(parameters.iter().map(|it| it.0.clone())),
+            Callee::Tool(tool) => {
+                let mut rest = vec![(tool.output(), 0_u8), (tool.input(), 0)];
+                while let Some((shape, depth)) = rest.pop() {
+                    let fields: Vec<_> = shape.fields().collect();
+                    names.extend(fields.iter().map(|field| field.name.to_owned()));
+                    if depth < 4 && names.len() < 4096 {
+                        rest.extend(fields.iter().map(|field| (field.shape, depth + 1)));
+                        let item = shape.item();
+                        rest.extend((!item.is_any()).then_some((item, depth + 1)));
+                    }
+                }
+            }
+        }
+        for name in names {
+            if !self.field_numbers.contains_key(&name) {
+                self.add_field(&name);
+            }
+        }
+    }
+
+    fn numbered(&self, name: String, callee: Option<Callee<'c>>) -> Numbered<'c> {
+        let number = |name: &str| self.field_numbers.get(name).copied();
+        let mut out = Numbered {
+            name,
+            callee: None,
+            depth: None,
+            required: Vec::new(),
+            listed: Vec::new(),
+            most: 0,
+            rollback: false,
+        };
+        let mut depth = Some(0);
+        match &callee {
+            Some(Callee::Function { parameters, .. }) => {
+                let all: Option<Vec<u32>> = parameters.iter().map(|it| number(&it.0)).collect();
+                depth = all.as_ref().map(|_| 1);
+                out.required = all.unwrap_or_default();
+                out.listed.clone_from(&out.required);
+            }
+            Some(Callee::Tool(tool)) => {
+                let input = tool.input();
+                for field in input.fields() {
+                    let known = number(field.name);
+                    let nested = depth_of(self, field.shape);
+                    if field.required {
+                        depth = depth.zip(known.and(nested)).map(|(a, b): (u8, u8)| a.max(b + 1));
+                        out.required.extend(known);
+                    }
+                    out.listed.extend(known.filter(|_| nested.is_some()));
+                }
+                if input.is_open() {
+                    let free = |name: &&String| {
+                        let shape = input.field(name).filter(|_| !name.is_empty());
+                        shape.is_some_and(|it| depth_of(self, it.0).is_some())
+                    };
+                    out.most = u32::try_from(self.fields.iter().filter(free).take(64).count()).unwrap_or(64);
+                }
+                out.rollback = tool.requires_rollback;
+            }
+            None => depth = None,
+        }
+        out.most = out.most.max(u32::try_from(out.listed.len()).unwrap_or(u32::MAX));
+        out.depth = depth.filter(|&depth| depth <= DEEPEST_CONSTANT);
+        out.callee = callee;
+        out
+    }
+
+    /// The text before the body: functions above, header and registries. A host writes it into the prompt.
+    pub fn prefix(&self) -> String {
+        let all = |_| true;
+        self.prefix_with(all, all)
+    }
+
+    /// The text before the body, with the entries of the registries that are used.
+    pub(crate) fn prefix_with(&self, tool: impl Fn(u32) -> bool, field: impl Fn(u32) -> bool) -> String {
+        let mut out = self.above.clone();
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push('\n');
+        }
+        out.push_str(&self.header);
+        registries::write("Vars", self.vars.iter().map(|(number, name)| (*number, name.as_str())), &mut out);
+        let tools = (0..).zip(self.tools.iter().map(|tool| tool.name.as_str()));
+        registries::write("Tools", tools.filter(|it| tool(it.0)), &mut out);
+        let fields = (0..).zip(self.fields.iter().map(String::as_str));
+        registries::write("Fields", fields.filter(|it| field(it.0)), &mut out);
+        out
+    }
+
+    /// The longest constants of its tools.
+    pub(crate) fn lengths(&self) -> Lengths {
+        self.lengths.get_or_init(|| constants::lengths(self)).clone()
+    }
+
+    /// The name of the tool or function with a number.
+    pub fn tool(&self, number: u32) -> Option<&str> {
+        self.tools.get(number as usize).map(|tool| tool.name.as_str())
+    }
+
+    /// The name of the field with a number.
+    pub fn field(&self, number: u32) -> Option<&str> {
+        self.fields.get(number as usize).map(String::as_str)
+    }
+
+    /// The name of a slot, where the registry or the signature gives one.
+    pub fn var(&self, number: u32) -> Option<&str> {
+        let parameter = self.parameters.get(number as usize).map(|it| it.0.as_str());
+        parameter.or_else(|| self.vars.iter().find(|it| it.0 == number).map(|it| it.1.as_str()))
+    }
+}
+
+/// The names and signatures of the functions above.
+fn functions_above(text: &str, own: &str) -> Result<Vec<(String, Callee<'static>)>, SessionError> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let above = functions(text, |found| {
+        found.iter().map(|it| (it.name.text.to_owned(), callee_of(it))).collect::<Vec<_>>()
+    })?;
+    if above.iter().any(|it| it.0 == own) {
+        return wrong(format!("a function above is named `{own}` as well"));
+    }
+    Ok(above)
+}

@@ -1,0 +1,458 @@
+//! The state of a program that is being written: where in it the next token belongs.
+
+use crate::automaton::flow::Slots;
+use crate::automaton::integers::ToolSet;
+use crate::automaton::offers::Words;
+use crate::automaton::session::Session;
+use crate::automaton::want::{ANY, Arena, Want, WantId};
+use ilo_asm::check::ValueInfo;
+use ilo_spec::node::Word;
+
+/// No entry of an arena.
+pub(crate) const NONE: u32 = u32::MAX;
+/// No slot.
+pub(crate) const NO_SLOT: u8 = u8::MAX;
+/// Slots that a program may use.
+pub(crate) const SLOTS: u8 = 64;
+/// Calls that LET may bind.
+pub(crate) const CALLS: u8 = 64;
+/// Levels of blocks, and of loops among them.
+pub(crate) const LEVELS: u8 = 10;
+pub(crate) const LOOPS: u8 = 4;
+/// Levels of expressions.
+pub(crate) const DEPTH: u8 = 8;
+/// Items, pairs and cases that are counted.
+pub(crate) const ITEMS: u32 = 32;
+/// The most statements that the header of a block may count.
+pub(crate) const COUNT: u32 = 99;
+
+/// What may come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The first word of a line.
+    Line,
+    /// An operand.
+    Operand,
+    /// What LET binds: an operand, or IF, MATCH or FOR.
+    Bound,
+    LetSlot,
+    ForSlot,
+    ArmSlot,
+    MatchSlot,
+    MatchCount,
+    BlockCount,
+    /// The slot of REF.
+    RefSlot,
+    /// What FIELD reads from.
+    Path,
+    /// The field of FIELD.
+    PathField,
+    /// A field number or an operand.
+    FieldOrName,
+    LitKind,
+    LitValue(u8),
+    Tool,
+    PairCount,
+    PairField,
+    ItemCount,
+    CaseCount,
+    CaseKey,
+    /// MERGE: a count of fields, or the record.
+    MergeStart,
+    /// MERGE without a count: one more field, or what follows.
+    MergeMore,
+    /// CALL, behind UNDO or ROLLBACK.
+    CallWord,
+    /// The end of the line.
+    End,
+}
+
+/// The statement that is being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stmt {
+    Value,
+    Let,
+    Exit(Word),
+    If,
+    For,
+    Match,
+    Mark(Word),
+}
+
+/// An expression whose operands are being written.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) word: Word,
+    pub(crate) parent: u32,
+    /// What the whole must be.
+    pub(crate) want: WantId,
+    pub(crate) depth: u8,
+    /// An integer follows the whole.
+    pub(crate) behind: bool,
+    /// Operands that are complete.
+    pub(crate) index: u8,
+    /// Pairs, items or cases that are left, if they are counted.
+    pub(crate) left: u32,
+    pub(crate) counted: bool,
+    /// The values of the first operand, and of the others.
+    pub(crate) first: u32,
+    pub(crate) others: u32,
+    /// The field, tool or kind of literal.
+    pub(crate) number: u32,
+    /// Fields or keys that are given.
+    pub(crate) given: u32,
+    /// Where the text of a literal operand begins.
+    pub(crate) default: bool,
+}
+
+/// Whether a block's end is reached with a value, and whether without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gives {
+    pub(crate) value: bool,
+    pub(crate) lack: bool,
+}
+
+impl Gives {
+    pub(crate) const LACK: Gives = Gives { value: false, lack: true };
+    pub(crate) const VALUE: Gives = Gives { value: true, lack: false };
+    pub(crate) const NEVER: Gives = Gives { value: false, lack: false };
+
+    pub(crate) fn or(self, other: Gives) -> Gives {
+        Gives { value: self.value || other.value, lack: self.lack || other.lack }
+    }
+
+    pub(crate) fn lives(self) -> bool {
+        self.value || self.lack
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Body,
+    Then,
+    Else,
+    Match,
+    Err,
+    Ok,
+    Pass,
+    LoopElse,
+}
+
+/// What uses a block's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goes {
+    Nowhere,
+    /// A bound slot or a loop; it must be as wanted.
+    Kept(WantId),
+    /// The function.
+    Out(WantId),
+}
+
+/// How a branch ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Branch {
+    pub(crate) slots: u32,
+    pub(crate) gives: Gives,
+    pub(crate) value: u32,
+    pub(crate) sealed: bool,
+}
+
+/// A block that is open.
+#[allow(clippy::struct_excessive_bools, reason = "each is a demand of its own")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) kind: Kind,
+    pub(crate) parent: u32,
+    pub(crate) level: u8,
+    pub(crate) loops: u8,
+    pub(crate) goes: Goes,
+    /// Its end is not reached without a value.
+    pub(crate) hard: bool,
+    /// What has a value that nothing can follow has one on every path.
+    pub(crate) chain: bool,
+    /// Some path reaches its end.
+    pub(crate) must_live: bool,
+    /// Some path reaches its end with a value.
+    pub(crate) must_some: bool,
+    /// Its header counts none, so that it may be empty.
+    pub(crate) zero: bool,
+    pub(crate) started: bool,
+    /// Its last statement is a value that nothing can follow.
+    pub(crate) sealed: bool,
+    pub(crate) gives: Gives,
+    pub(crate) value: u32,
+    /// A ROLLBACK must be next.
+    pub(crate) rollback: bool,
+    /// A block inside that has ended, and that ELSE may follow.
+    pub(crate) pending: u32,
+    /// The slots where the paths part.
+    pub(crate) fork: u32,
+    pub(crate) first: Option<Branch>,
+    /// The slot that LET binds to the whole.
+    pub(crate) bound: u8,
+    /// Calls whose results are held by paths that are complete.
+    pub(crate) held: u64,
+    /// Calls that were bound before the innermost loop.
+    pub(crate) before: u64,
+    /// The slot of MATCH; arms that are left.
+    pub(crate) slot: u8,
+    pub(crate) arms: u8,
+    /// The values of MATCH's success and failure.
+    pub(crate) ok: u32,
+    pub(crate) err: u32,
+    /// The loop goes over RANGE.
+    pub(crate) range: bool,
+}
+
+/// A loop that is open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop {
+    /// The slots at its BREAKs.
+    pub(crate) broken: u32,
+    /// Slots that are read before the pass has bound them.
+    pub(crate) read_first: u64,
+    /// Slots that a MATCH leaves unset.
+    pub(crate) unset_in: u64,
+}
+
+impl Loop {
+    pub(crate) const NEW: Loop = Loop { broken: NONE, read_first: 0, unset_in: 0 };
+}
+
+/// Where the next token belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    pub(crate) phase: Phase,
+    pub(crate) stmt: Stmt,
+    pub(crate) slots: u32,
+    pub(crate) frame: u32,
+    pub(crate) block: u32,
+    /// What the next operand must be, and whether an integer follows it.
+    pub(crate) want: WantId,
+    pub(crate) behind: bool,
+    /// The slot of the statement; that of LET around it.
+    pub(crate) slot: u8,
+    pub(crate) bound: u8,
+    pub(crate) arm: Word,
+    /// The first slot that is not used yet.
+    pub(crate) next: u8,
+    pub(crate) calls: u8,
+    /// Calls whose results are plain values, and those that a MATCH takes.
+    pub(crate) plain: u64,
+    pub(crate) checked: u64,
+    pub(crate) loops: [Loop; LOOPS as usize],
+    /// The outermost word of the statement's value, and what it calls.
+    pub(crate) top: Word,
+    pub(crate) callee: u32,
+    /// Tools of ROLLBACK and of UNDO so far.
+    pub(crate) registered: u32,
+    pub(crate) undone: u32,
+    /// Tokens of the program so far, and the sum of its counts: what the length of an end may have grown by.
+    pub(crate) taken: u32,
+    pub(crate) counted: u32,
+    /// Tools and fields that the program names, as lists.
+    pub(crate) tools: u32,
+    pub(crate) fields: u32,
+}
+
+/// The automaton: all that grows, and the state.
+#[derive(Clone)]
+pub(crate) struct Core<'s, 'c> {
+    pub(crate) session: &'s Session<'c>,
+    pub(crate) arena: Arena<'c>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) slots: Vec<Slots>,
+    /// Lists: a number and the rest.
+    pub(crate) lists: Vec<(u64, u32)>,
+    /// The failure of each call that LET binds.
+    pub(crate) failures: Vec<ValueInfo<'c>>,
+    /// Integers of sets.
+    pub(crate) ids: Vec<u32>,
+    /// What depends on the session alone and is kept when the guide goes back: tools and words by want.
+    pub(crate) kept: Vec<u32>,
+    pub(crate) tool_sets: Vec<ToolSet<'c>>,
+    pub(crate) word_sets: Vec<(Want<'c>, Words)>,
+    pub(crate) state: State,
+}
+
+/// How much there is in the arenas.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lengths([usize; 6], usize, usize);
+
+impl<'s, 'c> Core<'s, 'c> {
+    pub(crate) fn new(session: &'s Session<'c>) -> Core<'s, 'c> {
+        let mut arena = Arena::new();
+        let slots = Slots::new(session, &mut arena);
+        let want =
+            arena.add_want(crate::automaton::want::Want::Demand(ilo_asm::rules::Demand::Is(session.output)));
+        let goes = if session.gives_nil { Goes::Kept(ANY) } else { Goes::Out(want) };
+        let body = Block {
+            goes,
+            hard: !session.gives_nil,
+            chain: !session.gives_nil,
+            zero: true,
+            ..Block::new(Kind::Body)
+        };
+        let next = u8::try_from(session.parameters.len()).unwrap_or(SLOTS).min(SLOTS);
+        Core {
+            session,
+            arena,
+            frames: Vec::new(),
+            blocks: vec![body],
+            slots: vec![slots],
+            lists: Vec::new(),
+            failures: Vec::new(),
+            ids: Vec::new(),
+            kept: Vec::new(),
+            tool_sets: Vec::new(),
+            word_sets: Vec::new(),
+            state: State {
+                phase: Phase::Line,
+                stmt: Stmt::Value,
+                slots: 0,
+                frame: NONE,
+                block: 0,
+                want: ANY,
+                behind: false,
+                slot: NO_SLOT,
+                bound: NO_SLOT,
+                arm: Word::Ok,
+                next,
+                calls: 0,
+                plain: 0,
+                checked: 0,
+                loops: [Loop::NEW; LOOPS as usize],
+                top: Word::Lit,
+                callee: NONE,
+                registered: NONE,
+                undone: NONE,
+                taken: 0,
+                counted: 0,
+                tools: NONE,
+                fields: NONE,
+            },
+        }
+    }
+
+    /// The bytes of all that grows, nearly.
+    pub(crate) fn memory(&self) -> usize {
+        self.arena.memory()
+            + self.frames.capacity() * size_of::<Frame>()
+            + self.blocks.capacity() * size_of::<Block>()
+            + self.slots.capacity() * size_of::<Slots>()
+            + self.lists.capacity() * size_of::<(u64, u32)>()
+            + self.failures.capacity() * size_of::<ValueInfo<'_>>()
+            + 4 * (self.ids.capacity() + self.kept.capacity())
+            + self.tool_sets.capacity() * size_of::<ToolSet<'_>>()
+            + self.word_sets.capacity() * size_of::<(Want<'_>, Words)>()
+    }
+
+    pub(crate) fn lengths(&self) -> Lengths {
+        let lists = [
+            self.arena.wants.len(),
+            self.arena.values.len(),
+            self.frames.len(),
+            self.blocks.len(),
+            self.slots.len(),
+            self.lists.len(),
+        ];
+        Lengths(lists, self.failures.len(), self.ids.len())
+    }
+
+    pub(crate) fn cut(&mut self, lengths: Lengths) {
+        let Lengths([wants, values, frames, blocks, slots, lists], failures, ids) = lengths;
+        self.ids.truncate(ids);
+        self.arena.wants.truncate(wants);
+        self.arena.values.truncate(values);
+        self.frames.truncate(frames);
+        self.blocks.truncate(blocks);
+        self.slots.truncate(slots);
+        self.lists.truncate(lists);
+        self.failures.truncate(failures);
+    }
+
+    /// Tries something and goes back.
+    pub(crate) fn trial<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let (state, lengths) = (self.state, self.lengths());
+        let result = run(self);
+        self.state = state;
+        self.cut(lengths);
+        result
+    }
+
+    pub(crate) fn block(&self) -> Block {
+        self.block_at(self.state.block)
+    }
+
+    pub(crate) fn block_at(&self, at: u32) -> Block {
+        self.blocks.get(at as usize).copied().unwrap_or(Block::new(Kind::Body))
+    }
+
+    /// Replaces the innermost block.
+    pub(crate) fn set_block(&mut self, block: Block) {
+        self.state.block = add(&mut self.blocks, block);
+    }
+
+    pub(crate) fn frame(&self) -> Option<Frame> {
+        self.frames.get(self.state.frame as usize).copied()
+    }
+
+    pub(crate) fn set_frame(&mut self, frame: Frame) {
+        self.state.frame = add(&mut self.frames, frame);
+    }
+
+    pub(crate) fn push_list(&mut self, list: u32, number: u64) -> u32 {
+        add(&mut self.lists, (number, list))
+    }
+
+    pub(crate) fn list(&self, mut list: u32) -> impl Iterator<Item = u64> + '_ {
+        core::iter::from_fn(move || {
+            let &(number, rest) = self.lists.get(list as usize)?;
+            list = rest;
+            Some(number)
+        })
+    }
+
+    pub(crate) fn in_list(&self, list: u32, number: u32) -> bool {
+        self.list(list).any(|one| one == u64::from(number))
+    }
+}
+
+pub(crate) fn add<T>(all: &mut Vec<T>, one: T) -> u32 {
+    all.push(one);
+    u32::try_from(all.len() - 1).unwrap_or(NONE)
+}
+
+impl Block {
+    pub(crate) const fn new(kind: Kind) -> Block {
+        Block {
+            kind,
+            parent: NONE,
+            level: 0,
+            loops: 0,
+            goes: Goes::Nowhere,
+            hard: false,
+            chain: false,
+            must_live: false,
+            must_some: false,
+            zero: false,
+            started: false,
+            sealed: false,
+            gives: Gives::LACK,
+            value: NONE,
+            rollback: false,
+            pending: NONE,
+            fork: NONE,
+            first: None,
+            bound: NO_SLOT,
+            held: 0,
+            before: 0,
+            slot: NO_SLOT,
+            arms: 0,
+            ok: 0,
+            err: 0,
+            range: false,
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! Steps of the automaton within a statement: each takes one token that may come next.
+
+use crate::automaton::flow::bit;
+use crate::automaton::keys::{key_of_bool, key_of_nil, key_of_number, key_of_text};
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, is_field_or_name, output};
+use crate::automaton::session::Callee;
+use crate::automaton::state::{Core, Frame, Gives, NONE, Phase, SLOTS, Stmt};
+use crate::automaton::want::{ANY, Want, empty_list, field, item, listed};
+use ilo_asm::check::{Part, ValueInfo};
+use ilo_asm::rules;
+use ilo_asm::types::Inferred;
+use ilo_spec::node::Word;
+use ilo_spec::program::Number;
+use ilo_spec::pure::Pure;
+
+/// A constant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Constant<'t> {
+    Text(&'t str),
+    Number(Number),
+    Nil,
+    Bool(bool),
+}
+
+impl<'c> Core<'_, 'c> {
+    /// An operand is next.
+    pub(crate) fn operand(&mut self, want: u32, behind: bool) {
+        self.state.phase = Phase::Operand;
+        self.state.want = want;
+        self.state.behind = behind;
+    }
+
+    /// Takes a word that is no first word of a line.
+    pub(crate) fn take_word(&mut self, word: Word) {
+        match self.state.phase {
+            Phase::MergeMore => {
+                self.end_merge();
+                return self.take_word(word);
+            }
+            Phase::Bound if matches!(word, Word::If | Word::For | Word::Match) => {
+                self.state.bound = self.state.slot;
+                return self.control(word);
+            }
+            Phase::CaseKey => {
+                if let Some(frame) = self.frame() {
+                    self.set_frame(Frame { default: true, ..frame });
+                    self.case_value();
+                }
+                return;
+            }
+            Phase::MergeStart => {
+                let base = self.merge_base();
+                self.operand(base, true);
+            }
+            _ => {}
+        }
+        self.open(word);
+    }
+
+    /// Begins an expression.
+    fn open(&mut self, word: Word) {
+        let frame = Frame {
+            word,
+            parent: self.state.frame,
+            want: self.state.want,
+            depth: self.depth(),
+            behind: self.state.behind,
+            index: 0,
+            left: 0,
+            counted: false,
+            first: NONE,
+            others: NONE,
+            number: NONE,
+            given: NONE,
+            default: false,
+        };
+        self.set_frame(frame);
+        match word {
+            Word::Ref => self.state.phase = Phase::RefSlot,
+            Word::Lit => self.state.phase = Phase::LitKind,
+            Word::Call => self.state.phase = Phase::Tool,
+            Word::Obj => self.state.phase = Phase::PairCount,
+            Word::List => self.state.phase = Phase::ItemCount,
+            Word::Merge => self.state.phase = Phase::MergeStart,
+            Word::MatchMap => self.operand(ANY, true),
+            Word::Field => {
+                self.state.phase = Phase::Path;
+                self.state.want = self.arena.add_want(Want::FieldOf(frame.want));
+                self.state.behind = true;
+            }
+            _ => {
+                let want = self.first_want(word, frame.want);
+                let behind = Self::behind(&frame);
+                self.operand(want, behind);
+            }
+        }
+    }
+
+    /// Whether an integer may follow the next operand of a word.
+    fn behind(frame: &Frame) -> bool {
+        let next = usize::from(frame.index) + 1;
+        if next >= frame.word.row().operands.len() {
+            frame.behind
+        } else {
+            is_field_or_name(frame.word, next)
+        }
+    }
+
+    /// Takes an integer.
+    pub(crate) fn take_integer(&mut self, number: u32) {
+        let slot = u8::try_from(number).unwrap_or(u8::MAX);
+        if self.is_count() {
+            self.state.counted = self.state.counted.saturating_add(number);
+        }
+        match self.state.phase {
+            Phase::LetSlot => {
+                self.state.slot = slot;
+                // What comes in its value has other new slots.
+                self.state.next = self.state.next.max(slot.saturating_add(1).min(SLOTS));
+                self.state.want = ANY;
+                self.state.behind = false;
+                self.state.phase = Phase::Bound;
+            }
+            Phase::ForSlot => {
+                self.state.slot = slot;
+                let list = self.arena.add_want(Want::Demand(rules::operand(Word::For, 0, None)));
+                self.operand(list, true);
+            }
+            Phase::MatchSlot => {
+                self.state.slot = slot;
+                self.state.phase = Phase::MatchCount;
+            }
+            Phase::ArmSlot => {
+                self.state.slot = slot;
+                self.state.phase = Phase::BlockCount;
+            }
+            Phase::MatchCount => self.open_match(number == 2),
+            Phase::BlockCount => self.open_block(number == 0),
+            Phase::LitKind => self.state.phase = Phase::LitValue(u8::try_from(number).unwrap_or(NIL)),
+            _ => self.take_operand_integer(number, slot),
+        }
+    }
+
+    /// Remembers the tools and fields that are named.
+    fn note(&mut self, number: u32) {
+        match self.state.phase {
+            Phase::Tool => self.state.tools = self.push_list(self.state.tools, number.into()),
+            Phase::PathField | Phase::FieldOrName | Phase::PairField | Phase::MergeMore => {
+                self.state.fields = self.push_list(self.state.fields, number.into());
+            }
+            _ => {}
+        }
+    }
+
+    fn take_operand_integer(&mut self, number: u32, slot: u8) {
+        self.note(number);
+        let Some(frame) = self.frame() else { return };
+        match self.state.phase {
+            Phase::RefSlot => {
+                self.read(slot);
+                let known = self.arena.value(self.now().value(slot));
+                self.close_frame(known);
+            }
+            Phase::Path => {
+                self.read(slot);
+                let first = self.now().value(slot);
+                self.set_frame(Frame { first, ..frame });
+                self.state.phase = Phase::PathField;
+            }
+            Phase::PathField => {
+                let name = self.session.field(number).unwrap_or_default();
+                self.close_frame(field(self.arena.value(frame.first), name));
+            }
+            Phase::FieldOrName => self.give(ValueInfo::held(Inferred::TEXT)),
+            Phase::Tool => {
+                if frame.parent == NONE {
+                    self.mark_call(number);
+                }
+                self.set_frame(Frame { number, ..frame });
+                self.state.phase = Phase::PairCount;
+            }
+            Phase::PairCount => {
+                self.set_frame(Frame { left: number, counted: true, ..frame });
+                self.next_pair();
+            }
+            Phase::MergeStart => {
+                self.set_frame(Frame { left: number, counted: true, ..frame });
+                let base = self.merge_base();
+                self.operand(base, true);
+            }
+            Phase::PairField | Phase::MergeMore => {
+                let want = self.pair_want(&frame, number).unwrap_or(Want::Any);
+                let want = self.arena.add_want(want);
+                let given = self.push_list(frame.given, number.into());
+                let left = frame.left.saturating_sub(1);
+                self.set_frame(Frame { left, given, ..frame });
+                self.operand(want, if frame.counted && left == 0 { frame.behind } else { true });
+            }
+            Phase::ItemCount => {
+                self.set_frame(Frame { left: number, ..frame });
+                self.next_item();
+            }
+            Phase::CaseCount => {
+                self.set_frame(Frame { left: number, ..frame });
+                self.state.phase = Phase::CaseKey;
+            }
+            _ => {}
+        }
+    }
+
+    /// Remembers the tools that UNDO and ROLLBACK name.
+    fn mark_call(&mut self, number: u32) {
+        self.state.callee = number;
+        match self.state.stmt {
+            Stmt::Mark(Word::Rollback) => {
+                self.state.registered = self.push_list(self.state.registered, number.into());
+            }
+            Stmt::Mark(_) => self.state.undone = self.push_list(self.state.undone, number.into()),
+            _ => {}
+        }
+    }
+
+    /// Takes a constant.
+    pub(crate) fn take_constant(&mut self, constant: Constant<'_>) {
+        let Some(frame) = self.frame() else { return };
+        if self.state.phase == Phase::CaseKey {
+            let key = match constant {
+                Constant::Text(text) => key_of_text(text),
+                Constant::Number(number) => key_of_number(number),
+                Constant::Nil => key_of_nil(),
+                Constant::Bool(truth) => key_of_bool(truth),
+            };
+            let given = self.push_list(frame.given, key);
+            self.set_frame(Frame { given, ..frame });
+            return self.case_value();
+        }
+        let known = match constant {
+            Constant::Text(text) => {
+                let parent = self.frames.get(frame.parent as usize).copied();
+                if let Some(at) = parent.filter(|it| it.word == Word::At && it.index == 1) {
+                    // AT by a literal text is FIELD's reading.
+                    let known = field(self.arena.value(at.first), text);
+                    self.state.frame = frame.parent;
+                    return self.close_frame(known);
+                }
+                ValueInfo::held(Inferred::TEXT)
+            }
+            Constant::Number(_) => ValueInfo::held(Inferred::NUMBER),
+            Constant::Nil => ValueInfo::held(Inferred::NIL).with_part(Part::Nothing),
+            Constant::Bool(_) => ValueInfo::held(Inferred::BOOL),
+        };
+        self.close_frame(known);
+    }
+
+    /// The innermost expression is complete.
+    fn close_frame(&mut self, known: ValueInfo<'c>) {
+        let Some(frame) = self.frame() else { return };
+        self.state.frame = frame.parent;
+        if frame.parent == NONE {
+            self.state.top = frame.word;
+            return self.end_value(known);
+        }
+        self.give(known);
+    }
+
+    /// An operand of the innermost expression is complete. What that completes in turn is done in a loop.
+    fn give(&mut self, known: ValueInfo<'c>) {
+        let mut known = known;
+        while let Some(frame) = self.frame() {
+            let Some(whole) = self.given(frame, known) else { return };
+            self.state.frame = frame.parent;
+            if frame.parent == NONE {
+                self.state.top = frame.word;
+                return self.end_value(whole);
+            }
+            known = whole;
+        }
+    }
+
+    /// Takes an operand; gives the value of the whole where it is the last.
+    fn given(&mut self, frame: Frame, known: ValueInfo<'c>) -> Option<ValueInfo<'c>> {
+        let value = self.arena.add_value(known);
+        let joined = if frame.others == NONE { known } else { self.arena.value(frame.others).join(known) };
+        let others = self.arena.add_value(joined);
+        match frame.word {
+            Word::Obj | Word::Call => {
+                if frame.left > 0 {
+                    self.next_pair();
+                    return None;
+                }
+                Some(self.paired(&frame))
+            }
+            Word::Merge => {
+                let frame = if frame.index == 0 { Frame { index: 1, first: value, ..frame } } else { frame };
+                self.set_frame(frame);
+                if frame.counted && frame.left == 0 {
+                    return Some(ValueInfo::held(Inferred::RECORD));
+                }
+                self.state.phase = if frame.counted { Phase::PairField } else { Phase::MergeMore };
+                None
+            }
+            Word::List => {
+                self.set_frame(Frame { others, left: frame.left.saturating_sub(1), ..frame });
+                if frame.left <= 1 {
+                    return Some(listed(joined));
+                }
+                self.next_item();
+                None
+            }
+            Word::MatchMap if frame.index == 0 => {
+                self.set_frame(Frame { index: 1, first: value, ..frame });
+                self.state.phase = Phase::CaseCount;
+                None
+            }
+            Word::MatchMap => {
+                let left = frame.left.saturating_sub(1);
+                self.set_frame(Frame { left, others, ..frame });
+                if left == 0 {
+                    return Some(joined);
+                }
+                self.state.phase = Phase::CaseKey;
+                None
+            }
+            Word::Field => {
+                self.set_frame(Frame { first: value, ..frame });
+                self.state.phase = Phase::PathField;
+                None
+            }
+            _ => self.next_operand(frame, value),
+        }
+    }
+
+    /// Takes an operand of a word with a fixed number of them.
+    fn next_operand(&mut self, frame: Frame, value: u32) -> Option<ValueInfo<'c>> {
+        let mut frame = frame;
+        if frame.index == 0 {
+            frame.first = value;
+        } else if frame.index == 1 {
+            frame.others = value;
+        }
+        frame.index += 1;
+        self.set_frame(frame);
+        let operands = frame.word.row().operands.len();
+        if usize::from(frame.index) >= operands {
+            return Some(self.applied(&frame));
+        }
+        let want = self.next_want(&frame);
+        let behind = Self::behind(&frame);
+        self.operand(want, behind);
+        if is_field_or_name(frame.word, frame.index.into()) {
+            self.state.phase = Phase::FieldOrName;
+        }
+        None
+    }
+
+    /// What a word gives of its operands.
+    fn applied(&self, frame: &Frame) -> ValueInfo<'c> {
+        let first = self.arena.value(frame.first);
+        let second = (frame.others != NONE).then(|| self.arena.value(frame.others));
+        let word = frame.word;
+        if let Some(function) = word.row().pure {
+            let keeps = matches!(function, Pure::Sort | Pure::Reverse | Pure::Slice) && first.ty.lists > 0;
+            let ty = rules::gives(word, Some(first.ty), None).unwrap_or(Inferred::ANY);
+            return if keeps { ValueInfo { ty, ..first } } else { ValueInfo::held(ty) };
+        }
+        match word {
+            Word::At => item(first),
+            Word::Append => {
+                let ty = rules::gives(word, Some(first.ty), second.map(|it| it.ty)).unwrap_or(Inferred::ANY);
+                let part = second.map_or(Part::Unknown, |second| first.part.join(second.part.list()));
+                ValueInfo::held(ty).with_part(part)
+            }
+            _ => {
+                let ty = rules::gives(word, Some(first.ty), second.map(|it| it.ty));
+                ValueInfo::held(ty.unwrap_or(Inferred::ANY))
+            }
+        }
+    }
+
+    fn paired(&self, frame: &Frame) -> ValueInfo<'c> {
+        if frame.word == Word::Call {
+            let callee = self.session.tools.get(frame.number as usize).and_then(|it| it.callee.as_ref());
+            return callee.map_or(ValueInfo::ANY, output);
+        }
+        ValueInfo::held(Inferred::RECORD)
+    }
+
+    fn next_pair(&mut self) {
+        let Some(frame) = self.frame() else { return };
+        if frame.left > 0 {
+            self.state.phase = Phase::PairField;
+            return;
+        }
+        let known = self.paired(&frame);
+        self.close_frame(known);
+    }
+
+    fn next_item(&mut self) {
+        let Some(frame) = self.frame() else { return };
+        if frame.left == 0 {
+            return self.close_frame(empty_list());
+        }
+        let want = self.item_want(frame.want);
+        let want = self.arena.add_want(want);
+        self.operand(want, frame.left == 1 && frame.behind);
+    }
+
+    fn case_value(&mut self) {
+        let Some(frame) = self.frame() else { return };
+        // A key that is a number may follow.
+        self.operand(frame.want, frame.left > 1 || frame.behind);
+    }
+
+    /// Ends a MERGE without a count.
+    pub(crate) fn end_merge(&mut self) {
+        self.close_frame(ValueInfo::held(Inferred::RECORD));
+    }
+
+    /// The value of a statement is complete.
+    fn end_value(&mut self, known: ValueInfo<'c>) {
+        let value = self.arena.add_value(known);
+        match self.state.stmt {
+            Stmt::Let => self.end_let(value),
+            Stmt::Value => self.end_statement_value(value),
+            Stmt::Exit(word) => {
+                if matches!(word, Word::Ret | Word::RetOk) {
+                    self.leave();
+                }
+                self.end_statement(Gives::NEVER, NONE);
+            }
+            Stmt::If | Stmt::For => {
+                if self.state.stmt == Stmt::For {
+                    self.state.want = self.arena.add_value(item(known));
+                }
+                self.state.phase = Phase::BlockCount;
+            }
+            Stmt::Mark(_) | Stmt::Match => self.end_statement(Gives::LACK, NONE),
+        }
+    }
+
+    /// Whether the statement's value is an attempt whose failure a MATCH can take; its failure.
+    fn attempt(&self) -> Option<ValueInfo<'c>> {
+        if self.state.top == Word::Call {
+            let callee = self.session.tools.get(self.state.callee as usize).and_then(|it| it.callee.as_ref());
+            return Some(match callee {
+                Some(Callee::Function { err: Some(err), .. }) => ValueInfo::declared(*err),
+                _ => ValueInfo::ANY,
+            });
+        }
+        let fails = self.state.top.row().pure.is_some_and(|function| function.row().fails);
+        fails.then_some(ValueInfo::held(Inferred::TEXT))
+    }
+
+    fn end_let(&mut self, value: u32) {
+        let calls = match self.attempt() {
+            Some(failure) => {
+                let call = bit(self.state.calls);
+                self.state.calls += 1;
+                self.failures.push(failure);
+                call
+            }
+            None => 0,
+        };
+        self.bind(self.state.slot, value, calls);
+        self.end_statement(Gives::LACK, NONE);
+        self.demand_rollback();
+    }
+
+    /// A call of a tool that must have a ROLLBACK right behind it.
+    pub(crate) fn demand_rollback(&mut self) {
+        let tool = self.session.tools.get(self.state.callee as usize);
+        if self.state.top == Word::Call && tool.is_some_and(|tool| tool.rollback) {
+            let block = self.block();
+            self.set_block(crate::automaton::state::Block { rollback: true, ..block });
+        }
+    }
+
+    /// The kinds of constants that may come next, as bits.
+    pub(crate) fn constants(&self) -> u8 {
+        match self.state.phase {
+            Phase::LitValue(kind) => 1 << kind.min(BOOL),
+            Phase::CaseKey => self.key_kinds(),
+            _ => 0,
+        }
+    }
+
+    /// Whether a constant may come next.
+    pub(crate) fn takes_constant(&self, constant: Constant<'_>) -> bool {
+        let (kind, fits) = match constant {
+            Constant::Text(text) => (TEXT, self.takes_text(text)),
+            Constant::Number(number) => (NUMBER, self.takes_number(number)),
+            Constant::Nil => (NIL, true),
+            Constant::Bool(truth) => (BOOL, self.takes_bool(truth)),
+        };
+        self.constants() >> kind & 1 == 1 && fits
+    }
+}

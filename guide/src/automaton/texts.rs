@@ -1,0 +1,102 @@
+//! The bytes of a quoted text: which may follow which, without regard to what the text says.
+
+/// Where in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inside {
+    Plain,
+    Escape,
+    /// In `\u`, behind so many digits; the first was `d`.
+    Unicode(u8, bool),
+    /// In a character of several bytes: so many are left, and the next is in this range.
+    Character(u8, u8, u8),
+}
+
+/// What a byte does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Refused,
+    /// It ends the text.
+    Closes,
+    On(Inside),
+}
+
+/// All places, for tables.
+pub(crate) const PLACES: [Inside; 14] = [
+    Inside::Plain,
+    Inside::Escape,
+    Inside::Unicode(0, false),
+    Inside::Unicode(1, false),
+    Inside::Unicode(1, true),
+    Inside::Unicode(2, false),
+    Inside::Unicode(3, false),
+    Inside::Character(1, 0x80, 0xbf),
+    Inside::Character(2, 0xa0, 0xbf),
+    Inside::Character(2, 0x80, 0x9f),
+    Inside::Character(2, 0x80, 0xbf),
+    Inside::Character(3, 0x90, 0xbf),
+    Inside::Character(3, 0x80, 0x8f),
+    Inside::Character(3, 0x80, 0xbf),
+];
+
+/// The place of an entry in [`PLACES`].
+pub(crate) fn place(inside: Inside) -> usize {
+    PLACES.iter().position(|&one| one == inside).unwrap_or_default()
+}
+
+pub(crate) fn step(inside: Inside, byte: u8) -> Step {
+    let next = match (inside, byte) {
+        (Inside::Plain, b'"') => return Step::Closes,
+        (Inside::Plain, b'\\') => Some(Inside::Escape),
+        (Inside::Plain, 0x20..=0x7f)
+        | (Inside::Escape, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Some(Inside::Plain),
+        (Inside::Plain, _) => first_of_character(byte),
+        (Inside::Escape, b'u') => Some(Inside::Unicode(0, false)),
+        // Half of a pair is no character.
+        (Inside::Unicode(1, true), b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => None,
+        (Inside::Unicode(0, _), b'd' | b'D') => Some(Inside::Unicode(1, true)),
+        (Inside::Unicode(3, _), _) if byte.is_ascii_hexdigit() => Some(Inside::Plain),
+        (Inside::Unicode(digits, _), _) if byte.is_ascii_hexdigit() => {
+            Some(Inside::Unicode(digits + 1, false))
+        }
+        (Inside::Character(left, low, high), _) if low <= byte && byte <= high => {
+            Some(if left == 1 { Inside::Plain } else { Inside::Character(left - 1, 0x80, 0xbf) })
+        }
+        _ => None,
+    };
+    next.map_or(Step::Refused, Step::On)
+}
+
+/// What follows the first byte of a character of several.
+fn first_of_character(byte: u8) -> Option<Inside> {
+    Some(match byte {
+        0xc2..=0xdf => Inside::Character(1, 0x80, 0xbf),
+        0xe0 => Inside::Character(2, 0xa0, 0xbf),
+        0xed => Inside::Character(2, 0x80, 0x9f),
+        0xe1..=0xef => Inside::Character(2, 0x80, 0xbf),
+        0xf0 => Inside::Character(3, 0x90, 0xbf),
+        0xf4 => Inside::Character(3, 0x80, 0x8f),
+        0xf1..=0xf3 => Inside::Character(3, 0x80, 0xbf),
+        _ => return None,
+    })
+}
+
+/// Where bytes lead: the place behind them, or how many of them end the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Led {
+    Refused,
+    /// The text ends with this many of the bytes.
+    Closed(usize),
+    On(Inside),
+}
+
+pub(crate) fn run(start: Inside, bytes: &[u8]) -> Led {
+    let mut inside = start;
+    for (at, &byte) in bytes.iter().enumerate() {
+        match step(inside, byte) {
+            Step::Refused => return Led::Refused,
+            Step::Closes => return Led::Closed(at + 1),
+            Step::On(next) => inside = next,
+        }
+    }
+    Led::On(inside)
+}

@@ -1,0 +1,185 @@
+//! What an operand must be here: the demands of words, of shapes, and of both where a word hands its own on.
+
+use crate::automaton::session::Session;
+use ilo_asm::catalog::Shape;
+use ilo_asm::check::{Part, ValueInfo};
+use ilo_asm::rules::{self, Demand};
+use ilo_asm::types::Inferred;
+use ilo_spec::node::Word;
+
+/// The number of a want in the arena.
+pub(crate) type WantId = u32;
+
+/// What a value must be.
+#[derive(Clone, Copy)]
+pub(crate) enum Want<'c> {
+    Any,
+    Demand(Demand),
+    /// An argument, or a part of one.
+    Shape(Shape<'c>),
+    /// A list whose items are wanted.
+    ListOf(WantId),
+    /// A record, or a list whose items are wanted.
+    IndexOf(WantId),
+    /// A record with a field that is wanted.
+    FieldOf(WantId),
+    /// Both.
+    And(Demand, WantId),
+    /// It may be equal to a value of this type.
+    Equal(Inferred),
+    /// Neither nil nor, if so, a list: a part of a text.
+    Part {
+        no_list: bool,
+    },
+    /// What is given as this word's first operand leads to what is wanted.
+    First(Word, WantId),
+}
+
+/// Whether two wants are the same whatever the program is. Those that name others by number are not compared.
+pub(crate) fn same_want(a: Want<'_>, b: Want<'_>) -> bool {
+    match (a, b) {
+        (Want::Any, Want::Any) => true,
+        (Want::Demand(a), Want::Demand(b)) => a == b,
+        (Want::Shape(a), Want::Shape(b)) => a.same(b),
+        _ => false,
+    }
+}
+
+/// Everything that grows while a program is written. Nothing in it changes, so that going back cuts it off.
+#[derive(Clone)]
+pub(crate) struct Arena<'c> {
+    pub(crate) wants: Vec<Want<'c>>,
+    pub(crate) values: Vec<ValueInfo<'c>>,
+}
+
+/// The want of any value.
+pub(crate) const ANY: WantId = 0;
+
+impl<'c> Arena<'c> {
+    pub(crate) fn new() -> Arena<'c> {
+        Arena { wants: vec![Want::Any], values: vec![ValueInfo::ANY] }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.wants.capacity() * size_of::<Want<'_>>() + self.values.capacity() * size_of::<ValueInfo<'_>>()
+    }
+
+    pub(crate) fn want(&self, id: WantId) -> Want<'c> {
+        self.wants.get(id as usize).copied().unwrap_or(Want::Any)
+    }
+
+    pub(crate) fn add_want(&mut self, want: Want<'c>) -> WantId {
+        match want {
+            Want::Any | Want::Demand(Demand::Any) => return ANY,
+            Want::Shape(shape) if shape.is_any() => return ANY,
+            _ => {}
+        }
+        self.wants.push(want);
+        u32::try_from(self.wants.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn value(&self, id: u32) -> ValueInfo<'c> {
+        self.values.get(id as usize).copied().unwrap_or(ValueInfo::ANY)
+    }
+
+    pub(crate) fn add_value(&mut self, known: ValueInfo<'c>) -> u32 {
+        self.values.push(known);
+        u32::try_from(self.values.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn takes(&self, session: &Session<'c>, want: WantId, known: ValueInfo<'c>) -> bool {
+        want == ANY || self.accepts(session, self.want(want), known)
+    }
+
+    pub(crate) fn takes_type(&self, session: &Session<'c>, want: WantId, ty: Inferred) -> bool {
+        self.takes(session, want, ValueInfo::held(ty))
+    }
+
+    /// Whether a value may be given where this is wanted.
+    pub(crate) fn accepts(&self, session: &Session<'c>, want: Want<'c>, known: ValueInfo<'c>) -> bool {
+        let ty = known.ty;
+        match want {
+            Want::Any => true,
+            Want::Demand(demand) => demand.accepts(ty),
+            Want::Shape(shape) => accepts_shape(shape, known),
+            Want::ListOf(of) => ty.item().is_some() && self.takes(session, of, item(known)),
+            Want::IndexOf(of) => Demand::Indexable.accepts(ty) && self.takes(session, of, item(known)),
+            Want::FieldOf(of) => {
+                Demand::Is(Inferred::RECORD).accepts(ty) && self.has_field(session, known, of)
+            }
+            Want::And(demand, of) => demand.accepts(ty) && self.takes(session, of, known),
+            Want::Equal(other) => rules::may_be_equal(ty, other),
+            Want::Part { no_list } => ty != Inferred::NIL && !(no_list && ty.lists > 0),
+            Want::First(word, of) => self.takes_first(session, word, of, known),
+        }
+    }
+
+    /// Whether some field that has a number leads to what is wanted.
+    fn has_field(&self, session: &Session<'c>, of: ValueInfo<'c>, want: WantId) -> bool {
+        if of.part.shape().is_none() {
+            return !session.fields.is_empty() && self.takes(session, want, ValueInfo::ANY);
+        }
+        session.fields.iter().any(|name| !name.is_empty() && self.takes(session, want, field(of, name)))
+    }
+
+    /// Whether a word with this first operand gives what is wanted.
+    fn takes_first(&self, session: &Session<'c>, word: Word, want: WantId, first: ValueInfo<'c>) -> bool {
+        if !rules::operand(word, 0, None).accepts(first.ty) {
+            return false;
+        }
+        match word {
+            Word::Add => {
+                let number = self.takes_type(session, want, Inferred::NUMBER);
+                let list = self.takes_type(session, want, Inferred::ANY.list());
+                match first.ty {
+                    Inferred::ANY => number || list,
+                    Inferred::NUMBER => number,
+                    _ => self.takes(session, want, ValueInfo::held(first.ty)),
+                }
+            }
+            Word::Concat => {
+                let text = self.takes_type(session, want, Inferred::TEXT);
+                if first.ty.lists > 0 {
+                    return self.takes(session, want, ValueInfo::held(first.ty));
+                }
+                first.ty != Inferred::NIL && (text || first.ty == Inferred::ANY)
+            }
+            _ => {
+                let given = rules::gives(word, Some(first.ty), None).unwrap_or(Inferred::ANY);
+                self.takes(session, want, ValueInfo { ty: given, ..first })
+            }
+        }
+    }
+}
+
+fn accepts_shape(shape: Shape<'_>, known: ValueInfo<'_>) -> bool {
+    if shape.is_any() {
+        return true;
+    }
+    if !rules::of_shape(shape).accepts(known.ty) {
+        return false;
+    }
+    let part = known.part.shape().filter(|_| known.ty != Inferred::ANY);
+    part.is_none_or(|part| rules::clash(part, shape).is_none())
+}
+
+/// An item of a list.
+pub(crate) fn item(list: ValueInfo<'_>) -> ValueInfo<'_> {
+    ValueInfo { ty: rules::item(list.ty), part: list.part.item(), ..list }
+}
+
+/// A list of such items.
+pub(crate) fn listed(item: ValueInfo<'_>) -> ValueInfo<'_> {
+    ValueInfo { ty: item.ty.list(), part: item.part.list(), ..item }
+}
+
+/// A field of a record.
+pub(crate) fn field<'c>(of: ValueInfo<'c>, name: &str) -> ValueInfo<'c> {
+    let listed = of.part.shape().and_then(|shape| shape.field(name));
+    listed.map_or(ValueInfo::ANY, |(shape, required)| ValueInfo::described(shape, required))
+}
+
+/// A list without items.
+pub(crate) fn empty_list<'c>() -> ValueInfo<'c> {
+    listed(ValueInfo::ANY.with_part(Part::Nothing))
+}

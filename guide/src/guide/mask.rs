@@ -1,0 +1,344 @@
+//! Masks: which tokens of a vocabulary may come next, by the tables of the vocabulary.
+
+use crate::automaton::integers::Integers;
+use crate::automaton::keys::Numbers;
+use crate::automaton::lex::{Lex, Machine};
+use crate::automaton::numbers::{MOST_WHOLE, digits_left};
+use crate::automaton::offers::NUMBER;
+use crate::automaton::state::Phase;
+use crate::automaton::texts::{Inside, place};
+use crate::guide::{Guide, Mark, Refused};
+use crate::vocab::{Closer, NO_NODE, Opening, Vocab};
+
+/// What may follow a text: for each tail of a vocabulary whether it may.
+#[derive(Clone, Debug)]
+pub(crate) struct Tails {
+    vocab: u64,
+    /// Where the text begins.
+    pub(crate) start: usize,
+    fits: Vec<u64>,
+}
+
+impl Tails {
+    fn fits(&self, tail: u32) -> bool {
+        self.fits.get(tail as usize / 64).is_some_and(|word| word >> (tail % 64) & 1 == 1)
+    }
+}
+
+fn set(bits: &mut [u32], token: u32) {
+    if let Some(word) = bits.get_mut(token as usize / 32) {
+        *word |= 1 << (token % 32);
+    }
+}
+
+fn set_all(bits: &mut [u32], tokens: &[u32]) {
+    tokens.iter().for_each(|&token| set(bits, token));
+}
+
+impl Guide<'_, '_> {
+    /// Sets the bits of the tokens that may come next, however many come behind.
+    pub(crate) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        if let Lex::Text(start, inside) = self.machine.lex {
+            return self.fill_text(vocab, start, inside, bits);
+        }
+        bits.fill(0);
+        if self.machine.may_end() {
+            set(bits, vocab.eos());
+        }
+        self.machine.walk(vocab, bits);
+        self.machine.digits(vocab, bits);
+    }
+
+    fn fill_text(&mut self, vocab: &Vocab, start: usize, inside: Inside, bits: &mut [u32]) {
+        if self.machine.core.texts().is_some() {
+            bits.fill(0);
+            return self.machine.listed(vocab, start, b"", bits);
+        }
+        let at = place(inside);
+        if self.machine.room() <= vocab.longest {
+            bits.fill(0);
+            self.machine.each(vocab, vocab.sorted.iter().copied(), bits);
+            return;
+        }
+        let ready = vocab.texts.stays(at);
+        let length = ready.len().min(bits.len());
+        if let (Some(to), Some(from)) = (bits.get_mut(..length), ready.get(..length)) {
+            to.copy_from_slice(from);
+        }
+        bits.iter_mut().skip(length).for_each(|word| *word = 0);
+        let closers = vocab.texts.closers(at);
+        if !self.machine.text_is_free() {
+            return self.machine.each(vocab, closers.iter().map(|it| it.token), bits);
+        }
+        let known = self.tails.as_ref().is_some_and(|tails| tails.start == start && tails.vocab == vocab.id);
+        if !known {
+            let fits = self.machine.tails_behind(vocab);
+            self.tails = Some(Tails { vocab: vocab.id, start, fits });
+        }
+        let Some(tails) = &self.tails else { return };
+        closers.iter().filter(|it| tails.fits(it.tail)).for_each(|it| set(bits, it.token));
+    }
+
+    /// Takes a token; that of the end changes nothing.
+    ///
+    /// # Errors
+    /// Where it may not come next. Then nothing has changed.
+    pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
+        let bytes = vocab.token(token);
+        match token == vocab.eos() {
+            true if self.may_end() => Ok(()),
+            false if !bytes.is_empty() => self.accept_bytes(bytes),
+            _ => Err(Refused { at: 0 }),
+        }
+    }
+
+    /// How many of these tokens may come next, one behind the other. Nothing changes.
+    pub fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize {
+        let mark = self.mark();
+        let mut ended = false;
+        let valid = tokens.iter().take_while(|&&token| {
+            let fits = !ended && self.accept(vocab, token).is_ok();
+            ended |= token == vocab.eos();
+            fits
+        });
+        let count = valid.count();
+        self.rollback(&mark);
+        count
+    }
+}
+
+/// Where a walk goes back to behind a byte: bytes within a word, number or indent change nothing else.
+enum Back {
+    Lex(Lex),
+    All,
+}
+
+impl Machine<'_, '_> {
+    /// Tries each of these tokens.
+    fn each(&mut self, vocab: &Vocab, tokens: impl Iterator<Item = u32>, bits: &mut [u32]) {
+        let mark = self.mark();
+        for token in tokens {
+            if vocab.token(token).iter().all(|&byte| self.byte(byte)) {
+                set(bits, token);
+            }
+            self.rollback(&mark);
+        }
+    }
+
+    /// Which tails may follow the text that is being written, whatever it says.
+    fn tails_behind(&mut self, vocab: &Vocab) -> Vec<u64> {
+        let tails = vocab.texts.tails();
+        let mut fits = vec![0_u64; tails.len().div_ceil(64)];
+        let start = self.mark();
+        self.core.take_constant(crate::automaton::steps::Constant::Text(""));
+        self.text.push(b'"');
+        self.lex = Lex::Behind;
+        let mark = self.mark();
+        for (number, tail) in tails.iter().enumerate() {
+            if tail.iter().all(|&byte| self.byte(byte))
+                && let Some(word) = fits.get_mut(number / 64)
+            {
+                *word |= 1 << (number % 64);
+            }
+            self.rollback(&mark);
+        }
+        self.rollback(&start);
+        fits
+    }
+
+    /// Sets the tokens that go on a text of which only some are allowed. Each begins with `begun`, bytes that
+    /// the text has already; the text began at `start`.
+    fn listed(&mut self, vocab: &Vocab, start: usize, begun: &[u8], bits: &mut [u32]) {
+        let written = self.text.get(start..).unwrap_or_default().to_vec();
+        let mark = self.mark();
+        let skipped = begun.len();
+        for text in self.core.texts().unwrap_or_default() {
+            let quoted = serde_json::Value::from(&**text).to_string();
+            let Some(rest) = quoted.as_bytes().strip_prefix(written.as_slice()) else { continue };
+            let mut token = begun.to_vec();
+            for length in 0..=rest.len() {
+                token.truncate(skipped);
+                token.extend_from_slice(rest.get(..length).unwrap_or_default());
+                let (from, to) = vocab.beginning(&token);
+                let range = vocab.sorted.get(from..to).unwrap_or_default();
+                if range.is_empty() {
+                    break;
+                }
+                let same = range.iter().take_while(|&&one| vocab.token(one).len() == token.len());
+                same.for_each(|&one| set(bits, one));
+            }
+            if token.len() != skipped + rest.len() {
+                continue;
+            }
+            // Tokens that go on behind the end of the text.
+            let (from, to) = vocab.beginning(&token);
+            for &one in vocab.sorted.get(from..to).unwrap_or_default() {
+                let bytes = vocab.token(one).get(skipped..).unwrap_or_default();
+                if bytes.iter().all(|&byte| self.byte(byte)) {
+                    set(bits, one);
+                }
+                self.rollback(&mark);
+            }
+        }
+    }
+
+    /// Sets the tokens that begin outside texts, but for those that are digits alone.
+    fn walk(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        let trie = &vocab.trie;
+        let mut node = trie.first();
+        self.prepare();
+        let mut mark = self.mark();
+        let mut around: Vec<(u32, Mark)> = Vec::new();
+        loop {
+            let Some(here) = trie.node(node) else {
+                let Some((next, before)) = around.pop() else { break };
+                self.rollback(&before);
+                (node, mark) = (next, before);
+                continue;
+            };
+            let ends = matches!(here.byte, b' ' | b'\n') && !matches!(self.lex, Lex::Line(_) | Lex::Start);
+            let back = if ends { Back::All } else { Back::Lex(self.lex) };
+            let length = self.text.len();
+            if self.byte(here.byte) {
+                set_all(bits, trie.tokens(here));
+                if let Some(opening) = trie.opening(here) {
+                    self.open(vocab, opening, bits);
+                } else if here.child != NO_NODE {
+                    around.push((here.sibling, mark));
+                    mark = self.mark();
+                    node = here.child;
+                    continue;
+                }
+            }
+            match back {
+                Back::Lex(lex) => {
+                    self.lex = lex;
+                    self.text.truncate(length);
+                }
+                Back::All => self.rollback(&mark),
+            }
+            node = here.sibling;
+        }
+    }
+
+    /// Sets the tokens that begin a text, behind their quote.
+    fn open(&mut self, vocab: &Vocab, opening: &Opening, bits: &mut [u32]) {
+        let Lex::Text(start, _) = self.lex else { return };
+        if self.core.texts().is_some() {
+            return self.listed(vocab, start, &opening.prefix, bits);
+        }
+        let skipped = opening.prefix.len();
+        if self.room() <= vocab.longest {
+            let all = opening.stays.iter().copied().chain(opening.closers.iter().map(|it| it.token));
+            return self.each_behind(vocab, skipped, all, bits);
+        }
+        set_all(bits, &opening.stays);
+        if opening.closers.is_empty() {
+            return;
+        }
+        let closers = &opening.closers;
+        self.each_behind(vocab, skipped, closers.iter().map(|it: &Closer| it.token), bits);
+    }
+
+    /// Tries each of these tokens, of which so many bytes were taken.
+    fn each_behind(
+        &mut self,
+        vocab: &Vocab,
+        skipped: usize,
+        tokens: impl Iterator<Item = u32>,
+        bits: &mut [u32],
+    ) {
+        let mark = self.mark();
+        for token in tokens {
+            let bytes = vocab.token(token).get(skipped..).unwrap_or_default();
+            if bytes.iter().all(|&byte| self.byte(byte)) {
+                set(bits, token);
+            }
+            self.rollback(&mark);
+        }
+    }
+
+    /// Sets the tokens that are digits alone.
+    fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        match self.lex {
+            Lex::Start if self.core.constants() >> NUMBER & 1 == 1 => {
+                if self.has_free_numbers() {
+                    return set_all(bits, vocab.digits.up_to(MOST_WHOLE, true));
+                }
+                self.each_digits(vocab, bits);
+            }
+            Lex::Number(length) => {
+                let from = self.text.len().saturating_sub(length.into());
+                let left = digits_left(self.text.get(from..).unwrap_or_default());
+                match left.filter(|_| self.has_free_numbers()) {
+                    Some(left) => set_all(bits, vocab.digits.up_to(left, false)),
+                    None => self.each_digits(vocab, bits),
+                }
+            }
+            Lex::Start => {
+                let integers = self.integers();
+                self.integer_digits(vocab, integers, None, bits);
+            }
+            Lex::Integer(value) => {
+                let integers = self.integers();
+                self.integer_digits(vocab, integers, Some(value), bits);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether any number may be written here.
+    pub(crate) fn has_free_numbers(&self) -> bool {
+        self.core.state.phase != Phase::CaseKey && matches!(self.core.numbers(), Numbers::All)
+    }
+
+    /// Sets the digits that lead to integers of a set, behind those that are written.
+    fn integer_digits(&mut self, vocab: &Vocab, integers: Integers, written: Option<u32>, bits: &mut [u32]) {
+        if integers == Integers::Nothing || written == Some(0) {
+            return;
+        }
+        let mut rest = vec![(0_u32, written)];
+        while let Some((node, value)) = rest.pop() {
+            let Some(here) = vocab.digits.node(node) else { continue };
+            for (digit, &child) in (0..).zip(&here.children) {
+                let next = value.unwrap_or_default().saturating_mul(10).saturating_add(digit);
+                if child == NO_NODE || !self.core.begins(integers, next) {
+                    continue;
+                }
+                if let Some(child) = vocab.digits.node(child) {
+                    set_all(bits, &child.tokens);
+                }
+                if next != 0 {
+                    rest.push((child, Some(next)));
+                }
+            }
+        }
+    }
+
+    /// Sets the digits that go on a number, by trying them.
+    fn each_digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        let (length, start) = (self.text.len(), self.lex);
+        let mut rest = vec![(0_u32, start, Vec::new())];
+        while let Some((node, lex, written)) = rest.pop() {
+            let Some(here) = vocab.digits.node(node) else { continue };
+            for (digit, &child) in (b'0'..).zip(&here.children) {
+                if child == NO_NODE {
+                    continue;
+                }
+                self.lex = lex;
+                self.text.truncate(length);
+                self.text.extend_from_slice(&written);
+                if self.byte(digit) {
+                    if let Some(child) = vocab.digits.node(child) {
+                        set_all(bits, &child.tokens);
+                    }
+                    let mut longer = written.clone();
+                    longer.push(digit);
+                    rest.push((child, self.lex, longer));
+                }
+            }
+        }
+        self.text.truncate(length);
+        self.lex = start;
+    }
+}

@@ -1,0 +1,292 @@
+//! The guide: a program that is being written, what may come next, and the ways to go on and back.
+
+pub(crate) mod budget;
+pub(crate) mod mask;
+
+use crate::automaton::lex::{LEVELS, Lex, Machine, Offered};
+use crate::automaton::offers::{Words, one};
+use crate::automaton::session::Session;
+use crate::automaton::state::{Core, Lengths, Phase, State};
+use crate::guide::budget::Plan;
+use crate::guide::mask::Tails;
+use ilo_asm::build::{self, build};
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::format;
+use ilo_asm::notation::Notation;
+use ilo_asm::source::Limits;
+use ilo_spec::node::{TABLE, Word};
+use std::collections::HashSet;
+use std::fmt;
+
+/// A place to go back to.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    state: State,
+    lengths: Lengths,
+    text: usize,
+    lex: Lex,
+    words: Offered,
+    line: usize,
+}
+
+impl Machine<'_, '_> {
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            state: self.core.state,
+            lengths: self.core.lengths(),
+            text: self.text.len(),
+            lex: self.lex,
+            words: self.words,
+            line: self.line,
+        }
+    }
+
+    pub(crate) fn rollback(&mut self, mark: &Mark) {
+        self.core.state = mark.state;
+        self.core.cut(mark.lengths);
+        self.text.truncate(mark.text);
+        (self.lex, self.words, self.line) = (mark.lex, mark.words, mark.line);
+    }
+
+    /// Tries something and goes back.
+    pub(crate) fn attempt<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.mark();
+        let result = run(self);
+        self.rollback(&mark);
+        result
+    }
+}
+
+/// Bytes that may not come next. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// How many of the bytes could have come.
+    pub at: usize,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {} may not come next", self.at)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Something that may come next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// A word, at a level of blocks where it begins a line.
+    Word(Word, Option<u8>),
+    /// The number of a slot, with its name and type.
+    Slot(u32, Option<String>, String),
+    /// The number of a tool or function, with its name.
+    Tool(u32, String),
+    /// The number of a field, with its name.
+    Field(u32, String),
+    /// A count, or the kind of LIT.
+    Number(u32),
+    /// Any text, or one of these.
+    Text(Option<Vec<String>>),
+    /// A number that is written out.
+    AnyNumber,
+    /// nil, true or false.
+    Name(&'static str),
+    /// The end of the line.
+    LineEnd,
+    /// The end of the program.
+    End,
+}
+
+/// A program that is being written. A clone goes on by itself.
+#[derive(Clone)]
+pub struct Guide<'s, 'c> {
+    pub(crate) machine: Machine<'s, 'c>,
+    /// What may follow the text that is being written, if a mask has asked for it.
+    pub(crate) tails: Option<Tails>,
+    /// A way to end within the budget.
+    pub(crate) plan: Option<Plan>,
+}
+
+impl<'s, 'c> Guide<'s, 'c> {
+    /// Begins the body.
+    pub fn new(session: &'s Session<'c>) -> Guide<'s, 'c> {
+        Guide { machine: Machine::new(Core::new(session)), tails: None, plan: None }
+    }
+
+    /// How many bytes the guide has taken, nearly.
+    pub fn memory(&self) -> usize {
+        self.machine.core.memory() + self.machine.text.capacity() + size_of::<Self>()
+    }
+
+    /// The body so far.
+    pub fn text(&self) -> &[u8] {
+        &self.machine.text
+    }
+
+    /// Takes bytes of the body.
+    ///
+    /// # Errors
+    /// Where a byte may not come next. Then nothing has changed.
+    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
+        let mark = self.mark();
+        for (at, &byte) in bytes.iter().enumerate() {
+            if !self.machine.byte(byte) {
+                self.rollback(&mark);
+                return Err(Refused { at });
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes that may come next.
+    pub fn next_bytes(&mut self) -> Vec<u8> {
+        (0..=u8::MAX).filter(|&byte| self.machine.attempt(|machine| machine.byte(byte))).collect()
+    }
+
+    /// Whether the program may end here.
+    pub fn may_end(&mut self) -> bool {
+        self.machine.may_end()
+    }
+
+    /// Where the program is, to go back to.
+    pub fn mark(&self) -> Mark {
+        self.machine.mark()
+    }
+
+    /// Goes back to an earlier place of this program. A mark of a place that was gone back over is none.
+    pub fn rollback(&mut self, mark: &Mark) {
+        if self.tails.as_ref().is_some_and(|tails| tails.start >= mark.text) {
+            self.tails = None;
+        }
+        self.machine.rollback(mark);
+    }
+
+    /// A text that ends the program from here.
+    pub fn close(&mut self) -> Option<Vec<u8>> {
+        let start = self.machine.text.len();
+        self.machine.attempt(|machine| {
+            machine.close()?;
+            Some(machine.text.get(start..).unwrap_or_default().to_vec())
+        })
+    }
+
+    /// The bytes that must come next: as long as there is one choice. Nothing where the program may end.
+    pub fn forced(&mut self) -> Vec<u8> {
+        const MOST: usize = 4096;
+        let mark = self.mark();
+        let mut forced = Vec::new();
+        while forced.len() < MOST && !self.may_end() {
+            let next = self.next_bytes();
+            let [only] = next[..] else { break };
+            self.machine.byte(only);
+            forced.push(only);
+        }
+        self.rollback(&mark);
+        forced
+    }
+
+    /// What may come next, as nodes. Within a token it is what the token may become.
+    #[allow(clippy::should_implement_trait, reason = "it lists choices and does not go on")]
+    pub fn next(&mut self) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        if self.may_end() {
+            nodes.push(Node::End);
+        }
+        let words = |words: Words, level: Option<u8>, prefix: &[u8], nodes: &mut Vec<Node>| {
+            let fits = TABLE.iter().filter(|row| words & one(row.word) != 0);
+            let fits = fits.filter(|row| row.mnemonic.as_bytes().starts_with(prefix));
+            nodes.extend(fits.map(|row| Node::Word(row.word, level)));
+        };
+        match self.machine.lex {
+            Lex::Line(blanks) => {
+                for level in (0..LEVELS).filter(|level| *level >= blanks.div_ceil(2)) {
+                    words(self.machine.words_at(Some(level)), Some(level), b"", &mut nodes);
+                }
+            }
+            Lex::Word(length, level, _) => {
+                let from = self.machine.text.len().saturating_sub(length.into());
+                let prefix = self.machine.text.get(from..).unwrap_or_default().to_vec();
+                words(self.machine.words_at(level), level, &prefix, &mut nodes);
+            }
+            Lex::Start => {
+                words(self.machine.words_at(None), None, b"", &mut nodes);
+                self.integers(&mut nodes);
+                self.constants(&mut nodes);
+            }
+            Lex::Behind if self.machine.core.state.phase == Phase::End => nodes.push(Node::LineEnd),
+            _ => {}
+        }
+        nodes
+    }
+
+    fn integers(&mut self, nodes: &mut Vec<Node>) {
+        let set = self.machine.integers();
+        let core = &self.machine.core;
+        for number in core.members(set) {
+            nodes.push(match core.state.phase {
+                Phase::Tool => Node::Tool(number, core.session.tool(number).unwrap_or_default().to_owned()),
+                Phase::PathField | Phase::PairField | Phase::FieldOrName | Phase::MergeMore => {
+                    Node::Field(number, core.session.field(number).unwrap_or_default().to_owned())
+                }
+                Phase::LetSlot
+                | Phase::ForSlot
+                | Phase::ArmSlot
+                | Phase::MatchSlot
+                | Phase::RefSlot
+                | Phase::Path => {
+                    let slot = u8::try_from(number).unwrap_or_default();
+                    let ty = core.arena.value(core.now().value(slot)).ty;
+                    Node::Slot(number, core.session.var(number).map(str::to_owned), ty.to_string())
+                }
+                _ => Node::Number(number),
+            });
+        }
+    }
+
+    fn constants(&self, nodes: &mut Vec<Node>) {
+        use crate::automaton::offers::{NUMBER, TEXT};
+        let core = &self.machine.core;
+        let constants = core.constants();
+        if constants >> TEXT & 1 == 1 {
+            let texts = core.texts().map(|all| all.iter().map(|text| (**text).to_owned()).collect());
+            nodes.push(Node::Text(texts));
+        }
+        if constants >> NUMBER & 1 == 1 {
+            nodes.push(Node::AnyNumber);
+        }
+        let names = self.machine.names().filter_map(|name| core::str::from_utf8(name).ok());
+        nodes.extend(names.map(Node::Name));
+    }
+
+    /// The whole file: with the functions above, the header, the entries of the registries that are used, and
+    /// right counts.
+    ///
+    /// # Errors
+    /// Where the program may not end here.
+    pub fn finish(&mut self) -> Result<String, Refused> {
+        if !self.may_end() {
+            return Err(Refused { at: self.machine.text.len() });
+        }
+        // The last number may be written, but not taken yet.
+        let mark = self.mark();
+        self.machine.end_line();
+        let core = &self.machine.core;
+        let used = |list: u32| core.list(list).filter_map(|number| u32::try_from(number).ok()).collect();
+        let (tools, fields): (HashSet<u32>, HashSet<u32>) = (used(core.state.tools), used(core.state.fields));
+        let prefix = core.session.prefix_with(|it| tools.contains(&it), |it| fields.contains(&it));
+        self.rollback(&mark);
+        let whole = prefix + &String::from_utf8_lossy(&self.machine.text);
+        let mut diagnostics = Diagnostics::default();
+        Ok(format::id_text(&whole, &Limits::default(), &mut diagnostics).unwrap_or(whole))
+    }
+
+    /// Whether the file builds, for tests and hosts that want to be sure: its first error.
+    pub fn check(&mut self, catalog: &ilo_asm::catalog::Catalog) -> Result<(), String> {
+        let file = self.finish().map_err(|error| error.to_string())?;
+        let options =
+            build::Options { from: Some(Notation::Id), catalog: Some(catalog), ..build::Options::default() };
+        let (_, found) = build(&file, &options);
+        let error = found.as_slice().iter().find(|found| found.is_error());
+        error.map_or(Ok(()), |error| Err(format!("{}: {}\n{file}", error.code.as_str(), error.message)))
+    }
+}

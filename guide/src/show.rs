@@ -1,0 +1,63 @@
+//! What may come next, in words for people and as JSON for programs.
+
+use crate::guide::{Guide, Node};
+use serde_json::{Value, json};
+use std::fmt;
+
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Node::Word(word, None | Some(0)) => f.write_str(word.mnemonic()),
+            Node::Word(word, Some(level)) => write!(f, "{} at level {level}", word.mnemonic()),
+            Node::Slot(number, Some(name), ty) => write!(f, "{number} (slot {name}: {ty})"),
+            Node::Slot(number, None, ty) => write!(f, "{number} (slot: {ty})"),
+            Node::Tool(number, name) => write!(f, "{number} (tool {name})"),
+            Node::Field(number, name) => write!(f, "{number} (field {name})"),
+            Node::Number(number) => write!(f, "{number}"),
+            Node::Text(None) => f.write_str("a text"),
+            Node::Text(Some(texts)) => {
+                let texts: Vec<String> =
+                    texts.iter().map(|text| Value::from(text.as_str()).to_string()).collect();
+                f.write_str(&texts.join(" or "))
+            }
+            Node::AnyNumber => f.write_str("a number"),
+            Node::Name(name) => f.write_str(name),
+            Node::LineEnd => f.write_str("the end of the line"),
+            Node::End => f.write_str("the end of the program"),
+        }
+    }
+}
+
+impl Node {
+    fn to_json(&self) -> Value {
+        match self {
+            Node::Word(word, level) => json!({"word": word.mnemonic(), "level": level}),
+            Node::Slot(number, name, ty) => json!({"slot": number, "name": name, "type": ty}),
+            Node::Tool(number, name) => json!({"tool": number, "name": name}),
+            Node::Field(number, name) => json!({"field": number, "name": name}),
+            Node::Number(number) => json!({"number": number}),
+            Node::Text(texts) => json!({"text": texts.as_ref().map_or(Value::Bool(true), |all| json!(all))}),
+            Node::AnyNumber => json!({"number": true}),
+            Node::Name(name) => json!({"constant": name}),
+            Node::LineEnd => json!({"line_end": true}),
+            Node::End => json!({"end": true}),
+        }
+    }
+}
+
+impl Guide<'_, '_> {
+    /// What may come next, as JSON: `next` lists nodes, `forced` is the text that must follow, `close` a text
+    /// that ends the program, and `prefix` what the host writes before the body.
+    pub fn next_json(&mut self) -> String {
+        let nodes: Vec<Value> = self.next().iter().map(Node::to_json).collect();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        json!({
+            "next": nodes,
+            "may_end": self.may_end(),
+            "forced": text(self.forced()),
+            "close": self.close().map(text),
+            "prefix": self.machine.core.session.prefix(),
+        })
+        .to_string()
+    }
+}

@@ -1,0 +1,108 @@
+//! Bad and large input: a clear error or a bounded answer, never a panic.
+
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
+
+use ilo_asm::catalog::{Catalog, Tool};
+use ilo_guide::{Guide, Node, Options, Session, Vocab};
+use serde_json::json;
+
+fn tool(name: &str) -> Tool {
+    let input = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
+    Tool::new(name, None, Some(&input), None)
+}
+
+#[test]
+fn a_session_that_cannot_be_is_refused_with_its_reason() {
+    let catalog = Catalog::default();
+    let refused = |signature: &str| {
+        Session::new(&catalog, signature, &Options::default()).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(refused("").contains("signature") || !refused("").is_empty());
+    assert!(refused("f(id: text -> text").len() > 10);
+    assert!(refused("f() -> nil\nRET LIT 2 nil").contains("one line"));
+    let above = "; fn f() -> nil\nRET LIT 2 nil\n".to_owned();
+    let options = Options { above, ..Options::default() };
+    let error = Session::new(&catalog, "f() -> nil", &options).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("`f`"), "{error}");
+    let broken = Options { above: "; fn g(\nRET".to_owned(), ..Options::default() };
+    assert!(Session::new(&catalog, "f() -> nil", &broken).is_err());
+}
+
+#[test]
+fn a_beginning_that_is_wrong_names_its_place_and_changes_nothing() {
+    let catalog = Catalog::default();
+    let session = Session::new(&catalog, "f(n: number) -> number", &Options::default()).unwrap();
+    let mut guide = Guide::new(&session);
+    let refused = |guide: &mut Guide<'_, '_>, text: &[u8]| guide.accept_bytes(text).unwrap_err().at;
+    assert_eq!(refused(&mut guide, b"RET REF 1\n"), 8);
+    assert_eq!(refused(&mut guide, b"ret"), 0);
+    assert_eq!(refused(&mut guide, b"RET LIT 0 \"\xff"), 8);
+    assert_eq!(refused(&mut guide, &vec![0; 100_000]), 0);
+    assert_eq!(guide.text(), b"");
+    assert!(guide.finish().is_err());
+    guide.accept_bytes(b"RET REF 0").unwrap();
+    assert!(guide.finish().unwrap().ends_with("RET REF 0\n"));
+}
+
+#[test]
+fn names_that_are_hostile_or_begin_alike_are_numbers_in_the_text() {
+    let names =
+        ["get", "get-user", "get-user-2", "a b", "\"", "\\", "0=x", "ü", "a\tb", "; fn g() -> nil", "x\ny"];
+    let mut catalog = Catalog::default();
+    names.iter().for_each(|name| {
+        catalog.insert(tool(name));
+    });
+    let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
+    let prefix = session.prefix();
+    let (again, body) = Session::of_file(&catalog, None, &prefix).unwrap();
+    assert_eq!((body, again.prefix()), (prefix.len(), prefix.clone()));
+    let mut guide = Guide::new(&session);
+    guide.accept_bytes(b"CALL ").unwrap();
+    let offered = guide.next();
+    assert_eq!(offered.len(), catalog.tools().len(), "{prefix}");
+    for node in offered {
+        let Node::Tool(number, _) = node else { panic!("{node}") };
+        let mut guide = Guide::new(&session);
+        guide.accept_bytes(format!("RET CALL {number} 1 0 LIT 0 \"\"\n").as_bytes()).unwrap();
+        guide.check(&catalog).unwrap();
+    }
+    // What the catalogue does not have cannot be called.
+    let only = Options { tools: Some(vec!["none".to_owned()]), ..Options::default() };
+    let session = Session::new(&catalog, "f() -> any", &only).unwrap();
+    assert!(Guide::new(&session).accept_bytes(b"CALL").is_err());
+}
+
+#[test]
+fn ten_thousand_tools_and_many_tokens_are_bounded() {
+    let mut catalog = Catalog::default();
+    (0..10_000).for_each(|number| {
+        catalog.insert(tool(&format!("tool-{number}")));
+    });
+    let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
+    let tokens: Vec<Vec<u8>> = (0..100_000_u32)
+        .map(|number| match number {
+            0 => Vec::new(),
+            1..=256 => vec![u8::try_from(number - 1).unwrap()],
+            // Long tokens of words, texts and digits.
+            _ if number % 1000 == 0 => b"REF ".repeat(300),
+            _ => number.to_string().into_bytes(),
+        })
+        .collect();
+    let vocab = Vocab::new(&tokens, 0).unwrap();
+    assert!(vocab.memory() < 20_000_000, "{}", vocab.memory());
+    let mut guide = Guide::new(&session);
+    let mut bits = vec![0; vocab.mask_len()];
+    for (text, left) in [(&b"RET"[..], 40), (b" CALL ", u32::MAX), (b"99", 40), (b"99 1 0 LIT 0 \"a", 40)] {
+        guide.accept_bytes(text).unwrap();
+        guide.fill_mask(&vocab, left, &mut bits).unwrap();
+        assert!(bits.iter().any(|&word| word != 0), "{text:?}");
+    }
+    let end = guide.close().unwrap();
+    guide.accept_bytes(&end).unwrap();
+    // The registries of all tools would be longer than a line may be.
+    let whole = guide.finish().unwrap();
+    assert!(whole.len() < 200, "{} bytes", whole.len());
+    assert!(whole.contains("; Tools: 9999=tool-9999\n"), "{whole}");
+    assert!(guide.check(&catalog).is_ok());
+    assert!(guide.memory() < 512_000, "{}", guide.memory());
+}

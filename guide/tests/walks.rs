@@ -1,0 +1,81 @@
+//! Random programs: what a guide lets end builds, and it can always be ended.
+//!
+//! `WALKS=1000000 cargo test --release -p ilo-guide --test walks` for more of them; `SEED` begins elsewhere.
+
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
+
+mod common;
+
+use common::{Random, catalog, number, signature, step};
+use ilo_asm::build::{Options as Build, build};
+use ilo_asm::notation::Notation;
+use ilo_guide::{Guide, Options, Session};
+use std::collections::BTreeMap;
+
+/// Warnings that a guide does not prevent; `guide/README.md` says why.
+const WARNINGS: [&str; 6] =
+    ["count-mismatch", "implicit-undo", "unknown-field", "text-order", "text-reference", "double-rollback"];
+
+#[test]
+fn what_ends_builds() {
+    let (first, count) = (number("SEED", 0), number("WALKS", 300));
+    let mut codes: BTreeMap<&str, u64> = BTreeMap::new();
+    for seed in first..first + count {
+        let mut random = Random::new(seed);
+        let catalog = catalog(&mut random);
+        let signature = signature(&mut random);
+        let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
+        let mut guide = Guide::new(&session);
+        let steps = 1 + random.below(120);
+        for _ in 0..steps {
+            if !step(&mut guide, &mut random) {
+                break;
+            }
+            if random.chance(25) {
+                let text = guide.text().to_vec();
+                let close = guide.close();
+                assert_eq!(guide.text(), text, "seed {seed}: close changes nothing");
+                builds(&session, &catalog, &text, close, seed, &mut codes);
+            }
+        }
+        let text = guide.text().to_vec();
+        let close = guide.close();
+        builds(&session, &catalog, &text, close, seed, &mut codes);
+    }
+    if count > 300 {
+        println!("{count} walks; warnings: {codes:?}");
+    }
+    let others: Vec<_> = codes.iter().filter(|code| !WARNINGS.contains(code.0)).collect();
+    assert!(others.is_empty(), "{others:?}");
+}
+
+fn builds(
+    session: &Session<'_>,
+    catalog: &ilo_asm::catalog::Catalog,
+    text: &[u8],
+    close: Option<Vec<u8>>,
+    seed: u64,
+    codes: &mut BTreeMap<&'static str, u64>,
+) {
+    let shown = String::from_utf8_lossy(text);
+    let close = close.unwrap_or_else(|| panic!("seed {seed}: no end of\n{}{shown}", session.prefix()));
+    let body = [text, &close].concat();
+    let whole = session.prefix() + core::str::from_utf8(&body).unwrap();
+    let options = Build { from: Some(Notation::Id), catalog: Some(catalog), ..Build::default() };
+    let (program, found) = build(&whole, &options);
+    for found in found.as_slice() {
+        assert!(
+            !found.is_error(),
+            "seed {seed}: {}: {}\n{whole}\nat {:?}",
+            found.code.as_str(),
+            found.message,
+            whole.get(found.span.range())
+        );
+        let code = found.code.as_str();
+        if !WARNINGS.contains(&code) && std::env::var_os("SHOW").is_some() {
+            println!("seed {seed}: {code} {} {:?}\n{whole}", found.message, whole.get(found.span.range()));
+        }
+        *codes.entry(code).or_default() += 1;
+    }
+    assert!(program.is_some());
+}
