@@ -6,6 +6,8 @@
 pub mod asm;
 mod completions;
 mod diagnostic;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod man;
 #[cfg(feature = "vm")]
 mod timeline;

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Write a page for the program and one for each verb into this folder, instead of printing the program's
+    /// Write a page for the program and one for each command into this folder, instead of printing the
+    /// program's
     folder: Option<PathBuf>,
 }
 

@@ -1,7 +1,5 @@
 //! The command line as a shell sees it: what goes to standard output, what a verb writes, and how it ends.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -210,6 +208,38 @@ fn a_prompt_is_the_card_and_the_tools() {
     );
     let (code, _, error) = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "none.json"], "");
     assert!(code == 2 && error.contains("none.json"), "{error}");
+}
+
+#[test]
+fn next_lists_what_may_follow_or_where_a_beginning_is_wrong() {
+    let folder = folder();
+    let at = folder.path();
+    let catalog = r#"{"tools": [{"name": "ping", "inputSchema": {"type": "object", "properties": {"host": {"type": "string"}}, "required": ["host"]}}]}"#;
+    fs::write(at.join("catalog.json"), catalog).unwrap();
+    let next = |text: &str, more: &[&str]| {
+        let signature = ["next", "-", "--signature", "f(n: number) -> number"];
+        run(at, &[&signature, more].concat(), text)
+    };
+    assert_eq!(
+        next("RET MUL REF ", &[]),
+        (0, "0 (slot n: number)\nforced: \"0 \"\nan end: \"0 LIT 1 0\"\n".to_owned(), String::new())
+    );
+    let (code, out, error) = next("LET 1 CALL 0 1 ", &["--catalog", "catalog.json"]);
+    assert!(code == 0 && out.starts_with("0 (field host)\n"), "{out}{error}");
+    let (code, out, _) = next("RET MUL REF ", &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(code, 0);
+    assert_eq!(json["next"], serde_json::json!([{"slot": 0, "name": "n", "type": "number"}]));
+    assert!(json["forced"] == "0 " && json["prefix"] == "; fn f(n: number) -> number\n", "{json}");
+    let wrong = next("LET 1 LIT 1 2\nRET MLU REF 0\n", &[]);
+    let place = "ilo-asm: standard input:2:6: expected ";
+    assert!(wrong.0 == 2 && wrong.2.starts_with(place), "{}", wrong.2);
+    assert!(wrong.2.ends_with("found `MLU`; did you mean `MUL`?\n"), "{}", wrong.2);
+    // A header in the file gives the signature.
+    let (code, out, error) = run(at, &["next", "good.ilo"], "");
+    assert!(code == 0 && out.contains("the end of the program"), "{out}{error}");
+    let (code, _, error) = run(at, &["next", "-"], "RET ");
+    assert!(code == 2 && error.contains("a signature must be given"), "{error}");
 }
 
 #[test]

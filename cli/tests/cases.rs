@@ -1,11 +1,6 @@
 //! `ilo-vm test` and `ilo-vm replay`: what they print, what they write and how they end. The programs of
 //! `spec/programs`, converted to every notation, keep their outcome and calls.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
-
-#[path = "../../asm/tests/corpus/case.rs"]
-mod case;
-
 use bumpalo::Bump;
 use ilo_asm::build::{Options, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
@@ -103,7 +98,7 @@ fn a_difference_is_shown_with_its_path() {
             "      + {\"status\":\"ok\",\"value\":10}",
             "    calls",
             "      call 1: args.id: expected \"b\", found \"a\"",
-            "      - {\"tool\": \"get-item\", \"args\": {\"id\": \"b\"}, \"ok\": {\"price\": 5}, \"start_ms\": 1.5}",
+            "      - {\"tool\":\"get-item\",\"args\":{\"id\":\"b\"},\"ok\":{\"price\":5}}",
             &format!("      + {CALL}"),
             "",
         ]
@@ -287,6 +282,37 @@ fn a_replay_has_the_outcome_of_the_trace_or_says_where_it_differs() {
     assert_eq!(ended.err, format!("error[trace-differs]: {expected}"));
 }
 
+const PURCHASE: &str = "{\"fn\":\"f\",\"out\":\"result nil text\",\"body\":[\
+    {\"call\":\"reserve\",\"args\":{},\"rollback\":{\"call\":\"release\",\"args\":{}}},\
+    {\"call\":\"charge\",\"args\":{}},{\"call\":\"look\",\"args\":{}}]}\n";
+
+#[test]
+fn a_run_that_was_cancelled_is_replayed_with_its_rollback() {
+    let reserve = "{\"seq\":0,\"tool\":\"reserve\",\"args\":{},\"ok\":null,\"number\":1";
+    let release =
+        "\"tool\":\"release\",\"args\":{},\"rollback\":true,\"ok\":null,\"cancelled\":true,\"number\"";
+    let look = "\"tool\":\"look\",\"args\":{},\"failed\":\"interrupted\",\"cancelled\":true,\"ended\":\"interrupted\"";
+    let charge = "{\"seq\":1,\"tool\":\"charge\",\"args\":{},\"ok\":null,\"number\":2}\n";
+    for (trace, number) in [
+        // During the first call: `charge` is refused, so it has a number and no line.
+        (format!("{reserve},\"cancelled\":true}}\n{{\"seq\":1,{release}:3}}\n"), 3),
+        // After it.
+        (format!("{reserve}}}\n{{\"seq\":1,{release}:3}}\n"), 3),
+        // During a call that only reads, which the cancel ends.
+        (format!("{reserve}}}\n{charge}{{\"seq\":2,{look},\"number\":3}}\n{{\"seq\":3,{release}:4}}\n"), 4),
+    ] {
+        let folder = folder(&[("t", &trace), ("f.json", PURCHASE)]);
+        let ended = ilo(folder.path(), "replay t f.json", "");
+        assert_eq!(ended.code, Some(3), "{trace}{ended:?}");
+        let rolled = format!("\"rolled_back\":[{{\"tool\":\"release\",\"number\":{number}}}]");
+        assert!(
+            ended.out.starts_with("{\"status\":\"fault\",\"code\":\"cancelled\"")
+                && ended.out.contains(&rolled),
+            "{trace}{ended:?}"
+        );
+    }
+}
+
 #[test]
 fn a_trace_that_cannot_be_one_is_refused_with_its_line() {
     let call = "{\"seq\":0,\"tool\":\"add\",\"args\":{},\"ok\":1}\n";
@@ -351,7 +377,7 @@ fn the_corpus_holds() {
 /// Every recipe: the trace of its run is replayed, with the same outcome.
 #[test]
 fn every_recipe_replays_its_own_trace() {
-    for case in case::all(&case::folder("programs")) {
+    for case in crate::case::all(&crate::case::folder("programs")) {
         let source = case.sources()[0];
         let (input, trace) = (case.section("input").unwrap(), case.section("trace").unwrap());
         let folder = folder(&[("program", source.text), ("trace", trace), ("input", input)]);
@@ -372,7 +398,7 @@ fn every_recipe_replays_its_own_trace() {
 #[test]
 fn every_recipe_holds_in_every_notation() {
     let folder = tempfile::tempdir().unwrap();
-    let cases = case::all(&case::folder("programs"));
+    let cases = crate::case::all(&crate::case::folder("programs"));
     for case in &cases {
         let source = case.sources()[0];
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());

@@ -1,7 +1,5 @@
 //! Calls that need a confirmation, at a terminal (which the test plays) and without one.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use process_wrap::std::{CommandWrap, ProcessSession};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -38,8 +36,8 @@ fn command(folder: &TempDir, text: &str) -> CommandWrap {
     command
 }
 
-/// A run at a terminal of so many rows: each pair is what is waited for, and what is typed then. Gives
-/// standard output and all that the terminal showed.
+/// Runs a program at a terminal with a number of rows. Each pair is a prompt to wait for and the input to
+/// type then. Returns standard output and the whole text on the terminal.
 fn at_terminal(text: &str, rows: u16, typed: &[(&str, &str)]) -> (String, String) {
     let folder = folder();
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

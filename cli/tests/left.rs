@@ -1,7 +1,5 @@
 //! What tools leave running: it ends with the run, with the server, and with a host that is killed.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -1,8 +1,6 @@
 //! `ilo-vm` with tools that changed, that lack something here, or whose policy says something: before
 //! anything runs.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
@@ -218,15 +216,20 @@ fn a_plan_shows_the_policies() {
     );
     case.file("p.ilo", "; fn f(id: text) -> any\n; Tools: 0=get 1=set 2=put\n; Fields: 0=id\nCALL 0 1 0 REF 0\nCALL 1 0\nRET CALL 2 0\n");
     let expected = "\
-        tool  calls  changes something  asks first  retries     rollback after it  from\n\
-        get   1      no                 no          none        needs none         mock\n\
-        set   1      yes                yes         none        none               mock\n\
-        put   1      yes                no          ≤ 3 a call  none               mock\n";
+        tool  calls  changes something  asks first  retries     rollback after it  after a crash  from\n\
+        get   1      no                 no          none        needs none         again          mock\n\
+        set   1      yes                yes         none        none               in doubt       mock\n\
+        put   1      yes                no          ≤ 3 a call  none               again          mock\n";
     assert_eq!(case.ilo("plan p.ilo --tools tools.json"), ended(0, expected, ""));
+    let crash = |policy: &str| {
+        let safe = policy.contains("read_only") || policy.contains("idempotent");
+        if safe { "again" } else { "doubt" }
+    };
     let row = |tool: &str, policy: &str, (line, column): (u32, u32)| {
         let calls = format!(r#"[{{"line":{line},"column":{column}}}]"#);
         format!(
-            r#"{{"tool":"{tool}","calls":"1","policy":{{{policy}}},"is_rollback":false,"rollbacks_after":[],"some_without":true,"entries":[],"by_hand":{calls},"without":{calls},"source":"mock"}}"#
+            r#"{{"tool":"{tool}","calls":"1","policy":{{{policy}}},"is_rollback":false,"rollbacks_after":[],"some_without":true,"entries":[],"by_hand":{calls},"without":{calls},"after_crash":"{}","source":"mock"}}"#,
+            crash(policy)
         )
     };
     let rows = [

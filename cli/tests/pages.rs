@@ -1,8 +1,6 @@
 //! The errors that pages of the specification show are those that `ilo-asm check` prints. `UPDATE=1` writes
 //! them anew.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;

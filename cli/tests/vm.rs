@@ -1,6 +1,4 @@
 //! The program `ilo-vm`: what it prints, where, and how it ends. Programs are written by hand.
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
-
 #[path = "../../host/tests/support/mod.rs"]
 mod support;
 
@@ -419,9 +417,9 @@ fn check_finds_tools_that_are_not_there() {
 fn plan_prints_what_would_happen() {
     let case = Case::new(&notify());
     case.file("tools.json", TOOLS);
-    let expected = "tool        calls  changes something  asks first  retries  rollback after it  from\n\
-                    get-user    1      no                 no          none     needs none         mock\n\
-                    send-email  1      yes                no          none     none               mock\n";
+    let expected = "tool        calls  changes something  asks first  retries  rollback after it  after a crash  from\n\
+                    get-user    1      no                 no          none     needs none         again          mock\n\
+                    send-email  1      yes                no          none     none               in doubt       mock\n";
     case.run(&["plan", "p.ilob", "--tools", "tools.json"]).is(0, expected, "");
 }
 
@@ -441,6 +439,21 @@ fn tools_prints_the_catalogue() {
          {{\"name\":\"send-email\",\"inputSchema\":{{\"type\":\"object\"}},\"source\":\"mock\"}}]}}\n"
     );
     case.run(&["tools", "--tools", "tools.json", "--json"]).is(0, &expected, "");
+}
+
+#[test]
+fn tools_names_the_keywords_that_no_value_is_held_to() {
+    let case = Case::new(&notify());
+    let schema = r#"{"type":"object","properties":{"to":{"type":"string","format":"email","pattern":"@"}}}"#;
+    let tools = format!(
+        r#"{{"tools":{{"a":{{"mock":{{"returns":1}},"input_schema":{schema}}},"b":{{"mock":{{"returns":1}},"validate":false,"input_schema":{schema}}},"c":{{"mock":{{"returns":1}}}}}}}}"#
+    );
+    case.file("tools.json", &tools);
+    let shown = case.run(&["tools", "--tools", "tools.json"]);
+    let expected = "\ntool  keywords of its schemas that no value is held to\na     format, pattern\n";
+    assert!(shown.out.ends_with(expected), "{}", shown.out);
+    let json = case.run(&["tools", "--tools", "tools.json", "--json"]);
+    assert_eq!(json.out.matches(r#""passedOver":["format","pattern"]"#).count(), 1, "{}", json.out);
 }
 
 #[test]
@@ -484,7 +497,10 @@ fn a_second_signal_ends_what_the_run_started() {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout), (Some(130), Vec::new()), "{errors}");
         assert_eq!(errors, "interrupted during the call of tool `t`; whether it took effect is not known\n");
-        let line = r#"{"seq":0,"tool":"t","args":{"id":1},"failed":"interrupted","ended":"interrupted"}"#;
+        let line = concat!(
+            r#"{"seq":0,"tool":"t","args":{"id":1},"failed":"interrupted","#,
+            r#""cancelled":true,"ended":"interrupted"}"#
+        );
         assert_eq!(timeless(&case.read("trace")), format!("{line}\n"));
         let pid = case.read("pid");
         // It would run for ten minutes; the test runner's limit is what fails here.
@@ -531,8 +547,8 @@ fn a_signal_cancels_a_run_with_its_rollback() {
     assert!(stdout.starts_with(r#"{"status":"fault","code":"cancelled""#), "{stdout}");
     assert!(stdout.ends_with("\"rolled_back\":[{\"tool\":\"undo\",\"number\":3}]}\n"), "{stdout}");
     let lines = [
-        r#"{"seq":0,"tool":"t","args":{"id":1},"ok":7}"#,
-        r#"{"seq":1,"tool":"undo","args":{"id":7},"rollback":true,"ok":null}"#,
+        r#"{"seq":0,"tool":"t","args":{"id":1},"ok":7,"cancelled":true}"#,
+        r#"{"seq":1,"tool":"undo","args":{"id":7},"rollback":true,"ok":null,"cancelled":true}"#,
     ];
     assert_eq!(timeless(&case.read("trace")), format!("{}\n", lines.join("\n")));
 }
@@ -543,6 +559,27 @@ fn a_signal_cancels_a_run_with_its_rollback() {
 fn is_zombie(pid: &str) -> bool {
     let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output();
     output.is_ok_and(|output| output.stdout.starts_with(b"Z"))
+}
+
+/// A hard link leads to the same file, and opening a pipe that nobody reads would wait for ever.
+#[cfg(unix)]
+#[test]
+fn a_trace_is_no_link_to_what_is_read_and_no_pipe_without_a_reader() {
+    let case = Case::new(&echo());
+    case.file("tools.json", r#"{"tools":{}}"#);
+    let folder = case.folder.path();
+    std::fs::hard_link(folder.join("p.ilob"), folder.join("linked")).unwrap();
+    let before = std::fs::read(folder.join("p.ilob")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, folder.join("pipe"), rustix::fs::Mode::RWXU).unwrap();
+    for (trace, expected) in [
+        ("linked", "linked is the program, which the trace would overwrite; name another file"),
+        ("pipe", "pipe cannot be written: it is a pipe that nobody reads"),
+    ] {
+        let ended = case.run(&["run", "p.ilob", "--tools", "tools.json", "--trace", trace]);
+        assert_eq!(ended.code, Some(2), "{trace}");
+        assert!(ended.err.contains(expected), "{}", ended.err);
+    }
+    assert_eq!(std::fs::read(folder.join("p.ilob")).unwrap(), before);
 }
 
 #[test]
@@ -634,7 +671,8 @@ fn every_verb_shows_an_example_and_run_its_exit_codes() {
         );
     }
     let words: Vec<String> = case.run(&["run", "--help"]).out.split_whitespace().map(str::to_owned).collect();
-    let codes = "Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 130 interrupted";
+    let codes = "Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 4 waits in the journal, \
+                 74 standard output cannot be written, 130 interrupted";
     assert!(words.join(" ").contains(codes));
 }
 

@@ -1,4 +1,4 @@
-//! What a verb reads: a file or standard input, never more of it than its limit and a byte.
+//! The input of a command: a file or standard input, of which at most one byte more than the limit is read.
 
 use super::output;
 use ilo_asm::build::{self, Options};
@@ -31,7 +31,7 @@ pub(super) struct Reading {
     max_nesting: usize,
 }
 
-/// A nesting that may be asked for.
+/// Parses a limit on nesting.
 fn nesting(text: &str) -> Result<usize, String> {
     let most = limits::NESTING;
     text.parse()
@@ -43,7 +43,7 @@ fn nesting(text: &str) -> Result<usize, String> {
 impl Reading {
     pub(super) fn options<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
         let reading = Limits { source: self.max_source, line: self.max_line, nesting: self.max_nesting };
-        Options { from: self.from, reading, catalog, strip: false }
+        Options { from: self.from, reading, catalog, ..Options::default() }
     }
 
     pub(super) fn read(&self, path: &Path) -> Result<Input, String> {
@@ -92,7 +92,7 @@ impl Input {
         Some(decode(&self.bytes).map_err(|error| format!("{}: {error}", self.name)))
     }
 
-    /// The source that it holds; shows why where it holds none.
+    /// The source in it; shows an error if it has none.
     pub(super) fn source(&self) -> Option<&str> {
         build::text(&self.bytes)
             .map_err(|diagnostic| {

@@ -1,4 +1,4 @@
-//! The command line of the assembler: a file a verb, and what they share.
+//! The command line of the assembler: one file for each command, and what the commands share.
 //!
 //! It reads and writes files and nothing else. Results go to standard output, everything else to standard
 //! error; it ends with 0 where all is well and with 2 where a source or option is not. `fmt --check` ends
@@ -13,6 +13,9 @@ mod fix;
 mod fmt;
 mod graph;
 mod input;
+#[cfg(feature = "lsp")]
+mod lsp;
+mod next;
 mod output;
 mod prompt;
 mod read_tree;
@@ -52,6 +55,11 @@ enum Verb {
     Graph(graph::Args),
     /// Prints a prompt for a model that writes programs: a short guide to a notation, and the tools
     Prompt(prompt::Args),
+    /// Serves an editor by the Language Server Protocol, on standard streams
+    #[cfg(feature = "lsp")]
+    Lsp(lsp::Args),
+    /// Lists what may follow the beginning of a program in ID text
+    Next(next::Args),
     /// Explains an error code, with a wrong and a right example
     Explain(explain::Args),
     /// Prints a script that lets a shell complete this program's options
@@ -59,18 +67,18 @@ enum Verb {
         after_help = "Example: ilo-asm completions bash > ~/.local/share/bash-completion/completions/ilo-asm"
     )]
     Completions(completions::Args),
-    /// Prints this program's manual page in roff, or writes those of all verbs
+    /// Prints this program's manual page in roff, or writes those of all commands
     #[command(after_help = "Example: ilo-asm man > ilo-asm.1\nExample: ilo-asm man ~/.local/share/man/man1")]
     Man(man::Args),
 }
 
-/// How a verb ends, or why it cannot do its work at all.
+/// How a command ends, or why it cannot do its work at all.
 type Done = Result<ExitCode, String>;
 
 /// The exit code of a source, program or option that is not valid.
 const REFUSED: u8 = 2;
 
-/// The exit code of a verb that read sources, some of them perhaps not valid.
+/// The exit code of a command that read sources, some of them perhaps not valid.
 fn exit(refused: bool) -> ExitCode {
     if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
 }
@@ -92,6 +100,9 @@ pub fn main() -> ExitCode {
         Verb::Dis(args) => dis::run(&args),
         Verb::Graph(args) => graph::run(&args),
         Verb::Prompt(args) => prompt::run(&args),
+        #[cfg(feature = "lsp")]
+        Verb::Lsp(args) => lsp::run(&args),
+        Verb::Next(args) => next::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Completions(args) => print(&completions::script(&args, Cli::command())),
         Verb::Man(args) => man::page(&args, Cli::command()).and_then(|page| print(&page)),

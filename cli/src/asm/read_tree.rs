@@ -1,4 +1,4 @@
-//! What verbs make of the syntax tree of a source, or of bytecode that carries its source.
+//! What commands make of the syntax tree of a source, or of bytecode that carries its source.
 
 use super::input::Reading;
 use super::{Done, REFUSED, output};

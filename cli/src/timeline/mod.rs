@@ -12,15 +12,14 @@ use ilo_graph::clean;
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::problem::Problem;
+use ilo_host::trace::each_line;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use std::fmt::Write;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 /// Calls that are kept: what a person goes through line by line.
 const ROWS: usize = 200;
-/// Most bytes of a line, which is a call with its arguments and its answer.
-const LINE: u64 = 64 << 20;
 /// Columns kept of a tool's name, and of arguments and answer.
 const NAME: usize = 60;
 const VALUE: usize = 200;
@@ -64,29 +63,21 @@ impl Timeline {
     ///
     /// # Errors
     /// The first line that is not a call with its times, or what reading came to.
-    pub(crate) fn read(name: &str, mut trace: impl BufRead) -> Result<Timeline, Problem> {
+    pub(crate) fn read(name: &str, trace: impl BufRead) -> Result<Timeline, Problem> {
         let mut timeline = Timeline { begin: f64::INFINITY, ..Timeline::default() };
-        let mut line = Vec::new();
-        for number in 1_u64.. {
-            line.clear();
-            let bad = |message: String| Problem::new(Code::BadInput, format!("{name}:{number}"), message);
-            let count = trace.by_ref().take(LINE).read_until(b'\n', &mut line);
-            if count.map_err(|error| bad(format!("cannot be read: {error}")))? == 0 {
-                break;
-            }
-            let whole = line.ends_with(b"\n");
-            if !whole && line.len() as u64 == LINE {
-                return Err(bad(format!("a line of more than {LINE} bytes")));
-            }
+        each_line(name, trace, |number, line, whole| {
             if line.trim_ascii().is_empty() {
-                continue;
+                return Ok(());
             }
-            match call(&line) {
+            match call(line) {
                 Ok(row) => timeline.add(row),
                 Err(_) if !whole => timeline.cut = true,
-                Err(message) => return Err(bad(message)),
+                Err(message) => {
+                    return Err(Problem::new(Code::BadInput, format!("{name}:{number}"), message));
+                }
             }
-        }
+            Ok(())
+        })?;
         timeline.settle();
         Ok(timeline)
     }

@@ -5,6 +5,7 @@
 //! picture follows the reader's setting of light or dark ground.
 
 use super::{Row, Timeline, time};
+use ilo_asm::catalog::without_scheme;
 use ilo_graph::{clean, escape};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -151,7 +152,7 @@ fn call(timeline: &Timeline, row: &Row, colour: usize, y: f64, out: &mut String)
     let _ = writeln!(out, "<g{odd}><title>{}</title>", escape(&about));
     let _ =
         writeln!(out, "<rect class=\"band\" x=\"8\" y=\"{y}\" width=\"{}\" height=\"{ROW}\"/>", WIDTH - 16.0);
-    let (tool, text) = (escape(&clean(row.tool.strip_prefix("mcp://").unwrap_or(&row.tool), NAME)), y + 15.0);
+    let (tool, text) = (escape(&clean(without_scheme(&row.tool), NAME)), y + 15.0);
     let said = escape(&clean(&row.arguments, SAID));
     let _ = writeln!(out, "<text class=\"tool\" x=\"20\" y=\"{text}\">{tool}</text>");
     let _ = writeln!(out, "<text class=\"dim\" x=\"180\" y=\"{text}\">{said}</text>");

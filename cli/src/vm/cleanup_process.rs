@@ -1,16 +1,17 @@
 //! A second small process. If this one is killed, it ends the processes that this one has left running.
 //!
-//! Nothing can be done in a process that gets SIGKILL. So another one, this program again, waits at a pipe
-//! that only this process holds: at its end, however it comes, commands that bear this process's mark are
-//! ended at once, and servers after the time that they have when all goes well. It needs to be told nothing,
-//! since the mark finds them.
+//! Nothing can be done in a process that gets SIGKILL. So a second process of this program reads from a pipe
+//! that only the first one holds. When the pipe closes, the first process has ended. Then the second one
+//! finds the processes with the mark of the first: it ends commands at once, and servers after the time that
+//! they have to end by themselves.
 
 use super::Exit;
 use ilo_host::tools::process_mark;
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -21,6 +22,16 @@ const LEAVE: Duration = Duration::from_secs(3);
 pub(super) struct Args {
     /// The mark of the process that is waited for
     mark: String,
+}
+
+/// The lock of a journal's owner, for the process.
+static LOCK: Mutex<Option<File>> = Mutex::new(None);
+
+/// Lets the process hold this lock too, from its start on: until it has ended what this one has left running,
+/// nobody takes over the runs of this one.
+#[cfg(feature = "journal")]
+pub(super) fn hold(lock: File) {
+    *LOCK.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
 }
 
 /// Starts it; where it cannot be started, there is none.
@@ -36,7 +47,10 @@ pub(super) fn start() {
             .env_clear()
             .current_dir("/")
             .process_group(0);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
+        let lock = LOCK.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // It writes nothing there.
+        let output = lock.map_or_else(Stdio::null, Stdio::from);
+        command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::null()).spawn().ok()
     });
 }
 

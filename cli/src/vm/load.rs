@@ -81,6 +81,15 @@ pub(super) fn names<'p>(
     names
 }
 
+/// The names that bytecode gives what it calls.
+#[cfg(all(feature = "journal", feature = "serve"))]
+pub(super) fn tools_in(bytecode: &[u8]) -> BTreeSet<String> {
+    let named = |program: ilo_spec::program::Program| -> BTreeSet<String> {
+        program.tools.iter().filter_map(|&name| program.strings.get(name)).map(str::to_owned).collect()
+    };
+    decode(bytecode).map(named).unwrap_or_default()
+}
+
 /// Reads, checks and verifies a program. The servers that it calls are started, and a source is checked
 /// against the tools, where there are any. Errors and warnings are shown; with errors, changes of its tools
 /// are reported too.

@@ -34,6 +34,12 @@ impl LockArgs {
         held.map(|path| Lock::of(tools, names).problems(path)).unwrap_or_default()
     }
 
+    /// Whether [`LockArgs::hold`] writes the file: it is not there, or the tools are to be accepted.
+    #[cfg(feature = "journal")]
+    pub(super) fn writes(&self) -> bool {
+        self.lock.as_ref().is_some_and(|path| self.update || !path.exists())
+    }
+
     /// Holds these tools against the file, where one is given.
     pub(super) fn hold<'n>(
         &self,

@@ -5,8 +5,14 @@ mod check;
 #[cfg(target_os = "linux")]
 mod cleanup_process;
 mod input;
+#[cfg(feature = "journal")]
+mod journal;
 mod load;
 mod lock;
+#[cfg(feature = "serve")]
+mod log;
+#[cfg(feature = "login")]
+mod login;
 mod orphans;
 mod output;
 mod plan;
@@ -42,6 +48,12 @@ struct Cli {
 enum Verb {
     /// Check a program, then run it; standard output is its outcome.
     Run(run::Args),
+    /// Continue runs of a journal.
+    #[cfg(feature = "journal")]
+    Resume(journal::resume::Args),
+    /// See the runs of a journal, and decide on those that wait.
+    #[cfg(feature = "journal")]
+    Runs(journal::runs::Args),
     /// Check programs against their tools.
     Check(check::Args),
     /// Say whether bytecode is safe to run.
@@ -56,6 +68,12 @@ enum Verb {
     Test(test::Args),
     /// Run a program with the answers of a trace in place of tools.
     Replay(replay::Args),
+    /// Sign in to an MCP server by OAuth.
+    #[cfg(feature = "login")]
+    Login(login::Login),
+    /// Delete the tokens of an MCP server.
+    #[cfg(feature = "login")]
+    Logout(login::Logout),
     /// Offer programs to agents, as an MCP server.
     #[cfg(feature = "serve")]
     Serve(serve::Args),
@@ -64,7 +82,7 @@ enum Verb {
         after_help = "Example: ilo-vm completions bash > ~/.local/share/bash-completion/completions/ilo-vm"
     )]
     Completions(completions::Args),
-    /// Print this program's manual page in roff, or write those of all verbs.
+    /// Print this program's manual page in roff, or write those of all commands.
     #[command(after_help = "Example: ilo-vm man > ilo-vm.1\nExample: ilo-vm man ~/.local/share/man/man1")]
     Man(man::Args),
     /// End the processes that another process has left running, once it has ended.
@@ -84,13 +102,17 @@ impl Verb {
     }
 }
 
-/// How the program ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the program ends. Of several, the last one here counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Exit {
     Ok = 0,
     Err = 1,
     Invalid = 2,
     Fault = 3,
+    #[cfg(feature = "journal")]
+    Suspended = 4,
+    /// Standard output cannot be written: `EX_IOERR` of sysexits.h.
+    Unwritten = 74,
     Interrupted = 130,
 }
 
@@ -100,12 +122,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a verb failed.
+/// Why a command failed.
 enum Refused {
     /// The problems to report.
     Problems(Vec<Problem>),
     /// A source with errors, which have been shown already.
     Shown,
+    /// What a journal refuses.
+    #[cfg(feature = "journal")]
+    Journal(Box<ilo_journal::Error>),
+    /// Standard output cannot be written, which has been shown already.
+    Unwritten,
 }
 
 impl From<Vec<Problem>> for Refused {
@@ -128,6 +155,14 @@ pub fn main() -> ExitCode {
     }
     let result = match verb {
         Verb::Run(args) => run::run(&args),
+        #[cfg(feature = "login")]
+        Verb::Login(args) => login::login(&args),
+        #[cfg(feature = "login")]
+        Verb::Logout(args) => login::logout(&args),
+        #[cfg(feature = "journal")]
+        Verb::Resume(args) => journal::resume::run(&args),
+        #[cfg(feature = "journal")]
+        Verb::Runs(args) => journal::runs::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Verify(args) => verify::run(&args),
         Verb::Plan(args) => plan::run(&args),
@@ -148,6 +183,12 @@ pub fn main() -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(Refused::Shown) => Exit::Invalid.into(),
+        #[cfg(feature = "journal")]
+        Err(Refused::Journal(error)) => {
+            output::error(&format!("{}\n", output::plain(&error.to_string())));
+            Exit::Invalid.into()
+        }
+        Err(Refused::Unwritten) => Exit::Unwritten.into(),
         Err(Refused::Problems(problems)) => {
             output::problems(&problems);
             Exit::Invalid.into()

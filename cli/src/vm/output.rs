@@ -1,9 +1,13 @@
 //! Writing to standard output and standard error. A reader that has gone away is no error.
 
+#[cfg(feature = "serve")]
+use super::log::Log;
 use super::{Exit, Refused};
 use ilo_host::problem::Problem;
-use ilo_spec::error::Code;
+use ilo_host::tools::consent::is_hidden;
 use std::io::{self, Write};
+#[cfg(feature = "serve")]
+use std::sync::OnceLock;
 
 /// Problems shown; the rest are counted.
 const SHOWN: usize = 100;
@@ -17,16 +21,30 @@ pub(super) fn print(text: &str, exit: Exit) -> Result<Exit, Refused> {
 pub(super) fn bytes(bytes: &[u8], exit: Exit) -> Result<Exit, Refused> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let message = format!("cannot be written: {error}");
-            Err(Problem::new(Code::BadUsage, "standard output", message).into())
+        Err(failure) if failure.kind() != io::ErrorKind::BrokenPipe => {
+            error(&format!("error: standard output cannot be written: {failure}\n"));
+            Err(Refused::Unwritten)
         }
         _ => Ok(exit),
     }
 }
 
+/// Sends what is printed to standard error through the log of `serve`, which never waits, from now on.
+#[cfg(feature = "serve")]
+pub(super) fn log_errors() {
+    // The first log stays.
+    let _ = LOG.set(Log::of_process());
+}
+
+#[cfg(feature = "serve")]
+static LOG: OnceLock<&'static Log> = OnceLock::new();
+
 /// Prints a text to standard error.
 pub(super) fn error(text: &str) {
+    #[cfg(feature = "serve")]
+    if let Some(log) = LOG.get() {
+        return log.line(text.as_bytes());
+    }
     // There is nowhere left to say that this failed.
     drop(io::stderr().lock().write_all(text.as_bytes()));
 }
@@ -50,10 +68,16 @@ pub(super) fn lacking<'p>(problems: impl IntoIterator<Item = &'p Problem>) {
     }
 }
 
-/// A text without control characters: names come from files, and a terminal would execute control characters
-/// in them.
+/// A text without control characters, and without those that show nothing or turn the direction of others:
+/// names come from files and servers, and a terminal would obey them.
 pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    text.chars().map(|c| if is_hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// A text of several lines without other control characters.
+#[cfg(feature = "journal")]
+pub(super) fn plain_lines(text: &str) -> String {
+    text.split('\n').map(plain).collect::<Vec<_>>().join("\n")
 }
 
 /// Rows with aligned columns, the first row being the head.

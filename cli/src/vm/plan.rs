@@ -6,6 +6,7 @@ use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::data::Data;
 use ilo_host::entry;
 use ilo_host::plan::{Place, Planned, plan, without_rollback};
+use ilo_host::tools::consent::visible;
 use ilo_host::tools::{Policy, Tools};
 use ilo_spec::program::Number;
 use std::path::PathBuf;
@@ -16,7 +17,8 @@ use std::path::PathBuf;
 beyond it. `rollback after it` says what takes such a call back: `by entry` names the tools that ROLLBACK registers in one
 step with it, which run after every failure, fault and limit; `by hand` names the tools whose calls as rollbacks can still
 run on some path once it has succeeded, whatever they undo, so not after a fault or limit; `none: line 7` are the calls that
-nothing rolls back. A rollback itself `is one`, and what is read only `needs none`.
+nothing rolls back. A rollback itself `is one`, and what is read only `needs none`. `after a crash` of a run with a journal during such a
+call, `resume` calls again what only reads or is idempotent (`again`); any other call is `in doubt` until a person decides.
 
 Example: ilo-vm plan examples/checkout.ilo --tools examples/tools.json")]
 pub(super) struct Args {
@@ -55,12 +57,21 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         let calls = Data::List(plan.calls.iter().map(|call| entry_of(call, &tools)).collect());
         let function = Data::from(plan.function.as_str());
         let plan = Data::Record(vec![("function".to_owned(), function), ("calls".to_owned(), calls)]);
-        return output::print(&format!("{}\n", plan.to_json()), Exit::Ok);
+        return output::print(&format!("{}\n", visible(&plan.to_json())), Exit::Ok);
     }
     if plan.calls.is_empty() {
         return output::print(&format!("`{}` calls no tools\n", plan.function), Exit::Ok);
     }
-    let head = ["tool", "calls", "changes something", "asks first", "retries", "rollback after it", "from"];
+    let head = [
+        "tool",
+        "calls",
+        "changes something",
+        "asks first",
+        "retries",
+        "rollback after it",
+        "after a crash",
+        "from",
+    ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(plan.calls.iter().map(|call| row(call, &tools)));
     output::print(&output::table(&rows), Exit::Ok)
@@ -123,8 +134,9 @@ fn row(call: &Planned, tools: &Tools) -> Vec<String> {
         0 => "none".to_owned(),
         count => format!("≤ {count} a call"),
     };
-    let from = source(call, tools);
-    vec![call.tool.clone(), call.most.clone(), changes.into(), asks.into(), retries, rollback(call), from]
+    let crash = if call.policy.is_safe_again() { "again" } else { "in doubt" };
+    let (name, most, from) = (call.tool.clone(), call.most.clone(), source(call, tools));
+    vec![name, most, changes.into(), asks.into(), retries, rollback(call), crash.into(), from]
 }
 
 /// A row as data: the policy in the words of the tools file, and rollbacks also of what changes nothing.
@@ -143,6 +155,7 @@ fn entry_of(call: &Planned, tools: &Tools) -> Data {
         field("entries", Data::List(call.entries.iter().map(|tool| Data::from(tool.as_str())).collect())),
         field("by_hand", places_data(&call.by_hand)),
         field("without", places_data(&call.without)),
+        field("after_crash", Data::from(if call.policy.is_safe_again() { "again" } else { "doubt" })),
         field("source", Data::from(source(call, tools))),
     ])
 }

@@ -5,7 +5,7 @@ use super::run::MachineLimits;
 use super::{Exit, Refused, input, load, run};
 use ilo_host::entry;
 use ilo_host::problem::Problem;
-use ilo_host::replay::Recording;
+use ilo_host::replay::{self, Recording};
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
 use std::fs::File;
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
     let input = input::input(args.input.as_deref(), &args.arguments, &parameters, &args.limits.input())?;
-    let mut finished = recording.replay(&program, function, &input, &args.limits.limits())?;
+    let finished = recording.replay(&program, function, &input, &args.limits.limits())?;
     // The replay has come to the end of the run.
     finished.outcome().map_or(Ok(Exit::Invalid), |outcome| run::show(outcome, false))
 }
@@ -66,9 +66,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
 fn recording(path: &Path) -> Result<Recording, Problem> {
     let name = load::place(path);
     if path.as_os_str() == "-" {
-        return Recording::read(&name, io::stdin().lock(), TRACE);
+        return replay::read(&name, io::stdin().lock(), TRACE);
     }
     let unreadable = |error| Problem::new(Code::BadUsage, name.as_str(), format!("cannot be read: {error}"));
     let file = File::open(path).map_err(unreadable)?;
-    Recording::read(&name, BufReader::new(file), TRACE)
+    replay::read(&name, BufReader::new(file), TRACE)
 }

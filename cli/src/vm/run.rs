@@ -1,24 +1,37 @@
 //! `run`: check a program, then run it; standard output is the outcome and nothing else.
 
+#[cfg(feature = "journal")]
+use super::journal::{RunJournal, drive::Driver};
 use super::lock::LockArgs;
 use super::progress::Progress;
 use super::signal::Signal;
 use super::terminal::Terminal;
 use super::{Exit, Refused, input, load, output, tools_of};
+#[cfg(feature = "journal")]
+use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::entry;
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
 use ilo_host::run::{CallSlots, Ended, Observer, Options};
+use ilo_host::telemetry::Telemetry;
+#[cfg(feature = "journal")]
+use ilo_host::tools::Tools;
 use ilo_host::trace::Trace;
+#[cfg(feature = "journal")]
+use ilo_journal::{Beginning, Session, Store};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::types::Type;
+#[cfg(feature = "journal")]
+use ilo_vm::{FunctionId, Program, Run};
 use ilo_vm::{Limits, Outcome, Status};
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+#[cfg(feature = "journal")]
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a run ends, and one to try.
@@ -26,9 +39,16 @@ const HELP: &str = "\
 Standard output is the outcome alone, as JSON; all else goes to standard error.
 Ctrl-C cancels the run: what it has done is rolled back. A second one ends it at once.
 
-Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 130 interrupted
+With --journal the run outlives this process: Ctrl-C leaves it to be resumed, and where a call needs approval
+or nobody knows whether it was made, the run waits. `ilo-vm runs list` says what to do next.
+
+Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 4 waits in the journal,
+74 standard output cannot be written, 130 interrupted
 
 Example: ilo-vm run examples/notify.ilo --tools examples/tools.json --arg user-id=u1 --arg message=Hello";
+
+/// How long is waited at the end for the spans of a run to be sent.
+const FLUSH: Duration = Duration::from_secs(3);
 
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
@@ -49,6 +69,9 @@ pub(super) struct Args {
     tools: Option<PathBuf>,
     #[command(flatten)]
     lock: LockArgs,
+    #[cfg(feature = "journal")]
+    #[command(flatten)]
+    journal: RunJournal,
     /// Write a line of JSON for each tool call as it ends
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -125,6 +148,7 @@ impl RunLimits {
             cancel,
             slots: CallSlots::new(self.max_calls_at_once),
             ask: None,
+            telemetry: None,
         }
     }
 }
@@ -160,6 +184,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     // A trace that is there is emptied first: where nothing runs it would be taken for this run's.
     let old = args.trace.as_deref().filter(|path| path.exists());
     let old = old.map(|path| open_trace(path, args)).transpose()?;
+    #[cfg(feature = "journal")]
+    let store = args.journal.open()?;
     let mut tools = tools_of(args.tools.as_deref())?;
     let program =
         load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools), &args.lock)?;
@@ -176,16 +202,27 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         (None, Some(path)) => Some(open_trace(path, args)?),
         (old, _) => old,
     };
+    #[cfg(feature = "journal")]
+    if let Some(store) = store {
+        let begun = Begun { args, store, tools: &tools, program: &program, function, input: &input };
+        return begun.drive(Watch::durable(trace));
+    }
+    let telemetry = Telemetry::from_environment()?;
     let (progress, signal, untaken) = (Progress::start(), Signal::listen(true), BTreeMap::new());
     let mut watch = Watch { trace, progress, signal, untaken };
     let mut options = args.limits.options(watch.signal.interrupt.clone(), watch.signal.cancel.clone());
+    options.telemetry.clone_from(&telemetry);
     if program.tools().any(|name| tools.get(name).is_some_and(|tool| tool.policy.confirm)) {
         options.ask = Terminal::open(watch.progress.as_ref().map(Progress::bar));
     }
     let result = ilo_host::run::run(&program, function, &input, &tools, &options, &mut watch);
     let Watch { trace, progress, signal, untaken } = watch;
     drop(progress);
+    flush(telemetry.as_ref());
     tell_untaken(&untaken);
+    for note in tools.notes() {
+        output::error(&format!("warning: {}\n", output::plain(&note)));
+    }
     if let (Some(Err(error)), Some(path)) = (trace.map(Trace::finish), &args.trace) {
         let message = format!("the trace is not complete: {error}");
         output::problems(&[Problem::new(Code::BadUsage, path.display().to_string(), message)]);
@@ -198,6 +235,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     };
     let result = result.map_err(|problems| problems.into_iter().map(name_option).collect::<Vec<_>>());
     result?.outcome().map_or_else(|| Ok(signal.tell()), |outcome| show(outcome, signal.cancel.is_set()))
+}
+
+/// Waits until the spans of the run were sent, and says where they were not.
+pub(super) fn flush(telemetry: Option<&Telemetry>) {
+    let why = telemetry.and_then(|telemetry| telemetry.flush(FLUSH));
+    why.iter().for_each(|why| output::error(&format!("warning: {}\n", output::plain(why))));
 }
 
 /// Prints the outcome, indented where a person looks at it.
@@ -216,7 +259,9 @@ pub(super) fn show(outcome: Outcome<'_>, cancelled: bool) -> Result<Exit, Refuse
         Status::Fault(fault) if cancelled && fault.code == Code::FaultCancelled => Exit::Interrupted,
         Status::Fault(_) => Exit::Fault,
     };
-    output::print(&text, exit)
+    output::print(&text, exit).inspect_err(|_| {
+        output::error(&format!("the run has ended; its outcome is:\n{text}"));
+    })
 }
 
 /// Opens the trace, empty. It is emptied only once it is known to be no file that the run reads, nor another
@@ -231,10 +276,8 @@ fn open_trace(path: &Path, args: &Args) -> Result<Trace<File>, Problem> {
         (input, "input"),
         (args.lock.path(), "lock"),
     ];
-    if let Ok(trace) = path.canonicalize() {
-        let same = |file: Option<&Path>| {
-            file.and_then(|file| file.canonicalize().ok()).is_some_and(|file| file == trace)
-        };
+    if path.exists() {
+        let same = |file: Option<&Path>| file.is_some_and(|file| is_same_file(file, path));
         if let Some((_, what)) = read.into_iter().find(|&(file, _)| same(file)) {
             return Err(refused(format!(
                 "{shown} is the {what}, which the trace would overwrite; name another file"
@@ -242,6 +285,7 @@ fn open_trace(path: &Path, args: &Args) -> Result<Trace<File>, Problem> {
         }
     }
     let fails = |error: io::Error| refused(format!("{shown} cannot be written: {error}"));
+    has_reader(path).map_err(fails)?;
     let file = File::options().write(true).create(true).truncate(false).open(path).map_err(fails)?;
     // Of pipes and devices there is nothing to empty, and several may write to them.
     if file.metadata().map_err(fails)?.is_file() {
@@ -254,13 +298,110 @@ fn open_trace(path: &Path, args: &Args) -> Result<Trace<File>, Problem> {
     Ok(Trace::new(file))
 }
 
+/// Prints an outcome that was stored.
+#[cfg(feature = "journal")]
+pub(super) fn show_stored(outcome: &[u8]) -> Result<Exit, Refused> {
+    let bounds = Bounds { bytes: usize::MAX, depth: usize::MAX, values: usize::MAX };
+    let data = read(outcome, &bounds).ok();
+    let status = data.as_ref().and_then(|data| data.get("status"));
+    let exit = match status {
+        Some(Data::Text(status)) if status == "ok" => Exit::Ok,
+        Some(Data::Text(status)) if status == "err" => Exit::Err,
+        _ => Exit::Fault,
+    };
+    let text = match data {
+        Some(data) if std::io::stdout().is_terminal() => data.to_json_indented(),
+        _ => String::from_utf8_lossy(outcome).into_owned(),
+    };
+    output::print(&format!("{text}\n"), exit)
+}
+
+/// A run that is about to begin, and that a journal records.
+#[cfg(feature = "journal")]
+struct Begun<'a> {
+    args: &'a Args,
+    store: Arc<Store>,
+    tools: &'a Tools,
+    program: &'a Program,
+    function: FunctionId,
+    input: &'a Data,
+}
+
+#[cfg(feature = "journal")]
+impl Begun<'_> {
+    fn drive(self, mut watch: Watch) -> Result<Exit, Refused> {
+        let Begun { args, store, tools, program, function, input } = self;
+        let options = args.limits.options(watch.signal.interrupt.clone(), Interrupt::default());
+        let beginning = Beginning {
+            name: args.journal.name.clone(),
+            input: input.to_json().into_bytes(),
+            program: program.to_bytes(),
+            function: program.function_name(function).to_owned(),
+            limits: ilo_journal::RunLimits { machine: options.limits.clone(), time_ms: args.limits.timeout },
+        };
+        let mut run = Run::new(program, options.limits.clone());
+        ilo_host::run::start(&mut run, function, input)?;
+        let session = Session::new(store.clone(), beginning);
+        let journal = args.journal.journal.as_deref().unwrap_or(Path::new(""));
+        let mut driver = Driver { store, journal, tools, options, watch: &mut watch };
+        let exit = driver.start(session, run, args.journal.name.as_deref());
+        watch.finish();
+        exit
+    }
+}
+
+/// Whether two paths lead to one file, by links of either kind too.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(a), Ok(b)) = (a.metadata(), b.metadata()) {
+        use std::os::unix::fs::MetadataExt;
+        return (a.dev(), a.ino()) == (b.dev(), b.ino());
+    }
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Refuses a pipe that nobody reads: opening it would wait for a reader.
+fn has_reader(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+        if path.metadata().is_ok_and(|found| found.file_type().is_fifo()) {
+            let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+            let opened = File::options().write(true).custom_flags(flags).open(path);
+            return opened.map(drop).map_err(|_| io::Error::other("it is a pipe that nobody reads"));
+        }
+    }
+    let _ = path;
+    Ok(())
+}
+
 /// What watches the run: the trace, the line for people, and who listens to signals.
-struct Watch {
+pub(super) struct Watch {
     trace: Option<Trace<File>>,
-    progress: Option<Progress>,
-    signal: Signal,
+    pub(super) progress: Option<Progress>,
+    pub(super) signal: Signal,
     /// Calls that were started ahead and not needed, by tool.
     untaken: BTreeMap<String, u64>,
+}
+
+#[cfg(feature = "journal")]
+impl Watch {
+    /// Watches runs that a journal records.
+    pub(super) fn durable(trace: Option<Trace<File>>) -> Watch {
+        let (progress, signal) = (Progress::start(), Signal::listen_durably());
+        Watch { trace, progress, signal, untaken: BTreeMap::new() }
+    }
+
+    /// Watches no longer.
+    pub(super) fn finish(self) {
+        let Watch { trace, progress, untaken, .. } = self;
+        drop(progress);
+        tell_untaken(&untaken);
+        if let Some(Err(error)) = trace.map(Trace::finish) {
+            let message = format!("the trace is not complete: {error}");
+            output::problems(&[Problem::new(Code::BadUsage, "--trace", message)]);
+        }
+    }
 }
 
 impl Observer for Watch {

@@ -1,25 +1,43 @@
 //! `serve`: offer programs to agents, as an MCP server.
 
 use super::lock::LockArgs;
+use super::log::Log;
 use super::run::RunLimits;
 use super::tools::connect_all;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
-use ilo_host::serve::{Http, Offered, Service, http, stdio};
+use ilo_host::run::Options;
+use ilo_host::serve::{Durable, Http, Issuer, Offered, Service, Serving, http, stdio};
+use ilo_host::telemetry::Telemetry;
 use ilo_host::tools::{Tools, process_mark};
 use ilo_spec::error::Code;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
 use tracing::level_filters::LevelFilter;
+
+/// Threads beside those of runs and questions, for what the runtime itself does.
+const SPARE: usize = 64;
+/// How long is waited at the end for the log to be written.
+const FLUSH: Duration = Duration::from_millis(200);
 
 /// How to try it, and how a client starts it.
 const HELP: &str = "\
 Offers `run_program`, `check_program` and `find_tools`, and each function of the programs that are named here.
 Standard output belongs to the protocol; all else goes to standard error.
 
+With --journal runs outlive the server. A client that knows tasks gets each run as one: it asks for the task's state, and
+its person approves calls and decides on those in doubt. Ending the server leaves its runs to the next one, which goes on
+with them when it starts, as with every other run of the journal that can go on.
+
 Example: ilo-vm serve --tools examples/tools.json examples/notify.ilo
-Example: ilo-vm serve --tools examples/tools.json --http 8080";
+Example: ilo-vm serve --tools examples/tools.json --http 8080
+Example: ilo-vm serve --tools examples/tools.json --journal runs.journal --http 8080";
 
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
@@ -31,12 +49,24 @@ pub(super) struct Args {
     tools: Option<PathBuf>,
     #[command(flatten)]
     lock: LockArgs,
+    #[cfg(feature = "journal")]
+    #[command(flatten)]
+    journal: super::journal::ServeJournal,
     /// Serve streamable HTTP at `/mcp` instead of standard input and output
     #[arg(long, value_name = "PORT|ADDRESS:PORT", value_parser = address)]
     http: Option<SocketAddr>,
     /// The variable of the environment that holds the token which HTTP requests must bear
     #[arg(long, value_name = "NAME", requires = "http")]
     token_env: Option<String>,
+    /// The authorization server (OAuth) whose access tokens HTTP requests must bear
+    #[arg(long, value_name = "URL", requires = "http")]
+    issuer: Option<String>,
+    /// The URL by which clients know this server, the audience of tokens; that of `--http` if not given
+    #[arg(long, value_name = "URL", requires = "issuer")]
+    resource: Option<String>,
+    /// A scope that every access token must have
+    #[arg(long = "scope", value_name = "SCOPE", requires = "issuer")]
+    scopes: Vec<String>,
     /// An origin whose pages may send HTTP requests, such as `https://app.example.com:443`
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     origins: Vec<String>,
@@ -46,9 +76,12 @@ pub(super) struct Args {
     /// Runs at a time, for all clients
     #[arg(long, value_name = "N", default_value_t = 16)]
     max_runs: usize,
-    /// Runs at a time, for one client
+    /// Runs at a time, for one client: a session, or an address if there are no sessions
     #[arg(long, value_name = "N", default_value_t = 4)]
     max_client_runs: usize,
+    /// How long a question to a person may be open before it counts as refused
+    #[arg(long, value_name = "MS", default_value_t = 120_000)]
+    question_timeout: u64,
     /// What is logged to standard error: off, error, warn, info, debug
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     log: LevelFilter,
@@ -66,36 +99,124 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
-    tracing_subscriber::fmt().with_max_level(args.log).with_writer(std::io::stderr).with_ansi(false).init();
+    output::log_errors();
+    tracing_subscriber::fmt().with_max_level(args.log).with_writer(Log::of_process).with_ansi(false).init();
+    let served = serve(args);
+    // What runs that were under way have started ends with the server.
+    process_mark::end_all(process_mark::of_process());
+    let served = served.map_err(|refused| match refused {
+        Refused::Problems(problems) => {
+            output::problems(&problems);
+            Refused::Shown
+        }
+        other => other,
+    });
+    Log::of_process().flush(FLUSH);
+    served
+}
+
+fn serve(args: &Args) -> Result<Exit, Refused> {
     let mut tools = tools_of(args.tools.as_deref())?;
     connect_all(&mut tools);
     let functions = functions(args, &mut tools)?;
     args.lock.hold(&tools, tools.iter().map(|tool| tool.name.as_str()))?;
+    let telemetry = Telemetry::from_environment()?;
+    let options = args.limits.options(Interrupt::default(), Interrupt::default());
     let service = Service {
         functions,
         tools,
-        options: args.limits.options(Interrupt::default(), Interrupt::default()),
+        options: Options { telemetry: telemetry.clone(), ..options },
         runs: args.max_runs.max(1),
         runs_of_client: args.max_client_runs.max(1),
         source: args.files.max_source,
+        question: Duration::from_millis(args.question_timeout),
+        durable: durable(args)?,
     };
-    let broken = |error: std::io::Error| Problem::new(Code::BadUsage, "", format!("cannot serve: {error}"));
-    let runtime = tokio::runtime::Runtime::new().map_err(broken)?;
+    let broken = |error: io::Error| Problem::new(Code::BadUsage, "", format!("cannot serve: {error}"));
+    let (threads, keeps) = (service.threads() + SPARE, service.durable.is_some());
+    let runtime =
+        Builder::new_multi_thread().max_blocking_threads(threads).enable_all().build().map_err(broken)?;
     let served = match args.http {
-        None => runtime.block_on(stdio(service)).map_err(broken),
+        None => match runtime.block_on(stdio(service, signal(&runtime, keeps))) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Ok),
+            // An error of the protocol, such as an input that ends before its first request. Those of output
+            // have another kind.
+            Err(error) if error.kind() == io::ErrorKind::Other => Err(broken(error).into()),
+            Err(error) => {
+                output::error(&format!(
+                    "error: standard output cannot be written: {error}; all runs were cancelled\n"
+                ));
+                Err(Refused::Unwritten)
+            }
+            Ok(()) => Ok(Exit::Ok),
+        },
         Some(address) => {
             let (origins, hosts) = (args.origins.clone(), args.hosts.clone());
-            let settings = Http { address, token: token(args)?, origins, hosts };
+            let (resource, scopes) = (args.resource.clone(), args.scopes.clone());
+            let issuer = args.issuer.clone().map(|url| Issuer { url, resource, scopes });
+            let settings = Http { address, token: token(args)?, issuer, origins, hosts };
             let ready = |address| output::error(&format!("serving http://{address}/mcp\n"));
-            let until = async { drop(tokio::signal::ctrl_c().await) };
-            runtime.block_on(http(service, settings, Box::new(ready), Box::pin(until)))
+            let served = runtime.block_on(http(service, settings, Box::new(ready), signal(&runtime, keeps)));
+            served.map(|()| Exit::Ok).map_err(Refused::from)
         }
     };
+    super::run::flush(telemetry.as_ref());
     runtime.shutdown_background();
-    // What runs that were under way have started ends with the server.
-    process_mark::end_all(process_mark::of_process());
-    served?;
-    Ok(Exit::Ok)
+    served
+}
+
+/// The journal of the runs, if there is one.
+#[cfg(feature = "journal")]
+fn durable(args: &Args) -> Result<Option<Arc<dyn Durable>>, Refused> {
+    let Some(served) = args.journal.serve()? else { return Ok(None) };
+    Ok(Some(Arc::new(served)))
+}
+
+/// Without a journal no run is kept.
+#[cfg(not(feature = "journal"))]
+#[allow(clippy::unnecessary_wraps, reason = "as with a journal")]
+fn durable(_args: &Args) -> Result<Option<Arc<dyn Durable>>, Refused> {
+    Ok(None)
+}
+
+/// The first signal that ends the program: what is under way is awaited for a moment, then cancelled and
+/// rolled back, or left in the journal where there is one (`keeps`). A second one ends the program at once.
+fn signal(runtime: &Runtime, keeps: bool) -> Serving<()> {
+    let (first, ended) = oneshot::channel();
+    runtime.spawn(async move {
+        heard().await;
+        let runs = if keeps { "left in the journal at their next call" } else { "cancelled and rolled back" };
+        output::error(&format!("ending: runs are {runs}; a second signal ends the program at once\n"));
+        let _ = first.send(());
+        heard().await;
+        process_mark::end_all(process_mark::of_process());
+        std::process::exit(i32::from(Exit::Interrupted as u8));
+    });
+    Box::pin(async {
+        if ended.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}
+
+#[cfg(unix)]
+async fn heard() {
+    use tokio::signal::unix::{SignalKind, signal};
+    // Where nobody can listen, the system ends the program.
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn heard() {
+    drop(tokio::signal::ctrl_c().await);
 }
 
 /// The token, from the environment so that no list of processes shows it.

@@ -10,6 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const CANCELLING: &str =
     "cancelling: what the run has done is rolled back; a second signal ends the program at once\n";
 
+/// What the first signal says where a journal records the run.
+#[cfg(feature = "journal")]
+const STOPPING: &str = "stopping: the call under way is awaited, and `resume` continues the run; a second signal ends the program \
+     at once\n";
+
 /// The tool whose call is under way, and the wish that the run ends.
 #[derive(Clone, Default)]
 pub(super) struct Signal {
@@ -26,14 +31,25 @@ impl Signal {
     /// Listens from now on. The first signal leaves the end to the run. The second does so during a call;
     /// else the program ends at once. Unless the first one `cancels`, it is treated as the second.
     pub(super) fn listen(cancels: bool) -> Signal {
+        Signal::listen_saying(cancels.then_some(CANCELLING))
+    }
+
+    /// Listens for the end of runs that a journal records: the first signal leaves them to be resumed.
+    #[cfg(feature = "journal")]
+    pub(super) fn listen_durably() -> Signal {
+        Signal::listen_saying(Some(STOPPING))
+    }
+
+    /// Listens; the first signal says this, if there is something to say.
+    fn listen_saying(first: Option<&'static str>) -> Signal {
         let signal = Signal::default();
         let heard = signal.clone();
         let handler = move || {
             // While this is locked no call begins.
             let tool = heard.tool();
-            if cancels && !heard.cancel.is_set() {
+            if let Some(text) = first.filter(|_| !heard.cancel.is_set()) {
                 heard.cancel.set();
-                output::error(CANCELLING);
+                output::error(text);
                 return;
             }
             heard.interrupt.set();

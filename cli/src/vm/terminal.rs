@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const SCREEN: (usize, usize) = (24, 80);
 /// The most bytes of an answer that are read.
 const ANSWER: usize = 64;
+/// Why a call is refused that a person did not want.
+pub(super) const NO: &str = "the answer at the terminal was no";
 /// The longest wait between two looks at whether the run was interrupted.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -56,7 +58,7 @@ impl Terminal {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         match self.answer(question, &lines) {
             Ok(true) => Consent::Given,
-            Ok(false) => Consent::Refused("the answer at the terminal was no".to_owned()),
+            Ok(false) => Consent::Refused(NO.to_owned()),
             Err(Unanswered::Closed) => Consent::Refused("the terminal was closed".to_owned()),
             Err(Unanswered::TimedOut) => Consent::TimedOut,
             Err(Unanswered::Interrupted) => Consent::Interrupted,

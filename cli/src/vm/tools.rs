@@ -3,9 +3,15 @@
 use super::{Exit, Refused, output, tools_of};
 use ilo_asm::catalog::Lookup;
 use ilo_host::data::Data;
-use ilo_host::tools::{Policy, Tool, Tools};
+use ilo_host::tools::consent::visible;
+use ilo_host::tools::{Health, Policy, Rate, Tool, Tools};
 use ilo_spec::program::Number;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+/// The time between two looks at the servers.
+const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: ilo-vm tools --tools examples/tools.json")]
@@ -16,21 +22,69 @@ pub(super) struct Args {
     /// Print the catalogue as JSON, tools as MCP lists them
     #[arg(long)]
     json: bool,
+    /// Print how each server does, and a line when that changes, until the program is interrupted
+    #[arg(long, conflicts_with = "json")]
+    watch: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let mut tools = tools_of(Some(&args.tools))?;
     connect_all(&mut tools);
+    if args.watch {
+        return watch(&tools);
+    }
     if args.json {
-        let list = Data::List(tools.iter().map(entry).collect());
+        let list = Data::List(tools.iter().map(|tool| entry(&tools, tool)).collect());
         let catalogue = Data::Record(vec![("tools".to_owned(), list)]);
-        return output::print(&format!("{}\n", catalogue.to_json()), Exit::Ok);
+        // An escape means the same in JSON, and shows what a terminal would hide.
+        return output::print(&format!("{}\n", visible(&catalogue.to_json())), Exit::Ok);
     }
     let mut rows = vec![["tool", "arguments", "policy", "from"].map(str::to_owned).to_vec()];
     rows.extend(tools.iter().map(|tool| {
         vec![tool.name.clone(), arguments(&tools, tool), tool.policy.to_string(), tool.source.to_string()]
     }));
-    output::print(&output::table(&rows), Exit::Ok)
+    let mut shown = output::table(&rows);
+    let mut rows =
+        vec![["tool", "keywords of its schemas that no value is held to"].map(str::to_owned).to_vec()];
+    let passed = tools.iter().map(|tool| vec![tool.name.clone(), passed_over(&tools, tool).join(", ")]);
+    rows.extend(passed.filter(|row| row.last().is_some_and(|keywords| !keywords.is_empty())));
+    if rows.len() > 1 {
+        shown.push('\n');
+        shown.push_str(&output::table(&rows));
+    }
+    output::print(&shown, Exit::Ok)
+}
+
+/// Prints how each server does whenever that changes.
+fn watch(tools: &Tools) -> Result<Exit, Refused> {
+    let mut shown: Vec<Option<Health>> = Vec::new();
+    loop {
+        let now = tools.health();
+        for (at, (name, health)) in now.iter().enumerate() {
+            if shown.get(at) == Some(health) {
+                continue;
+            }
+            let text = match health {
+                None => "not started".to_owned(),
+                Some(Health { running: true, tools, .. }) => format!("running, {tools} tools"),
+                Some(Health { running: false, .. }) => "ended".to_owned(),
+            };
+            output::print(&format!("{}: {text}\n", output::plain(name)), Exit::Ok)?;
+        }
+        shown = now.into_iter().map(|(_, health)| health).collect();
+        if shown.is_empty() {
+            return Ok(Exit::Ok);
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// The keywords of a tool's schemas to which no value is held.
+fn passed_over(tools: &Tools, tool: &Tool) -> Vec<&'static str> {
+    match tools.catalog().lookup(&tool.name) {
+        Lookup::Found(found) if tool.validate => found.passed_over(),
+        _ => Vec::new(),
+    }
 }
 
 /// Starts every server. Those that cannot be used are reported; the others are used.
@@ -41,7 +95,7 @@ pub(super) fn connect_all(tools: &mut Tools) {
 }
 
 /// The tool as MCP lists it, with how it may be called and where it comes from.
-fn entry(tool: &Tool) -> Data {
+fn entry(tools: &Tools, tool: &Tool) -> Data {
     let mut fields = vec![("name".to_owned(), Data::from(tool.name.as_str()))];
     let mut add = |name: &str, value: Option<Data>| {
         fields.extend(value.map(|value| (name.to_owned(), value)));
@@ -52,13 +106,16 @@ fn entry(tool: &Tool) -> Data {
     add("inputSchema", Some(tool.input_schema.as_deref().cloned().unwrap_or_else(any)));
     add("outputSchema", tool.output_schema.as_deref().cloned());
     add("validate", (!tool.validate).then_some(Data::Bool(false)));
+    let passed = passed_over(tools, tool);
+    let names = || Data::List(passed.iter().map(|name| Data::from(*name)).collect());
+    add("passedOver", (!passed.is_empty()).then(names));
     add("annotations", tool.policy.read_only.then(hint));
     add("policy", Some(policy(&tool.policy)).filter(|policy| *policy != Data::Record(Vec::new())));
     add("source", Some(Data::from(tool.source.to_string())));
     Data::Record(fields)
 }
 
-/// What the tools file says, under its own keys, where it says something.
+/// The settings of the tools file, under its own keys; those that it does not set are left out.
 pub(super) fn policy(policy: &Policy) -> Data {
     let flag = |name: &str, set: bool| set.then(|| (name.to_owned(), Data::Bool(true)));
     let count = |name: &str, count: u64| {
@@ -73,7 +130,14 @@ pub(super) fn policy(policy: &Policy) -> Data {
         flag("confirm", policy.confirm),
         count("timeout_ms", timeout),
         policy.bytes.then(|| ("binary".to_owned(), Data::from("base64"))),
+        policy.rate.map(|Rate { calls, per }| {
+            let whole = |count: u128| Data::Number(Number::Int(i64::try_from(count).unwrap_or(i64::MAX)));
+            let calls = ("calls".to_owned(), whole(u128::try_from(calls).unwrap_or(u128::MAX)));
+            ("rate".to_owned(), Data::Record(vec![calls, ("per_ms".to_owned(), whole(per.as_millis()))]))
+        }),
+        flag("json", policy.json),
         policy.requires_rollback.then(|| ("rollback".to_owned(), Data::from("required"))),
+        flag("deferred", policy.deferred),
     ];
     Data::Record(fields.into_iter().flatten().collect())
 }

@@ -120,6 +120,25 @@ pub(super) fn calls(expected: &[Data], found: &[Data]) -> Vec<String> {
     differing
 }
 
+/// The expected calls as lines. One that equals the call in its place is as the found line is, so that only
+/// calls that differ are shown as different.
+pub(super) fn in_layout_of(expected: &[Data], found: &[Data], lines: &str) -> String {
+    let lines = lines.lines().map(Some).chain(std::iter::repeat(None));
+    let found = found.iter().map(Some).chain(std::iter::repeat(None));
+    let mut text = String::new();
+    for ((expected, found), line) in expected.iter().zip(found).zip(lines) {
+        let equal = |found: &Data| {
+            differences(expected, &call(found.clone(), expected.get("seq").is_none())).is_empty()
+        };
+        match line.filter(|_| found.is_some_and(equal)) {
+            Some(line) => text.push_str(line),
+            None => text.push_str(&expected.to_json()),
+        }
+        text.push('\n');
+    }
+    text
+}
+
 /// A call in short.
 fn brief(call: &Data) -> String {
     let tool = match call.get("tool") {
@@ -191,5 +210,19 @@ mod tests {
             [r#"call 2: expected `c` with {"x":1}, found no more calls"#]
         );
         assert_eq!(calls(&[], &[a]), [r#"call 1: expected no more calls, found `a` with {"x":1}"#]);
+    }
+
+    #[test]
+    fn calls_that_differ_in_layout_alone_are_shown_as_equal() {
+        let a = r#"{"seq":0,"tool":"a","args":{"x":1,"y":2},"ok":1}"#;
+        let b = r#"{"seq":1,"tool":"b","args":{},"ok":1}"#;
+        let expected = [
+            data(r#"{"tool": "a", "ok": 1.0, "args": {"y": 2, "x": 1}}"#),
+            data(r#"{"tool": "c", "args": {}}"#),
+            data(r#"{"tool": "d"}"#),
+        ];
+        let shown = in_layout_of(&expected, &[data(a), data(b)], &format!("{a}\n{b}\n"));
+        let c = r#"{"tool":"c","args":{}}"#;
+        assert_eq!(shown, format!("{a}\n{c}\n{{\"tool\":\"d\"}}\n"));
     }
 }

@@ -140,16 +140,22 @@ fn describe(failure: &Failure, lines: &mut Vec<String>) {
     let Some((expected, found)) = &failure.texts else { return };
     let (expected, found): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     let before = expected.iter().zip(&found).take_while(|(a, b)| a == b).count();
-    if before > 0 {
-        lines.push(format!("        {before} equal {}", if before == 1 { "line" } else { "lines" }));
-    }
+    let most = expected.len().min(found.len()) - before;
+    let behind = expected.iter().rev().zip(found.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
+    let equal = |count: usize, lines: &mut Vec<String>| {
+        if count > 0 {
+            lines.push(format!("        {count} equal {}", if count == 1 { "line" } else { "lines" }));
+        }
+    };
+    equal(before, lines);
     for (sign, side) in [('-', &expected), ('+', &found)] {
-        let rest = side.get(before..).unwrap_or_default();
+        let rest = side.get(before..side.len() - behind).unwrap_or_default();
         lines.extend(rest.iter().take(LINES).map(|line| format!("      {sign} {}", shortened(line, SHOWN))));
         if rest.len() > LINES {
             lines.push(format!("      {sign} and {} more lines", rest.len() - LINES));
         }
     }
+    equal(behind, lines);
 }
 
 /// A case as a line of JSON.

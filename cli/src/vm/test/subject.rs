@@ -146,7 +146,10 @@ impl Subject<'_> {
             return match tools_of(Some(&self.file.beside(path))) {
                 Ok(tools) => Ok(Some(tools)),
                 Err(Refused::Problems(problems)) => Err(problems),
-                Err(Refused::Shown) => Err(Vec::new()),
+                Err(Refused::Shown | Refused::Unwritten) => Err(Vec::new()),
+                // The tools of a case file come from no journal.
+                #[cfg(feature = "journal")]
+                Err(Refused::Journal(_)) => Err(Vec::new()),
             };
         }
         let Some(section) = self.section("tools") else { return Ok(None) };
@@ -288,7 +291,7 @@ impl Subject<'_> {
         let options = self.options.limits.options(signal.interrupt.clone(), signal.cancel.clone());
         let mut calls = Calls { lines: Vec::new(), bytes: 0, signal: signal.clone() };
         let finished = ilo_host::run::run(program, function, &input, tools, &options, &mut calls);
-        let mut finished = match finished {
+        let finished = match finished {
             Ok(finished) => finished,
             Err(problems) => {
                 failures.push(self.failure("start", problems.iter().map(ToString::to_string).collect()));
@@ -335,8 +338,9 @@ impl Subject<'_> {
             lines.map(|(number, line)| Ok(compare::call(self.json(line, number, "trace")?, false))).collect()
         };
         let expected = read(&section.text, section.line + 1)?;
-        let lines = compare::calls(&expected, &read(&found, 1)?);
-        let texts = Some((section.text.clone(), found));
+        let calls = read(&found, 1)?;
+        let lines = compare::calls(&expected, &calls);
+        let texts = Some((compare::in_layout_of(&expected, &calls, &found), found));
         Ok((!lines.is_empty()).then(|| Failure { texts, update, ..self.failure("calls", lines) }))
     }
 

@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-#[path = "../../asm/tests/corpus/case.rs"]
+#[path = "../../../asm/tests/corpus/case.rs"]
 mod case;
 
 use ilo_asm::build::{Options, build};
@@ -142,7 +142,7 @@ fn side_by_side(case: &Case, program: &ilo_spec::program::Program) -> Result<(),
         options.limits.tool_calls = number("--max-calls").unwrap_or(options.limits.tool_calls);
         options.timeout = number("--timeout").map_or(options.timeout, Duration::from_millis);
         let mut this = Came::default();
-        let Ok(mut finished) = run::run(&program, function, &input, &tools, &options, &mut this) else {
+        let Ok(finished) = run::run(&program, function, &input, &tools, &options, &mut this) else {
             return Ok(());
         };
         this.outcome = finished.outcome().unwrap().to_string();

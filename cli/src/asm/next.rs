@@ -1,0 +1,121 @@
+//! `next`: what may follow the beginning of a program.
+
+use super::{Done, REFUSED, input, output};
+use ilo_asm::catalog::Catalog;
+use ilo_asm::text::nearest;
+use ilo_guide::{Guide, Node, Session};
+use ilo_spec::limits;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The most choices that a message lists.
+const LISTED: usize = 12;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example: printf 'RET MUL REF ' | ilo-asm next - --signature 'double(n: number) -> number'"
+)]
+pub(super) struct Args {
+    /// The beginning of a program in ID text; `-` reads standard input
+    file: PathBuf,
+    /// The catalogue of tools, as `ilo-vm tools --json` writes it
+    #[arg(long)]
+    catalog: Option<PathBuf>,
+    /// The signature, such as 'f(id: text) -> text' [default: that of the last header in the file]
+    #[arg(long)]
+    signature: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Done {
+    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?.unwrap_or_default();
+    let input = input::Input::read(&args.file, limits::DEFAULT_SOURCE)?;
+    if input.bytecode().is_some() {
+        return Err(format!("{}: expected ID text, found bytecode", input.name));
+    }
+    let Some(text) = input.source() else { return Ok(ExitCode::from(REFUSED)) };
+    let (session, start) = session(&catalog, args.signature.as_deref(), text)
+        .map_err(|message| format!("{}: {message}", input.name))?;
+    let body = text.get(start..).unwrap_or_default();
+    let mut guide = Guide::new(&session);
+    if let Err(refused) = guide.accept_bytes(body.as_bytes()) {
+        let at = start + refused.at;
+        let good = body.as_bytes().get(..refused.at).unwrap_or_default();
+        // The bytes before can come: that is what was found.
+        let _ = guide.accept_bytes(good);
+        output::complain(&wrong(&input.name, text, at, &guide.next()));
+        return Ok(ExitCode::from(REFUSED));
+    }
+    let shown = if args.json { guide.next_json() + "\n" } else { listing(&mut guide) };
+    output::show(shown.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn session<'c>(
+    catalog: &'c Catalog,
+    signature: Option<&str>,
+    text: &str,
+) -> Result<(Session<'c>, usize), String> {
+    Session::of_file(catalog, signature, text).map_err(|error| error.to_string())
+}
+
+/// Where a beginning is wrong: the place, what was expected and found, and the nearest word.
+fn wrong(name: &str, text: &str, at: usize, nodes: &[Node]) -> String {
+    let before = text.get(..text.floor_char_boundary(at)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let in_line = before.rsplit('\n').next().unwrap_or_default();
+    let from = in_line.rfind(' ').map_or(0, |blank| blank + 1);
+    let begun = in_line.get(from..).unwrap_or_default();
+    let rest = text.get(before.len()..).unwrap_or_default();
+    let token: String =
+        begun.chars().chain(rest.chars().take_while(|c| !c.is_whitespace()).take(40)).collect();
+    let column = in_line.chars().count() + 1;
+    let mut expected: Vec<String> = Vec::new();
+    for node in nodes {
+        let shown = node.to_string();
+        if !expected.contains(&shown) {
+            expected.push(shown);
+        }
+    }
+    let more = expected.len().saturating_sub(LISTED);
+    let list = expected.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
+    let list = match more {
+        _ if expected.is_empty() => "a blank or the end of the line".to_owned(),
+        0 => list,
+        more => format!("{list} and {more} more"),
+    };
+    let found = match token.as_str() {
+        "" if rest.is_empty() => "the end of the text".to_owned(),
+        "" if rest.starts_with('\n') => "the end of the line".to_owned(),
+        "" => "a blank".to_owned(),
+        token => format!("`{token}`"),
+    };
+    let words = nodes.iter().filter_map(|node| match node {
+        Node::Word(word, _) => Some(word.mnemonic()),
+        _ => None,
+    });
+    let near = nearest(&token, words).filter(|near| *near != token);
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    format!("{name}:{line}:{column}: expected {list}; found {found}{hint}")
+}
+
+fn listing(guide: &mut Guide<'_, '_>) -> String {
+    let mut out = String::new();
+    for node in guide.next() {
+        out += &node.to_string();
+        out.push('\n');
+    }
+    let forced = guide.forced();
+    if !forced.is_empty() {
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "forced: {:?}", String::from_utf8_lossy(&forced));
+    }
+    let close = guide.close().unwrap_or_default();
+    if !close.is_empty() {
+        let _ = writeln!(out, "an end: {:?}", String::from_utf8_lossy(&close));
+    }
+    out
+}

@@ -1,0 +1,127 @@
+//! The tools that the programs of a folder may call: from the client's settings, else from the nearest
+//! `tools.json` above the document.
+
+use ilo_asm::catalog::{Catalog, CatalogError};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::SystemTime;
+
+/// The name of the file that is looked for.
+const NAME: &str = "tools.json";
+/// The most bytes of such a file.
+const LARGEST: u64 = 16 << 20;
+/// How many folders upward are looked at.
+const UPWARD: usize = 64;
+/// The most files that are remembered.
+const REMEMBERED: usize = 64;
+
+/// The tools that are known.
+pub(super) struct Tools {
+    pub(super) catalog: Catalog,
+    /// There may be more tools than these.
+    pub(super) more: bool,
+}
+
+/// A file as it was read.
+struct Remembered {
+    changed: Option<SystemTime>,
+    length: u64,
+    tools: Option<Rc<Tools>>,
+}
+
+/// The catalogues of a session.
+#[derive(Default)]
+pub(super) struct Catalogues {
+    /// Of the client's settings, which are for all documents.
+    set: Option<Rc<Tools>>,
+    files: HashMap<PathBuf, Remembered>,
+}
+
+impl Catalogues {
+    /// Takes the client's settings: `catalog` is the path of a file, or what such a file has.
+    ///
+    /// # Errors
+    /// What is wrong with it, for the person.
+    pub(super) fn set(&mut self, options: &Value, root: Option<&Path>) -> Result<(), String> {
+        let Some(given) = options.get("catalog").filter(|given| !given.is_null()) else { return Ok(()) };
+        let (name, text) = match given {
+            Value::String(path) => {
+                let path = root.map_or_else(|| PathBuf::from(path), |root| root.join(path));
+                let text = read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+                (path.display().to_string(), text)
+            }
+            given => ("the setting `catalog`".to_owned(), given.to_string()),
+        };
+        let tools = parse(&text).map_err(|error| format!("{name}: {error}"))?;
+        self.set = Some(Rc::new(tools));
+        Ok(())
+    }
+
+    /// The tools for a document; `None` where nothing describes them.
+    pub(super) fn of(&mut self, uri: &str) -> Option<Rc<Tools>> {
+        if let Some(set) = &self.set {
+            return Some(Rc::clone(set));
+        }
+        let path = path(uri)?;
+        let folders = path.ancestors().skip(1).take(UPWARD);
+        let (file, meta) = folders.map(|folder| folder.join(NAME)).find_map(|file| {
+            fs::metadata(&file).ok().filter(fs::Metadata::is_file).map(|meta| (file, meta))
+        })?;
+        let (changed, length) = (meta.modified().ok(), meta.len());
+        if let Some(known) = self.files.get(&file).filter(|it| (it.changed, it.length) == (changed, length)) {
+            return known.tools.clone();
+        }
+        if self.files.len() >= REMEMBERED {
+            self.files.clear();
+        }
+        let tools = read(&file).ok().and_then(|text| parse(&text).ok()).map(Rc::new);
+        self.files.insert(file, Remembered { changed, length, tools: tools.clone() });
+        tools
+    }
+}
+
+fn read(path: &Path) -> Result<String, std::io::Error> {
+    let mut text = String::new();
+    File::open(path)?.take(LARGEST).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Reads a catalogue or a tools file.
+fn parse(text: &str) -> Result<Tools, CatalogError> {
+    match Catalog::from_json(text) {
+        Ok(catalog) => Ok(Tools { catalog, more: false }),
+        Err(CatalogError::ToolsFile) => {
+            Catalog::from_tools_file(text).map(|(catalog, more)| Tools { catalog, more })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The path of a file's address.
+pub(super) fn path(uri: &str) -> Option<PathBuf> {
+    let encoded = uri.strip_prefix("file://")?;
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded.as_bytes();
+    while let [byte, after @ ..] = rest {
+        let digits = after.get(..2).filter(|_| *byte == b'%').and_then(|two| std::str::from_utf8(two).ok());
+        match digits.and_then(|two| u8::from_str_radix(two, 16).ok()) {
+            Some(decoded) => {
+                bytes.push(decoded);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    // `/c:/folder` on Windows.
+    let drive = text.as_bytes().get(2) == Some(&b':') && cfg!(windows);
+    let text = if drive { text.get(1..)? } else { &text };
+    text.starts_with('/').then(|| PathBuf::from(text)).or_else(|| drive.then(|| PathBuf::from(text)))
+}

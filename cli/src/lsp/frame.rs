@@ -1,0 +1,119 @@
+//! Messages as bytes: headers, an empty line, and JSON of the length that the headers say.
+
+use std::io::{self, BufRead, Read, Write};
+
+/// The most bytes of a message. A document of 10 MB takes less, whatever is in it.
+pub(super) const LONGEST: usize = 64 << 20;
+/// The most bytes of a line of the headers.
+const HEADER: u64 = 4 << 10;
+/// The most lines of headers.
+const HEADERS: usize = 64;
+
+/// What was read.
+pub(super) enum Frame {
+    /// The bytes of a message.
+    Message(Vec<u8>),
+    /// A message of so many bytes, which was passed over.
+    TooLong(usize),
+    /// The end of the input.
+    End,
+}
+
+/// Reads a message.
+///
+/// # Errors
+/// Where the headers are no headers, so that nothing tells where the next message begins.
+pub(super) fn read(input: &mut impl BufRead) -> io::Result<Frame> {
+    let mut length: Option<usize> = None;
+    for number in 0.. {
+        let mut line = Vec::new();
+        if input.by_ref().take(HEADER).read_until(b'\n', &mut line)? == 0 {
+            return Ok(Frame::End);
+        }
+        let text = String::from_utf8_lossy(&line);
+        if !line.ends_with(b"\n") || number > HEADERS {
+            return Err(wrong("the headers of a message are too long"));
+        }
+        let text = text.trim_end();
+        if text.is_empty() {
+            // Empty lines between messages are passed.
+            match length {
+                Some(_) => break,
+                None if number == 0 => continue,
+                None => return Err(wrong("a message has no `Content-Length`")),
+            }
+        }
+        let (name, value) = text.split_once(':').ok_or_else(|| wrong("expected `Content-Length: …`"))?;
+        if name.trim().eq_ignore_ascii_case("content-length") {
+            let bytes = value.trim().parse().map_err(|_| wrong("`Content-Length` is no number"))?;
+            length = Some(bytes);
+        }
+    }
+    let length = length.unwrap_or(0);
+    if length > LONGEST {
+        let skipped = io::copy(&mut input.take(u64::try_from(length).unwrap_or(u64::MAX)), &mut io::sink())?;
+        return Ok(if usize::try_from(skipped) == Ok(length) { Frame::TooLong(length) } else { Frame::End });
+    }
+    // As much as arrives is kept, not as much as is promised.
+    let mut bytes = Vec::new();
+    input.take(u64::try_from(length).unwrap_or(u64::MAX)).read_to_end(&mut bytes)?;
+    Ok(if bytes.len() == length { Frame::Message(bytes) } else { Frame::End })
+}
+
+/// Writes a message.
+pub(super) fn write(output: &mut impl Write, json: &[u8]) -> io::Result<()> {
+    write!(output, "Content-Length: {}\r\n\r\n", json.len())?;
+    output.write_all(json)?;
+    output.flush()
+}
+
+fn wrong(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(mut input: &[u8]) -> Vec<String> {
+        let mut found = Vec::new();
+        loop {
+            match read(&mut input) {
+                Ok(Frame::Message(bytes)) => found.push(String::from_utf8(bytes).unwrap()),
+                Ok(Frame::TooLong(bytes)) => found.push(format!("{bytes} too long")),
+                Ok(Frame::End) => return found,
+                Err(error) => {
+                    found.push(error.to_string());
+                    return found;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn messages_are_read_by_their_length() {
+        let two = "Content-Length: 2\r\n\r\n{}\r\ncontent-length:3\r\nContent-Type: x\r\n\r\n[1]";
+        assert_eq!(frames(two.as_bytes()), ["{}", "[1]"]);
+        assert_eq!(frames(b""), [""; 0]);
+        assert_eq!(frames(b"Content-Length: 9\r\n\r\n{}"), [""; 0], "cut off");
+        assert_eq!(frames(b"Content-Length: -1\r\n\r\n{}"), ["`Content-Length` is no number"]);
+        assert_eq!(frames(b"X: y\r\n\r\n{}"), ["a message has no `Content-Length`"]);
+        assert_eq!(frames(b"garbage\r\n"), ["expected `Content-Length: …`"]);
+        let endless = vec![b'x'; 1 << 20];
+        assert_eq!(frames(&endless), ["the headers of a message are too long"]);
+        assert_eq!(frames(b"Content-Length: 99999999999999\r\n\r\n{}"), [""; 0]);
+    }
+
+    #[test]
+    fn a_message_of_the_limit_is_read_and_one_byte_more_is_passed_over() {
+        let message = |bytes: usize| {
+            let mut text = format!("Content-Length: {bytes}\r\n\r\n").into_bytes();
+            text.resize(text.len() + bytes, b' ');
+            text.extend(b"Content-Length: 2\r\n\r\n{}");
+            text
+        };
+        assert_eq!(frames(&message(LONGEST)).last().map(String::as_str), Some("{}"));
+        assert_eq!(frames(&message(LONGEST)).len(), 2);
+        assert_eq!(frames(&message(LONGEST + 1)), [format!("{} too long", LONGEST + 1), "{}".to_owned()]);
+    }
+}

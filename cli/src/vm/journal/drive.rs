@@ -1,0 +1,179 @@
+//! Driving a run that a journal records: until it ends, or waits for somebody who is not at this terminal.
+
+use super::super::progress::Progress;
+use super::super::run::{Watch, show, show_stored};
+use super::super::terminal::{self, Terminal};
+use super::super::{Exit, Refused};
+use super::{person, shown, suspended};
+use ilo_host::data::Data;
+use ilo_host::data::read::{Bounds, read};
+use ilo_host::interrupt::Interrupt;
+use ilo_host::run::Options;
+use ilo_host::tools::Tools;
+use ilo_host::tools::consent::{Consent, Question};
+use ilo_journal::{At, Claim, Claimed, Decision, Error, Left, Recording, RunId, Session, State, Store};
+use ilo_vm::{Program, Run};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The least time that a run gets that is continued: enough to come to its call.
+const LEAST: Duration = Duration::from_secs(1);
+/// Sleep up to which a process stays, instead of leaving the run to `resume`.
+const NAP: Duration = Duration::from_secs(5);
+/// How long a question at the terminal waits.
+const QUESTION: Duration = Duration::from_hours(24 * 365);
+
+/// What follows once a run was driven.
+enum Then {
+    /// The command is done.
+    Exit(Exit),
+    /// The run can go on at once.
+    Again(RunId),
+}
+
+/// What runs of a journal are driven with.
+pub(crate) struct Driver<'d> {
+    pub(crate) store: Arc<Store>,
+    pub(crate) journal: &'d Path,
+    pub(crate) tools: &'d Tools,
+    pub(crate) options: Options,
+    pub(crate) watch: &'d mut Watch,
+}
+
+impl Driver<'_> {
+    /// Drives a new run, or continues the one that has its name.
+    pub(crate) fn start(&mut self, session: Session, run: Run, name: Option<&str>) -> Result<Exit, Refused> {
+        let options = self.options.clone();
+        match self.until_left(session, run, options, name)? {
+            Then::Exit(exit) => Ok(exit),
+            Then::Again(run) => self.resume(run),
+        }
+    }
+
+    /// Continues a run, if that is possible now.
+    pub(crate) fn resume(&mut self, run: RunId) -> Result<Exit, Refused> {
+        let mut next = run;
+        loop {
+            let then = match self.store.claim(next)? {
+                Claim::Mine(claimed) => self.claimed(*claimed)?,
+                Claim::Ended { outcome } => Then::Exit(show_stored(&outcome)?),
+                Claim::Waits { state, call, wake } => self.waits(next, state, call, wake)?,
+            };
+            match then {
+                Then::Exit(exit) => return Ok(exit),
+                Then::Again(run) => next = run,
+            }
+        }
+    }
+
+    /// Says that a run waits for others.
+    fn waits(&mut self, run: RunId, state: State, call: u64, wake: Option<i64>) -> Result<Then, Refused> {
+        let summary = self.store.show(run)?;
+        let At::Live(live) = &summary.at else { return Ok(Then::Again(run)) };
+        let arguments = super::shown::Programs::default().arguments(&self.store, &summary, live);
+        let arguments = arguments.unwrap_or_else(|| "null".to_owned());
+        let left = Left::Waits { run, state, call, tool: live.tool.clone(), arguments, wake };
+        self.left(&left, summary.name.as_deref())
+    }
+
+    /// A run waits. It goes on where the person at the terminal decides, or after a short sleep.
+    fn left(&self, left: &Left, name: Option<&str>) -> Result<Then, Refused> {
+        if let Left::Waits { run, wake, .. } = left
+            && (self.naps(*wake) || self.ask(left)?)
+        {
+            return Ok(Then::Again(*run));
+        }
+        suspended(left, name, self.journal).map(Then::Exit)
+    }
+
+    /// Waits until a run wakes, where that is soon; false if it is not, or a signal came.
+    fn naps(&self, wake: Option<i64>) -> bool {
+        let Some(wake) = wake else { return false };
+        let Some(time) = shown::until(wake).filter(|time| *time <= NAP) else { return false };
+        let end = Instant::now() + time;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if self.watch.signal.cancel.is_set() {
+                return false;
+            } else if left.is_zero() {
+                return true;
+            }
+            thread::sleep(left.min(Duration::from_millis(20)));
+        }
+    }
+
+    fn claimed(&mut self, claimed: Claimed) -> Result<Then, Refused> {
+        let name = claimed.lease.name().map(str::to_owned);
+        let limits = claimed.limits.clone();
+        let restored =
+            Program::load(&claimed.program).map_err(|error| error.to_string()).and_then(|program| {
+                Run::from_snapshot(&program, &claimed.snapshot, limits.machine.clone())
+                    .map_err(|error| error.to_string())
+            });
+        let run = match restored {
+            Ok(run) => run,
+            Err(why) => {
+                self.store.release(&claimed.lease).wait()?;
+                return Err(Error::unreadable(claimed.lease.run(), &why).into());
+            }
+        };
+        let left = Duration::from_millis(limits.time_ms.saturating_sub(claimed.active_ms));
+        let options = Options { limits: limits.machine, timeout: left.max(LEAST), ..self.options.clone() };
+        let session = Session::resumed(self.store.clone(), claimed);
+        self.until_left(session, run, options, name.as_deref())
+    }
+
+    fn until_left(
+        &mut self,
+        session: Session,
+        run: Run,
+        options: Options,
+        name: Option<&str>,
+    ) -> Result<Then, Refused> {
+        let (cancel, stop) = (Interrupt::default(), self.watch.signal.cancel.clone());
+        let options = Options { cancel: cancel.clone(), ask: None, ..options };
+        let mut recording = Recording::new(session, || stop.is_set(), || cancel.set());
+        let finished = ilo_host::run::drive(run, self.tools, &options, self.watch, &mut recording);
+        if let Some(error) = recording.error() {
+            return Err(error.clone().into());
+        }
+        let left = recording.session().left().cloned();
+        drop(recording);
+        match left {
+            Some(Left::Ended) => match finished.outcome() {
+                Some(outcome) => show(outcome, false).map(Then::Exit),
+                None => Ok(Then::Exit(self.watch.signal.tell())),
+            },
+            Some(Left::Existing(run)) => Ok(Then::Again(run)),
+            Some(left @ Left::Waits { .. }) => self.left(&left, name),
+            None => Ok(Then::Exit(self.watch.signal.tell())),
+        }
+    }
+
+    /// Asks the person at the terminal, if the run waits for an approval; whether that was decided.
+    fn ask(&self, left: &Left) -> Result<bool, Refused> {
+        let Left::Waits { run, state: State::Asking, call, tool, arguments, .. } = left else {
+            return Ok(false);
+        };
+        let bar = self.watch.progress.as_ref().map(Progress::bar);
+        let Some(terminal) = Terminal::open(bar) else { return Ok(false) };
+        let bounds = Bounds { bytes: usize::MAX, depth: usize::MAX, values: usize::MAX };
+        let arguments = read(arguments.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()));
+        let question = Question {
+            tool,
+            arguments: &arguments,
+            foreseen: &[],
+            deadline: Instant::now() + QUESTION,
+            interrupt: &self.watch.signal.cancel,
+        };
+        let decision = match terminal.ask(&question) {
+            Consent::Given => Decision::Approve,
+            Consent::Refused(why) if why == terminal::NO => Decision::Deny(String::new()),
+            Consent::Refused(_) | Consent::TimedOut | Consent::Interrupted => return Ok(false),
+        };
+        self.store.resolve(*run, Some(*call), &decision, &person())?;
+        Ok(true)
+    }
+}

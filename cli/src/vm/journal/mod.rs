@@ -1,0 +1,172 @@
+//! Durable runs: what `run --journal`, `resume` and `runs` share.
+
+pub(super) mod drive;
+pub(super) mod resume;
+pub(super) mod runs;
+#[cfg(feature = "serve")]
+mod served;
+mod shown;
+
+use super::{Exit, Refused, output};
+use ilo_host::problem::Problem;
+use ilo_journal::{Error, Key, Left, Options, State, Store};
+use ilo_spec::error::Code;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The journal of a run, if it has one.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Journal")]
+pub(super) struct RunJournal {
+    /// Record the run in this journal, so that it outlives this process
+    #[arg(long, value_name = "FILE")]
+    pub(super) journal: Option<PathBuf>,
+    /// The run's name: a second start with the same name, program and input continues the first run
+    #[arg(long, value_name = "NAME", requires = "journal")]
+    pub(super) name: Option<String>,
+    #[command(flatten)]
+    pub(super) key: KeyArgs,
+}
+
+/// The journal of a server's runs, if there is one.
+#[cfg(feature = "serve")]
+#[derive(clap::Args)]
+#[command(next_help_heading = "Journal")]
+pub(super) struct ServeJournal {
+    /// Record the runs in this journal, so that they outlive the server
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    #[command(flatten)]
+    key: KeyArgs,
+}
+
+#[cfg(feature = "serve")]
+impl ServeJournal {
+    /// Opens the journal, if there is one.
+    pub(super) fn serve(&self) -> Result<Option<served::Served>, Refused> {
+        let Some(path) = &self.journal else { return Ok(None) };
+        let store = open(path, &self.key, true)?;
+        #[cfg(target_os = "linux")]
+        super::cleanup_process::hold(store.owner_lock()?);
+        tidy(&store);
+        Ok(Some(served::Served::new(store)))
+    }
+}
+
+/// The journal that a verb is about.
+#[derive(clap::Args)]
+pub(super) struct Place {
+    /// The journal
+    #[arg(long, value_name = "FILE")]
+    pub(super) journal: PathBuf,
+    #[command(flatten)]
+    pub(super) key: KeyArgs,
+}
+
+/// The key of an encrypted journal.
+#[derive(clap::Args)]
+pub(super) struct KeyArgs {
+    /// The environment variable that holds the journal's key: 64 hexadecimal digits
+    #[arg(long, value_name = "VARIABLE", requires = "journal")]
+    journal_key_env: Option<String>,
+}
+
+impl RunJournal {
+    /// Opens the journal, if there is one, before anything else is started.
+    pub(super) fn open(&self) -> Result<Option<Arc<Store>>, Refused> {
+        let Some(path) = &self.journal else { return Ok(None) };
+        if self.name.as_ref().is_some_and(|name| name.is_empty() || name.parse::<i64>().is_ok()) {
+            let message = "expected a name that is no number: runs have numbers of their own";
+            return Err(Problem::new(Code::BadUsage, "--name", message).into());
+        }
+        let store = open(path, &self.key, true)?;
+        #[cfg(target_os = "linux")]
+        super::cleanup_process::hold(store.owner_lock()?);
+        tidy(&store);
+        Ok(Some(store))
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        Refused::Journal(Box::new(error))
+    }
+}
+
+/// Opens a journal.
+pub(super) fn open(path: &Path, key: &KeyArgs, create: bool) -> Result<Arc<Store>, Refused> {
+    let key = match &key.journal_key_env {
+        None => None,
+        Some(name) => {
+            let Ok(text) = std::env::var(name) else {
+                let message = format!("the environment has no variable `{name}` with text");
+                return Err(Problem::new(Code::BadUsage, "--journal-key-env", message).into());
+            };
+            Some(Key::from_hex(&text)?)
+        }
+    };
+    Ok(Arc::new(Store::open(path, &Options { create, key })?))
+}
+
+/// Removes runs that ended long ago, once a day. Where that fails, the runs at hand do not.
+pub(super) fn tidy(store: &Store) {
+    if let Err(error) = store.prune_daily() {
+        output::error(&format!(
+            "warning: old runs were not removed: {}\n",
+            output::plain(&error.to_string())
+        ));
+    }
+}
+
+/// Who decides, where nothing else is given.
+fn person() -> String {
+    std::env::var("USER").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "somebody".to_owned())
+}
+
+/// Why a run waits, for other programs.
+fn reason(state: State) -> &'static str {
+    match state {
+        State::Doubt => "in-doubt",
+        State::Ready | State::Calling | State::Answered => "interrupted",
+        other => other.name(),
+    }
+}
+
+/// The commands of which a person types one next.
+fn next_commands(state: State, run: i64, call: u64) -> Vec<String> {
+    let of = |verb: &str, rest: &str| format!("runs {verb} {run} --call {call}{rest}");
+    match state {
+        State::Doubt => vec![of("answer", " --value JSON"), of("fail", " --message TEXT"), of("retry", "")],
+        State::Asking => vec![of("approve", ""), of("deny", "")],
+        State::Deferred => vec![of("answer", " --value JSON"), of("fail", " --message TEXT")],
+        State::Limited => vec![format!("resume {run} --fuel N"), format!("runs cancel {run}")],
+        State::Ready | State::Calling | State::Answered | State::Sleeping | State::Blocked(_) => {
+            vec![format!("resume {run}")]
+        }
+    }
+}
+
+/// Prints that a run waits, as one line of JSON, and for people what to type next.
+fn suspended(left: &Left, name: Option<&str>, journal: &Path) -> Result<Exit, Refused> {
+    let Left::Waits { run, state, call, tool, arguments, wake } = left else { return Ok(Exit::Suspended) };
+    let name = name.map_or(String::new(), |name| format!(",\"name\":{}", shown::quoted(name)));
+    let reason = reason(*state);
+    let tool = shown::quoted(tool);
+    let wake = wake.map(shown::time);
+    let when = wake.as_ref().map_or_else(String::new, |wake| format!(",\"wake\":\"{wake}\""));
+    let line = format!(
+        "{{\"status\":\"suspended\",\"run\":{run}{name},\"reason\":\"{reason}\"{when},\
+         \"call\":{{\"number\":{call},\"tool\":{tool},\"args\":{arguments}}}}}\n"
+    );
+    let next = next_commands(*state, run.0, *call);
+    let advice = match wake {
+        Some(wake) => format!("it sleeps until {wake}; `resume --watch` wakes it then"),
+        None => state.advice().to_owned(),
+    };
+    let mut text = format!("run {run} waits: {advice}\n");
+    for command in next {
+        text.extend([format!("  ilo-vm {command} --journal {}\n", journal.display())]);
+    }
+    output::error(&output::plain_lines(&text));
+    output::print(&line, Exit::Suspended)
+}

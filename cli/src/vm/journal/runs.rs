@@ -1,0 +1,391 @@
+//! `runs`: what people see of a journal's runs, and what they decide.
+
+use super::super::{Exit, Refused, output};
+use super::shown::{self, Programs, quoted, time};
+use super::{Place, next_commands, open, person};
+use ilo_host::file;
+use ilo_host::problem::{Problem, shortened};
+use ilo_journal::{At, Decision, State, Store, Summary, Waiting};
+use ilo_spec::error::Code;
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Characters of the arguments in a row.
+const ARGUMENTS: usize = 48;
+
+const HELP: &str = "\
+RUN is the number or the name of a run. A decision names the call that it is about, so that it approves or
+answers no other call than the one that was looked at. `answer` and `fail` also take the idempotency key of the call in
+place of RUN, which its tool got: who does the work of a `deferred` tool needs no more than that.
+
+Example: ilo-vm runs list --journal runs.journal
+Example: ilo-vm runs approve 3 --call 2 --journal runs.journal --by ann
+Example: ilo-vm runs answer 3 --call 2 --value '{\"id\":7}' --journal runs.journal
+Example: ilo-vm runs answer \"$ILO_IDEMPOTENCY_KEY\" --value '{\"id\":7}' --journal runs.journal
+Example: ilo-vm runs prune --keep 90 --journal runs.journal";
+
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// List the runs, and the command to type next for each that waits.
+    List(ListArgs),
+    /// Show one run: where it is, and what was decided.
+    Show(OneArgs),
+    /// Let a call be made that needs approval.
+    Approve(CallArgs),
+    /// Refuse a call that needs approval; it fails.
+    Deny(DenyArgs),
+    /// Give the answer of a call that is in doubt or deferred.
+    Answer(AnswerArgs),
+    /// Let a call fail that is in doubt or deferred.
+    Fail(FailArgs),
+    /// Let a call be made again that is in doubt: it was not made, or making it twice does no harm.
+    Retry(CallArgs),
+    /// Cancel a run; what it has done is rolled back when it is resumed.
+    Cancel(OneArgs),
+    /// Write a run to a file, to be continued with another journal.
+    Export(ExportArgs),
+    /// Read a run from such a file.
+    Import(ImportArgs),
+    /// Remove runs that ended some time ago; `run`, `resume` and `serve` do so once a day.
+    Prune(PruneArgs),
+}
+
+#[derive(clap::Args)]
+struct ListArgs {
+    #[command(flatten)]
+    place: Place,
+    /// Only runs in this state
+    #[arg(long, value_name = "STATE")]
+    state: Option<String>,
+    /// A line of JSON for each run
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+struct OneArgs {
+    /// The number or name of the run
+    run: String,
+    #[command(flatten)]
+    place: Place,
+    /// Who decides [default: the user]
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+struct CallArgs {
+    #[command(flatten)]
+    one: OneArgs,
+    /// The number of the call
+    #[arg(long, value_name = "N")]
+    call: u64,
+}
+
+#[derive(clap::Args)]
+struct DenyArgs {
+    #[command(flatten)]
+    call: CallArgs,
+    /// Why, for the program
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    message: String,
+}
+
+#[derive(clap::Args)]
+struct AnswerArgs {
+    #[command(flatten)]
+    one: OneArgs,
+    /// The number of the call; the idempotency key of a call in place of RUN has it
+    #[arg(long, value_name = "N")]
+    call: Option<u64>,
+    /// The value that the call has given
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    value: String,
+}
+
+#[derive(clap::Args)]
+struct FailArgs {
+    #[command(flatten)]
+    one: OneArgs,
+    /// The number of the call; the idempotency key of a call in place of RUN has it
+    #[arg(long, value_name = "N")]
+    call: Option<u64>,
+    /// The message of the failure
+    #[arg(long, value_name = "TEXT")]
+    message: String,
+}
+
+#[derive(clap::Args)]
+struct ExportArgs {
+    #[command(flatten)]
+    one: OneArgs,
+    /// The file to write; it must not be there
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+#[derive(clap::Args)]
+struct ImportArgs {
+    /// A file that `runs export` has written
+    file: PathBuf,
+    #[command(flatten)]
+    place: Place,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+struct PruneArgs {
+    #[command(flatten)]
+    place: Place,
+    /// How many days ago they must have ended [default: those of --keep, else 30]
+    #[arg(long, value_name = "N")]
+    days: Option<u32>,
+    /// From now on let runs that have ended stay so many days in this journal
+    #[arg(long, value_name = "N")]
+    keep: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
+    match &args.verb {
+        Verb::List(args) => list(args),
+        Verb::Show(args) => show(args),
+        Verb::Approve(args) => decide(&args.one, Some(args.call), &Decision::Approve),
+        Verb::Deny(args) => {
+            decide(&args.call.one, Some(args.call.call), &Decision::Deny(args.message.clone()))
+        }
+        Verb::Answer(args) => decide(&args.one, args.call, &Decision::Answer(args.value.clone())),
+        Verb::Fail(args) => decide(&args.one, args.call, &Decision::Fail(args.message.clone())),
+        Verb::Retry(args) => decide(&args.one, Some(args.call), &Decision::Retry),
+        Verb::Cancel(args) => decide(args, None, &Decision::Cancel),
+        Verb::Export(args) => export(args),
+        Verb::Import(args) => import(args),
+        Verb::Prune(args) => prune(args),
+    }
+}
+
+fn list(args: &ListArgs) -> Result<Exit, Refused> {
+    let store = open(&args.place.journal, &args.place.key, false)?;
+    let mut view = View { store: &store, journal: &args.place.journal, programs: Programs::default() };
+    let head = ["RUN", "NAME", "STATE", "SINCE", "CALL", "NEXT"].map(str::to_owned);
+    let (mut rows, mut lines, mut printed) = (vec![head.to_vec()], String::new(), Ok(Exit::Ok));
+    let person = std::io::stdout().is_terminal();
+    let mut states = BTreeSet::new();
+    store.list(|summary| {
+        if args.state.as_ref().is_some_and(|state| state != state_of(&summary)) {
+            return true;
+        }
+        if args.json {
+            lines.push_str(&shown::line(&store, &mut view.programs, &summary));
+            lines.push_str("}\n");
+            // A million runs are not kept until the end.
+            if lines.len() > 1 << 16 {
+                printed = output::print(&std::mem::take(&mut lines), Exit::Ok);
+            }
+        } else {
+            if let At::Live(live) = &summary.at {
+                states.insert(live.state);
+            }
+            rows.push(view.row(&summary, person));
+        }
+        printed.is_ok()
+    })?;
+    printed?;
+    if args.json {
+        return output::print(&lines, Exit::Ok);
+    }
+    if rows.len() == 1 {
+        output::error("no runs\n");
+        return Ok(Exit::Ok);
+    }
+    let mut text = output::table(&rows);
+    if person {
+        // What else can be done than the command of the row.
+        text.extend(states.into_iter().map(|state| format!("{state}: {}\n", state.advice())));
+    }
+    output::print(&text, Exit::Ok)
+}
+
+/// Runs as rows of a table.
+struct View<'v> {
+    store: &'v Store,
+    journal: &'v Path,
+    programs: Programs,
+}
+
+impl View<'_> {
+    fn row(&mut self, summary: &Summary, person: bool) -> Vec<String> {
+        let name = summary.name.clone().unwrap_or_default();
+        let (since, call, next) = match &summary.at {
+            At::Ended { ended, .. } => (*ended, String::new(), String::new()),
+            At::Live(live) => (live.since, self.call(summary, live), self.next(summary, live)),
+        };
+        let since = if person { shown::age(since) } else { time(since) };
+        vec![summary.run.to_string(), name, state_of(summary).to_owned(), since, call, next]
+    }
+
+    /// The call at which a run waits; where a person decides, with its arguments.
+    fn call(&mut self, summary: &Summary, live: &Waiting) -> String {
+        let decides = matches!(live.state, State::Asking | State::Doubt | State::Deferred);
+        let arguments = if decides { self.programs.arguments(self.store, summary, live) } else { None };
+        let arguments =
+            arguments.map_or_else(String::new, |json| format!(" {}", shortened(&json, ARGUMENTS)));
+        format!("{} {}{arguments}", live.call, live.tool)
+    }
+
+    /// The whole command to type next.
+    fn next(&self, summary: &Summary, live: &Waiting) -> String {
+        let next = next_commands(live.state, summary.run.0, live.call);
+        let next = next.into_iter().next().filter(|_| !live.exported);
+        next.map_or_else(String::new, |next| format!("ilo-vm {next} --journal {}", self.journal.display()))
+    }
+}
+
+fn state_of(summary: &Summary) -> &'static str {
+    match &summary.at {
+        At::Ended { .. } => "ended",
+        At::Live(live) => shown::state(live),
+    }
+}
+
+fn show(args: &OneArgs) -> Result<Exit, Refused> {
+    let store = open(&args.place.journal, &args.place.key, false)?;
+    let summary = store.show(store.find(&args.run)?)?;
+    let decided = store.decisions(summary.run)?;
+    let mut programs = Programs::default();
+    if args.json {
+        let mut line = shown::line(&store, &mut programs, &summary);
+        let rows: Vec<String> = decided
+            .iter()
+            .map(|row| {
+                let (what, who) = (quoted(&row.what), quoted(&row.who));
+                let (call, at) = (row.call, time(row.at));
+                format!("{{\"call\":{call},\"at\":\"{at}\",\"what\":{what},\"who\":{who}}}")
+            })
+            .collect();
+        if let At::Live(live) = &summary.at {
+            line.extend([format!(",\"key\":{},\"active_ms\":{}", quoted(&live.key), live.active_ms)]);
+        }
+        line.extend([format!(",\"decisions\":[{}]}}\n", rows.join(","))]);
+        return output::print(&line, Exit::Ok);
+    }
+    let mut rows = vec![
+        vec!["run".to_owned(), summary.run.to_string()],
+        vec!["name".to_owned(), summary.name.clone().unwrap_or_default()],
+        vec!["function".to_owned(), summary.function.clone()],
+        vec!["started".to_owned(), time(summary.started)],
+        vec!["state".to_owned(), state_of(&summary).to_owned()],
+    ];
+    let mut row = |name: &str, value: String| rows.push(vec![name.to_owned(), value]);
+    match &summary.at {
+        At::Ended { ended, outcome } => {
+            row("ended", time(*ended));
+            row("outcome", String::from_utf8_lossy(outcome).into_owned());
+        }
+        At::Live(live) => {
+            row("since", time(live.since));
+            row("call", format!("{} of `{}`", live.call, live.tool));
+            let arguments = programs.arguments(&store, &summary, live);
+            row("arguments", arguments.unwrap_or_else(|| "this release cannot read them".to_owned()));
+            row("key", live.key.clone());
+            row("worked", format!("{} ms of {}", live.active_ms, summary.limits.time_ms));
+            if let Some(why) = &live.blocked {
+                row("blocked", why.clone());
+            }
+            if let Some(wake) = live.wake {
+                row("wakes", time(wake));
+            }
+            if live.cancel {
+                row("cancelled", "yes; `resume` rolls back what the run has done".to_owned());
+            }
+            for next in next_commands(live.state, summary.run.0, live.call) {
+                row("next", format!("ilo-vm {next} --journal {}", args.place.journal.display()));
+            }
+        }
+    }
+    for decided in decided {
+        let (at, call, what, who) = (time(decided.at), decided.call, decided.what, decided.who);
+        row("decision", format!("{at} call {call}: {what} by {who}"));
+    }
+    output::print(&output::table(&rows), Exit::Ok)
+}
+
+fn decide(args: &OneArgs, call: Option<u64>, decision: &Decision) -> Result<Exit, Refused> {
+    let store = open(&args.place.journal, &args.place.key, false)?;
+    let (run, call) = match (call, store.find_key(&args.run)?) {
+        (None, Some((run, call))) if !matches!(decision, Decision::Cancel) => (run, Some(call)),
+        _ => (store.find(&args.run)?, call),
+    };
+    let who = args.by.clone().unwrap_or_else(person);
+    let state = store.resolve(run, call, decision, &who)?;
+    told(&store, args.json, run, &format!("run {run} is {state}: {}", state.advice()))
+}
+
+/// Prints where a run is now.
+fn told(store: &Store, json: bool, run: ilo_journal::RunId, text: &str) -> Result<Exit, Refused> {
+    if json {
+        let line = shown::line(store, &mut Programs::default(), &store.show(run)?);
+        return output::print(&format!("{line}}}\n"), Exit::Ok);
+    }
+    output::print(&format!("{}\n", output::plain(text)), Exit::Ok)
+}
+
+fn export(args: &ExportArgs) -> Result<Exit, Refused> {
+    let store = open(&args.one.place.journal, &args.one.place.key, false)?;
+    let run = store.find(&args.one.run)?;
+    let shown = args.output.display();
+    let fails = |error: io::Error| {
+        Problem::new(Code::BadUsage, "--output", format!("`{shown}` cannot be written: {error}"))
+    };
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&args.output).map_err(fails)?;
+    let written = store.export(run).map_err(Refused::from).and_then(|bytes| {
+        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(fails)?;
+        Ok(())
+    });
+    if let Err(refused) = written {
+        // An export that failed may be made again.
+        drop(fs::remove_file(&args.output));
+        return Err(refused);
+    }
+    told(&store, args.one.json, run, &format!("run {run} is in `{shown}`; continue it with `runs import`"))
+}
+
+fn import(args: &ImportArgs) -> Result<Exit, Refused> {
+    const MOST: usize = 1 << 30;
+    let store = open(&args.place.journal, &args.place.key, true)?;
+    let run = store.import(&file::read(&args.file, MOST)?)?;
+    told(&store, args.json, run, &format!("imported as run {run}"))
+}
+
+fn prune(args: &PruneArgs) -> Result<Exit, Refused> {
+    let store = open(&args.place.journal, &args.place.key, false)?;
+    if let Some(days) = args.keep {
+        store.set_retention(days)?;
+    }
+    let days = args.days.map_or_else(|| store.retention(), Ok)?;
+    let removed = store.prune(days)?;
+    if args.json {
+        return output::print(&format!("{{\"removed\":{removed}}}\n"), Exit::Ok);
+    }
+    output::print(&format!("removed {removed} runs that ended {days} days ago or before\n"), Exit::Ok)
+}

@@ -1,0 +1,137 @@
+//! Runs, times and texts as they are shown.
+
+use ilo_host::data::write::quote;
+use ilo_journal::{At, Store, Summary, Waiting};
+use ilo_vm::{Limits, Program, Run};
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A text as JSON.
+pub(super) fn quoted(text: &str) -> String {
+    quote(text)
+}
+
+/// A time as RFC 3339 has it, in UTC, to the second.
+pub(super) fn time(milliseconds: i64) -> String {
+    let seconds = milliseconds.div_euclid(1000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // The calendar repeats every 400 years; years begin in March, so that a leap day is the last.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// How long ago a time was, for people.
+pub(super) fn age(milliseconds: i64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let then = u64::try_from(milliseconds / 1000).unwrap_or(0);
+    match now.saturating_sub(then) {
+        seconds @ ..60 => format!("{seconds} s ago"),
+        seconds @ ..3_600 => format!("{} min ago", seconds / 60),
+        seconds @ ..172_800 => format!("{} h ago", seconds / 3_600),
+        seconds => format!("{} days ago", seconds / 86_400),
+    }
+}
+
+/// How long it is until a time; nothing if it is past the end of all clocks.
+pub(super) fn until(milliseconds: i64) -> Option<Duration> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    let wake = Duration::from_millis(u64::try_from(milliseconds).ok()?);
+    Some(wake.saturating_sub(now))
+}
+
+/// Programs that were loaded, by their hash.
+#[derive(Default)]
+pub(super) struct Programs(HashMap<[u8; 32], Option<Program>>);
+
+impl Programs {
+    /// The arguments of the call at which a run waits, as JSON; nothing if this build cannot read the run.
+    pub(super) fn arguments(&mut self, store: &Store, summary: &Summary, live: &Waiting) -> Option<String> {
+        let load = || Program::load(&store.program(&summary.program).ok()?).ok();
+        let program = self.0.entry(summary.program).or_insert_with(load).as_ref()?;
+        let mut run = run_of(program, summary, live).ok()?;
+        let mut json = String::new();
+        run.pending()?.write_json(&mut json).ok()?;
+        Some(json)
+    }
+}
+
+fn run_of(program: &Program, summary: &Summary, live: &Waiting) -> Result<Run, String> {
+    let limits = Limits { fuel: u64::MAX, ..summary.limits.machine.clone() };
+    Run::from_snapshot(program, &live.snapshot, limits).map_err(|error| error.to_string())
+}
+
+/// A run as it is stored, or why this release cannot read it.
+pub(super) fn restored(program: &[u8], summary: &Summary, live: &Waiting) -> Result<Run, String> {
+    run_of(&Program::load(program).map_err(|error| error.to_string())?, summary, live)
+}
+
+/// A run as one line of JSON, without its end, so that more can follow.
+pub(super) fn line(store: &Store, programs: &mut Programs, summary: &Summary) -> String {
+    let mut line = format!("{{\"run\":{}", summary.run);
+    if let Some(name) = &summary.name {
+        line.extend([format!(",\"name\":{}", quoted(name))]);
+    }
+    match &summary.at {
+        At::Ended { ended, outcome } => {
+            let outcome = String::from_utf8_lossy(outcome);
+            line.extend([format!(
+                ",\"state\":\"ended\",\"since\":\"{}\",\"outcome\":{outcome}",
+                time(*ended)
+            )]);
+        }
+        At::Live(live) => {
+            let arguments = programs.arguments(store, summary, live);
+            line.extend([format!(
+                ",\"state\":\"{}\",\"since\":\"{}\",\"call\":{{\"number\":{},\"tool\":{},\"args\":{}}}",
+                state(live),
+                time(live.since),
+                live.call,
+                quoted(&live.tool),
+                arguments.as_deref().unwrap_or("null")
+            )]);
+            if live.cancel {
+                line.push_str(",\"cancelled\":true");
+            }
+            if let Some(why) = &live.blocked {
+                line.extend([format!(",\"blocked\":{}", quoted(why))]);
+            }
+            if let Some(wake) = live.wake {
+                line.extend([format!(",\"wake\":\"{}\"", time(wake))]);
+            }
+        }
+    }
+    line
+}
+
+/// The state that people see.
+pub(super) fn state(live: &Waiting) -> &'static str {
+    if live.exported { "exported" } else { live.state.name() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time;
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        // Of `date -u -d @SECONDS`.
+        let seconds = [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_709_251_199, "2024-02-29T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59Z"),
+        ];
+        for (seconds, expected) in seconds {
+            assert_eq!(time(seconds * 1000), expected);
+        }
+    }
+}

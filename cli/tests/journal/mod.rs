@@ -1,0 +1,222 @@
+//! `run --journal`, `resume` and `runs`: what they print, how they end, and what has happened in between.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod support;
+mod waits;
+
+use rustix::process::Signal;
+use serde_json::json;
+use std::fs;
+use std::thread;
+use std::time::Duration;
+use support::{Place, code, ended, error, json_of, kill, signal, spawn, wait_for};
+
+#[test]
+fn a_run_without_interruption_prints_its_outcome_and_is_in_the_journal() {
+    let place = Place::new("", "");
+    let output = place.start(&["--name", "order"]);
+    assert_eq!(code(&output), 0, "{}", error(&output));
+    assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}));
+    assert_eq!(place.tools_called(), ["pay", "ship"]);
+    let keys: Vec<String> =
+        place.done().iter().map(|line| line.split(' ').nth(1).unwrap().to_owned()).collect();
+    assert!(keys[0].ends_with("-1") && keys[1].ends_with("-2") && keys[0][..26] == keys[1][..26], "{keys:?}");
+    // The same again: nothing is done, and the outcome is the same.
+    let again = place.start(&["--name", "order"]);
+    assert_eq!((code(&again), json_of(&again)), (0, json_of(&output)));
+    assert_eq!(place.done().len(), 2);
+    let listed = json_of(&place.runs(&["list", "--json"]));
+    assert_eq!(listed["state"], "ended");
+    assert_eq!(listed["outcome"], json!({"status": "ok", "value": 7}));
+}
+
+#[test]
+fn an_approval_is_asked_given_from_another_shell_and_the_run_goes_on() {
+    let place = Place::new("", ", \"confirm\": true");
+    let output = place.start(&["--name", "order"]);
+    assert_eq!(code(&output), 4, "{}", error(&output));
+    let call = json!({"number": 2, "tool": "ship", "args": {"id": 7}});
+    let expected =
+        json!({"status": "suspended", "run": 1, "name": "order", "reason": "asking", "call": call});
+    assert_eq!(json_of(&output), expected);
+    assert!(error(&output).contains("ilo-vm runs approve 1 --call 2 --journal j"), "{}", error(&output));
+    let listed = json_of(&place.runs(&["list", "--json"]));
+    assert_eq!((&listed["state"], &listed["call"]), (&json!("asking"), &call));
+    let table = String::from_utf8(place.runs(&["list"]).stdout).unwrap();
+    assert!(table.contains("runs approve 1 --call 2"), "{table}");
+    let wrong = place.runs(&["approve", "order", "--call", "1"]);
+    assert_eq!(code(&wrong), 2);
+    assert!(error(&wrong).starts_with("error[other-call]: "), "{}", error(&wrong));
+    assert_eq!(code(&place.resume(&["order"])), 4, "it still waits");
+    assert_eq!(code(&place.runs(&["approve", "order", "--call", "2", "--by", "ann"])), 0);
+    let output = place.resume(&[]);
+    assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}), "{}", error(&output));
+    assert_eq!(place.tools_called(), ["pay", "ship"]);
+    let shown = json_of(&place.runs(&["show", "1", "--json"]));
+    assert_eq!(shown["decisions"][0]["who"], "ann");
+}
+
+#[test]
+fn a_refused_call_fails_and_what_was_done_is_rolled_back() {
+    let place = Place::new("", ", \"confirm\": true");
+    place.start(&[]);
+    assert_eq!(code(&place.runs(&["deny", "1", "--call", "2", "--message", "no room", "--by", "ann"])), 0);
+    let output = place.resume(&["1"]);
+    assert_eq!(code(&output), 1, "{}", error(&output));
+    assert_eq!(json_of(&output)["error"], "not approved by ann: no room");
+    assert_eq!(place.tools_called(), ["pay", "refund"]);
+}
+
+#[test]
+fn a_run_that_was_killed_during_a_call_is_in_doubt_until_a_person_decides() {
+    let place = Place::new("", "");
+    place.write("hang-pay", "");
+    let base = ["run", "p.ilo", "--tools", "tools.json", "--arg", "n=5", "--journal", "j"];
+    let child = spawn(place.command(&base));
+    wait_for(|| place.done().len() == 1);
+    kill(child);
+    // The process that ends the command holds the run for a moment.
+    let mut output = place.resume(&["1"]);
+    wait_for(|| {
+        let ended = place.resume(&["1"]);
+        !error(&ended).contains("error[run-owned]")
+    });
+    if error(&output).contains("error[run-owned]") {
+        output = place.resume(&["1"]);
+    }
+    assert_eq!(code(&output), 4, "{}", error(&output));
+    assert_eq!(json_of(&output)["reason"], "in-doubt");
+    assert_eq!(place.done().len(), 1, "it was not made again");
+    fs::remove_file(place.0.path().join("hang-pay")).unwrap();
+    assert_eq!(code(&place.runs(&["approve", "1", "--call", "1"])), 2);
+    assert_eq!(code(&place.runs(&["retry", "1", "--call", "1"])), 0);
+    let output = place.resume(&["1"]);
+    assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}), "{}", error(&output));
+    let done = place.done();
+    assert_eq!((done.len(), &done[0]), (3, &done[1]), "both attempts have the same key");
+}
+
+#[test]
+fn a_run_that_has_used_up_its_calls_gets_more_or_is_cancelled() {
+    let place = Place::new("", "");
+    for verb in ["more", "cancel"] {
+        let output = place.start(&["--name", verb, "--max-calls", "1"]);
+        assert_eq!(code(&output), 4, "{}", error(&output));
+        assert_eq!(json_of(&output)["reason"], "limited");
+    }
+    assert_eq!(place.tools_called(), ["pay", "pay"]);
+    let output = place.resume(&["more", "--calls", "10"]);
+    assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}), "{}", error(&output));
+    assert_eq!(code(&place.runs(&["cancel", "cancel"])), 0);
+    let output = place.resume(&["cancel", "--calls", "10"]);
+    assert_eq!(code(&output), 3, "{}", error(&output));
+    assert_eq!(json_of(&output)["code"], "cancelled");
+}
+
+#[test]
+fn a_run_is_cancelled_where_it_waits_and_rolled_back() {
+    let place = Place::new("", ", \"confirm\": true");
+    place.start(&[]);
+    assert_eq!(code(&place.runs(&["cancel", "1"])), 0);
+    let output = place.resume(&[]);
+    assert_eq!(code(&output), 3, "{}", error(&output));
+    let outcome = json_of(&output);
+    assert_eq!(
+        (&outcome["code"], &outcome["rolled_back"][0]["tool"]),
+        (&json!("cancelled"), &json!("refund"))
+    );
+    assert_eq!(place.tools_called(), ["pay", "refund"]);
+}
+
+#[test]
+fn the_first_signal_leaves_the_run_to_be_resumed() {
+    let place = Place::new("", "");
+    place.write("hang-pay", "");
+    let base = ["run", "p.ilo", "--tools", "tools.json", "--arg", "n=5", "--journal", "j"];
+    let child = spawn(place.command(&base));
+    wait_for(|| place.done().len() == 1);
+    signal(child.as_ref(), Signal::TERM);
+    thread::sleep(Duration::from_millis(200));
+    fs::remove_file(place.0.path().join("hang-pay")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 4, "{}", error(&output));
+    let call = json!({"number": 2, "tool": "ship", "args": {"id": 7}});
+    assert_eq!((&json_of(&output)["reason"], &json_of(&output)["call"]), (&json!("interrupted"), &call));
+    assert_eq!(json_of(&place.resume(&[])), json!({"status": "ok", "value": 7}));
+    assert_eq!(place.tools_called(), ["pay", "ship"]);
+}
+
+#[test]
+fn a_run_moves_to_another_journal_with_its_key() {
+    let place = Place::new("", ", \"confirm\": true");
+    place.start(&["--name", "order"]);
+    assert_eq!(code(&place.runs(&["export", "order", "-o", "order.run"])), 0);
+    let refused = place.resume(&["order"]);
+    assert_eq!(code(&refused), 2);
+    assert!(error(&refused).contains("exported"), "{}", error(&refused));
+    let there = ["runs", "import", "order.run", "--journal", "k"];
+    assert_eq!(code(&place.run(&there)), 0);
+    assert_eq!(code(&place.run(&["runs", "approve", "order", "--call", "2", "--journal", "k"])), 0);
+    let output = place.run(&["resume", "--journal", "k", "--tools", "tools.json"]);
+    assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}), "{}", error(&output));
+    let keys: Vec<String> =
+        place.done().iter().map(|line| line.split(' ').nth(1).unwrap()[..26].to_owned()).collect();
+    assert_eq!(keys[0], keys[1]);
+    assert_eq!(
+        json_of(&place.run(&["runs", "prune", "--days", "0", "--journal", "k", "--json"]))["removed"],
+        0
+    );
+}
+
+#[test]
+fn a_journal_with_a_key_needs_it() {
+    let place = Place::new("", ", \"confirm\": true");
+    let key = "0f".repeat(32);
+    let mut command =
+        place.command(&["run", "p.ilo", "--tools", "tools.json", "--arg", "n=5", "--journal", "j"]);
+    command.args(["--journal-key-env", "ILO_KEY"]).env("ILO_KEY", &key);
+    let output = ended(command);
+    assert_eq!(code(&output), 4, "{}", error(&output));
+    let without = place.runs(&["list"]);
+    assert_eq!(code(&without), 2);
+    assert!(error(&without).starts_with("error[journal-key]: "), "{}", error(&without));
+    let mut command = place.command(&["runs", "show", "1", "--json", "--journal", "j"]);
+    command.args(["--journal-key-env", "ILO_KEY"]).env("ILO_KEY", &key);
+    let output = ended(command);
+    assert_eq!(json_of(&output)["call"]["args"], json!({"id": 7}));
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_runs() {
+    let place = Place::new("", "");
+    place.write("notes", "hello");
+    let cases = [
+        (place.start(&["--name", "7"]), "error[bad-usage]"),
+        (place.run(&["runs", "list", "--journal", "missing"]), "error[journal-cannot-open]"),
+        (place.run(&["runs", "list", "--journal", "notes"]), "error[journal-other-file]"),
+        (place.start(&["--journal-key-env", "ILO_KEY"]), "error[bad-usage]"),
+    ];
+    for (output, expected) in cases {
+        assert_eq!(code(&output), 2);
+        assert!(error(&output).starts_with(expected), "{expected}: {}", error(&output));
+    }
+    assert!(place.done().is_empty());
+    place.start(&["--name", "order"]);
+    let other = place.run(&[
+        "run",
+        "p.ilo",
+        "--tools",
+        "tools.json",
+        "--arg",
+        "n=6",
+        "--journal",
+        "j",
+        "--name",
+        "order",
+    ]);
+    assert_eq!(code(&other), 2);
+    assert!(error(&other).starts_with("error[name-taken]"), "{}", error(&other));
+    let missing = place.runs(&["show", "9"]);
+    assert!(error(&missing).starts_with("error[no-such-run]"), "{}", error(&missing));
+}

@@ -1,0 +1,293 @@
+//! Runs that sleep, or wait for an answer or for tools: they hold no thread and outlive the process.
+
+use super::support::{Place, code, error, json_of, kill, signal, spawn, wait_for};
+use rustix::process::Signal;
+use serde_json::json;
+use std::fs;
+use std::time::{Duration, Instant};
+
+const WAITS: &str = "
+; fn f(s: number) -> result number, text
+; Vars: 0=s 1=first 2=none 3=second
+; Tools: 0=pay 1=refund 2=wait 3=ship
+; Fields: 0=amount 1=id 2=seconds
+LET 1 CALL 0 1 0 LIT 1 5
+ROLLBACK CALL 1 1 1 FIELD 1 1
+LET 2 CALL 2 1 2 REF 0
+LET 3 CALL 3 1 1 FIELD 1 1
+RET_OK FIELD 1 1
+";
+
+/// A place whose program waits `s` seconds between paying and shipping.
+fn waiting() -> Place {
+    let place = Place::new("", "");
+    place.write("w.ilo", WAITS);
+    let tools = fs::read_to_string(place.0.path().join("tools.json")).unwrap();
+    let tools = tools.replacen("\"tools\": {", "\"tools\": {\"wait\": {\"builtin\": \"wait\"}, ", 1);
+    place.write("tools.json", &tools);
+    place
+}
+
+fn start<'a>(seconds: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let base = ["run", "w.ilo", "--tools", "tools.json", "--journal", "j", "--arg", seconds];
+    [&base[..], more].concat()
+}
+
+#[test]
+fn a_long_wait_suspends_the_run_and_resume_continues_it_when_it_is_time() {
+    let place = waiting();
+    let begun = Instant::now();
+    let output = place.run(&start("s=8", &["--timeout", "3000"]));
+    assert_eq!(code(&output), 4, "{}", error(&output));
+    assert!(begun.elapsed() < Duration::from_secs(6), "no process waits");
+    let line = json_of(&output);
+    assert_eq!((&line["reason"], &line["call"]["number"]), (&json!("sleeping"), &json!(2)));
+    assert!(line["wake"].as_str().is_some_and(|wake| wake.ends_with('Z')), "{line}");
+    assert_eq!(place.tools_called(), ["pay"]);
+    assert_eq!(json_of(&place.runs(&["list", "--json"]))["state"], "sleeping");
+    // It is left alone until then.
+    assert_eq!(place.resume(&[]).stdout, b"");
+    // The time asleep does not count: the run has 3 seconds.
+    let output = place.resume(&["1", "--watch"]);
+    assert_eq!(code(&output), 0, "that of its end: {}", error(&output));
+    let last = String::from_utf8(output.stdout).unwrap();
+    let last: serde_json::Value = serde_json::from_str(last.lines().last().unwrap()).unwrap();
+    assert_eq!(last, json!({"status": "ok", "value": 7}));
+    assert!(begun.elapsed() >= Duration::from_secs(8));
+    assert_eq!(place.tools_called(), ["pay", "ship"]);
+}
+
+#[test]
+fn a_short_wait_is_slept_through_and_a_signal_leaves_it() {
+    let place = waiting();
+    let output = place.run(&start("s=0.3", &[]));
+    assert_eq!((code(&output), json_of(&output)), (0, json!({"status": "ok", "value": 7})));
+    // Killed while it sleeps: nothing is in doubt, and nothing is made again.
+    let child = spawn(place.command(&start("s=2", &[])));
+    wait_for(|| {
+        let listed =
+            String::from_utf8(place.runs(&["list", "--json", "--state", "sleeping"]).stdout).unwrap();
+        listed.contains("\"run\":2")
+    });
+    kill(child);
+    let output = place.resume(&["2", "--watch"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.ends_with("{\"status\":\"ok\",\"value\":7}\n"), "{text}");
+    assert_eq!(place.tools_called(), ["pay", "ship", "pay", "ship"]);
+    let child = spawn(place.command(&start("s=4", &[])));
+    wait_for(|| place.tools_called().len() == 5);
+    signal(child.as_ref(), Signal::TERM);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 4, "{}", error(&output));
+}
+
+#[test]
+fn a_run_that_is_cancelled_asleep_is_rolled_back_at_once() {
+    let place = waiting();
+    assert_eq!(code(&place.run(&start("s=100000", &[]))), 4);
+    assert_eq!(code(&place.runs(&["cancel", "1"])), 0);
+    let output = place.resume(&[]);
+    assert_eq!(code(&output), 3, "{}", error(&output));
+    assert_eq!(json_of(&output)["code"], "cancelled");
+    assert_eq!(place.tools_called(), ["pay", "refund"]);
+}
+
+#[test]
+fn a_watching_process_continues_runs_as_people_decide() {
+    let place = Place::new("", ", \"confirm\": true");
+    assert_eq!(code(&place.start(&[])), 4);
+    let arguments = ["resume", "--watch", "--journal", "j", "--tools", "tools.json"];
+    let watching = spawn(place.command(&arguments));
+    assert_eq!(code(&place.runs(&["approve", "1", "--call", "2"])), 0);
+    wait_for(|| place.tools_called().len() == 2);
+    wait_for(|| json_of(&place.runs(&["list", "--json"]))["state"] == "ended");
+    signal(watching.as_ref(), Signal::TERM);
+    let output = watching.wait_with_output().unwrap();
+    assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}), "{}", error(&output));
+}
+
+#[test]
+fn a_deferred_call_waits_for_its_answer_from_outside() {
+    let place = Place::new("", ", \"deferred\": true");
+    let without = ["run", "p.ilo", "--tools", "tools.json", "--arg", "n=5"];
+    let refused = place.run(&without);
+    assert_eq!(code(&refused), 2);
+    assert!(error(&refused).contains("the answer of `ship` comes later"), "{}", error(&refused));
+    assert!(place.done().is_empty());
+    let output = place.start(&["--name", "order"]);
+    assert_eq!(code(&output), 4, "{}", error(&output));
+    assert_eq!(json_of(&output)["reason"], "deferred");
+    assert_eq!(place.tools_called(), ["pay", "ship"], "the work was begun, once");
+    assert_eq!(code(&place.resume(&["order"])), 4);
+    let other = place.runs(&["answer", "order", "--call", "1", "--value", "{}"]);
+    assert!(error(&other).starts_with("error[other-call]"), "{}", error(&other));
+    // Who did the work has the key of the call, and needs no more.
+    let key = place.done()[1].split(' ').nth(1).unwrap().to_owned();
+    let answered = place.runs(&["answer", &key, "--value", "{\"id\": 9}"]);
+    assert_eq!(code(&answered), 0, "{}", error(&answered));
+    let late = place.runs(&["answer", &key, "--value", "{\"id\": 10}"]);
+    assert!(error(&late).starts_with("error[not-in-this-state]"), "{}", error(&late));
+    assert_eq!(json_of(&place.resume(&[])), json!({"status": "ok", "value": 7}));
+    assert_eq!(place.tools_called(), ["pay", "ship"]);
+}
+
+#[test]
+fn a_deferred_call_that_fails_rolls_the_run_back() {
+    let place = Place::new("", ", \"deferred\": true");
+    assert_eq!(code(&place.start(&[])), 4);
+    assert_eq!(code(&place.runs(&["fail", "1", "--call", "2", "--message", "lost at sea"])), 0);
+    let output = place.resume(&[]);
+    assert_eq!((code(&output), &json_of(&output)["error"]), (1, &json!("lost at sea")));
+    assert_eq!(place.tools_called(), ["pay", "ship", "refund"]);
+}
+
+#[test]
+fn an_answer_from_outside_that_does_not_fit_is_a_failure() {
+    let schema = ", \"deferred\": true, \"output_schema\": {\"type\": \"object\", \"required\": [\"id\"]}";
+    let place = Place::new("", schema);
+    // What the tool itself answers, that it has begun, is not held against the schema.
+    place.write(
+        "tool.sh",
+        "cat > /dev/null; echo \"$1 $ILO_IDEMPOTENCY_KEY\" >> done\n\
+        if [ \"$1\" = ship ]; then echo '\"begun\"'; else echo '{\"id\": 7}'; fi\n",
+    );
+    assert_eq!(json_of(&place.start(&[]))["reason"], "deferred");
+    assert_eq!(code(&place.runs(&["answer", "1", "--call", "2", "--value", "\"text\""])), 0);
+    let output = place.resume(&[]);
+    assert_eq!(code(&output), 1, "{}", error(&output));
+    assert!(json_of(&output)["error"].as_str().unwrap().starts_with("the answer does not fit"));
+}
+
+#[test]
+fn a_changed_or_missing_tool_blocks_its_runs_and_no_others() {
+    let place = Place::new("", ", \"confirm\": true");
+    let locked = ["--lock", "tools.lock"];
+    assert_eq!(code(&place.start(&locked)), 4);
+    assert_eq!(code(&place.runs(&["approve", "1", "--call", "2"])), 0);
+    let tools = fs::read_to_string(place.0.path().join("tools.json")).unwrap();
+    let changed = tools.replacen("\"confirm\": true", "\"confirm\": true, \"description\": \"ships it\"", 1);
+    place.write("tools.json", &changed);
+    let output = place.resume(&locked);
+    assert_eq!(code(&output), 4, "{}", error(&output));
+    assert!(error(&output).contains("error[changed-tool]"), "{}", error(&output));
+    assert_eq!(json_of(&output)["reason"], "changed-tool");
+    let listed = json_of(&place.runs(&["list", "--json"]));
+    assert_eq!(listed["state"], "blocked");
+    assert!(listed["blocked"].as_str().unwrap().starts_with("changed-tool: "), "{listed}");
+    assert_eq!(place.tools_called(), ["pay"]);
+    place.write("tools.json", &tools.replace("\"ship\"", "\"post\""));
+    let output = place.resume(&[]);
+    assert_eq!((code(&output), &json_of(&output)["reason"]), (4, &json!("missing-tool")));
+    // The approval is still there, since nothing of the call has changed.
+    place.write("tools.json", &tools);
+    assert_eq!(json_of(&place.resume(&locked)), json!({"status": "ok", "value": 7}));
+    assert_eq!(place.tools_called(), ["pay", "ship"]);
+}
+
+#[test]
+fn a_run_does_not_need_its_source_again() {
+    let place = Place::new("", ", \"confirm\": true");
+    assert_eq!(code(&place.start(&["--name", "order"])), 4);
+    place.write("p.ilo", "; fn f( -> ?\nNO SUCH THING");
+    let again = place.start(&["--name", "order"]);
+    assert_eq!(code(&again), 2, "the source is wrong");
+    assert_eq!(json_of(&place.runs(&["list", "--json"]))["state"], "asking");
+    assert_eq!(code(&place.runs(&["approve", "1", "--call", "2"])), 0);
+    assert_eq!(json_of(&place.resume(&[])), json!({"status": "ok", "value": 7}));
+}
+
+#[test]
+fn runs_that_have_ended_stay_as_long_as_the_journal_says() {
+    let place = Place::new("", "");
+    for _ in 0..3 {
+        assert_eq!(code(&place.start(&[])), 0);
+    }
+    let count = || String::from_utf8(place.runs(&["list", "--json"]).stdout).unwrap().lines().count();
+    assert_eq!(count(), 3);
+    assert_eq!(json_of(&place.runs(&["prune", "--json"]))["removed"], 0);
+    assert_eq!(json_of(&place.runs(&["prune", "--keep", "0", "--days", "30", "--json"]))["removed"], 0);
+    assert_eq!(code(&place.start(&[])), 0);
+    assert_eq!(
+        count(),
+        2,
+        "the next process has removed those before, but for the last, whose number stays taken"
+    );
+    assert_eq!(json_of(&place.runs(&["prune", "--json"]))["removed"], 1);
+}
+
+#[test]
+fn two_processes_do_not_work_on_one_run() {
+    let place = Place::new("", "");
+    place.write("hang-pay", "");
+    let base = ["run", "p.ilo", "--tools", "tools.json", "--arg", "n=5", "--journal", "j", "--name", "order"];
+    let first = spawn(place.command(&base));
+    wait_for(|| place.done().len() == 1);
+    for other in [place.resume(&["order"]), place.run(&base)] {
+        assert_eq!(code(&other), 2);
+        assert!(error(&other).starts_with("error[run-owned]"), "{}", error(&other));
+    }
+    assert_eq!(code(&place.resume(&[])), 0, "of all runs, those of others are left to them");
+    fs::remove_file(place.0.path().join("hang-pay")).unwrap();
+    assert_eq!(json_of(&first.wait_with_output().unwrap()), json!({"status": "ok", "value": 7}));
+    assert_eq!(place.tools_called(), ["pay", "ship"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_that_takes_no_files_is_refused_before_anything_runs() {
+    let place = Place::new("", "");
+    for journal in ["/proc/runs.journal", "/sys/runs.journal", "/dev/full", "missing/j", "."] {
+        let arguments = ["run", "p.ilo", "--tools", "tools.json", "--arg", "n=5", "--journal", journal];
+        let output = place.run(&arguments);
+        assert_eq!(code(&output), 2, "{journal}: {}", error(&output));
+        let told = error(&output);
+        let codes = ["journal-cannot-open", "journal-read-only", "journal-io"];
+        assert!(codes.iter().any(|code| told.starts_with(&format!("error[{code}]: `"))), "{journal}: {told}");
+    }
+    assert!(place.done().is_empty());
+}
+
+#[test]
+fn the_list_has_the_command_to_type_next_beside_each_run_that_waits() {
+    let place = Place::new("", ", \"confirm\": true");
+    assert_eq!(code(&place.start(&["--name", "order"])), 4);
+    let text = String::from_utf8(place.runs(&["list"]).stdout).unwrap();
+    let row = text.lines().nth(1).unwrap();
+    assert!(row.starts_with("1    order  asking  20"), "{text}");
+    assert!(row.ends_with("Z  2 ship {\"id\":7}  ilo-vm runs approve 1 --call 2 --journal j"), "{text}");
+    let command: Vec<&str> = row.split("ilo-vm ").nth(1).unwrap().split(' ').collect();
+    assert_eq!(code(&place.run(&command)), 0);
+    let text = String::from_utf8(place.runs(&["list"]).stdout).unwrap();
+    assert!(text.ends_with("2 ship  ilo-vm resume 1 --journal j\n"), "{text}");
+}
+
+#[test]
+fn a_run_that_this_release_cannot_read_is_reported_and_stays_as_it_is() {
+    use ilo_journal::{Effect, NewRun, Options, Policy, Record, RunLimits, Start, Store, To};
+    let place = Place::new("", "");
+    let store = Store::open(&place.0.path().join("j"), &Options::default()).unwrap();
+    let limits = RunLimits::default();
+    let program = [&ilo_spec::encode::MAGIC[..], &[0xff; 8]].concat();
+    let new = NewRun { name: None, input: b"", program: &program, function: "f", limits: &limits };
+    let record = Record {
+        to: To::Ready,
+        call: 1,
+        tool: "pay",
+        policy: Policy::of(Effect::Changes),
+        arguments: b"{}",
+        active_ms: 0,
+        snapshot: b"of a later release",
+        answer: None,
+    };
+    drop(store.start(&new, &Start::Call(record)).unwrap().wait().unwrap());
+    drop(store);
+    let before = json_of(&place.runs(&["show", "1", "--json"]));
+    for _ in 0..2 {
+        let output = place.resume(&[]);
+        assert_eq!(code(&output), 4, "{}", error(&output));
+        assert_eq!(json_of(&output)["reason"], "needs-version");
+        assert!(error(&output).contains("error[journal-newer-version]: "), "{}", error(&output));
+    }
+    assert_eq!(json_of(&place.runs(&["show", "1", "--json"])), before);
+    assert!(place.done().is_empty());
+}

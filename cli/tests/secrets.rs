@@ -1,0 +1,88 @@
+//! Secrets of a tools file are in no message, trace, log or outcome, whatever servers and commands say.
+#![cfg(unix)]
+use std::io::Write;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// Each is a secret in another place; all have this in common.
+const CANARY: &str = "canary";
+
+/// Servers and a command that print everything that they were given, and fail.
+const TOOLS: &str = r#"{
+  "mcpServers": {
+    "dies": {
+      "command": "sh",
+      "args": ["-c", "echo \"$* $CANARY_KEY $OTHER\" >&2; exit 1", "x", "--api-key", "canary-51-argument", "--root=${CANARY_ROOT}"],
+      "env": {"CANARY_KEY": "canary-52-environment", "OTHER": "canary_53_Environment"}
+    },
+    "web": {
+      "url": "http://user:canary-54-password@127.0.0.1:1/mcp?api_key=${CANARY_URL}&x=canary%2F55",
+      "headers": {"Authorization": "Bearer canary-56-header", "X-Api-Key": "canary-57-header"}
+    },
+    "bad": {"url": "ftp://127.0.0.1/?key=canary-58-url"}
+  },
+  "tools": {
+    "leak": {
+      "command": ["sh", "-c", "echo \"$* $LEAK_TOKEN\" >&2; exit 3", "x", "--token", "canary-59-argument", "--password=canary-60"],
+      "env": {"LEAK_TOKEN": "canary-61-environment"}
+    }
+  }
+}"#;
+
+fn program(tool: &str) -> String {
+    format!("; fn f(id: text) -> any\n; Tools: 0={tool}\n; Fields: 0=id\nRET CALL 0 1 0 REF 0\n")
+}
+
+/// What a command prints, on both streams.
+fn said(folder: &TempDir, line: &[&str], input: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ilo-vm"))
+        .args(line)
+        .current_dir(folder.path())
+        .envs([("CANARY_URL", "canary-62-variable"), ("CANARY_ROOT", "canary-63-variable")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat()
+}
+
+#[test]
+fn no_secret_of_the_tools_file_is_shown_anywhere() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("bad.json", TOOLS);
+    write("tools.json", &TOOLS.replace("ftp://", "http://").replace("127.0.0.1/?key", "127.0.0.1:1/?key"));
+    for (name, tool) in [("leak.ilo", "leak"), ("dies.ilo", "mcp://dies/x"), ("web.ilo", "mcp://web/x")] {
+        write(name, &program(tool));
+    }
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"f","arguments":{"id":"1"}}}
+"#;
+    let tools = ["--tools", "tools.json"];
+    let all = [
+        (vec!["tools", "--tools", "bad.json"], "bad-tools-file", ""),
+        ([&["tools"], &tools[..]].concat(), "command: sh", ""),
+        ([&["tools", "--json"], &tools[..]].concat(), "leak", ""),
+        ([&["run", "leak.ilo", "--arg", "id=1", "--trace", "trace"], &tools[..]].concat(), "tool-failed", ""),
+        ([&["run", "dies.ilo", "--arg", "id=1"], &tools[..]].concat(), "it said", ""),
+        ([&["run", "web.ilo", "--arg", "id=1"], &tools[..]].concat(), "Connection refused", ""),
+        ([&["check", "leak.ilo"], &tools[..]].concat(), "", ""),
+        ([&["plan", "leak.ilo"], &tools[..]].concat(), "leak", ""),
+        ([&["serve", "leak.ilo", "--log", "trace"], &tools[..]].concat(), "\"id\":2", hello),
+    ];
+    for (line, expected, input) in all {
+        let said = said(&folder, &line, input);
+        assert!(said.contains(expected), "{line:?}: {said}");
+        let shown = said.replace("CANARY", "").lines().find(|line| line.contains(CANARY)).map(str::to_owned);
+        assert_eq!(shown, None, "{line:?}");
+    }
+    let trace = std::fs::read_to_string(folder.path().join("trace")).unwrap();
+    assert!(
+        trace.contains("\"failed\":\"--token *** --password=*** ***\"") && !trace.contains(CANARY),
+        "{trace}"
+    );
+}

@@ -1,0 +1,139 @@
+//! Streams that nobody reads or that cannot be written, and signals.
+
+use crate::support::{ILO, Lines, Served, folder, program};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// A pipe holds 64 kB: the log of so many requests is more.
+#[test]
+fn a_log_that_nobody_reads_stops_nothing() {
+    let folder = folder();
+    let mut lines = Lines::piped(&folder, &["--log", "trace"]);
+    lines.open("{}");
+    for id in 2..300 {
+        lines.run(id, "get-user");
+        lines.hear_with(&format!(r#""id":{id},"#));
+    }
+    // Whoever reads at last learns how much is missing.
+    let log = BufReader::new(lines.child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    drop(lines.child.stdin.take());
+    let words = "lines of the log were dropped, since nobody read them";
+    assert!(log.into_iter().any(|line| line.ends_with(words)));
+}
+
+#[test]
+fn all_progress_is_sent_before_the_result() {
+    let mut lines = Lines::start(&folder(), &[]);
+    for id in 2..200 {
+        lines.run(id, "get-user");
+        let mut told = false;
+        loop {
+            let heard = lines.hear();
+            assert!(
+                heard.contains(&format!("p{id}")) || heard.contains(&format!(r#""id":{id},"#)),
+                "{heard}"
+            );
+            if heard.contains(r#""result""#) {
+                break;
+            }
+            told = true;
+        }
+        assert!(told, "{id}");
+    }
+}
+
+#[test]
+fn a_check_waits_for_no_run() {
+    let hours = ["--max-runs", "1", "--call-timeout", "3600000", "--timeout", "3600000"];
+    let mut lines = Lines::start(&folder(), &hours);
+    lines.run(2, "wait-long");
+    lines.hear_with("notifications/progress");
+    for (id, tool, arguments) in [(3, "check_program", program("wait")), (4, "find_tools", "{}".to_owned())] {
+        lines.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+        ));
+        assert!(lines.hear_with(&format!(r#""id":{id},"#)).contains(r#""structuredContent""#));
+    }
+}
+
+/// An offered function promises a schema for its structured content.
+#[test]
+fn an_error_of_a_function_has_no_structured_content() {
+    let folder = folder();
+    let program = folder.path().join("mail.ilo");
+    let mut lines = Lines::start(&folder, &[program.to_str().unwrap()]);
+    for (id, arguments, words) in [
+        (2, r#"{"id":"u2"}"#, "no such user"),
+        (3, r#"{"id":1}"#, "input"),
+        (4, r#"{"other":"u1"}"#, "other"),
+    ] {
+        lines.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"mail-of","arguments":{arguments}}}}}"#
+        ));
+        let heard = lines.hear_with(&format!(r#""id":{id},"#));
+        assert!(heard.contains(r#""isError":true"#) && heard.contains(words), "{heard}");
+        assert!(!heard.contains("structuredContent"), "{heard}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_not_taken_for_a_run_that_did_not_happen() {
+    let folder = folder();
+    let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let [tools, program] = ["tools.json", "mail.ilo"].map(|name| folder.path().join(name));
+    let mut run = Command::new(ILO);
+    run.arg("run").arg(&program).arg("--tools").arg(&tools).args(["--arg", "id=u1"]);
+    let ended = run.stdout(full()).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    let written = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(74), "{written}");
+    assert!(written.contains("standard output cannot be written: No space left"), "{written}");
+    assert!(written.contains(r#"{"status":"ok","value":"a@b.c"}"#), "{written}");
+
+    let mut serve = Command::new(ILO);
+    serve.args(["serve", "--tools"]).arg(&tools).stdin(Stdio::piped()).stdout(full()).stderr(Stdio::piped());
+    let mut child = serve.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, format!("{}\n", crate::support::INITIALIZE).as_bytes()).unwrap();
+    // Its input stays open: it must end by itself.
+    let ended = child.wait_with_output().unwrap();
+    let written = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(74), "{written}");
+    assert!(written.contains("standard output cannot be written"), "{written}");
+}
+
+#[cfg(unix)]
+fn terminate(id: u32) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_under_way_is_answered_before_a_signal_ends_the_server() {
+    let mut served = Served::start(&folder(), &["--call-timeout", "3600000", "--timeout", "3600000"]);
+    let id = served.child.id();
+    let (short, long) = thread::scope(|threads| {
+        let short = threads.spawn(|| served.call("run_program", &program("wait"), ""));
+        let long = threads.spawn(|| served.call("run_program", &program("wait-long"), ""));
+        thread::sleep(Duration::from_millis(100));
+        terminate(id);
+        (short.join().unwrap(), long.join().unwrap())
+    });
+    assert!(short.contains(r#""status":"ok""#), "{short}");
+    assert!(long.contains(r#""code":"cancelled""#), "{long}");
+    assert_eq!(served.child.wait().unwrap().code(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_cancels_runs_over_standard_streams() {
+    let mut lines = Lines::start(&folder(), &["--call-timeout", "3600000", "--timeout", "3600000"]);
+    lines.run(2, "wait-long");
+    lines.hear_with("notifications/progress");
+    terminate(lines.child.id());
+    assert!(lines.hear_with(r#""id":2,"#).contains(r#""code":"cancelled""#));
+    assert_eq!(lines.child.wait().unwrap().code(), Some(0));
+}
