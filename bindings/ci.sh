@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Builds the bindings and runs their lints and tests, and prints each step with the time that it took.
+#
+# Needs python3 with its module venv, a package index for pip, Node 20 with npm, and the Rust target
+# wasm32-unknown-unknown. Installs chromium for the playground where it may. Everything that it makes is in folders that git ignores.
+set -euo pipefail
+cd "$(dirname "$0")"
+export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 PIP_DISABLE_PIP_VERSION_CHECK=1
+
+begun=$SECONDS
+name='' since=$SECONDS
+finish() { [ -z "$name" ] || printf -- '-- %s: %d s\n' "$name" $((SECONDS - since)); }
+step() {
+    finish
+    name=$1 since=$SECONDS
+    printf '\n== %s\n' "$name"
+}
+
+step 'format'
+cargo fmt --all --check
+step 'lints'
+cargo clippy --all-targets --locked --profile bindings -- -D warnings
+step 'python: environment'
+[ -x .venv/bin/python ] || python3 -m venv .venv
+.venv/bin/pip install --quiet --requirement python/requirements.txt --requirement python/requirements-frameworks.txt
+step 'python: wheel'
+rm -rf target/wheels
+.venv/bin/maturin build --quiet --locked --manifest-path python/Cargo.toml --out target/wheels \
+    --interpreter .venv/bin/python
+.venv/bin/pip install --quiet --force-reinstall --no-deps target/wheels/ilo-*.whl
+ls -l target/wheels
+step 'python: types'
+(cd python && ../.venv/bin/python -m mypy.stubtest ilo._ilo)
+(cd python && MYPYPATH=python ../.venv/bin/python -m mypy --python-version 3.10 -p ilo)
+step 'python: tests'
+# What Rust makes of the corpus, to compare with.
+cargo build --quiet --locked --profile bindings --package ilo-bindings --example replay
+(cd python && timeout 600 ../.venv/bin/python -m pytest --quiet tests)
+step 'javascript: packages'
+(cd js && npm ci --silent --no-audit --no-fund)
+step 'javascript: module'
+# Without wasm-opt, which takes longer than all the tests: `npm run build` makes what is published.
+FAST=1 js/build.sh
+ls -l js/dist/ilo.wasm
+step 'javascript: types'
+(cd js && npm run --silent types)
+step 'javascript: tests'
+cargo build --quiet --locked --profile bindings --package ilo-bindings --example replay
+(cd js && timeout 600 node --test tests/)
+step 'playground: page'
+../playground/build.sh
+step 'playground: tests in a browser'
+if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+    { apt-get update && apt-get install -y --no-install-recommends chromium; } >/dev/null 2>&1 || true
+fi
+if command -v chromium >/dev/null || [ -n "${CHROMIUM:-}${CI:-}" ]; then
+    (cd ../playground && timeout 600 node --test tests/page.test.mjs)
+else
+    echo 'left out: there is no chromium, and apt-get cannot install it here'
+fi
+step 'editors'
+../editors/ci.sh
+finish
+printf '\nThe bindings pass, %d s.\n' $((SECONDS - begun))

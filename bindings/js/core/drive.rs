@@ -1,0 +1,224 @@
+//! Driving a run from JavaScript: what to do next, as a number and a text. The loop itself is in
+//! `src/loop.ts`, and so is the clock.
+
+use crate::given::{answer, past};
+use crate::outcome::{outcome, waiting};
+use crate::run::Run;
+use crate::tools::Catalogue;
+use ilo_asm::catalog::Tool;
+use ilo_bindings::known::Known;
+use ilo_drive::call_slots::CallSlots;
+use ilo_drive::data::Data;
+use ilo_drive::data::write::quote;
+use ilo_drive::failure::Failure;
+use ilo_drive::policy::{Policies, Policy};
+use ilo_drive::{Drive as Loop, Kind, Made, Next, Start, Ticket, World};
+use ilo_vm::Limits;
+use std::sync::Arc;
+use std::time::Duration;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// What is around a run: its tools, and what JavaScript says of the time.
+#[derive(Debug)]
+struct Around {
+    tools: Arc<Known>,
+    late: bool,
+    cancelled: bool,
+}
+
+impl Policies for Around {
+    fn policy(&self, tool: &str) -> Option<&Policy> {
+        self.tools.policy(tool)
+    }
+}
+
+impl World for Around {
+    fn is_late(&self) -> bool {
+        self.late
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled
+    }
+
+    fn signature(&self, tool: &str) -> Option<&Tool> {
+        self.tools.tool(tool)
+    }
+}
+
+/// A run that is driven.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Drive {
+    inner: Loop<()>,
+    world: Around,
+    limits: Limits,
+    /// Whether calls that have ended are given.
+    observed: bool,
+    /// What belongs to the last `next`.
+    text: String,
+}
+
+/// What may end a call, as `src/loop.ts` numbers it.
+fn kind(kind: Kind) -> u8 {
+    match kind {
+        Kind::Ahead => 0,
+        Kind::Read => 1,
+        Kind::Change => 2,
+        Kind::Undo => 3,
+        Kind::Entry => 4,
+    }
+}
+
+/// A call that has ended, as `Made` of `src/types.ts`.
+fn made(made: &Made<()>) -> String {
+    let turn = &made.turn;
+    let value = match &made.result {
+        Ok(value) => value.to_json(),
+        Err(Failure::Limit(_, message)) => quote(message),
+        Err(Failure::TimedOut) => quote("the time of the run is over"),
+        Err(Failure::Interrupted) => quote("interrupted"),
+        Err(failure) => failure.value().map_or_else(|| "null".to_owned(), |value| value.to_json()),
+    };
+    format!(
+        r#"{{"seq":{},"number":{},"tool":{},"arguments":{},"ok":{},"value":{value},"rollback":{},"ahead":{},"inDoubt":{}}}"#,
+        turn.seq,
+        turn.number,
+        quote(&turn.tool),
+        turn.arguments.to_json(),
+        made.result.is_ok(),
+        turn.rollback,
+        turn.ahead,
+        made.doubt.is_some(),
+    )
+}
+
+impl Drive {
+    fn settled(&mut self, ticket: u32, result: Result<Data, Failure>) {
+        self.inner.settle(Ticket(u64::from(ticket)), result, (), &self.world);
+    }
+
+    /// What a call is for JavaScript: its ticket, its tool's own name, arguments, kind, and whether nothing
+    /// else can be done meanwhile.
+    fn start(&self, start: &Start) -> String {
+        let own = self.world.tools.own_name(&start.tool).unwrap_or(&start.tool);
+        let Ticket(ticket) = start.ticket;
+        let (name, arguments) = (quote(own), start.arguments.to_json());
+        format!("[{ticket},{name},{arguments},{},{}]", kind(start.kind), start.alone)
+    }
+}
+
+#[wasm_bindgen]
+impl Drive {
+    /// Takes a run that was started or restored. `time` is in milliseconds.
+    #[wasm_bindgen(constructor)]
+    pub fn new(run: Run, tools: &Catalogue, at_once: u32, time: f64, observed: bool) -> Drive {
+        let time = Duration::try_from_secs_f64(time / 1000.0).unwrap_or(Duration::MAX);
+        let slots = CallSlots::new(usize::try_from(at_once).unwrap_or(usize::MAX));
+        Drive {
+            inner: Loop::new(run.inner, slots, time),
+            world: Around { tools: tools.shared(), late: false, cancelled: false },
+            limits: run.limits,
+            observed,
+            text: String::new(),
+        }
+    }
+
+    /// What is to be done next: start 0, drop 1, made 2, computing 3, wait 4, done 5. What belongs to the
+    /// first three and the last is in `text`.
+    pub fn next(&mut self, late: bool, cancelled: bool) -> u8 {
+        (self.world.late, self.world.cancelled) = (late, cancelled);
+        loop {
+            return match self.inner.next(&self.world, &mut ()) {
+                Next::Due => continue,
+                Next::Made if !self.observed => continue,
+                Next::Start(start) => {
+                    self.text = self.start(&start);
+                    0
+                }
+                Next::Drop { ticket: Ticket(ticket), .. } => {
+                    self.text = ticket.to_string();
+                    1
+                }
+                Next::Made => {
+                    self.text = self.inner.made().map_or_else(|| "null".to_owned(), made);
+                    2
+                }
+                Next::Computing => 3,
+                Next::Wait => 4,
+                Next::Done => {
+                    let run = self.inner.run();
+                    self.text = run.outcome().map_or_else(|| "null".to_owned(), |found| outcome(run, found));
+                    5
+                }
+            };
+        }
+    }
+
+    /// What belongs to the last `next`.
+    pub fn text(&mut self) -> String {
+        std::mem::take(&mut self.text)
+    }
+
+    /// Takes the answer of a call.
+    pub fn settle(&mut self, ticket: u32, value: &str) {
+        let result = answer(value, &self.limits);
+        self.settled(ticket, result);
+    }
+
+    /// Takes the failure of a call.
+    pub fn fail(&mut self, ticket: u32, failure: &str) {
+        let failure = answer(failure, &self.limits).map_or_else(|failure| failure, Failure::Failed);
+        self.settled(ticket, Err(failure));
+    }
+
+    /// The answer of a call passes a bound: depth 0, values 1, bytes 2.
+    pub fn refuse(&mut self, ticket: u32, bound: u8) {
+        let failure = past(bound, &self.limits);
+        self.settled(ticket, Err(failure));
+    }
+
+    /// A call may have been made, and there is no answer.
+    #[wasm_bindgen(js_name = inDoubt)]
+    pub fn in_doubt(&mut self, ticket: u32, message: String) {
+        self.settled(ticket, Err(Failure::InDoubt(message)));
+    }
+
+    /// The time of the run was over before a call had ended.
+    #[wasm_bindgen(js_name = timedOut)]
+    pub fn timed_out(&mut self, ticket: u32) {
+        self.settled(ticket, Err(Failure::TimedOut));
+    }
+
+    /// A call was ended because the run was cancelled.
+    pub fn interrupted(&mut self, ticket: u32) {
+        self.settled(ticket, Err(Failure::Interrupted));
+    }
+
+    /// A call ahead of its turn was not made: the run makes it in its turn.
+    #[wasm_bindgen(js_name = notStarted)]
+    pub fn not_started(&mut self, ticket: u32) {
+        self.inner.not_started(Ticket(u64::from(ticket)));
+    }
+
+    /// The least and longest pause in milliseconds before a failed call is made again; nothing where it is
+    /// not.
+    pub fn pause(&self, tool: &str, retry: u32) -> Option<Vec<f64>> {
+        let policy = self.world.tools.policy(tool)?;
+        let (least, most) = Policy::pause(retry);
+        let again = policy.retries(&Failure::text(""), retry);
+        again.then(|| vec![least.as_secs_f64() * 1000.0, most.as_secs_f64() * 1000.0])
+    }
+
+    /// The run as bytes, while it waits for the answer to a call.
+    pub fn snapshot(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.inner.run().snapshot(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    /// The call that the run waits for.
+    pub fn waiting(&self) -> Option<String> {
+        waiting(self.inner.run())
+    }
+}

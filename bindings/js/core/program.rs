@@ -1,0 +1,151 @@
+//! A verified program: its functions and tools, its plan, and starting and restoring runs of it.
+
+use crate::WORDS;
+use crate::given::{input, limits};
+use crate::run::Run;
+use crate::thrown::{bad_snapshot, cannot_start, json, out_of_range};
+use crate::tools::Catalogue;
+use ilo_asm::disasm::disassemble;
+use ilo_bindings::known::Known;
+use ilo_bindings::start::{function, missing, problems};
+use ilo_drive::plan::{self, Place, Planned};
+use ilo_drive::run;
+use ilo_vm::Program;
+use serde::Serialize;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// A verified program.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Core {
+    pub(crate) program: Program,
+    pub(crate) warnings: String,
+}
+
+#[derive(Serialize)]
+struct Function<'p> {
+    name: &'p str,
+    parameters: Vec<(&'p str, String)>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PlannedCalls {
+    tool: String,
+    most: String,
+    read_only: bool,
+    confirm: bool,
+    is_rollback: bool,
+    entries: Vec<String>,
+    without_rollback: Vec<At>,
+}
+
+#[derive(Serialize)]
+struct At {
+    line: u32,
+    column: u32,
+}
+
+impl From<Planned> for PlannedCalls {
+    fn from(found: Planned) -> PlannedCalls {
+        let at = |place: Place| place.source.map(|(line, column)| At { line, column });
+        PlannedCalls {
+            tool: found.tool,
+            most: found.most,
+            read_only: found.policy.read_only,
+            confirm: found.policy.confirm,
+            is_rollback: found.is_rollback,
+            entries: found.entries,
+            without_rollback: found.without.into_iter().filter_map(at).collect(),
+        }
+    }
+}
+
+/// Reads a program that was packed.
+#[wasm_bindgen]
+pub fn load(packed: &[u8]) -> Result<Core, String> {
+    let program = Program::load(packed);
+    let program = program.map_err(|error| out_of_range(&format!("{}: {error}", error.code())))?;
+    Ok(Core { program, warnings: "[]".to_owned() })
+}
+
+#[wasm_bindgen]
+impl Core {
+    /// The program, packed.
+    #[wasm_bindgen(js_name = toBytes)]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.program.to_bytes()
+    }
+
+    /// What was found when it was built, as a list.
+    pub fn warnings(&self) -> String {
+        self.warnings.clone()
+    }
+
+    /// The tools that the program may call, as a list.
+    pub fn tools(&self) -> String {
+        json(&self.program.tools().collect::<Vec<_>>())
+    }
+
+    /// The functions with the name and type of each parameter, as a list.
+    pub fn functions(&self) -> String {
+        let spec = self.program.spec();
+        let names = spec.functions.iter().filter_map(|function| spec.strings.get(function.name));
+        let all = names.filter_map(|name| {
+            let parameters = self.program.parameters(self.program.function(name)?);
+            let parameters = parameters.map(|(name, ty)| (name, ty.to_string())).collect();
+            Some(Function { name, parameters })
+        });
+        json(&all.collect::<Vec<_>>())
+    }
+
+    /// A listing of the bytecode.
+    pub fn disassemble(&self) -> String {
+        disassemble(self.program.spec())
+    }
+
+    /// What a run would do: for each tool its name, how often at most, and what nothing rolls back.
+    pub fn plan(&self, tools: &Catalogue, function: Option<String>) -> Result<String, String> {
+        let none = Known::default();
+        let tools = tools.known().unwrap_or(&none);
+        let plan = self::function(&self.program, function.as_deref(), &WORDS)
+            .and_then(|function| plan::plan(&self.program, function, tools))
+            .map_err(|problem| cannot_start(vec![problem]))?;
+        Ok(json(&plan.calls.into_iter().map(PlannedCalls::from).collect::<Vec<_>>()))
+    }
+
+    /// Starts a run, which waits for its first step.
+    pub fn start(
+        &self,
+        inputs: &str,
+        function: Option<String>,
+        limits: &str,
+        tools: &Catalogue,
+    ) -> Result<Run, String> {
+        let (limits, input) = (self::limits(limits)?, input(inputs)?);
+        let function = self::function(&self.program, function.as_deref(), &WORDS)
+            .map_err(|problem| cannot_start(vec![problem]))?;
+        let problems = problems(&self.program, function, &input, tools.known(), &WORDS);
+        if !problems.is_empty() {
+            return Err(cannot_start(problems));
+        }
+        let mut started = ilo_vm::Run::new(&self.program, limits.clone());
+        run::start(&mut started, function, &input).map_err(|problem| cannot_start(vec![problem]))?;
+        Ok(Run::new(started, limits))
+    }
+
+    /// Throws where tools that the program may call are not there.
+    pub fn need(&self, tools: &Catalogue) -> Result<(), String> {
+        let none = Known::default();
+        let problems = missing(&self.program, tools.known().unwrap_or(&none), &WORDS);
+        if problems.is_empty() { Ok(()) } else { Err(cannot_start(problems)) }
+    }
+
+    /// A run that goes on from a snapshot: the call at which it was taken waits for its answer.
+    pub fn restore(&self, snapshot: &[u8], limits: &str) -> Result<Run, String> {
+        let limits = self::limits(limits)?;
+        let run = ilo_vm::Run::from_snapshot(&self.program, snapshot, limits.clone())
+            .map_err(|error| bad_snapshot(error.code().as_str(), &format!("{}: {error}", error.code())))?;
+        Ok(Run::new(run, limits))
+    }
+}

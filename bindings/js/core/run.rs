@@ -1,0 +1,136 @@
+//! A run, step by step: each step ends with a call that waits for its answer, or with the outcome.
+
+use crate::given::{answer, past};
+use crate::outcome::{outcome, waiting};
+use crate::thrown::{bad_value, not_waiting};
+use bumpalo::Bump;
+use ilo_bindings::limits::bounds;
+use ilo_drive::data::Data;
+use ilo_drive::failure::Failure;
+use ilo_drive::run::CANCELLED;
+use ilo_vm::Limits;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// A run.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) inner: ilo_vm::Run,
+    pub(crate) limits: Limits,
+    /// The number of the last call that `step` gave.
+    given: u64,
+}
+
+impl Run {
+    pub(crate) fn new(run: ilo_vm::Run, limits: Limits) -> Run {
+        Run { inner: run, limits, given: 0 }
+    }
+
+    /// Whether the run waits for a call that it does not make, because it was stopped before the call was
+    /// given.
+    fn is_not_made(&self) -> bool {
+        self.inner.waiting().is_some_and(|call| call.is_cancelled() && call.number() != self.given)
+    }
+
+    fn settle(&mut self, given: Result<Data, Failure>, failed: bool) -> Result<(), String> {
+        let Some(call) = self.inner.pending() else {
+            return Err(not_waiting("no call waits for an answer"));
+        };
+        let arena = Bump::new();
+        // An answer that passes a limit has ended the run with that fault; the next step gives it.
+        match &given {
+            Ok(value) if failed => drop(call.fail_with(value.to_datum(&arena))),
+            Ok(value) => drop(call.answer(value.to_datum(&arena))),
+            Err(Failure::Limit(code, message)) => call.refuse_answer(*code, message),
+            Err(failure) => {
+                let value = failure.value();
+                let message = match &value {
+                    Some(Data::Text(message)) => message.as_str(),
+                    _ => "",
+                };
+                return Err(bad_value(message));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[wasm_bindgen]
+impl Run {
+    /// Goes on within some fuel: the call that waits, or the outcome; nothing where there is more to compute.
+    pub fn step(&mut self, fuel: u32) -> Option<String> {
+        self.inner.step_within(u64::from(fuel))?;
+        while self.is_not_made() {
+            // A failure that passes a limit has ended the run; the next step says so.
+            if let Some(call) = self.inner.pending() {
+                drop(call.fail(CANCELLED));
+            }
+            self.inner.step_within(u64::from(fuel))?;
+        }
+        if let Some(call) = self.inner.waiting() {
+            self.given = call.number();
+            return waiting(&self.inner);
+        }
+        self.inner.outcome().map(|found| outcome(&self.inner, found))
+    }
+
+    /// Answers the call that waits.
+    pub fn answer(&mut self, value: &str) -> Result<(), String> {
+        let given = answer(value, &self.limits);
+        self.settle(given, false)
+    }
+
+    /// Fails the call that waits.
+    pub fn fail(&mut self, failure: &str) -> Result<(), String> {
+        let given = answer(failure, &self.limits);
+        self.settle(given, true)
+    }
+
+    /// Ends the run because an answer passes a bound: depth 0, values 1, bytes 2.
+    pub fn refuse(&mut self, bound: u8) -> Result<(), String> {
+        let given = Err(past(bound, &self.limits));
+        self.settle(given, true)
+    }
+
+    /// Says that the call that waits is made now and may change something.
+    #[wasm_bindgen(js_name = mayChange)]
+    pub fn may_change(&mut self) -> Result<(), String> {
+        let call = self.inner.pending();
+        call.map(|mut call| call.may_change()).ok_or_else(|| not_waiting("no call waits for an answer"))
+    }
+
+    /// Cancels the run: the next steps give the calls of its rollbacks, then fault `cancelled`.
+    pub fn stop(&mut self) {
+        self.inner.cancel();
+    }
+
+    /// The run as bytes, while it waits for the answer to a call.
+    pub fn snapshot(&self) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        self.inner.snapshot(&mut bytes).map_err(|error| not_waiting(&error.to_string()))?;
+        Ok(bytes)
+    }
+
+    /// The call that waits for its answer.
+    pub fn waiting(&self) -> Option<String> {
+        waiting(&self.inner)
+    }
+
+    /// The fuel that the run has used.
+    pub fn fuel(&self) -> f64 {
+        whole(self.inner.fuel_used())
+    }
+
+    /// The bounds of an answer: depth, values, bytes.
+    pub fn bounds(&self) -> Vec<f64> {
+        let bounds = bounds(&self.limits);
+        [bounds.depth, bounds.values, bounds.bytes].iter().map(|&bound| whole(bound as u64)).collect()
+    }
+}
+
+/// A whole number as JavaScript has it: exact up to 2^53, which no run reaches.
+pub(crate) fn whole(number: u64) -> f64 {
+    #[allow(clippy::cast_precision_loss, reason = "a number of JavaScript is a double")]
+    let double = number as f64;
+    double
+}

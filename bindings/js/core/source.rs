@@ -1,0 +1,88 @@
+//! Sources: checking, building, fixing, converting, laying out, drawing; cards and explanations.
+
+use crate::WORDS;
+use crate::diagnostic::{all, compile_error};
+use crate::program::Core;
+use crate::thrown::out_of_range;
+use crate::tools::Catalogue;
+use ilo_asm::notation::Notation;
+use ilo_asm::prompt;
+use ilo_bindings::source::{Made, Work};
+use ilo_drive::data::write::quote;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// A notation by its name.
+fn notation(name: &str) -> Result<Notation, String> {
+    name.parse().map_err(|error: String| out_of_range(&error))
+}
+
+fn work<'s>(source: &'s str, tools: &'s Catalogue, from: Option<String>) -> Result<Work<'s>, String> {
+    let from = from.map(|name| notation(&name)).transpose()?;
+    Ok(Work { tools: tools.known(), ..Work::new(source, from, &WORDS) })
+}
+
+fn text(source: &str, (text, found): Made) -> Result<String, String> {
+    text.ok_or_else(|| compile_error(source, &found))
+}
+
+/// Everything that is wrong with a source, as a list.
+#[wasm_bindgen]
+pub fn check(source: &str, tools: &Catalogue, notation: Option<String>) -> Result<String, String> {
+    Ok(all(source, &work(source, tools, notation)?.check()))
+}
+
+/// Builds a source.
+#[wasm_bindgen]
+pub fn build(source: &str, tools: &Catalogue, notation: Option<String>, strip: bool) -> Result<Core, String> {
+    let work = Work { strip, ..work(source, tools, notation)? };
+    match work.build().map_err(|error| out_of_range(&error))? {
+        (Some(program), found) => Ok(Core { program, warnings: all(source, &found) }),
+        (None, found) => Err(compile_error(source, &found)),
+    }
+}
+
+/// Applies every fix that is the only one: the new source, how many were applied, and what is left.
+#[wasm_bindgen]
+pub fn fix(source: &str, tools: &Catalogue, notation: Option<String>) -> Result<String, String> {
+    let (text, fixed, left) = work(source, tools, notation)?.fix();
+    let (source, left) = (quote(&text), all(&text, &left));
+    Ok(format!(r#"{{"source":{source},"fixed":{fixed},"left":{left}}}"#))
+}
+
+/// A source in another notation.
+#[wasm_bindgen]
+pub fn convert(source: &str, to: &str, notation: Option<String>) -> Result<String, String> {
+    let to = self::notation(to)?;
+    text(source, work(source, &Catalogue::default(), notation)?.convert(to))
+}
+
+/// A source as a picture.
+#[wasm_bindgen]
+pub fn graph(source: &str, form: &str, notation: Option<String>) -> Result<String, String> {
+    let form = form.parse().map_err(|error: String| out_of_range(&error))?;
+    text(source, work(source, &Catalogue::default(), notation)?.graph(form))
+}
+
+/// A source in its canonical layout.
+#[wasm_bindgen]
+pub fn layout(source: &str, notation: Option<String>) -> Result<String, String> {
+    text(source, work(source, &Catalogue::default(), notation)?.layout())
+}
+
+/// The notation that a source looks like.
+#[wasm_bindgen]
+pub fn detect(source: &str) -> Option<String> {
+    Notation::detect(source).map(|notation| notation.to_string())
+}
+
+/// The text that teaches a model a notation, and the tools.
+#[wasm_bindgen]
+pub fn card(notation: &str, tools: &Catalogue) -> Result<String, String> {
+    Ok(prompt::prompt(self::notation(notation)?, tools.known().map(|known| &known.catalog)))
+}
+
+/// The explanation of an error code.
+#[wasm_bindgen]
+pub fn explain(code: &str) -> Result<String, String> {
+    ilo_bindings::source::explain(code).map(str::to_owned).map_err(|error| out_of_range(&error))
+}

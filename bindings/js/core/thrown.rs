@@ -1,0 +1,66 @@
+//! Errors on their way to JavaScript: texts with JSON, which `src/errors.ts` makes errors of. Anything else
+//! that is thrown is a failure of the module itself.
+
+use ilo_drive::problem::Problem;
+use serde::Serialize;
+
+/// An error of the package.
+#[derive(Serialize)]
+#[serde(tag = "name")]
+enum Thrown<'t> {
+    StartError { problems: Vec<Shown> },
+    SnapshotError { code: &'t str, message: &'t str },
+    NotWaiting { message: &'t str },
+    BadValue { message: &'t str },
+    TypeError { message: &'t str },
+    RangeError { message: &'t str },
+}
+
+/// A problem as JavaScript has it.
+#[derive(Serialize)]
+struct Shown {
+    code: &'static str,
+    place: String,
+    message: String,
+    text: String,
+}
+
+/// Any of our own structures as JSON. They are texts and numbers, which always serialise.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// `StartError` with everything that is in the way of a run.
+pub(crate) fn cannot_start(problems: Vec<Problem>) -> String {
+    json(&Thrown::StartError { problems: problems.into_iter().map(shown).collect() })
+}
+
+fn shown(found: Problem) -> Shown {
+    let text = found.to_string();
+    Shown { code: found.code.as_str(), place: found.place, message: found.message, text }
+}
+
+/// `SnapshotError` with its stable code.
+pub(crate) fn bad_snapshot(code: &str, message: &str) -> String {
+    json(&Thrown::SnapshotError { code, message })
+}
+
+/// `NotWaiting`.
+pub(crate) fn not_waiting(message: &str) -> String {
+    json(&Thrown::NotWaiting { message })
+}
+
+/// `BadValue`.
+pub(crate) fn bad_value(message: &str) -> String {
+    json(&Thrown::BadValue { message })
+}
+
+/// `TypeError`, for a name that is none.
+pub(crate) fn wrong_type(message: &str) -> String {
+    json(&Thrown::TypeError { message })
+}
+
+/// `RangeError`, for what is out of bounds.
+pub(crate) fn out_of_range(message: &str) -> String {
+    json(&Thrown::RangeError { message })
+}

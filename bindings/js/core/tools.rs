@@ -1,0 +1,94 @@
+//! Signatures and policies of tools. The functions themselves stay in JavaScript.
+
+use crate::thrown::{json, out_of_range};
+use ilo_asm::catalog::{Catalog, Tool};
+use ilo_bindings::known::{Given, Known, policy};
+use serde::Deserialize;
+use std::sync::Arc;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// The policy of a tool as JavaScript gives it.
+#[allow(clippy::struct_excessive_bools, reason = "each says another thing of the tool")]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Policy {
+    name: String,
+    read_only: bool,
+    idempotent: bool,
+    retries: f64,
+    confirm: bool,
+    timeout: Option<f64>,
+    on_doubt: String,
+    requires_rollback: bool,
+}
+
+/// Signatures and policies of tools, or nothing.
+#[wasm_bindgen]
+#[derive(Debug, Default)]
+pub struct Catalogue(Option<Arc<Known>>);
+
+impl Catalogue {
+    /// The tools, where any were given.
+    pub(crate) fn known(&self) -> Option<&Known> {
+        self.0.as_deref()
+    }
+
+    /// The tools to share; none where nothing was given.
+    pub(crate) fn shared(&self) -> Arc<Known> {
+        self.0.clone().unwrap_or_default()
+    }
+}
+
+#[wasm_bindgen]
+impl Catalogue {
+    /// Reads a catalogue in MCP's form, and a policy for each tool; without both, nothing is known of tools.
+    #[wasm_bindgen(constructor)]
+    pub fn new(entries: Option<String>, policies: Option<String>) -> Result<Catalogue, String> {
+        let (Some(entries), Some(policies)) = (entries, policies) else {
+            return Ok(Catalogue::default());
+        };
+        let catalog =
+            Catalog::from_json(&entries).map_err(|error| out_of_range(&format!("tools: {error}")))?;
+        let given: Vec<Policy> =
+            serde_json::from_str(&policies).map_err(|error| out_of_range(&format!("tools: {error}")))?;
+        let policies = given.into_iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Catalogue(Some(Arc::new(Known { catalog, policies }))))
+    }
+
+    /// The own name of the tool that a program calls by this name.
+    #[wasm_bindgen(js_name = ownName)]
+    pub fn own_name(&self, name: &str) -> Option<String> {
+        self.known()?.own_name(name).map(str::to_owned)
+    }
+
+    /// Each tool's call and answer as a model reads them, as a list.
+    pub fn signatures(&self) -> String {
+        let all: Vec<String> = self
+            .known()
+            .map_or_else(Vec::new, |known| known.catalog.tools().iter().map(Tool::signature).collect());
+        json(&all)
+    }
+}
+
+fn read(given: Policy) -> Result<(String, ilo_drive::policy::Policy), String> {
+    let name = given.name;
+    let whole = given.retries >= 0.0 && given.retries.fract() == 0.0;
+    // Past every bound: `policy` says which one there is.
+    let retries = (0..=ilo_drive::policy::RETRIES)
+        .find(|&n| f64::from(n).total_cmp(&given.retries).is_eq())
+        .unwrap_or(u32::MAX);
+    if !whole {
+        return Err(out_of_range(&format!("tool `{name}`: `retries` expects a whole number from 0")));
+    }
+    let given = Given {
+        read_only: given.read_only,
+        idempotent: given.idempotent,
+        retries,
+        confirm: given.confirm,
+        seconds: given.timeout.map(|milliseconds| milliseconds / 1000.0),
+        stop: given.on_doubt == "stop",
+        requires_rollback: given.requires_rollback,
+    };
+    let policy = policy(&name, &given).map_err(|error| out_of_range(&error))?;
+    Ok((name, policy))
+}

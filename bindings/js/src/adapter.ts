@@ -1,0 +1,52 @@
+/** What the adapters for agent frameworks share: the tool that runs a program which a model has written. */
+
+import { CompileError, IloError, build, card, type GivenTools, type Limits, type Notation, type RunOptions } from "ilo";
+import { WIDE, write } from "./json.js";
+
+export interface RunProgramOptions extends Omit<RunOptions, "tools"> {
+    /** The name of the tool; `run_program` where nothing else is given. */
+    name?: string;
+    /** The notation that the model writes; `tool-calling` where nothing else is given. */
+    notation?: Notation;
+    limits?: Limits;
+    /** Names of tools that change nothing: a program may call them beside each other. */
+    readOnly?: readonly string[];
+}
+
+export const NAME = "run_program";
+
+/** The arguments of the tool. */
+export const PARAMETERS = {
+    type: "object" as const,
+    properties: {
+        source: { type: "string", description: "The program." },
+        input: { type: "object", description: "The input of the program by name.", additionalProperties: true },
+    },
+    required: ["source"],
+    additionalProperties: true as const,
+};
+
+/** The text that teaches a model to write programs, and the tools. */
+export function description(tools: GivenTools, options: RunProgramOptions): string {
+    return `Runs a program that calls tools.\n\n${card(options.notation ?? "tool-calling", { tools })}`;
+}
+
+/** Builds and runs what a model has written: its outcome as JSON, or what is wrong with it, as the model reads it. */
+export async function runSource(given: unknown, tools: GivenTools, options: RunProgramOptions): Promise<string> {
+    const { source, input = {} } = (given ?? {}) as { source?: unknown; input?: { [name: string]: unknown } };
+    if (source === undefined) return "`source` is missing; give the program as a text";
+    // Models give a program in JSON as an object, too.
+    const text = typeof source === "string" ? source : JSON.stringify(source);
+    const { notation, limits, name: _, readOnly: __, ...run } = options;
+    try {
+        using program = build(text, { tools, notation });
+        const outcome = await program.run(input, { ...run, tools, limits });
+        if (outcome.status === "suspended") return "the program waits for a person, and was stopped";
+        const shown = write(outcome, WIDE);
+        return typeof shown === "string" ? shown : "the outcome could not be written";
+    } catch (error) {
+        if (error instanceof CompileError) return `${error.message}\nCorrect the program and call this tool again.`;
+        if (error instanceof IloError) return error.message;
+        throw error;
+    }
+}

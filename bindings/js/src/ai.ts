@@ -1,0 +1,51 @@
+/** The tool `run_program` for the AI SDK (package `ai`), over the tools of that package. */
+
+import { asSchema, jsonSchema, tool, type Tool, type ToolExecutionOptions, type ToolSet } from "ai";
+import { Tools, type ToolDefinition } from "ilo";
+import { PARAMETERS, description, runSource, type RunProgramOptions } from "./adapter.js";
+
+export type { RunProgramOptions } from "./adapter.js";
+
+/** What a call of a tool gets from the SDK beside its arguments. */
+type Around = ToolExecutionOptions;
+
+async function definitions(set: ToolSet, readOnly: readonly string[], around: Around): Promise<Tools> {
+    const all: { [name: string]: ToolDefinition } = {};
+    for (const [name, one] of Object.entries(set)) {
+        const { execute } = one;
+        if (!execute) continue;
+        all[name] = {
+            ...(one.description === undefined ? {} : { description: one.description }),
+            schema: await asSchema(one.inputSchema).jsonSchema,
+            ...(one.outputSchema === undefined ? {} : { outputSchema: await asSchema(one.outputSchema).jsonSchema }),
+            readOnly: readOnly.includes(name),
+            confirm: one.needsApproval !== undefined && one.needsApproval !== false,
+            execute: (input, { signal }) => answer(execute(input, { ...around, abortSignal: signal })),
+        };
+    }
+    return new Tools(all);
+}
+
+/** The last of what a tool gives: it may give parts on the way. */
+async function answer(given: unknown): Promise<unknown> {
+    const parts = (given as AsyncIterable<unknown> | undefined)?.[Symbol.asyncIterator];
+    if (typeof parts !== "function") return given;
+    let last: unknown;
+    for await (const part of given as AsyncIterable<unknown>) last = part;
+    return last;
+}
+
+/** A tool that runs programs over these tools: give a model this one in place of them. */
+export async function runProgram(tools: ToolSet, options: RunProgramOptions = {}): Promise<Tool> {
+    const readOnly = options.readOnly ?? [];
+    const about = await definitions(tools, readOnly, { toolCallId: "", messages: [] });
+    return tool({
+        description: description(about, options),
+        inputSchema: jsonSchema<{ source: string; input?: object }>(PARAMETERS as never),
+        async execute(given: unknown, around: Around) {
+            const signals = [options.signal, around.abortSignal].filter((signal) => signal !== undefined);
+            const signal = signals.length ? AbortSignal.any(signals) : undefined;
+            return runSource(given, await definitions(tools, readOnly, around), { ...options, signal });
+        },
+    }) as Tool;
+}

@@ -1,0 +1,102 @@
+/** The errors of the package. */
+
+import type { Json } from "./json.js";
+import type { Diagnostic, Problem, Value } from "./types.js";
+
+/** What every error of this package is, except those that a tool throws. */
+export class IloError extends Error {
+    override name = "IloError";
+}
+
+/** A source has errors. Its message is what a model reads in order to correct the program. */
+export class CompileError extends IloError {
+    override name = "CompileError";
+    readonly diagnostics: readonly Diagnostic[];
+
+    constructor(diagnostics: readonly Diagnostic[]) {
+        const errors = diagnostics.filter((found) => found.severity === "error").length;
+        const number = errors === 1 ? "1 error" : `${errors} errors`;
+        const head = `the program has ${number}; each is LINE:COLUMN: error[CODE]: what is wrong; what to write`;
+        super([head, ...diagnostics.map((found) => found.text)].join("\n"));
+        this.diagnostics = diagnostics;
+    }
+}
+
+/** A run could not start. `problems` lists everything that is in its way. */
+export class StartError extends IloError {
+    override name = "StartError";
+    readonly problems: readonly Problem[];
+
+    constructor(problems: readonly Problem[]) {
+        super(problems.map((problem) => problem.text).join("\n"));
+        this.problems = problems;
+    }
+}
+
+/** Bytes are not a snapshot of this program, or exceed a limit; `code` is the stable code. */
+export class SnapshotError extends IloError {
+    override name = "SnapshotError";
+    readonly code: string;
+
+    constructor(message: string, code: string) {
+        super(message);
+        this.code = code;
+    }
+}
+
+/** A run got an answer, or was asked for a snapshot, while no call waits; or it is disposed. */
+export class NotWaiting extends IloError {
+    override name = "NotWaiting";
+}
+
+/** A value of JavaScript that the language has no value for; the message has its path. */
+export class BadValue extends IloError {
+    override name = "BadValue";
+}
+
+/** The WebAssembly module failed in itself, and a new instance was made. Runs under way are lost. */
+export class Crash extends IloError {
+    override name = "Crash";
+}
+
+/**
+ * Thrown by a tool: the call fails with this text, or with this record or other value.
+ *
+ * Any other error is a failure too; its text then begins with the name of its class.
+ */
+export class Failure extends Error {
+    override name = "Failure";
+    readonly value: Value | Json;
+
+    constructor(value: Value | Json) {
+        super(typeof value === "string" ? value : "the tool failed");
+        this.value = value;
+    }
+}
+
+/** Thrown by a tool: the run stops at this call, and `program.resume` goes on with the answer. */
+export class Suspend extends Error {
+    override name = "Suspend";
+}
+
+/** The error that the module has thrown as a text. */
+/** @internal */
+export function errorOf(thrown: string): Error {
+    const { name, message, diagnostics, problems, code } = JSON.parse(thrown);
+    switch (name) {
+        case "CompileError":
+            return new CompileError(diagnostics);
+        case "StartError":
+            return new StartError(problems);
+        case "SnapshotError":
+            return new SnapshotError(message, code);
+        case "NotWaiting":
+            return new NotWaiting(message);
+        case "BadValue":
+            return new BadValue(message);
+        case "TypeError":
+            return new TypeError(message);
+        default:
+            return new RangeError(message);
+    }
+}

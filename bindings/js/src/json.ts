@@ -1,0 +1,291 @@
+/**
+ * Values between JavaScript and the language, as JSON with exact integers.
+ *
+ * What the language has no value for is refused with its path: integers past 64 bits, numbers that are not
+ * finite, bytes, instances of classes, functions, circular values.
+ */
+
+/** How much may be in a value. */
+export interface Bounds {
+    readonly depth: number;
+    readonly values: number;
+    readonly bytes: number;
+}
+
+/** Inputs and the like: the limits of the run decide. */
+export const WIDE: Bounds = { depth: 1025, values: 1 << 24, bytes: Infinity };
+
+/**
+ * A value as a text of JSON, exact to the digit and the order of its fields: an input, an answer or a failure may be
+ * one. JavaScript itself cannot say `2.0`, and puts fields such as `10` first.
+ */
+export class Json {
+    constructor(readonly text: string) {}
+}
+
+/** A value passes a bound: depth 0, values 1, bytes 2. */
+export class Past {
+    constructor(readonly bound: 0 | 1 | 2) {}
+
+    message(what: string, bounds: Bounds): string {
+        const texts = [
+            `${what} is nested deeper than ${bounds.depth}`,
+            `${what} has more than ${bounds.values} values`,
+            `${what} has more than ${bounds.bytes} bytes`,
+        ];
+        return texts[this.bound] as string;
+    }
+}
+
+/** A value has no form in the language. */
+export class NoValue {
+    /** The steps to it, the last one first. */
+    readonly path: string[] = [];
+
+    constructor(
+        readonly found: string,
+        readonly verb = "",
+    ) {}
+
+    message(what: string): string {
+        if (this.verb) return `${what} ${this.verb} ${this.found}`;
+        const path = shortened([...this.path].reverse().join("").replace(/^\./, ""));
+        return path ? `${what} has ${this.found} at \`${path}\`` : `${what} is ${this.found}`;
+    }
+}
+
+/** Characters of a name or path that a message shows. */
+const SHOWN = 80;
+const LEAST = -(2n ** 63n);
+const MOST = 2n ** 63n - 1n;
+const LONE = /\p{Surrogate}/gu;
+
+/** As much of a text as a message shows, without halves of surrogate pairs. */
+function shortened(text: string): string {
+    const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+    return shown.replace(LONE, "\ufffd");
+}
+
+/** A value as JSON, or why it has none. */
+export function write(value: unknown, bounds: Bounds): string | Past | NoValue {
+    if (value instanceof Json) return value.text;
+    try {
+        return new Writer(bounds).write(value);
+    } catch (thrown) {
+        if (thrown instanceof Past || thrown instanceof NoValue) return thrown;
+        // A getter or a proxy has thrown, which may be anything.
+        return new NoValue(textOf(thrown).replace(LONE, "\ufffd"), "could not be read:");
+    }
+}
+
+class Writer {
+    private values = 0;
+    private units = 0;
+    /** The containers around, to tell a circular value from a deep one. */
+    private readonly around: object[] = [];
+
+    constructor(private readonly bounds: Bounds) {}
+
+    write(value: unknown): string {
+        if (++this.values > this.bounds.values) throw new Past(1);
+        switch (typeof value) {
+            case "string":
+                return this.text(value);
+            case "number":
+                return number(value);
+            case "boolean":
+                return value ? "true" : "false";
+            case "undefined":
+                return "null";
+            case "bigint":
+                if (value < LEAST || value > MOST) throw new NoValue("an integer past 64 bits");
+                return value.toString();
+            case "object":
+                return value === null ? "null" : this.container(value);
+            default:
+                throw new NoValue(`a ${typeof value}`);
+        }
+    }
+
+    private text(text: string): string {
+        this.units += text.length;
+        if (this.units > this.bounds.bytes) throw new Past(2);
+        if (!isWellFormed(text)) throw new NoValue("a text with half of a surrogate pair");
+        return JSON.stringify(text);
+    }
+
+    private container(value: object): string {
+        const list = Array.isArray(value);
+        if (!list && !isPlain(value)) throw new NoValue(noForm(value));
+        if (this.around.length >= this.bounds.depth) {
+            const all = [...this.around, value];
+            throw new Set(all).size < all.length ? new NoValue("a value that contains itself") : new Past(0);
+        }
+        this.around.push(value);
+        const text = list ? this.list(value) : this.record(value as Record<string, unknown>);
+        this.around.pop();
+        return text;
+    }
+
+    private list(value: unknown[]): string {
+        let out = "[";
+        for (let at = 0; at < value.length; at++) {
+            try {
+                out += (at ? "," : "") + this.write(value[at]);
+            } catch (thrown) {
+                throw below(thrown, `[${at}]`);
+            }
+        }
+        return out + "]";
+    }
+
+    private record(value: Record<string, unknown>): string {
+        let out = "";
+        for (const name of Object.keys(value)) {
+            try {
+                const field = value[name];
+                if (field === undefined) continue;
+                out += (out ? "," : "{") + this.text(name) + ":" + this.write(field);
+            } catch (thrown) {
+                throw below(thrown, `.${name}`);
+            }
+        }
+        return out ? out + "}" : "{}";
+    }
+}
+
+/** Adds the step to a value to what is wrong with it. */
+function below(thrown: unknown, step: string): unknown {
+    if (thrown instanceof NoValue) thrown.path.push(step);
+    return thrown;
+}
+
+/** A number: an integer where JavaScript has it exactly, else a double, which has a point or an exponent. */
+function number(value: number): string {
+    if (Number.isSafeInteger(value)) return Object.is(value, -0) ? "-0.0" : String(value);
+    if (!Number.isFinite(value)) throw new NoValue("a number that is not finite");
+    return Number.isInteger(value) ? value.toExponential() : String(value);
+}
+
+function isWellFormed(text: string): boolean {
+    const own = (text as { isWellFormed?: () => boolean }).isWellFormed;
+    return own ? own.call(text) : text.search(LONE) < 0;
+}
+
+/** Whether an object was written as one: of any realm, or without a prototype. */
+function isPlain(value: object): boolean {
+    const prototype = Object.getPrototypeOf(value);
+    return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+}
+
+function noForm(value: object): string {
+    const name = value.constructor?.name;
+    const shown = shortened(typeof name === "string" && name ? name : "?");
+    return `a value of the class \`${shown}\`, which has no form in JSON`;
+}
+
+/** What a thrown value says; never throws. */
+export function textOf(thrown: unknown): string {
+    try {
+        return thrown instanceof Error ? String(thrown.message) : String(thrown);
+    } catch {
+        return "";
+    }
+}
+
+/** Only texts with so many digits can have an integer that JavaScript would round. */
+const LONG = /\d{16}/;
+
+/** JSON of the module as a value; integers past 2^53 are `bigint`. */
+export function parse(text: string): any {
+    return LONG.test(text) ? new Reader(text).value() : JSON.parse(text);
+}
+
+/** Reads valid JSON that is no deeper than values are. */
+class Reader {
+    private at = 0;
+
+    constructor(private readonly text: string) {}
+
+    /** Passes spaces; the character after them. */
+    private peek(): string | undefined {
+        const rest = /\s*/y;
+        rest.lastIndex = this.at;
+        this.at += rest.exec(this.text)?.[0].length ?? 0;
+        return this.text[this.at];
+    }
+
+    value(): unknown {
+        switch (this.peek()) {
+            case "{":
+                return this.record();
+            case "[":
+                return this.list();
+            case '"':
+                return this.string();
+            default:
+                return this.scalar();
+        }
+    }
+
+    /** Whether another item follows; the end is passed. */
+    private goesOn(): boolean {
+        const found = this.peek();
+        this.at++;
+        return found === ",";
+    }
+
+    private record(): Record<string, unknown> {
+        const record: Record<string, unknown> = {};
+        this.at++;
+        if (this.peek() === "}") {
+            this.at++;
+            return record;
+        }
+        do {
+            this.peek();
+            const name = this.string();
+            this.peek();
+            this.at++;
+            const value = this.value();
+            if (name === "__proto__") {
+                Object.defineProperty(record, name, { value, enumerable: true, writable: true, configurable: true });
+            } else {
+                record[name] = value;
+            }
+        } while (this.goesOn());
+        return record;
+    }
+
+    private list(): unknown[] {
+        const list: unknown[] = [];
+        this.at++;
+        if (this.peek() === "]") {
+            this.at++;
+            return list;
+        }
+        do list.push(this.value());
+        while (this.goesOn());
+        return list;
+    }
+
+    private string(): string {
+        let end = this.at + 1;
+        while (this.text[end] !== '"') end += this.text[end] === "\\" ? 2 : 1;
+        const text = this.text.slice(this.at, end + 1);
+        this.at = end + 1;
+        return JSON.parse(text);
+    }
+
+    private scalar(): unknown {
+        const rest = /[^\],}\s]*/y;
+        rest.lastIndex = this.at;
+        const word = rest.exec(this.text)?.[0] ?? "";
+        this.at += word.length;
+        if (/^-?\d+$/.test(word)) {
+            const int = Number(word);
+            return Number.isSafeInteger(int) ? int : BigInt(word);
+        }
+        return JSON.parse(word);
+    }
+}

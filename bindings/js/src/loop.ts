@@ -1,0 +1,351 @@
+/** Runs over tools: the loop that makes the calls, side by side where their tools only read. */
+
+import { call } from "./core.js";
+import { Failure, Suspend } from "./errors.js";
+import { Drive } from "./glue.js";
+import { Past, WIDE, parse, textOf, write, type Bounds } from "./json.js";
+import { boundsOf, type Run } from "./run.js";
+import type { GivenTools, Tool, Tools } from "./tools.js";
+import type { Call, CallContext, Made, Outcome } from "./types.js";
+
+export interface RunOptions {
+    /** The tools; by default those with which the program was built. */
+    tools?: GivenTools | undefined;
+    /** Cancels the run: it rolls back what it has done, and ends with fault `cancelled`. */
+    signal?: AbortSignal | undefined;
+    /** Milliseconds of the run; 600,000 where nothing else is given. */
+    timeout?: number | undefined;
+    /** Milliseconds of each call whose tool has no time of its own; 30,000 where nothing else is given. */
+    callTimeout?: number | undefined;
+    /** How many calls of read-only tools may be under way at once; 16 where nothing else is given. */
+    atOnce?: number | undefined;
+    /** Gets each call that has ended. What it throws ends the run, and `run` throws it. */
+    onCall?: ((made: Made) => void) | undefined;
+    /** Asks a person before each call of a tool with `confirm`; `true` allows it. */
+    ask?: ((call: Call) => boolean | Promise<boolean>) | undefined;
+}
+
+/** What is to be done next, as the module numbers it. */
+const [START, DROP, MADE, COMPUTING, WAIT] = [0, 1, 2, 3, 4];
+/** What a call is to its run. */
+const [AHEAD, READ, ENTRY] = [0, 1, 4];
+/** Times within which a run may be, in milliseconds: a timer has 31 bits. */
+const LONGEST = 2 ** 31 - 1;
+/** Milliseconds that the machine computes before other work of the event loop is let in. */
+const HELD = 4;
+
+const now = (): number => performance.now();
+
+/** What a tool gets beside its arguments. Most tools never look at the signal, so it is made late. */
+class Context implements CallContext {
+    #controller: AbortController | undefined;
+    #reason: Error | undefined;
+
+    get signal(): AbortSignal {
+        if (!this.#controller) {
+            this.#controller = new AbortController();
+            if (this.#reason) this.#controller.abort(this.#reason);
+        }
+        return this.#controller.signal;
+    }
+
+    abort(why: string): void {
+        this.#reason ??= new DOMException(why, "AbortError");
+        this.#controller?.abort(this.#reason);
+    }
+}
+
+/** A call that is under way. */
+interface Under {
+    readonly ticket: number;
+    readonly tool: Tool;
+    readonly arguments: { [name: string]: unknown };
+    readonly kind: number;
+    readonly context: Context;
+    readonly begun: number;
+    timer?: ReturnType<typeof setTimeout>;
+}
+
+/** Runs to the outcome, or to where a tool suspends; frees the run in any case. */
+export function drive(run: Run, tools: Tools, options: RunOptions): Promise<Outcome> {
+    try {
+        return new Loop(run, tools, options).go();
+    } finally {
+        run.dispose();
+    }
+}
+
+function milliseconds(name: string, value: number | undefined, standard: number): number {
+    const given = value ?? standard;
+    if (typeof given === "number" && given >= 0) return Math.min(given, LONGEST);
+    throw new RangeError(`\`${name}\` expects milliseconds from 0`);
+}
+
+class Loop {
+    private readonly drive: Drive;
+    private readonly bounds: Bounds;
+    private readonly callTime: number;
+    private until: number;
+    private readonly under = new Map<number, Under>();
+    private outcome: Outcome | undefined;
+    private cancelled = false;
+    private over = false;
+    private wake: (() => void) | undefined;
+    private news = false;
+    /** A trap while a call was settled. */
+    private broken: unknown;
+
+    constructor(
+        run: Run,
+        private readonly tools: Tools,
+        private readonly options: RunOptions,
+    ) {
+        const time = milliseconds("timeout", options.timeout, 600_000);
+        this.callTime = milliseconds("callTimeout", options.callTimeout, 30_000);
+        const atOnce = Math.min(Math.max(Math.trunc(options.atOnce ?? 16), 1), 1000);
+        const handle = run.take();
+        // From here on, what is freed is the drive, which takes the run.
+        this.bounds = boundsOf(call(() => handle.bounds()));
+        const observed = options.onCall !== undefined;
+        this.drive = call(() => new Drive(handle, tools.catalogue, atOnce, time, observed));
+        this.until = now() + time;
+    }
+
+    async go(): Promise<Outcome> {
+        const { signal } = this.options;
+        const cancel = (): void => this.cancel();
+        try {
+            if (signal?.aborted) this.cancel();
+            else signal?.addEventListener("abort", cancel, { once: true });
+            return await this.steps();
+        } finally {
+            this.over = true;
+            signal?.removeEventListener("abort", cancel);
+            for (const under of this.under.values()) this.close(under, "the run is over");
+            try {
+                this.drive.free();
+            } catch {
+                // Its instance is gone, and with it its memory.
+            }
+        }
+    }
+
+    private async steps(): Promise<Outcome> {
+        let since = now();
+        for (;;) {
+            const next = call(() => this.drive.next(now() >= this.until, this.cancelled));
+            if (next === START) {
+                const pending = this.start();
+                if (pending) await pending;
+            } else if (next === MADE) {
+                this.options.onCall?.(parse(this.text()));
+            } else if (next === COMPUTING) {
+                if (now() - since < HELD) continue;
+                await others();
+                since = now();
+            } else if (next === WAIT) {
+                await this.wait();
+            } else if (next === DROP) {
+                const dropped = this.under.get(parse(this.text()));
+                if (dropped) this.interrupt(dropped, "the answer is not wanted any more");
+            } else {
+                return parse(this.text());
+            }
+            if (this.broken !== undefined) throw this.broken;
+            if (this.outcome) return this.outcome;
+        }
+    }
+
+    private text(): string {
+        return call(() => this.drive.text());
+    }
+
+    /** Waits until a call has ended or the run is cancelled. */
+    private async wait(): Promise<void> {
+        if (!this.news) await new Promise<void>((resolve) => (this.wake = resolve));
+        this.news = false;
+        this.wake = undefined;
+    }
+
+    private stir(): void {
+        this.news = true;
+        this.wake?.();
+    }
+
+    /** Cancels the run: calls that only read are ended, others are awaited. */
+    private cancel(): void {
+        this.cancelled = true;
+        for (const under of [...this.under.values()]) {
+            if (under.kind === AHEAD || under.kind === READ) this.interrupt(under, "the run is cancelled");
+        }
+        this.stir();
+    }
+
+    /** Starts a call; where nothing else can be done meanwhile, what is to be awaited. */
+    private start(): Promise<void> | undefined {
+        const [ticket, name, given, kind, alone] = parse(this.text());
+        const tool = this.tools.get(name) as Tool;
+        const under: Under = { ticket, tool, arguments: given, kind, context: new Context(), begun: now() };
+        this.under.set(ticket, under);
+        if (tool.confirm) void this.confirm(under);
+        else this.attempt(under, 0);
+        return alone && this.under.has(ticket) ? this.wait() : undefined;
+    }
+
+    /** Makes a call once a person has allowed it. */
+    private async confirm(under: Under): Promise<void> {
+        const { name } = under.tool;
+        let why = "there is nobody to ask";
+        try {
+            const waiting = call(() => this.drive.waiting());
+            if (this.options.ask && waiting !== undefined) {
+                this.limit(under);
+                const allowed = await this.options.ask(parse(waiting));
+                clearTimeout(under.timer);
+                if (!this.isOpen(under)) return;
+                if (allowed === true) return this.attempt(under, 0);
+                why = "it was refused";
+            }
+        } catch (error) {
+            why = `asking for it failed: ${failureText(error)}`;
+        }
+        if (!this.isOpen(under)) return;
+        const message = `tool \`${name}\` was not called: it needs a confirmation (\`confirm\`), and ${why}`;
+        this.end(under, () => this.drive.fail(under.ticket, JSON.stringify(message)));
+    }
+
+    /** Makes a call once. */
+    private attempt(under: Under, retry: number): void {
+        let answer: unknown;
+        try {
+            answer = under.tool.call(under.arguments, under.context);
+            if (!isThenable(answer)) return this.answered(under, answer);
+        } catch (error) {
+            return this.failed(under, error, retry);
+        }
+        this.limit(under);
+        Promise.resolve(answer).then(
+            (value) => this.answered(under, value),
+            (error: unknown) => this.failed(under, error, retry),
+        );
+    }
+
+    /** Ends a call once its time, or that of the run, is over. */
+    private limit(under: Under): void {
+        const own = under.tool.timeout ?? this.callTime;
+        const time = under.kind === ENTRY ? own : Math.min(own, this.until - now());
+        clearTimeout(under.timer);
+        under.timer = setTimeout(() => this.late(under, own), Math.min(Math.max(Math.ceil(time), 0), LONGEST));
+    }
+
+    private isOpen(under: Under): boolean {
+        return !this.over && this.under.get(under.ticket) === under;
+    }
+
+    private answered(under: Under, value: unknown): void {
+        if (!this.isOpen(under)) return;
+        const text = write(value, this.bounds);
+        this.end(under, () => {
+            if (typeof text === "string") this.drive.settle(under.ticket, text);
+            else if (text instanceof Past) this.drive.refuse(under.ticket, text.bound);
+            else this.drive.fail(under.ticket, JSON.stringify(text.message("the tool's answer")));
+        });
+    }
+
+    private failed(under: Under, error: unknown, retry: number): void {
+        if (!this.isOpen(under)) return;
+        if (error instanceof Suspend) return this.suspend(under, error);
+        const pause = call(() => this.drive.pause(under.tool.name, retry));
+        const [least = 0, most = 0] = pause ?? [];
+        if (pause && most < this.until - now() && !this.cancelled) {
+            clearTimeout(under.timer);
+            const time = least + Math.random() * (most - least);
+            under.timer = setTimeout(() => this.isOpen(under) && this.attempt(under, retry + 1), time);
+            return;
+        }
+        const value = error instanceof Failure ? error.value : failureText(error);
+        const text = write(value, this.bounds);
+        this.end(under, () => {
+            if (typeof text === "string") this.drive.fail(under.ticket, text);
+            else if (text instanceof Past) this.drive.refuse(under.ticket, text.bound);
+            else this.drive.fail(under.ticket, JSON.stringify(text.message("the tool's failure")));
+        });
+    }
+
+    /** The time of a call is over. */
+    private late(under: Under, own: number): void {
+        if (!this.isOpen(under)) return;
+        under.context.abort("the call is late");
+        this.end(under, () => {
+            if (under.kind !== ENTRY && this.until - now() <= 0) return this.drive.timedOut(under.ticket);
+            const message = `tool \`${under.tool.name}\` took longer than its limit of ${Math.round(own)} ms`;
+            this.drive.inDoubt(under.ticket, message);
+        });
+    }
+
+    private interrupt(under: Under, why: string): void {
+        under.context.abort(why);
+        this.end(under, () => this.drive.interrupted(under.ticket));
+    }
+
+    /** The tool wants a person to answer. */
+    private suspend(under: Under, why: Suspend): void {
+        const waiting = call(() => this.drive.waiting());
+        const due: Call | undefined = waiting === undefined ? undefined : parse(waiting);
+        if (due && (under.kind !== AHEAD || this.isSame(under, due))) {
+            const snapshot = call(() => this.drive.snapshot()) ?? new Uint8Array();
+            this.outcome = { status: "suspended", snapshot, call: due, reason: textOf(why) };
+            this.close(under, "the run is suspended");
+            return this.stir();
+        }
+        // The run makes the call in its turn, and suspends there.
+        this.end(under, () => this.drive.notStarted(under.ticket));
+    }
+
+    private isSame(under: Under, due: Call): boolean {
+        const own = call(() => this.tools.catalogue.ownName(due.tool));
+        return own === under.tool.name && write(due.arguments, WIDE) === write(under.arguments, WIDE);
+    }
+
+    private close(under: Under, why?: string): void {
+        clearTimeout(under.timer);
+        this.under.delete(under.ticket);
+        if (why) under.context.abort(why);
+    }
+
+    /** Gives the module what a call has come to. */
+    private end(under: Under, settle: () => void): void {
+        this.close(under);
+        // The run's clock stops while an entry is called.
+        if (under.kind === ENTRY) this.until += now() - under.begun;
+        try {
+            call(settle);
+        } catch (error) {
+            this.broken = error;
+        }
+        this.stir();
+    }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+    return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+/** What a program sees of something that was thrown. */
+export function failureText(error: unknown): string {
+    try {
+        if (!(error instanceof Error)) return String(error);
+        const [name, message] = [String(error.name), textOf(error)];
+        return message ? `${name}: ${message}` : name;
+    } catch {
+        return "the tool failed";
+    }
+}
+
+/** Lets the event loop do other work. */
+function others(): Promise<void> {
+    return new Promise((resolve) => {
+        if (typeof setImmediate === "function") setImmediate(resolve);
+        else setTimeout(resolve);
+    });
+}

@@ -1,0 +1,43 @@
+/** The tool `run_program` for the OpenAI Agents SDK (package `@openai/agents`), over its function tools. */
+
+import { tool, type FunctionTool, type RunContext } from "@openai/agents";
+import { Failure, Tools, type ToolDefinition } from "ilo";
+import { NAME, PARAMETERS, description, runSource, type RunProgramOptions } from "./adapter.js";
+
+export type { RunProgramOptions } from "./adapter.js";
+
+type AnyTool = FunctionTool<any, any, any>;
+
+function definitions(tools: readonly AnyTool[], readOnly: readonly string[], context?: RunContext<any>): Tools {
+    const all: { [name: string]: ToolDefinition } = {};
+    for (const one of tools) {
+        all[one.name] = {
+            description: one.description,
+            schema: one.parameters,
+            readOnly: readOnly.includes(one.name),
+            async execute(input) {
+                if (!context) throw new Failure("there is no run of the agent");
+                return value(await one.invoke(context, JSON.stringify(input)));
+            },
+        };
+    }
+    return new Tools(all);
+}
+
+/** What a tool answers: an object with a shape of its own class is taken as JSON has it. */
+function value(answer: unknown): unknown {
+    return answer !== null && typeof answer === "object" ? JSON.parse(JSON.stringify(answer)) : answer;
+}
+
+/** A tool that runs programs over these tools: give an agent this one in place of them. */
+export function runProgram(tools: readonly AnyTool[], options: RunProgramOptions = {}): FunctionTool<any, any, string> {
+    const readOnly = options.readOnly ?? [];
+    return tool({
+        name: options.name ?? NAME,
+        description: description(definitions(tools, readOnly), options),
+        parameters: PARAMETERS as never,
+        strict: false,
+        execute: (given: unknown, context?: RunContext<any>) =>
+            runSource(given, definitions(tools, readOnly, context), options),
+    }) as unknown as FunctionTool<any, any, string>;
+}

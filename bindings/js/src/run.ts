@@ -1,0 +1,118 @@
+/** A run, step by step: each step ends with a call that waits for its answer, or with the outcome. */
+
+import { call, current } from "./core.js";
+import { BadValue, Crash, NotWaiting } from "./errors.js";
+import type { Run as Handle } from "./glue.js";
+import { Past, parse, write, type Bounds } from "./json.js";
+import type { Call, Finished } from "./types.js";
+
+/** The fuel of one call of the module by `step`. */
+const SLICE = 5_000_000;
+
+/** A run that you drive. Dispose of it where you do not run it to its end: its memory is outside JavaScript. */
+export class Run {
+    #handle: Handle | undefined;
+    #of = current();
+    #bounds: Bounds | undefined;
+
+    /** @internal */
+    constructor(handle: Handle) {
+        this.#handle = handle;
+    }
+
+    #own(): Handle {
+        if (!this.#handle) throw new NotWaiting("the run is disposed, or driven by `program.run`");
+        if (this.#of !== current()) throw new Crash("the run was lost when the ilo module failed in itself");
+        return this.#handle;
+    }
+
+    /** @internal Gives the run away. */
+    take(): Handle {
+        const handle = this.#own();
+        this.#handle = undefined;
+        return handle;
+    }
+
+    /** Goes on to the next call or the end. A call that waits is given again, and so is the outcome. */
+    step(): Call | Finished {
+        const handle = this.#own();
+        for (;;) {
+            const found = call(() => handle.step(SLICE));
+            if (found !== undefined) return parse(found);
+        }
+    }
+
+    /** As `step`, within some fuel: nothing where there is more to compute. The outcome is the same. */
+    stepWithin(fuel: number): Call | Finished | undefined {
+        const handle = this.#own();
+        const found = call(() => handle.step(Math.min(Math.max(Math.trunc(fuel), 1), 0xffff_ffff)));
+        return found === undefined ? undefined : parse(found);
+    }
+
+    /** Answers the call that waits. Throws `BadValue` for what the language has no value for: the call still waits. */
+    answer(value: unknown): void {
+        this.#settle(value, false);
+    }
+
+    /** Fails the call that waits, with a text or another value that the program sees. */
+    fail(failure: unknown): void {
+        this.#settle(failure, true);
+    }
+
+    #settle(value: unknown, failed: boolean): void {
+        const handle = this.#own();
+        this.#bounds ??= boundsOf(call(() => handle.bounds()));
+        const text = write(value, this.#bounds);
+        if (typeof text === "string") return call(() => (failed ? handle.fail(text) : handle.answer(text)));
+        if (text instanceof Past) return call(() => handle.refuse(text.bound));
+        throw new BadValue(text.message("the answer"));
+    }
+
+    /** Says that the call that waits is made now and may change something. */
+    mayChange(): void {
+        const handle = this.#own();
+        call(() => handle.mayChange());
+    }
+
+    /** Cancels the run: the next steps give the calls of its rollbacks, then fault `cancelled`. */
+    stop(): void {
+        const handle = this.#own();
+        call(() => handle.stop());
+    }
+
+    /** The run as bytes, while it waits for the answer to a call; `program.restore` goes on from them anywhere. */
+    snapshot(): Uint8Array {
+        const handle = this.#own();
+        return call(() => handle.snapshot());
+    }
+
+    /** The call that waits for its answer. */
+    get waiting(): Call | undefined {
+        const handle = this.#own();
+        const found = call(() => handle.waiting());
+        return found === undefined ? undefined : parse(found);
+    }
+
+    /** The fuel that the run has used. */
+    get fuel(): number {
+        const handle = this.#own();
+        return call(() => handle.fuel());
+    }
+
+    /** Frees its memory. */
+    dispose(): void {
+        const handle = this.#handle;
+        this.#handle = undefined;
+        if (handle && this.#of === current()) call(() => handle.free());
+    }
+
+    [Symbol.dispose](): void {
+        this.dispose();
+    }
+}
+
+/** The bounds of an answer, as the module gives them. */
+export function boundsOf(given: Float64Array): Bounds {
+    const [depth = 0, values = 0, bytes = 0] = given;
+    return { depth, values, bytes };
+}

@@ -1,0 +1,61 @@
+/** Sources: checking, fixing, converting, laying out, drawing; cards and explanations. */
+
+import { call } from "./core.js";
+import { withCatalogue, type GivenTools } from "./tools.js";
+import type { Diagnostic, Notation } from "./types.js";
+
+export interface SourceOptions {
+    /** The notation of the source; found out where it is not given. */
+    notation?: Notation | undefined;
+}
+
+export interface CheckOptions extends SourceOptions {
+    /** The tools that the source is held against. */
+    tools?: GivenTools | undefined;
+}
+
+/** Everything that is wrong with a source, held against the tools if they are given. */
+export function check(source: string, options: CheckOptions = {}): Diagnostic[] {
+    const { notation } = options;
+    return withCatalogue(options.tools, (tools) => JSON.parse(call((module) => module.check(source, tools, notation))));
+}
+
+/** Applies every fix that is the only one; the new source, how many were applied, and what is left. */
+export function fix(source: string, options: CheckOptions = {}): { source: string; fixed: number; left: Diagnostic[] } {
+    const { notation } = options;
+    return withCatalogue(options.tools, (tools) => JSON.parse(call((module) => module.fix(source, tools, notation))));
+}
+
+/** The source in another notation; throws `CompileError`. */
+export function convert(source: string, to: Notation, options: SourceOptions = {}): string {
+    return call((module) => module.convert(source, to, options.notation));
+}
+
+/** The source in its canonical layout; throws `CompileError`. */
+export function format(source: string, options: SourceOptions = {}): string {
+    return call((module) => module.layout(source, options.notation));
+}
+
+/** The source as a picture; throws `CompileError`. */
+export function graph(
+    source: string,
+    form: "svg" | "dot" | "mermaid" | "text" = "svg",
+    options: SourceOptions = {},
+): string {
+    return call((module) => module.graph(source, form, options.notation));
+}
+
+/** The notation that a source looks like. */
+export function detect(source: string): Notation | undefined {
+    return call((module) => module.detect(source)) as Notation | undefined;
+}
+
+/** The text that teaches a model a notation, and the tools if they are given. */
+export function card(notation: Notation = "tool-calling", options: { tools?: GivenTools | undefined } = {}): string {
+    return withCatalogue(options.tools, (tools) => call((module) => module.card(notation, tools)));
+}
+
+/** The explanation of an error code. */
+export function explain(code: string): string {
+    return call((module) => module.explain(code));
+}

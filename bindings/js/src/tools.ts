@@ -1,0 +1,197 @@
+/** Tools: functions with a signature and a policy. */
+
+import { Held, call } from "./core.js";
+import type { Catalogue } from "./glue.js";
+import type { CallContext, Schema, ToolDefinition } from "./types.js";
+import { Failure } from "./errors.js";
+
+/** The tools that a function of this package takes. */
+export type GivenTools = Tools | { readonly [name: string]: ToolDefinition };
+
+/** What zod and other libraries of Standard Schema have, as far as it is used here. */
+interface Standard {
+    readonly vendor: string;
+    validate(value: unknown): Result | Promise<Result>;
+    readonly jsonSchema?: {
+        input(options: { target: string }): Schema;
+        output(options: { target: string }): Schema;
+    };
+}
+
+interface Result {
+    readonly value?: unknown;
+    readonly issues?: readonly { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] }[] | undefined;
+}
+
+const TARGET = { target: "draft-2020-12" };
+
+function standard(schema: unknown): Standard | undefined {
+    const has = typeof schema === "object" || typeof schema === "function";
+    return has && schema !== null ? (schema as { "~standard"?: Standard })["~standard"] : undefined;
+}
+
+/** A schema as JSON has it. */
+function plain(name: string, which: string, schema: unknown): unknown {
+    const rich = standard(schema);
+    if (!rich) return schema;
+    const side = which === "outputSchema" ? "output" : "input";
+    if (rich.jsonSchema) return rich.jsonSchema[side](TARGET);
+    const own = (schema as { toJSONSchema?: (options: { io: string }) => Schema }).toJSONSchema;
+    if (typeof own === "function") return own.call(schema, { io: side });
+    throw new TypeError(
+        `tool \`${name}\`: the \`${which}\` of ${rich.vendor} has no JSON schema; pass a JSON schema`,
+    );
+}
+
+async function validated(rich: Standard, value: unknown, what: string): Promise<unknown> {
+    const result = await rich.validate(value);
+    const issue = result.issues?.[0];
+    if (!issue) return result.value;
+    const steps = issue.path?.map((step) => String(typeof step === "object" ? step.key : step)) ?? [];
+    throw new Failure(`${what} not fit: ${steps.length ? `${steps.join(".")}: ` : ""}${issue.message}`);
+}
+
+/** A tool with everything that was left out of its definition. */
+export interface Tool {
+    readonly name: string;
+    readonly confirm: boolean;
+    readonly retries: number;
+    readonly timeout: number | undefined;
+    call(input: unknown, context: CallContext): unknown;
+}
+
+/** The tools that programs may call. */
+export class Tools implements Iterable<string> {
+    /** The definitions by name, as they were given. */
+    readonly definitions: { readonly [name: string]: ToolDefinition };
+    private readonly tools = new Map<string, Tool>();
+    private readonly held: Held<Catalogue>;
+
+    constructor(definitions: { readonly [name: string]: ToolDefinition }) {
+        this.definitions = { ...definitions };
+        const entries: unknown[] = [];
+        const policies: unknown[] = [];
+        for (const [name, definition] of Object.entries(definitions)) {
+            this.tools.set(name, tool(name, definition));
+            entries.push(entry(name, definition));
+            policies.push(policy(name, definition));
+        }
+        const texts = [JSON.stringify(entries), JSON.stringify(policies)] as const;
+        this.held = new Held((module) => new module.Catalogue(...texts));
+    }
+
+    /** Signatures and policies, as the module has them. */
+    get catalogue(): Catalogue {
+        return this.held.get();
+    }
+
+    /** Each tool's call and answer as a model reads them. */
+    signatures(): string[] {
+        return JSON.parse(call(() => this.catalogue.signatures()));
+    }
+
+    /** These tools and others. */
+    and(others: GivenTools): Tools {
+        const more = others instanceof Tools ? others.definitions : others;
+        const twice = Object.keys(more).find((name) => this.tools.has(name));
+        if (twice !== undefined) throw new TypeError(`two tools have the name \`${twice}\``);
+        return new Tools({ ...this.definitions, ...more });
+    }
+
+    /** The tool of that name. */
+    get(name: string): Tool | undefined {
+        return this.tools.get(name);
+    }
+
+    has(name: string): boolean {
+        return this.tools.has(name);
+    }
+
+    /** Frees what the module has of them; it is made again where they are used after that. */
+    dispose(): void {
+        this.held.free();
+    }
+
+    [Symbol.dispose](): void {
+        this.dispose();
+    }
+
+    get size(): number {
+        return this.tools.size;
+    }
+
+    [Symbol.iterator](): Iterator<string> {
+        return this.tools.keys();
+    }
+}
+
+const KEYS = [
+    ...["schema", "outputSchema", "description", "execute", "readOnly", "idempotent", "retries", "confirm"],
+    ...["timeout", "onDoubt", "requiresRollback", "validate"],
+];
+
+function tool(name: string, definition: ToolDefinition): Tool {
+    if (typeof definition?.execute !== "function") {
+        throw new TypeError(`tool \`${name}\`: expected an object with the function \`execute\``);
+    }
+    const wrong = Object.keys(definition).find((key) => !KEYS.includes(key));
+    if (wrong !== undefined) {
+        throw new TypeError(`tool \`${name}\`: there is no \`${wrong}\`; there are ${KEYS.join(", ")}`);
+    }
+    const { onDoubt = "fail", retries = 0, idempotent, readOnly } = definition;
+    if (onDoubt !== "fail" && onDoubt !== "stop") {
+        throw new TypeError(`tool \`${name}\`: \`onDoubt\` is "fail" or "stop", found ${String(onDoubt)}`);
+    }
+    if (retries && !(idempotent || readOnly)) {
+        throw new TypeError(`tool \`${name}\`: \`retries\` is only for tools that are \`idempotent\` or \`readOnly\``);
+    }
+    const { confirm = false, timeout } = definition;
+    return { name, confirm, retries, timeout, call: caller(definition) };
+}
+
+/** How a tool is called: through the validation of its schemas, where they have one. */
+function caller(definition: ToolDefinition): Tool["call"] {
+    const [input, output] = [standard(definition.schema), standard(definition.outputSchema)];
+    if (!input && !output) return (given, context) => definition.execute(given, context);
+    return async (given, context) => {
+        const fit = input ? await validated(input, given, "the arguments do") : given;
+        const answer: unknown = await definition.execute(fit, context);
+        return output ? validated(output, answer, "the answer does") : answer;
+    };
+}
+
+/** A tool's entry in a catalogue, in MCP's form. */
+function entry(name: string, definition: ToolDefinition): Schema {
+    return {
+        name,
+        description: definition.description,
+        inputSchema: plain(name, "schema", definition.schema),
+        outputSchema: plain(name, "outputSchema", definition.outputSchema),
+        validate: definition.validate ?? true,
+        policy: definition.requiresRollback ? { rollback: "required" } : undefined,
+    };
+}
+
+function policy(name: string, definition: ToolDefinition): object {
+    const { readOnly = false, idempotent = false, retries = 0, confirm = false } = definition;
+    const { timeout = null, onDoubt = "fail", requiresRollback = false } = definition;
+    return { name, readOnly, idempotent, retries, confirm, timeout, onDoubt, requiresRollback };
+}
+
+const NONE = new Held<Catalogue>((module) => new module.Catalogue());
+
+/** The tools that a caller gave. */
+export function toolsOf(given: GivenTools | undefined): Tools {
+    return given instanceof Tools ? given : new Tools(given ?? {});
+}
+
+/** Works with the catalogue of the tools that a caller gave; nothing is known of tools where none were. */
+export function withCatalogue<T>(given: GivenTools | undefined, work: (catalogue: Catalogue) => T): T {
+    if (given === undefined) return work(NONE.get());
+    const tools = toolsOf(given);
+    try {
+        return work(tools.catalogue);
+    } finally {
+        if (tools !== given) tools.dispose();
+    }
+}

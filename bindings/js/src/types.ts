@@ -1,0 +1,200 @@
+/** What the functions of this package take and give. */
+
+export type Notation = "id" | "tool-calling" | "constrained" | "workflow" | "mcp";
+
+/** A value of the language. Integers past 2^53 are `bigint`; a field with `undefined` is left out. */
+export type Value = null | boolean | number | bigint | string | Value[] | { [name: string]: Value };
+
+/** What is wrong with a source, where, and what to write instead. */
+export interface Diagnostic {
+    /** The stable code. */
+    readonly code: string;
+    readonly severity: "error" | "warning";
+    /** The line, from 1. */
+    readonly line: number;
+    /** The column in characters (Unicode scalar values), from 1. */
+    readonly column: number;
+    /** Where it begins in the source, as an index of a JavaScript string (UTF-16). */
+    readonly start: number;
+    /** One past where it ends, as an index of a JavaScript string. */
+    readonly end: number;
+    /** What is wrong. */
+    readonly message: string;
+    /** What was expected. */
+    readonly expected?: string;
+    /** What was found. */
+    readonly found?: string;
+    /** The nearest valid name. */
+    readonly nearest?: string;
+    /** What to write instead, in words. */
+    readonly help?: string;
+    /** The correction: what it does, and its edits. */
+    readonly fix?: { readonly title: string; readonly edits: readonly Edit[] };
+    /** Other places that matter. */
+    readonly related: readonly { readonly line: number; readonly column: number; readonly message: string }[];
+    /** All of it as a model reads it: `LINE:COLUMN: error[CODE]: message; help`. */
+    readonly text: string;
+}
+
+/** Replaces what is between two indexes of the source. */
+export interface Edit {
+    readonly start: number;
+    readonly end: number;
+    readonly text: string;
+}
+
+/** One thing that is in the way of a run. */
+export interface Problem {
+    readonly code: string;
+    /** An input or a tool; empty where nothing can be said. */
+    readonly place: string;
+    readonly message: string;
+    readonly text: string;
+}
+
+/** Limits that differ from their defaults. `memory` is 16 MB where nothing else is given. */
+export interface Limits {
+    fuel?: number | bigint;
+    memory?: number | bigint;
+    text?: number;
+    items?: number;
+    valueDepth?: number;
+    toolCalls?: number;
+    rollbacks?: number;
+    resultBytes?: number;
+    resultNodes?: number;
+}
+
+/** A call that waits for its answer. */
+export interface Call {
+    readonly status: "call";
+    /** The tool by the name that the program uses. */
+    readonly tool: string;
+    readonly arguments: { readonly [name: string]: Value };
+    /** The number of the call within the run, from 1: the same after a restore. */
+    readonly number: number;
+    /** The function that makes the call. */
+    readonly function: string;
+    /** The line and column in the source; not there in a stripped program. */
+    readonly line?: number;
+    readonly column?: number;
+    readonly isRollback: boolean;
+}
+
+/** What every outcome has beside its value. */
+export interface Ending {
+    /** The fuel that the run has used. */
+    readonly fuel: number;
+    /** The rollbacks that failed. */
+    readonly compensationFailures: readonly { readonly tool: string; readonly error: Value }[];
+    /** The rollbacks that were made, each with the number of its own call. */
+    readonly rolledBack: readonly { readonly tool: string; readonly number: number }[];
+    /** The calls that may have changed something and that nothing undid. */
+    readonly notRolledBack: readonly { readonly tool: string; readonly why: string }[];
+}
+
+/** The run ended with a value. */
+export interface Ok extends Ending {
+    readonly status: "ok";
+    readonly value: Value;
+}
+
+/** The run ended with a failure, in a function whose output type is a result. */
+export interface Err extends Ending {
+    readonly status: "err";
+    readonly error: Value;
+}
+
+/** The run ended with a fault, which no program can handle. */
+export interface Fault extends Ending {
+    readonly status: "fault";
+    /** The stable code. */
+    readonly code: string;
+    readonly message: string;
+    /** Where it happened; no line and column in a stripped program. */
+    readonly function: string;
+    readonly line?: number;
+    readonly column?: number;
+    /** The instruction, counted over the whole program. */
+    readonly instruction: number;
+}
+
+/** A tool threw `Suspend`: `program.resume(snapshot, {answer})` goes on, in any process. */
+export interface Suspended {
+    readonly status: "suspended";
+    readonly snapshot: Uint8Array;
+    readonly call: Call;
+    /** What the tool said. */
+    readonly reason: string;
+}
+
+export type Finished = Ok | Err | Fault;
+export type Outcome = Finished | Suspended;
+
+/** A call that has ended. */
+export interface Made {
+    /** Counted from 0, in the order in which the run makes its calls. */
+    readonly seq: number;
+    /** The number within the run, from 1. */
+    readonly number: number;
+    readonly tool: string;
+    readonly arguments: { readonly [name: string]: Value };
+    readonly ok: boolean;
+    /** The answer where it is `ok`, else the failure. */
+    readonly value: Value;
+    readonly rollback: boolean;
+    /** Whether it was started before its turn. */
+    readonly ahead: boolean;
+    /** Whether it may have changed something although there is no answer. */
+    readonly inDoubt: boolean;
+}
+
+/** What would happen with one tool. */
+export interface PlannedCalls {
+    readonly tool: string;
+    /** How often at most, in words. */
+    readonly most: string;
+    readonly readOnly: boolean;
+    readonly confirm: boolean;
+    readonly isRollback: boolean;
+    /** The tools that roll its calls back. */
+    readonly entries: readonly string[];
+    /** Calls that nothing rolls back. */
+    readonly withoutRollback: readonly { readonly line: number; readonly column: number }[];
+}
+
+/** A JSON schema. */
+export type Schema = { readonly [name: string]: unknown };
+
+/** What a tool gets beside its arguments. */
+export interface CallContext {
+    /** Aborted when the call is late or its answer is not wanted any more. */
+    readonly signal: AbortSignal;
+}
+
+/** A tool, as `new Tools({name: {...}})` takes it. */
+export interface ToolDefinition<Input = any> {
+    /** The schema of the arguments: a JSON schema, or a schema of zod or another library of Standard Schema. */
+    schema?: unknown;
+    /** The schema of the answer. */
+    outputSchema?: unknown;
+    description?: string;
+    /** Makes the call; may be async. A throw is a failure of the call, which the program can handle. */
+    execute(input: Input, context: CallContext): unknown;
+    /** It changes nothing: it may be called early, beside others, and a cancel ends it. */
+    readOnly?: boolean;
+    /** A failed call may be made again. */
+    idempotent?: boolean;
+    /** How often a failed call is made again; only with `idempotent` or `readOnly`. */
+    retries?: number;
+    /** A person is asked before each call. */
+    confirm?: boolean;
+    /** Milliseconds that a call may take. */
+    timeout?: number;
+    /** Whether a call without an answer fails, or ends the run after its rollback. */
+    onDoubt?: "fail" | "stop";
+    /** Each call of it must have a rollback. */
+    requiresRollback?: boolean;
+    /** Whether arguments and answers are compared with the schemas during the run; default true. */
+    validate?: boolean;
+}

@@ -1,0 +1,21 @@
+// The examples of the README run.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+test("the examples of the README run", () => {
+    const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+    const examples = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map((found) => found[1]);
+    assert.equal(examples.length, 3);
+    const cwd = fileURLToPath(new URL("..", import.meta.url));
+    const outputs = examples.map((example) => {
+        const ran = spawnSync(process.execPath, ["--input-type=module", "-"], { cwd, input: example, encoding: "utf8" });
+        assert.equal(ran.status, 0, ran.stderr);
+        return ran.stdout;
+    });
+    assert.match(outputs[0], /status: 'ok',\n {2}value: 'Hello, Ada'/);
+    assert.match(outputs[1], /get-user/);
+    assert.match(outputs[2], /error\[unknown-tool\][^]*value: true/);
+});

@@ -1,0 +1,260 @@
+// Runs over tools that answer, throw, hang, are cancelled or suspend; and values that cannot be written.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as ilo from "ilo";
+
+const ONE = ilo.build("; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n");
+const ANSWER = ilo.build("; fn f() -> any\n; Tools: 0=t\nRET CALL 0 0\n");
+
+// A program that reads so many times, one after another.
+function reads(count) {
+    const all = Array.from({ length: count }, (_, n) => n);
+    const lines = all.map((n) => `LET ${n} CALL 0 1 0 LIT 1 ${n}`).join("\n");
+    return ilo.build(
+        `; fn f() -> any\n; Tools: 0=t\n; Fields: 0=n\n${lines}\nRET LIST ${count} ${all.map((n) => `REF ${n}`).join(" ")}\n`,
+    );
+}
+
+const one = (execute, policy = {}) => ({ tools: { t: { execute, ...policy } } });
+const gives = (value) => one(() => value);
+
+function errs(outcome, error) {
+    assert.deepEqual({ status: outcome.status, error: outcome.error ?? outcome.message }, { status: "err", error });
+}
+
+test("reads run side by side, and their order is that of the program", async () => {
+    const made = [];
+    const read = async ({ n }) => {
+        await sleep(100 - n);
+        return n;
+    };
+    const begun = performance.now();
+    const options = { ...one(read, { readOnly: true }), onCall: (call) => made.push(call.value) };
+    const found = await reads(12).run({}, options);
+    const took = performance.now() - begun;
+    assert.deepEqual(found.value, [...Array(12).keys()]);
+    assert.deepEqual(made, found.value);
+    assert.ok(took < 1000, `${took} ms`);
+    const alone = await reads(12).run({}, { ...one(async ({ n }) => n, { readOnly: true }), atOnce: 1 });
+    assert.deepEqual(alone, found);
+});
+
+test("what a tool throws is a failure of the call", async () => {
+    const odd = new Error("x");
+    Object.defineProperty(odd, "message", { get: () => { throw new Error("no"); } });
+    const cases = [
+        [new RangeError("no user 7"), "RangeError: no user 7"],
+        [new Error(""), "Error"],
+        ["plain", "plain"],
+        [undefined, "undefined"],
+        [new ilo.Failure("gone"), "gone"],
+        [new ilo.Failure({ code: 3 }), { code: 3 }],
+        [new ilo.Failure(new Uint8Array(1)), "the tool's failure is a value of the class `Uint8Array`, which has no form in JSON"],
+        [odd, "Error"],
+        [Object.create(null), "the tool failed"],
+    ];
+    for (const [thrown, seen] of cases) {
+        errs(await ONE.run({}, one(() => { throw thrown; })), seen);
+        errs(await ONE.run({}, one(async () => { throw thrown; })), seen);
+    }
+});
+
+test("an answer that the language has no value for is a failure with its path", async () => {
+    const circular = { inner: [] };
+    circular.inner.push(circular);
+    const hidden = { get secret() { throw new Error("no"); } };
+    const many = new Proxy({}, { ownKeys: () => { throw new TypeError("trap"); } });
+    class User {}
+    const cases = [
+        [circular, /^the tool's answer has a value that contains itself at `inner\[0\]\.inner\[0\]/],
+        [{ users: [{ id: 2n ** 63n }] }, "the tool's answer has an integer past 64 bits at `users[0].id`"],
+        [-(2n ** 63n) - 1n, "the tool's answer is an integer past 64 bits"],
+        [{ f: () => 1 }, "the tool's answer has a function at `f`"],
+        [Symbol("s"), "the tool's answer is a symbol"],
+        [[new Date(0)], "the tool's answer has a value of the class `Date`, which has no form in JSON at `[0]`"],
+        [new Uint8Array(2), "the tool's answer is a value of the class `Uint8Array`, which has no form in JSON"],
+        [Buffer.from("x"), "the tool's answer is a value of the class `Buffer`, which has no form in JSON"],
+        [new Map(), "the tool's answer is a value of the class `Map`, which has no form in JSON"],
+        [(function* () {})(), /^the tool's answer is a value of the class `/],
+        [new User(), "the tool's answer is a value of the class `User`, which has no form in JSON"],
+        [[Promise.resolve(1)], "the tool's answer has a value of the class `Promise`, which has no form in JSON at `[0]`"],
+        [{ a: NaN }, "the tool's answer has a number that is not finite at `a`"],
+        [-Infinity, "the tool's answer is a number that is not finite"],
+        ["\ud800", "the tool's answer is a text with half of a surrogate pair"],
+        [{ "\udfff": 1 }, /^the tool's answer has a text with half of a surrogate pair/],
+        [hidden, "the tool's answer could not be read: no"],
+        [many, "the tool's answer could not be read: trap"],
+    ];
+    for (const [value, message] of cases) {
+        const outcome = await ONE.run({}, gives(value));
+        assert.equal(outcome.status, "err");
+        if (typeof message === "string") assert.equal(outcome.error, message);
+        else assert.match(outcome.error, message);
+    }
+});
+
+test("an answer past a limit is a fault", async () => {
+    let deep = [];
+    for (let n = 0; n < 200; n++) deep = [deep];
+    const endless = () => new Proxy({}, {
+        ownKeys: () => ["a", "b"],
+        getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true, value: 1 }),
+        get: (_, key) => (key === "constructor" ? Object : endless()),
+    });
+    for (const [value, code] of [
+        [deep, "depth"],
+        ["x".repeat(3 << 20), "too-large"],
+        ["é".repeat(3 << 19), "too-large"],
+        [Array(100_001).fill(0), "too-large"],
+        [endless(), "depth"],
+    ]) {
+        const outcome = await ONE.run({}, gives(value));
+        assert.equal(outcome.status, "fault");
+        assert.match(outcome.code, new RegExp(code));
+    }
+    const outcome = await ONE.run({}, { ...gives([1, 2, 3]), limits: { resultNodes: 3 } });
+    assert.match(outcome.message, /the tool's answer has more than 3 values/);
+});
+
+test("values come back as they were", async () => {
+    const values = [
+        null, true, false, 0, -1, 1.5, 1e300, 5e-324, 2 ** 53, 1e20, "", "é\u2028😀\0", [], {}, [[]], { a: [{ b: null }] },
+        2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n, [9007199254740993n, 1, "9007199254740993", 0.1234567890123456],
+        Number.MAX_SAFE_INTEGER, JSON.parse('{"__proto__": 1, "constructor": 9007199254740993}'),
+    ];
+    for (const value of values) {
+        const outcome = await ANSWER.run({}, gives(value));
+        assert.equal(outcome.status, "ok", outcome.message);
+        assert.deepEqual(outcome.value, value);
+    }
+    assert.ok(Object.is((await ANSWER.run({}, gives(-0))).value, -0));
+    assert.deepEqual((await ANSWER.run({}, gives({ a: undefined, b: [undefined, , 1] }))).value, { b: [null, null, 1] });
+    assert.equal((await ANSWER.run({}, gives(undefined))).value, null);
+    assert.equal((await ANSWER.run({}, gives(7n))).value, 7);
+    const proto = JSON.parse('{"__proto__": {"x": 9007199254740993}}');
+    const back = (await ANSWER.run({}, gives({ n: 9007199254740993n, ...{ proto } }))).value;
+    assert.equal({}.x, undefined);
+    assert.deepEqual(Object.keys(back.proto), ["__proto__"]);
+});
+
+test("a tool that hangs ends by its time, and its late answer changes nothing", async () => {
+    const aborted = [];
+    const hang = (_, { signal }) => new Promise((resolve) => {
+        signal.addEventListener("abort", () => aborted.push(signal.reason.name));
+        setTimeout(() => resolve("late"), 60);
+    });
+    errs(await ONE.run({}, one(hang, { timeout: 20 })), "tool `t` took longer than its limit of 20 ms");
+    assert.deepEqual(aborted, ["AbortError"]);
+    errs(await ONE.run({}, { ...one(() => new Promise(() => {})), callTimeout: 5 }), "tool `t` took longer than its limit of 5 ms");
+    const late = await ONE.run({}, { ...one(() => new Promise(() => {})), timeout: 5 });
+    assert.equal(late.status, "fault");
+    assert.match(late.message, /the run took longer than its limit of 5 ms/);
+    await sleep(60);
+});
+
+test("a thenable that answers twice, or throws after its answer, answers once", async () => {
+    const twice = { then: (resolve, reject) => { resolve("one"); resolve("two"); reject(new Error("three")); throw new Error("four"); } };
+    assert.equal((await ANSWER.run({}, gives(twice))).value, "one");
+    errs(await ONE.run({}, gives({ get then() { throw new Error("no then"); } })), "Error: no then");
+});
+
+test("a cancelled run rolls back and ends with a fault", async () => {
+    const controller = new AbortController();
+    const made = [];
+    const tools = {
+        add: { execute: () => void made.push("add") },
+        remove: { execute: () => void made.push("remove") },
+        wait: { readOnly: true, execute: (_, { signal }) => new Promise((_, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason));
+            setTimeout(() => controller.abort(), 10);
+        }) },
+    };
+    const source = `{"function": "f", "input": {}, "output": "any", "steps": [
+        {"call": "add", "args": {}, "rollback": {"call": "remove", "args": {}}},
+        {"let": "x", "call": "wait", "args": {}}, {"return": "$x"}]}`;
+    const outcome = await ilo.build(source).run({}, { tools, signal: controller.signal });
+    assert.equal(outcome.status, "fault");
+    assert.equal(outcome.code, "cancelled");
+    assert.deepEqual(made, ["add", "remove"]);
+    assert.deepEqual(outcome.rolledBack, [{ tool: "remove", number: 3 }]);
+    const early = await ilo.build(source).run({}, { tools, signal: AbortSignal.abort() });
+    assert.equal(early.code, "cancelled");
+    assert.deepEqual(made, ["add", "remove"]);
+});
+
+test("a tool suspends, and the run goes on from the snapshot", async () => {
+    const asks = one(() => { throw new ilo.Suspend("a person decides"); });
+    const found = await ONE.run({}, asks);
+    assert.equal(found.status, "suspended");
+    assert.equal(found.reason, "a person decides");
+    assert.equal(found.call.tool, "t");
+    const again = ilo.load(ONE.toBytes());
+    assert.equal((await again.resume(found.snapshot, { ...asks, answer: true })).value, true);
+    errs(await again.resume(found.snapshot, { ...asks, failure: "no" }), "no");
+    assert.equal((await again.resume(found.snapshot, gives(5))).value, 5);
+    await assert.rejects(again.resume(found.snapshot.slice(1), { ...asks, answer: 1 }), ilo.SnapshotError);
+    await assert.rejects(again.resume(found.snapshot, { answer: 1 }), ilo.StartError);
+    await assert.rejects(again.resume(found.snapshot, { ...asks, answer: Symbol() }), ilo.BadValue);
+    // Ahead of its turn, the call is made again when its turn has come.
+    const reading = one(({ n }) => { if (n === 2) throw new ilo.Suspend(); return sleep(5, n); }, { readOnly: true });
+    const early = await reads(4).run({}, reading);
+    assert.equal(early.status, "suspended");
+    assert.deepEqual(early.call.arguments, { n: 2 });
+    assert.deepEqual((await reads(4).resume(early.snapshot, { ...one(({ n }) => n), answer: "two" })).value, [0, 1, "two", 3]);
+});
+
+test("calls are confirmed, made again and limited", async () => {
+    const refused = "tool `t` was not called: it needs a confirmation (`confirm`), and ";
+    const confirmed = one(() => 1, { confirm: true });
+    errs(await ONE.run({}, confirmed), `${refused}there is nobody to ask`);
+    errs(await ONE.run({}, { ...confirmed, ask: () => "yes" }), `${refused}it was refused`);
+    errs(await ONE.run({}, { ...confirmed, ask: () => { throw new Error("no line"); } }), `${refused}asking for it failed: Error: no line`);
+    assert.equal((await ONE.run({}, { ...confirmed, ask: async (call) => call.tool === "t" })).value, 1);
+    let tries = 0;
+    const flaky = one(() => { if (++tries < 3) throw new Error("busy"); return tries; }, { idempotent: true, retries: 2 });
+    assert.equal((await ONE.run({}, flaky)).value, 3);
+    assert.equal((await reads(3).run({}, { ...one(() => 1), limits: { toolCalls: 2 } })).code, "too-many-calls");
+});
+
+test("what is wrong with a call of this package is said at once", async () => {
+    assert.throws(() => new ilo.Tools({ t: {} }), /tool `t`: expected an object with the function `execute`/);
+    assert.throws(() => new ilo.Tools({ t: { execute() {}, readonly: true } }), /tool `t`: there is no `readonly`; there are schema/);
+    assert.throws(() => new ilo.Tools({ t: { execute() {}, retries: 1 } }), /`retries` is only for tools that are/);
+    await assert.rejects(ONE.run({}, { ...gives(1), limits: { feul: 1 } }), /limits: `feul` is no limit; did you mean `fuel`\?/);
+    await assert.rejects(ONE.run({}, { ...gives(1), limits: { fuel: 1.5 } }), /limits: `fuel` expects a whole number from 0/);
+    await assert.rejects(ONE.run({}, { ...gives(1), timeout: -1 }), RangeError);
+    await assert.rejects(ONE.run({}, {}), /error\[unknown-tool\]: tool `t`: no tools are given; pass `tools`/);
+    await assert.rejects(ONE.run({ x: 1 }, gives(1)), (error) => error instanceof ilo.StartError && error.problems.length === 1);
+    await assert.rejects(ONE.run({ x: () => 1 }, gives(1)), /the input has a function at `x`/);
+    assert.throws(() => ilo.check("x", { notation: "nonsense" }), RangeError);
+    assert.throws(() => ilo.load(new Uint8Array([1, 2, 3])), RangeError);
+    const run = ONE.start();
+    assert.throws(() => run.snapshot(), ilo.NotWaiting);
+    assert.throws(() => run.answer(1), ilo.NotWaiting);
+    run.step();
+    assert.throws(() => run.answer(new Set()), ilo.BadValue);
+    run.answer(1);
+    assert.equal(run.step().value, 1);
+    await assert.rejects(ONE.run({}, { ...gives(1), onCall: () => { throw new Error("mine"); } }), /mine/);
+});
+
+test("a long computation lets the event loop work, and its time ends it", async () => {
+    const source = `{"function": "f", "input": {"all": "list number"}, "output": "number", "steps": [
+        {"for": "a", "in": "$input.all", "do": [{"for": "b", "in": "$input.all", "do": [{"for": "c", "in": "$input.all", "do": [
+            {"let": "n", "value": "$c"}]}]}]}, {"return": 1}]}`;
+    const all = Array(1000).fill(0);
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 1).unref();
+    const outcome = await ilo.build(source).run({ all }, { limits: { fuel: 10n ** 18n }, timeout: 500 });
+    clearInterval(timer);
+    assert.equal(outcome.code, "timed-out");
+    assert.ok(ticks > 0, `${ticks} ticks`);
+});
+
+test("Tools can be joined, and a schema of Standard Schema validates", async () => {
+    const joined = new ilo.Tools({ a: { execute: () => 1 } }).and({ b: { execute: () => 2 } });
+    assert.deepEqual([...joined], ["a", "b"]);
+    assert.throws(() => joined.and(joined), /two tools have the name `a`/);
+    assert.equal(joined.signatures().length, 2);
+});

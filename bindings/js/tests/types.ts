@@ -1,0 +1,58 @@
+/** What a caller in TypeScript writes; it is checked and never run. */
+
+import * as ilo from "ilo";
+import { runProgram } from "ilo/ai";
+import { toolsFromMcp } from "ilo/mcp";
+import { runProgram as runProgramOfAgents } from "ilo/openai-agents";
+import { tool } from "ai";
+import { z } from "zod";
+
+const tools = new ilo.Tools({
+    getUser: {
+        schema: z.object({ id: z.number() }),
+        readOnly: true,
+        timeout: 1000,
+        execute: async ({ id }: { id: number }, { signal }) => ({ id, late: signal.aborted }),
+    },
+});
+
+export async function go(program: ilo.Program, signal: AbortSignal): Promise<ilo.Value> {
+    const outcome = await program.run({ id: 7n }, { tools, signal, limits: { fuel: 10n ** 9n }, atOnce: 4 });
+    switch (outcome.status) {
+        case "ok":
+            return outcome.value;
+        case "err":
+            return outcome.error;
+        case "fault":
+            return `${outcome.code} at ${outcome.line ?? "?"}: ${outcome.message}`;
+        case "suspended":
+            return go2(await program.resume(outcome.snapshot, { answer: true, tools }));
+    }
+}
+
+function go2(outcome: ilo.Outcome): string {
+    // @ts-expect-error: only an outcome with status `ok` has a value.
+    return String(outcome.value);
+}
+
+export function byHand(program: ilo.Program): number {
+    using run = program.start({ id: 1 }, { limits: { memory: 1 << 20 } });
+    for (;;) {
+        const step = run.step();
+        if (step.status !== "call") return step.fuel;
+        run.answer({ tool: step.tool, exact: new ilo.Json("2.0").text });
+    }
+}
+
+export function found(source: string): string[] {
+    try {
+        // @ts-expect-error: there is no such notation.
+        ilo.build(source, { notation: "python" });
+    } catch (error) {
+        if (error instanceof ilo.CompileError) return error.diagnostics.map(({ code, start, end }) => `${code} ${start} ${end}`);
+    }
+    // @ts-expect-error: a tool has a function `execute`.
+    return [new ilo.Tools({ nothing: {} }).size.toFixed()];
+}
+
+export const adapters = { runProgram, runProgramOfAgents, toolsFromMcp, tool };

@@ -1,0 +1,226 @@
+"""Measures the package beside pydantic-monty in one run: rounds of both in turn, the best of each.
+
+    python bench.py [WHEEL] [--save]
+
+`--save` writes the table to bindings/RESULTS.md. pydantic-monty runs in worker processes; its columns are empty
+where it is not installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import importlib.metadata
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import ilo
+
+ROUNDS = 9
+ROOT = Path(__file__).parents[2]
+NOTIFY = (ROOT / "examples/notify.ilo").read_text()
+INPUT = {"user-id": "7", "message": "hi"}
+CALLS = 200
+MONTY_NOTIFY = """
+user = get_user(user_id)
+result = 'Email not verified'
+if user['verified']:
+    result = send_email(user['email'], 'Notification', message)
+result
+"""
+USER = {"email": "ada@example.org", "verified": True}
+
+
+def one(work: Callable[[], Any], times: int) -> float:
+    """Microseconds that one of so many takes."""
+    begun = time.perf_counter()
+    for _ in range(times):
+        work()
+    return (time.perf_counter() - begun) / times * 1e6
+
+
+async def one_async(work: Callable[[], Awaitable[Any]], times: int) -> float:
+    """As `one`, in an event loop."""
+    begun = time.perf_counter()
+    for _ in range(times):
+        await work()
+    return (time.perf_counter() - begun) / times * 1e6
+
+
+def import_ms(module: str) -> float:
+    """Milliseconds of the first import in a fresh process."""
+    code = f"import time; t = time.perf_counter(); import {module}; print((time.perf_counter() - t) * 1e3)"
+    return float(subprocess.check_output([sys.executable, "-c", code]))
+
+
+def least(rounds: list[dict[str, float]]) -> dict[str, float]:
+    """The best of each figure. A difference of two figures may come out below zero in a bad round."""
+    return {name: min((found[name] for found in rounds if found[name] > 0), default=0.0) for name in rounds[0]}
+
+
+def tools(is_async: bool) -> ilo.Tools:
+    """The tools of notify, and one for many calls."""
+
+    def get(arguments: Any) -> Any:
+        return USER
+
+    def send(arguments: Any) -> Any:
+        return None
+
+    async def get_async(arguments: Any) -> Any:
+        return USER
+
+    async def send_async(arguments: Any) -> Any:
+        return None
+
+    pair = (get_async, send_async) if is_async else (get, send)
+    return ilo.Tools(
+        ilo.Tool("get-user", pair[0], is_async=is_async),
+        ilo.Tool("send-email", pair[1], is_async=is_async),
+    )
+
+
+def many(count: int) -> ilo.Program:
+    """A program that makes so many calls."""
+    head = "; fn f() -> any\n; Tools: 0=send-email\n"
+    return ilo.build(head + "LET 0 CALL 0 0\n" * count + "RET REF 0\n")
+
+
+def own() -> dict[str, float]:
+    """What this package takes."""
+    program, sync, asynchronous = ilo.build(NOTIFY), tools(False), tools(True)
+    calls, none = many(CALLS), many(1)
+    run = program.start(INPUT)
+    run.step()
+
+    async def in_loop() -> tuple[float, float]:
+        notify = await one_async(lambda: program.run(INPUT, tools=asynchronous), 2_000)
+        whole = await one_async(lambda: calls.run(tools=asynchronous), 50)
+        rest = await one_async(lambda: none.run(tools=asynchronous), 2_000)
+        return notify, (whole - rest) / (CALLS - 1)
+
+    notify_async, call_async = asyncio.run(in_loop())
+    whole, rest = one(lambda: calls.run_sync(tools=sync), 50), one(lambda: none.run_sync(tools=sync), 2_000)
+
+    def stepped() -> None:
+        run = program.start(INPUT)
+        run.step()
+        run.answer(USER)
+        run.step()
+        run.answer(None)
+        run.step()
+
+    return {
+        "import, ms": import_ms("ilo"),
+        "notify, run_sync, µs": one(lambda: program.run_sync(INPUT, tools=sync), 2_000),
+        "notify, run, µs": notify_async,
+        "notify, step by step, µs": one(stepped, 2_000),
+        "a call, run_sync, µs": (whole - rest) / (CALLS - 1),
+        "a call, run, µs": call_async,
+        "snapshot, bytes": len(run.snapshot()),
+        "snapshot, µs": one(run.snapshot, 10_000),
+    }
+
+
+def monty() -> dict[str, float]:
+    """What pydantic-monty takes for the same."""
+    import pydantic_monty
+
+    inputs = {"user_id": "7", "message": "hi"}
+    call = "for _ in range({}):\n    x = send_email('a', 'b', 'c')\nx"
+
+    def get(user_id: str) -> Any:
+        return USER
+
+    def send(to: str, subject: str, body: str) -> Any:
+        return None
+
+    async def get_async(user_id: str) -> Any:
+        return USER
+
+    async def send_async(to: str, subject: str, body: str) -> Any:
+        return None
+
+    found: dict[str, float] = {"import, ms": import_ms("pydantic_monty")}
+    lookup: dict[str, Any] = {"get_user": get, "send_email": send}
+    with pydantic_monty.Monty() as pool, pool.checkout(limits={"max_suspensions": 10**9}) as session:
+
+        def feed(code: str) -> Callable[[], Any]:
+            return lambda: session.feed_run(code, inputs=inputs, external_lookup=lookup)
+
+        found["notify, run_sync, µs"] = one(feed(MONTY_NOTIFY), 200)
+        whole, rest = one(feed(call.format(CALLS)), 5), one(feed(call.format(1)), 200)
+        found["a call, run_sync, µs"] = (whole - rest) / (CALLS - 1)
+
+    async def in_loop() -> None:
+        lookup = {"get_user": get_async, "send_email": send_async}
+        waits = MONTY_NOTIFY.replace("get_user(", "await get_user(").replace("send_email(", "await send_email(")
+        async with pydantic_monty.AsyncMonty() as pool:
+            async with pool.checkout(limits={"max_suspensions": 10**9}) as session:
+
+                def feed(code: str) -> Callable[[], Awaitable[Any]]:
+                    return lambda: session.feed_run(code, inputs=inputs, external_lookup=lookup)
+
+                found["notify, run, µs"] = await one_async(feed(waits), 200)
+                loop = call.replace("send_email(", "await send_email(")
+                whole = await one_async(feed(loop.format(CALLS)), 5)
+                rest = await one_async(feed(loop.format(1)), 200)
+                found["a call, run, µs"] = (whole - rest) / (CALLS - 1)
+
+    asyncio.run(in_loop())
+    return found
+
+
+def main() -> None:
+    wheels = [Path(word) for word in sys.argv[1:] if not word.startswith("--")]
+    ours = {"wheel, MB": wheels[0].stat().st_size / 1e6} if wheels else {}
+    try:
+        version = importlib.metadata.version("pydantic-monty")
+    except ImportError:
+        version = "not installed"
+    mine: list[dict[str, float]] = []
+    other: list[dict[str, float]] = []
+    for _ in range(ROUNDS):
+        mine.append(own())
+        if version != "not installed":
+            other.append(monty())
+    ours |= least(mine)
+    theirs = least(other) if other else {}
+    targets = {
+        "wheel, MB": 3,
+        "import, ms": 5,
+        "notify, run_sync, µs": 3,
+        "notify, run, µs": 6,
+        "a call, run_sync, µs": 0.3,
+        "a call, run, µs": 1,
+        "snapshot, bytes": 39,
+        "snapshot, µs": 0.3,
+    }
+    rows = [f"| | ilo | target | pydantic-monty {version} |", "|---|---|---|---|"]
+    for name, value in ours.items():
+        other, target = theirs.get(name), targets.get(name, "")
+        rows.append(f"| {name} | {value:.3g} | {target} | {'' if other is None else f'{other:.3g}'} |")
+    table = "\n".join(rows)
+    print(table)
+    if "--save" in sys.argv:
+        python = ".".join(map(str, sys.version_info[:3]))
+        text = (
+            "## Python\n\n"
+            f"{datetime.date.today()}, CPython {python}, "
+            "`bindings/.venv/bin/python bindings/python/bench.py WHEEL --save`.\n"
+            "Each figure is the best of several rounds, in turn with those of pydantic-monty, which makes its calls\n"
+            "over a pipe to a worker process.\n\n" + table + "\n"
+        )
+        path = ROOT / "bindings/RESULTS.md"
+        head, *parts = re.split(r"^(?=## )", path.read_text(), flags=re.MULTILINE)
+        parts = [part for part in parts if not part.startswith("## Python\n")]
+        path.write_text(head + "\n".join([text, *parts]))
+
+
+if __name__ == "__main__":
+    main()

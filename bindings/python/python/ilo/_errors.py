@@ -1,0 +1,88 @@
+"""The exceptions of the package."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+    from collections.abc import Sequence
+
+    from ._ilo import Diagnostic, Problem
+
+
+class IloError(Exception):
+    """What every exception of this package is, except those that a tool raises."""
+
+
+class CompileError(IloError):
+    """A source has errors. Its text is what a model reads in order to correct the program."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(diagnostics)
+        self.diagnostics = list(diagnostics)
+
+    def __str__(self) -> str:
+        errors = sum(found.is_error for found in self.diagnostics)
+        number = "1 error" if errors == 1 else f"{errors} errors"
+        lines = [f"the program has {number}; each is LINE:COLUMN: error[CODE]: what is wrong; what to write"]
+        lines.extend(str(found) for found in self.diagnostics)
+        return "\n".join(lines)
+
+
+class StartError(IloError):
+    """A run could not start. `problems` lists everything that is in its way."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(problems)
+        self.problems = list(problems)
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+class SnapshotError(IloError, ValueError):
+    """Bytes are not a snapshot of this program, or exceed a limit; `code` is the stable code."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message, code)
+        self.code = code
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class JournalError(IloError):
+    """A journal refuses something; `code` is the stable code."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message, code)
+        self.code = code
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class NotWaiting(IloError, RuntimeError):
+    """A run got an answer, or was asked for a snapshot, while no call waits."""
+
+
+class BadValue(IloError, ValueError):
+    """A value of Python that the language has no value for; the message has its path."""
+
+
+class Failure(Exception):
+    """Raised by a tool: the call fails with this text, or with this record or other value.
+
+    Any other exception is a failure too; its message then begins with the name of its class.
+    """
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value)
+        self.value = value
+
+
+class Suspend(Exception):
+    """Raised by a tool: the run stops at this call, and `program.resume` goes on with the answer.
+
+    With a journal the run waits there, and goes on once `journal.answer` has given it.
+    """

@@ -1,0 +1,183 @@
+"""Durable runs: a journal on disk, for runs that outlive their process."""
+
+from __future__ import annotations
+
+import os
+
+from . import _ilo
+from ._ilo import Waiting
+from ._run import CALL_SECONDS, Loop
+from ._tools import tools_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from ._ilo import JournalRun
+    from ._program import Given, Program
+    from ._run import Ask, Cancellation, Made, Outcome
+    from ._tools import Tools
+
+
+class Journal:
+    """A journal: a file that holds runs, so that they outlive this process. Other processes may use it too.
+
+    What was acknowledged survives a crash. A call that may change something is made only once its record is on
+    disk. Where a crash leaves unknown whether such a call was made, it is made again only if its tool is
+    `idempotent`; else the run waits for a person. `key`, 64 hexadecimal digits, encrypts what runs hold.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, create: bool = True, key: str | None = None) -> None:
+        self._store = _ilo.Store(os.fspath(path), create, key)
+        self._path = os.fspath(path)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the journal. Runs under way keep it open until they stop."""
+        self._store.close()
+
+    def list(self, *, state: str | None = None) -> Sequence[JournalRun]:
+        """The runs in the order of starting, or those in one state."""
+        return self._store.list(state)
+
+    def show(self, run: int | str) -> JournalRun:
+        """One run, by its number or name."""
+        return self._store.show(self._find(run))
+
+    def decisions(self, run: int | str) -> Sequence[tuple[int, float, str, str]]:
+        """What people have decided on a run: the number of the call, when, what, and who."""
+        return self._store.decisions(self._find(run))
+
+    def approve(self, run: int | str, call: int, *, by: str | None = None) -> str:
+        """Lets a call be made that needs approval. Every decision gives the state that follows.
+
+        A decision names its call, so that it is about no other call than the one that was looked at.
+        """
+        return self._decide(run, call, "approve", None, by)
+
+    def deny(self, run: int | str, call: int, message: str = "", *, by: str | None = None) -> str:
+        """Refuses a call that needs approval: it fails."""
+        return self._decide(run, call, "deny", message, by)
+
+    def answer(self, run: int | str, call: int, value: Any, *, by: str | None = None) -> str:
+        """Gives the answer of a call that is in doubt, or whose tool raised `ilo.Suspend`."""
+        return self._decide(run, call, "answer", value, by)
+
+    def fail(self, run: int | str, call: int, message: str, *, by: str | None = None) -> str:
+        """Lets such a call fail."""
+        return self._decide(run, call, "fail", message, by)
+
+    def retry(self, run: int | str, call: int, *, by: str | None = None) -> str:
+        """Lets a call be made again that is in doubt: it was not made, or making it twice does no harm."""
+        return self._decide(run, call, "retry", None, by)
+
+    def cancel(self, run: int | str, *, by: str | None = None) -> str:
+        """Cancels a run: what it has done is rolled back when it goes on."""
+        return self._decide(run, None, "cancel", None, by)
+
+    def raise_limits(
+        self,
+        run: int | str,
+        *,
+        fuel: int | None = None,
+        tool_calls: int | None = None,
+        time: float | None = None,
+        by: str | None = None,
+    ) -> str:
+        """Gives higher limits to a run in state `limited`; what it has used counts. `time` is in seconds."""
+        return self._store.more(self._find(run), fuel, tool_calls, time, by or _person())
+
+    def export_run(self, run: int | str) -> bytes:
+        """A run as bytes, to go on with in another journal; here it stays as `exported`."""
+        return self._store.export(self._find(run))
+
+    def import_run(self, exported: bytes) -> int:
+        """Adds a run that was exported; gives its number."""
+        return self._store.add(exported)
+
+    def prune(self, days: int = 30) -> int:
+        """Removes runs that ended more than so many days ago; gives how many."""
+        return self._store.prune(days)
+
+    async def resume(
+        self,
+        run: int | str,
+        *,
+        tools: Given = None,
+        call_timeout: float = CALL_SECONDS,
+        at_once: int = 16,
+        on_call: Callable[[Made], Any] | None = None,
+        ask: Ask | None = None,
+        cancel: Cancellation | None = None,
+    ) -> Outcome:
+        """Goes on with a run, if nobody has to act first: its outcome, or what it waits for."""
+        rest = {"call_timeout": call_timeout, "at_once": at_once, "on_call": on_call, "ask": ask, "cancel": cancel}
+        return await self._resume(self._find(run), tools_of(tools), rest)
+
+    def resume_sync(self, run: int | str, *, tools: Given = None, **options: Any) -> Outcome:
+        """`resume` without an event loop of yours."""
+        from ._program import without_loop
+
+        return without_loop(lambda: self.resume(run, tools=tools, **options))
+
+    async def _start(
+        self,
+        program: Program,
+        inputs: Mapping[str, Any] | None,
+        function: str | None,
+        limits: dict[str, int] | None,
+        tools: Tools,
+        name: str | None,
+        timeout: float,
+        rest: dict[str, Any],
+    ) -> Outcome:
+        """Runs a program; `rest` are the other arguments of the loop."""
+        begun = self._store.begin(program._core, inputs, function, limits, tools.catalogue, name, timeout)
+        return await self._drive(*begun, tools, rest)
+
+    async def _resume(self, run: int, tools: Tools, rest: dict[str, Any]) -> Outcome:
+        claimed = self._store.claim(run, tools.catalogue)
+        if isinstance(claimed, tuple):
+            return await self._drive(*claimed, tools, rest)
+        return await self._asked(claimed, tools, rest)
+
+    async def _drive(self, run: _ilo.Run, session: _ilo.Session, tools: Tools, rest: dict[str, Any]) -> Outcome:
+        found = await Loop(run, tools, timeout=session.seconds, session=session, **rest).go()
+        if isinstance(found, int):
+            # A run of this name was there already.
+            return await self._resume(found, tools, rest)
+        return await self._asked(found, tools, rest)
+
+    async def _asked(self, found: Outcome, tools: Tools, rest: dict[str, Any]) -> Outcome:
+        """Asks about a call that needs approval, where there is somebody to ask."""
+        ask = rest["ask"]
+        if ask is None or not isinstance(found, Waiting) or found.state != "asking":
+            return found
+        allowed = ask(found)
+        if hasattr(allowed, "__await__"):
+            allowed = await allowed
+        if allowed is True:
+            self.approve(found.run, found.call)
+        else:
+            self.deny(found.run, found.call)
+        return await self._resume(found.run, tools, rest)
+
+    def _find(self, run: int | str) -> int:
+        return self._store.find(str(run))
+
+    def _decide(self, run: int | str, call: int | None, what: str, value: Any, by: str | None) -> str:
+        return self._store.decide(self._find(run), call, what, value, by or _person())
+
+    def __repr__(self) -> str:
+        return f"<ilo.Journal {self._path}>"
+
+
+def _person() -> str:
+    """Who decides, where nothing else is given."""
+    return os.environ.get("USER") or "somebody"

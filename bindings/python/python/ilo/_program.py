@@ -1,0 +1,306 @@
+"""Programs: checking and building sources, running programs over tools."""
+
+from __future__ import annotations
+
+import threading
+
+from . import _ilo
+from ._errors import CompileError
+from ._run import CALL_SECONDS, RUN_SECONDS, Begun, Loop, may_be_quick, run_inline
+from ._tools import Tool, Tools, tools_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, Literal
+
+    from typing_extensions import TypedDict, Unpack
+
+    from ._ilo import Diagnostic, PlannedCalls, Run
+    from ._journal import Journal
+    from ._run import Ask, Cancellation, Made, Outcome
+
+    Notation = Literal["id", "tool-calling", "constrained", "workflow", "mcp"]
+    Given = Tools | Iterable[Tool | Callable[..., Any]] | None
+    Limits = Mapping[str, int]
+
+    class Options(TypedDict, total=False):
+        """How a run over tools is driven.
+
+        timeout: seconds for the run (600), without those in which a run with a journal waits.
+        call_timeout: seconds for each call (30).
+        at_once: how many calls of read-only tools may be under way at once (16).
+        on_call: gets each call that has ended.
+        ask: gets each call of a tool with `confirm`, and allows it with True.
+        cancel: cancels the run, which rolls back what it has done.
+        """
+
+        timeout: float | None
+        call_timeout: float | None
+        at_once: int
+        on_call: Callable[[Made], Any] | None
+        ask: Ask | None
+        cancel: Cancellation | None
+
+# The answer of `resume` that was not given: nil is an answer.
+_NOTHING: Any = object()
+_DEFAULTS: Any = {
+    "timeout": RUN_SECONDS,
+    "call_timeout": CALL_SECONDS,
+    "at_once": 16,
+    "on_call": None,
+    "ask": None,
+    "cancel": None,
+}
+
+
+def check(source: str, *, tools: Given = None, notation: Notation | None = None) -> list[Diagnostic]:
+    """Everything that is wrong with a source, held against the tools if they are given."""
+    return _ilo.build(source, _catalogue(tools), notation, True)[1]
+
+
+def build(source: str, *, tools: Given = None, notation: Notation | None = None, strip: bool = False) -> Program:
+    """Builds a program; raises `CompileError`, whose text is for the model that wrote the source."""
+    core, found = _ilo.build(source, _catalogue(tools), notation, strip)
+    if core is None:
+        raise CompileError(found)
+    return Program(core, found)
+
+
+def load(packed: bytes) -> Program:
+    """Reads and verifies a program that `Program.to_bytes` packed."""
+    return Program(_ilo.load(packed))
+
+
+def fix(source: str, *, tools: Given = None, notation: Notation | None = None) -> tuple[str, list[Diagnostic]]:
+    """Applies every fix that is the only one; the new source, and what is left."""
+    text, _, left = _ilo.fix(source, _catalogue(tools), notation)
+    return text, left
+
+
+def convert(source: str, to: Notation, *, notation: Notation | None = None) -> str:
+    """The source in another notation; raises `CompileError`."""
+    return _text(*_ilo.convert(source, to, notation))
+
+
+def format(source: str, *, notation: Notation | None = None) -> str:
+    """The source in its canonical layout; raises `CompileError`."""
+    return _text(*_ilo.format(source, notation))
+
+
+def graph(source: str, form: Literal["svg", "dot", "mermaid"] = "svg", *, notation: Notation | None = None) -> str:
+    """The source as a picture; raises `CompileError`."""
+    return _text(*_ilo.graph(source, form, notation))
+
+
+def card(notation: Notation = "tool-calling", *, tools: Given = None) -> str:
+    """The text that teaches a model a notation, and the tools if they are given."""
+    return _ilo.card(notation, _catalogue(tools))
+
+
+def _catalogue(tools: Given) -> _ilo.Catalogue | None:
+    return None if tools is None else tools_of(tools).catalogue
+
+
+def _text(text: str | None, found: list[Diagnostic]) -> str:
+    if text is None:
+        raise CompileError(found)
+    return text
+
+
+class Program:
+    """A verified program; any number of runs and threads may share it."""
+
+    __slots__ = ("_core", "warnings")
+
+    def __init__(self, core: _ilo.Core, warnings: Iterable[Diagnostic] = ()) -> None:
+        self._core = core
+        self.warnings = list(warnings)
+
+    def to_bytes(self) -> bytes:
+        """The program, packed."""
+        return self._core.to_bytes()
+
+    @property
+    def tools(self) -> list[str]:
+        """The tools that the program may call."""
+        return self._core.tools
+
+    @property
+    def functions(self) -> dict[str, dict[str, str]]:
+        """The functions, each with its parameters and their types."""
+        return {name: dict(parameters) for name, parameters in self._core.functions}
+
+    def disassemble(self) -> str:
+        """A listing of the bytecode."""
+        return self._core.disassemble()
+
+    def plan(self, *, tools: Given = None, function: str | None = None) -> list[PlannedCalls]:
+        """What a run would do: how often it can call each tool, and what nothing rolls back."""
+        return self._core.plan(_catalogue(tools), function)[1]
+
+    def start(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        function: str | None = None,
+        limits: Limits | None = None,
+    ) -> Run:
+        """Starts a run that you drive: `run.step()` gives a call, which you answer, or the outcome."""
+        return self._core.start(inputs, function, _dict(limits), None)
+
+    def restore(self, snapshot: bytes, *, limits: Limits | None = None) -> Run:
+        """A run that goes on from a snapshot; its call waits for the answer."""
+        return self._core.restore(snapshot, _dict(limits))
+
+    async def run(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        tools: Given = None,
+        function: str | None = None,
+        limits: Limits | None = None,
+        journal: Journal | None = None,
+        name: str | None = None,
+        **options: Unpack[Options],
+    ) -> Outcome:
+        """Runs over tools, in an event loop of asyncio or trio.
+
+        Up to `at_once` calls of read-only tools run side by side; the outcome does not depend on it. Functions
+        that are not async run in threads. With a journal the run outlives this process; a second start with the
+        same `name`, program and inputs goes on with the first run, or gives its outcome.
+        """
+        tools = tools_of(tools)
+        if journal is not None:
+            rest = _with_defaults(options)
+            timeout = rest.pop("timeout")
+            return await journal._start(self, inputs, function, _dict(limits), tools, name, timeout, rest)
+        if name is not None:
+            raise TypeError("`name` is the name of a run in a journal: pass `journal=` too")
+        if options or not may_be_quick():
+            run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
+            return await Loop(run, tools, **_with_defaults(options)).go()
+        quick = self._core.run_quick(inputs, function, _dict(limits), tools.catalogue, True, RUN_SECONDS)
+        if type(quick) is not tuple:
+            return quick
+        return await Loop(quick[0], tools, **_DEFAULTS, begun=_begun(quick)).go()
+
+    async def resume(
+        self,
+        snapshot: bytes,
+        *,
+        answer: Any = _NOTHING,
+        failure: Any = _NOTHING,
+        tools: Given = None,
+        limits: Limits | None = None,
+        **options: Unpack[Options],
+    ) -> Outcome:
+        """Goes on from a snapshot with the answer to its call, or its failure; without both the call is made."""
+        tools = tools_of(tools)
+        run = self._restored(snapshot, answer, failure, tools, limits)
+        return await Loop(run, tools, **_with_defaults(options)).go()
+
+    def run_sync(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        tools: Given = None,
+        function: str | None = None,
+        limits: Limits | None = None,
+        journal: Journal | None = None,
+        name: str | None = None,
+        **options: Unpack[Options],
+    ) -> Outcome:
+        """Runs over tools without an event loop of yours.
+
+        Functions are called in this thread, one at a time, and one that hangs is not ended. Where a time limit,
+        `at_once`, `ask`, `cancel` or a journal is given, or a tool is async or has a time limit, it is as `run`.
+        """
+        tools = tools_of(tools)
+        if journal is not None or name is not None:
+            given: dict[str, Any] = {"tools": tools, "function": function, "limits": limits, "journal": journal, "name": name}
+            return without_loop(lambda: self.run(inputs, **given, **options))
+        if options or not self._core.is_plain(tools.catalogue):
+            run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
+            return self._sync(run, tools, options)
+        quick = self._core.run_quick(inputs, function, _dict(limits), tools.catalogue, False, RUN_SECONDS)
+        if type(quick) is not tuple:
+            return quick
+        return run_inline(quick[0], tools, RUN_SECONDS, None, _begun(quick))
+
+    def resume_sync(
+        self,
+        snapshot: bytes,
+        *,
+        answer: Any = _NOTHING,
+        failure: Any = _NOTHING,
+        tools: Given = None,
+        limits: Limits | None = None,
+        **options: Unpack[Options],
+    ) -> Outcome:
+        """`resume` without an event loop of yours, as `run_sync` is `run`."""
+        tools = tools_of(tools)
+        return self._sync(self._restored(snapshot, answer, failure, tools, limits), tools, options)
+
+    def _restored(self, snapshot: bytes, answer: Any, failure: Any, tools: Tools, limits: Limits | None) -> Run:
+        if answer is not _NOTHING and failure is not _NOTHING:
+            raise TypeError("expected `answer` or `failure`, found both")
+        missing = self._core.missing_tools(tools.catalogue)
+        if missing is not None:
+            raise missing
+        run = self.restore(snapshot, limits=limits)
+        if answer is not _NOTHING:
+            run.answer(answer)
+        elif failure is not _NOTHING:
+            run.fail(failure)
+        return run
+
+    def _sync(self, run: Run, tools: Tools, options: Options) -> Outcome:
+        plain = self._core.is_plain(tools.catalogue)
+        given = {key: value for key, value in options.items() if value is not None}
+        if plain and given.keys() <= {"on_call", "at_once"} and given.get("at_once", 1) == 1:
+            return run_inline(run, tools, RUN_SECONDS, options.get("on_call"))
+        rest = {**_DEFAULTS, "at_once": 1, **given}
+        return without_loop(lambda: Loop(run, tools, **rest).go())
+
+    def __repr__(self) -> str:
+        return f"<ilo.Program {', '.join(self.functions)}>"
+
+
+def _begun(quick: tuple[Any, ...]) -> Begun | None:
+    """What came of the call at which a quick run is; nothing where it was not made."""
+    _, kind, *rest = quick
+    return None if kind == "not made" else Begun(kind, *rest)
+
+
+def _with_defaults(options: Options) -> dict[str, Any]:
+    return {**_DEFAULTS, **{key: value for key, value in options.items() if value is not None}}
+
+
+def _dict(limits: Limits | None) -> dict[str, int] | None:
+    return None if limits is None else dict(limits)
+
+
+def without_loop(go: Callable[[], Any]) -> Any:
+    """Runs what a function gives, a coroutine, in an event loop of its own; in a thread where this one has a loop already."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(go())
+    result: list[Any] = []
+
+    def in_thread() -> None:
+        try:
+            result.append((asyncio.run(go()), None))
+        except BaseException as error:
+            result.append((None, error))
+
+    thread = threading.Thread(target=in_thread, name="ilo run")
+    thread.start()
+    thread.join()
+    value, error = result[0]
+    if error is not None:
+        raise error
+    return value

@@ -1,0 +1,230 @@
+"""Tools: functions, sync or async, with the signature that their type hints say."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+
+from ._ilo import Catalogue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, Literal, overload
+
+    from ._signature import Signature
+
+    Schema = dict[str, Any]
+    Function = Callable[..., Any]
+
+
+class Tool:
+    """A tool: a function with a name, a signature and a policy. `ilo.tool` makes it from a function.
+
+    `call` gets the arguments as a dict and gives the answer, or an awaitable of it where `is_async`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        call: Callable[[dict[str, Any]], Any],
+        *,
+        is_async: bool,
+        description: str | None = None,
+        input_schema: Schema | None = None,
+        output_schema: Schema | None = None,
+        validate: bool = True,
+        read_only: bool = False,
+        idempotent: bool = False,
+        retries: int = 0,
+        confirm: bool = False,
+        timeout: float | None = None,
+        on_doubt: Literal["ask", "fail", "stop"] = "ask",
+        requires_rollback: bool = False,
+    ) -> None:
+        if on_doubt not in ("ask", "fail", "stop"):
+            raise ValueError(f"tool `{name}`: `on_doubt` is 'ask', 'fail' or 'stop', found {on_doubt!r}")
+        if retries and not (idempotent or read_only):
+            raise ValueError(f"tool `{name}`: `retries` is only for tools that are `idempotent` or `read_only`")
+        self.name = name
+        self.call = call
+        self.is_async = is_async
+        self.description = description
+        self.input_schema = input_schema
+        self.output_schema = output_schema
+        self.validate = validate
+        self.read_only = read_only
+        self.idempotent = idempotent
+        self.retries = retries
+        self.confirm = confirm
+        self.timeout = timeout
+        self.on_doubt = on_doubt
+        self.requires_rollback = requires_rollback
+        self.function: Function | None = None
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Calls the function as it was written."""
+        if self.function is None:
+            raise TypeError(f"tool `{self.name}` is not a function; a program calls it")
+        return self.function(*arguments, **named)
+
+    def __repr__(self) -> str:
+        return f"<ilo.Tool {self.name}>"
+
+    def entry(self) -> Schema:
+        """Its entry in a catalogue, in MCP's form."""
+        entry: Schema = {"name": self.name, "validate": self.validate}
+        if self.description:
+            entry["description"] = self.description
+        if self.input_schema is not None:
+            entry["inputSchema"] = self.input_schema
+        if self.output_schema is not None:
+            entry["outputSchema"] = self.output_schema
+        if self.requires_rollback:
+            entry["policy"] = {"rollback": "required"}
+        return entry
+
+    def policy(self) -> tuple[str, bool, bool, int, bool, float | None, str, bool]:
+        """Its policy, as the catalogue takes it."""
+        rest = (self.confirm, self.timeout, self.on_doubt, self.requires_rollback)
+        return (self.name, self.read_only, self.idempotent, self.retries, *rest)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def tool(function: Function, /) -> Tool: ...
+    @overload
+    def tool(
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        read_only: bool = False,
+        idempotent: bool = False,
+        retries: int = 0,
+        confirm: bool = False,
+        timeout: float | None = None,
+        on_doubt: Literal["ask", "fail", "stop"] = "ask",
+        requires_rollback: bool = False,
+    ) -> Callable[[Function], Tool]: ...
+
+
+def tool(function: Function | None = None, /, *, name: str | None = None, **policy: Any) -> Any:
+    """Makes a tool of a function, sync or async.
+
+    Its name, description and signature are those of the function unless given. `read_only` says that it changes
+    nothing, so that it may be called early, beside others. `retries` repeats a failed call of a tool that is
+    `idempotent` or `read_only`; `confirm` asks a person before each call; `timeout` is in seconds.
+    """
+    if function is None:
+        return partial(_of_function, name=name, **policy)
+    return _of_function(function, name=name, **policy)
+
+
+def _of_function(function: Function, *, name: str | None = None, **policy: Any) -> Tool:
+    import inspect
+
+    from ._signature import Signature
+
+    if not callable(function):
+        raise TypeError(f"expected a function, found {function!r}")
+    name = name or getattr(function, "__name__", None)
+    if not name:
+        raise ValueError(f"{function!r} has no name; pass `name=` to `ilo.tool`")
+    is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)
+    )
+    description = policy.pop("description", None) or inspect.getdoc(function)
+    signature = Signature(name, function)
+
+    def call(arguments: dict[str, Any]) -> Any:
+        return signature.answer(function(**signature.arguments(arguments)))
+
+    async def call_async(arguments: dict[str, Any]) -> Any:
+        return signature.answer(await function(**signature.arguments(arguments)))
+
+    made = _Function(name, call_async if is_async else call, is_async=is_async, description=description, **policy)
+    made.function = function
+    made.signature = signature
+    return made
+
+
+class _Function(Tool):
+    """A tool of a function, whose schemas are made when they are first needed."""
+
+    signature: Signature
+
+    def entry(self) -> Schema:
+        self.input_schema = self.signature.input_schema
+        self.output_schema = self.signature.output_schema
+        return super().entry()
+
+
+class Tools:
+    """The tools that programs may call."""
+
+    def __init__(self, *tools: Tool | Function) -> None:
+        self._tools: dict[str, Tool] = {}
+        for given in tools:
+            made = given if isinstance(given, Tool) else _of_function(given)
+            if made.name in self._tools:
+                raise ValueError(f"two tools have the name `{made.name}`")
+            self._tools[made.name] = made
+
+    @classmethod
+    async def from_mcp(
+        cls,
+        session: Any,
+        *,
+        server: str | None = None,
+        read_only: Iterable[str] = (),
+        confirm: Iterable[str] = (),
+    ) -> Tools:
+        """The tools of an MCP server, over a session of the package `mcp` that is initialised.
+
+        With `server`, a tool `send` has the name `mcp://SERVER/send`, and programs may also write `send`.
+        A server's own hints are not trusted: name the tools that change nothing in `read_only`.
+        """
+        from ._mcp import tools_of
+
+        return cls(*await tools_of(session, server, frozenset(read_only), frozenset(confirm)))
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """Signatures, policies and calls, as the extension module takes them."""
+        import json
+
+        entries = json.dumps([tool.entry() for tool in self])
+        calls = [(tool.name, tool.call, tool.is_async) for tool in self]
+        return Catalogue(entries, [tool.policy() for tool in self], calls)
+
+    def signatures(self) -> list[str]:
+        """Each tool's call and answer as a model reads them."""
+        return self.catalogue.signatures()
+
+    def __or__(self, other: Tools) -> Tools:
+        return Tools(*self, *other) if isinstance(other, Tools) else NotImplemented
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __repr__(self) -> str:
+        return f"<ilo.Tools {', '.join(self._tools)}>"
+
+
+def tools_of(given: Tools | Iterable[Tool | Function] | None) -> Tools:
+    """The tools that a caller gave: `Tools`, or tools and functions one by one."""
+    if given is None:
+        return _NONE
+    return given if isinstance(given, Tools) else Tools(*given)
+
+
+_NONE = Tools()

@@ -1,0 +1,47 @@
+"""A tool for agents of langchain that runs ilo programs: `create_agent(model, tools=[run_program(tools)])`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.tools import StructuredTool, ToolException
+
+from ._agent import NAME, SCHEMA, Refused, Runner, text_of
+
+if TYPE_CHECKING:
+    from ._agent import OnSuspend
+    from ._program import Given, Notation
+
+__all__ = ["run_program"]
+
+
+def run_program(
+    tools: Given, *, notation: Notation = "tool-calling", on_suspend: OnSuspend | None = None, **options: Any
+) -> StructuredTool:
+    """A tool that runs a program over `tools`. The model gets the diagnostics of a program with errors.
+
+    `options` are those of `Program.run`. `on_suspend` gets the program and the `Suspended` where a tool
+    raised `ilo.Suspend`, and gives what the model gets.
+    """
+    runner = Runner(tools, notation, on_suspend, **options)
+
+    async def run(program: Any, input: Any = None) -> str:
+        try:
+            return text_of(await runner.run(program, input))
+        except Refused as refused:
+            raise ToolException(str(refused)) from refused
+
+    def run_sync(program: Any, input: Any = None) -> str:
+        try:
+            return text_of(runner.run_sync(program, input))
+        except Refused as refused:
+            raise ToolException(str(refused)) from refused
+
+    return StructuredTool.from_function(
+        func=run_sync,
+        coroutine=run,
+        name=NAME,
+        description=runner.description,
+        args_schema=SCHEMA,
+        handle_tool_error=True,
+    )

@@ -1,0 +1,88 @@
+//! Diagnostics as objects of Python. Offsets count characters, as indexes of a `str` do.
+
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_bindings::finding::{Finding, findings};
+use pyo3::prelude::*;
+
+/// What is wrong with a source, where, and what to write instead.
+#[pyclass(frozen, get_all, module = "ilo", name = "Diagnostic")]
+#[derive(Debug)]
+pub(crate) struct Diagnostic {
+    /// The stable code.
+    code: &'static str,
+    /// `error` or `warning`.
+    severity: &'static str,
+    /// The line, from 1.
+    line: u32,
+    /// The column in characters, from 1.
+    column: u32,
+    /// Where it begins, in characters.
+    start: usize,
+    /// One past where it ends, in characters.
+    end: usize,
+    /// What is wrong.
+    message: String,
+    /// What was expected.
+    expected: Option<String>,
+    /// What was found.
+    found: Option<String>,
+    /// The nearest valid name.
+    nearest: Option<String>,
+    /// What to write instead, in words.
+    help: Option<String>,
+    /// What the fix does.
+    fix_title: Option<String>,
+    /// The fix: start, end and new text of each edit.
+    edits: Vec<(usize, usize, String)>,
+    /// Other places that matter: line, column and message.
+    related: Vec<(u32, u32, String)>,
+    text: String,
+}
+
+#[pymethods]
+impl Diagnostic {
+    /// Whether it is an error.
+    #[getter]
+    fn is_error(&self) -> bool {
+        self.severity == "error"
+    }
+
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ilo.Diagnostic {}>", self.text)
+    }
+}
+
+impl From<Finding> for Diagnostic {
+    fn from(found: Finding) -> Diagnostic {
+        let (fix_title, edits) = found.fix.map(|fix| (fix.title, fix.edits)).unzip();
+        let edits = edits.unwrap_or_default().into_iter().map(|edit| (edit.start, edit.end, edit.text));
+        let related = found.related.into_iter().map(|place| (place.line, place.column, place.message));
+        Diagnostic {
+            code: found.code,
+            severity: found.severity,
+            line: found.line,
+            column: found.column,
+            start: found.start,
+            end: found.end,
+            message: found.message,
+            expected: found.expected,
+            found: found.found,
+            nearest: found.nearest,
+            help: found.help,
+            fix_title,
+            edits: edits.collect(),
+            related: related.collect(),
+            text: found.text,
+        }
+    }
+}
+
+/// All diagnostics of a source.
+pub(crate) fn all(source: &str, diagnostics: &Diagnostics) -> Vec<Diagnostic> {
+    let found = findings(source, diagnostics, |text| text.chars().count());
+    found.into_iter().map(Diagnostic::from).collect()
+}

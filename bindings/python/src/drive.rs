@@ -1,0 +1,280 @@
+//! Driving a run from Python: what to do next, as small tuples. The loop itself is in `ilo/_run.py`.
+
+use crate::journal::{Journaled, Session};
+use crate::outcome::outcome;
+use crate::run::{Call, Run, waiting};
+use crate::tools::Catalogue;
+use crate::values::{data, from_data};
+use ilo_asm::catalog::Tool;
+use ilo_bindings::known::Known;
+use ilo_bindings::limits::bounds;
+use ilo_drive::call_slots::CallSlots;
+use ilo_drive::data::Data;
+use ilo_drive::data::read::Bounds;
+use ilo_drive::failure::Failure;
+use ilo_drive::policy::{Policies, Policy};
+use ilo_drive::{Drive as Loop, Kind, Made, Next, Start, Ticket, World};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The longest time limit of a run: a year.
+const LONGEST: f64 = 365.0 * 86_400.0;
+/// Slices of the machine without the interpreter's lock before the loop in Python is asked again, so that an
+/// event loop can do other work: some milliseconds.
+const SLICES: usize = 4;
+
+/// What is around a run: its tools, the clock, and whether it was cancelled.
+#[derive(Debug)]
+struct Around {
+    tools: Arc<Known>,
+    until: Instant,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Policies for Around {
+    fn policy(&self, tool: &str) -> Option<&Policy> {
+        self.tools.policy(tool)
+    }
+}
+
+impl World for Around {
+    fn is_late(&self) -> bool {
+        Instant::now() >= self.until
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    fn signature(&self, tool: &str) -> Option<&Tool> {
+        self.tools.tool(tool)
+    }
+}
+
+/// A run that is driven.
+#[pyclass(module = "ilo._ilo")]
+#[derive(Debug)]
+pub(crate) struct Drive {
+    inner: Loop<Option<Duration>>,
+    world: Around,
+    bounds: Bounds,
+    /// Whether calls that have ended are given.
+    observed: bool,
+    journal: Option<Journaled>,
+    /// When calls of rollbacks began: the run's clock stops meanwhile.
+    entries: HashMap<u64, Instant>,
+}
+
+/// What may end a call, as `ilo/_run.py` numbers it.
+fn kind(kind: Kind) -> u8 {
+    match kind {
+        Kind::Ahead => 0,
+        Kind::Read => 1,
+        Kind::Change => 2,
+        Kind::Undo => 3,
+        Kind::Entry => 4,
+    }
+}
+
+impl Drive {
+    fn settled(&mut self, ticket: u64, result: Result<Data, Failure>) {
+        if let Some(begun) = self.entries.remove(&ticket) {
+            self.world.until = self.world.until.checked_add(begun.elapsed()).unwrap_or(self.world.until);
+        }
+        self.inner.settle(Ticket(ticket), result, None, &self.world);
+    }
+
+    /// What a call is for Python: its ticket, its tool's own name, arguments, kind, whether nothing else can
+    /// be done meanwhile, and its number.
+    fn start(&mut self, py: Python<'_>, start: &Start) -> PyResult<Py<PyAny>> {
+        let Ticket(ticket) = start.ticket;
+        if start.kind == Kind::Entry {
+            self.entries.insert(ticket, Instant::now());
+        }
+        let own = self.world.tools.own_name(&start.tool).unwrap_or(&start.tool);
+        let arguments = from_data(py, &start.arguments)?;
+        let key = start.key.as_deref();
+        let event = ("start", ticket, own, arguments, kind(start.kind), start.alone, key, start.confirmed);
+        event.into_py_any(py)
+    }
+
+    /// What is to be done next. What may take long is done without the interpreter's lock.
+    fn following(&mut self, py: Python<'_>, slices: usize) -> Next {
+        let (inner, world) = (&mut self.inner, &self.world);
+        match &mut self.journal {
+            Some(journal) => py.detach(|| inner.next(world, journal)),
+            None if slices == 0 => inner.next(world, &mut ()),
+            None => py.detach(|| inner.next(world, &mut ())),
+        }
+    }
+}
+
+/// A call that has ended: number in order, number within the run, tool, arguments, whether it has a value,
+/// the value or failure, whether a rollback made it, whether it was started ahead, whether it may have
+/// changed something although there is no answer.
+fn made(py: Python<'_>, made: &Made<Option<Duration>>) -> PyResult<Py<PyAny>> {
+    let turn = &made.turn;
+    let value = match &made.result {
+        Ok(value) => from_data(py, value)?,
+        Err(Failure::Limit(_, message)) => message.into_py_any(py)?,
+        Err(Failure::TimedOut) => "the time of the run is over".into_py_any(py)?,
+        Err(Failure::Interrupted) => "interrupted".into_py_any(py)?,
+        Err(failure) => failure.value().map_or_else(|| Ok(py.None()), |value| from_data(py, &value))?,
+    };
+    let arguments = from_data(py, &turn.arguments)?;
+    let call = (turn.seq, turn.number, turn.tool.as_str(), arguments, made.result.is_ok(), value);
+    ("made", call, turn.rollback, turn.ahead, made.doubt.is_some()).into_py_any(py)
+}
+
+#[pymethods]
+impl Drive {
+    /// Takes a run that was started or restored. `timeout` is in seconds.
+    #[new]
+    #[pyo3(signature = (run, tools, at_once, timeout, observed, session=None))]
+    fn new(
+        py: Python<'_>,
+        run: &Bound<'_, Run>,
+        tools: &Bound<'_, Catalogue>,
+        at_once: usize,
+        timeout: f64,
+        observed: bool,
+        session: Option<&Bound<'_, Session>>,
+    ) -> PyResult<Drive> {
+        if !(0.0..=LONGEST).contains(&timeout) {
+            return Err(PyValueError::new_err("`timeout` is seconds from 0 to a year"));
+        }
+        let time = Duration::from_secs_f64(timeout);
+        let (run, limits) = run.borrow_mut().take(py)?;
+        let until = Instant::now().checked_add(time).unwrap_or_else(Instant::now);
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let journal =
+            session.map(|session| Journaled::new(py, session.get(), Arc::clone(&cancelled))).transpose()?;
+        Ok(Drive {
+            inner: Loop::new(run, CallSlots::new(at_once), time),
+            world: Around { tools: Arc::clone(&tools.get().0), until, cancelled },
+            journal,
+            bounds: bounds(&limits),
+            observed,
+            entries: HashMap::new(),
+        })
+    }
+
+    /// What is to be done next: `start`, `drop`, `made`, `computing`, `wait` or `done`, with what belongs to
+    /// it.
+    fn next(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let mut slices = 0;
+        loop {
+            return match self.following(py, slices) {
+                Next::Due => continue,
+                Next::Made if !self.observed => continue,
+                Next::Computing if slices < SLICES => {
+                    slices += 1;
+                    continue;
+                }
+                Next::Start(start) => self.start(py, &start),
+                Next::Drop { ticket: Ticket(ticket), .. } => ("drop", ticket).into_py_any(py),
+                Next::Made => self.inner.made().map_or_else(|| Ok(py.None()), |call| made(py, call)),
+                Next::Computing => ("computing",).into_py_any(py),
+                Next::Wait => ("wait",).into_py_any(py),
+                Next::Done => ("done",).into_py_any(py),
+            };
+        }
+    }
+
+    /// Takes the answer of a call. What the language has no value for is a failure of the call.
+    fn settle(&mut self, ticket: u64, value: &Bound<'_, PyAny>) {
+        let result = data(value, &self.bounds).map_err(crate::values::Unfit::into_failure);
+        self.settled(ticket, result);
+    }
+
+    /// Takes the failure of a call: a text or another value.
+    fn fail(&mut self, ticket: u64, failure: &Bound<'_, PyAny>) {
+        let failure = data(failure, &self.bounds);
+        let failure = failure.map_or_else(crate::values::Unfit::into_failure, Failure::Failed);
+        self.settled(ticket, Err(failure));
+    }
+
+    /// A call may have been made, and there is no answer.
+    fn in_doubt(&mut self, ticket: u64, message: String) {
+        self.settled(ticket, Err(Failure::InDoubt(message)));
+    }
+
+    /// The time of the run was over before a call had ended.
+    fn timed_out(&mut self, ticket: u64) {
+        self.settled(ticket, Err(Failure::TimedOut));
+    }
+
+    /// The answer of a call comes later, from outside: the run waits for it in its journal.
+    fn defer(&mut self, ticket: u64) {
+        if let Some(journal) = &mut self.journal {
+            journal.defer();
+        }
+        self.settled(ticket, Ok(Data::Nil));
+    }
+
+    /// Gives the run back to its journal, if it has neither ended nor waits there.
+    fn release(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            journal.release();
+        }
+    }
+
+    /// A call was ended because the run was cancelled.
+    fn interrupted(&mut self, ticket: u64) {
+        self.settled(ticket, Err(Failure::Interrupted));
+    }
+
+    /// A call ahead of its turn was not made: the run makes it in its turn.
+    fn not_started(&mut self, ticket: u64) {
+        self.inner.not_started(Ticket(ticket));
+    }
+
+    /// Cancels the run: what it has done is rolled back.
+    fn cancel(&mut self) {
+        self.world.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The seconds that the run has left.
+    #[getter]
+    fn seconds_left(&self) -> f64 {
+        self.world.until.saturating_duration_since(Instant::now()).as_secs_f64()
+    }
+
+    /// How often a tool's call is made again after this failure, in seconds of pause; `None` where it is not.
+    fn pause(&self, tool: &str, retry: u32) -> Option<(f64, f64)> {
+        let policy = self.world.tools.policy(tool)?;
+        let again = policy.retries(&Failure::text(""), retry);
+        let (least, most) = Policy::pause(retry);
+        again.then_some((least.as_secs_f64(), most.as_secs_f64()))
+    }
+
+    /// The run as bytes, while it waits for the answer to a call.
+    fn snapshot<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        self.inner.run().snapshot(&mut bytes).ok()?;
+        Some(PyBytes::new(py, &bytes))
+    }
+
+    /// The call that the run waits for.
+    #[getter]
+    fn waiting(&self, py: Python<'_>) -> PyResult<Option<Call>> {
+        waiting(py, self.inner.run())
+    }
+
+    /// The outcome, once the run has one. With a journal it may wait instead, or have been there already:
+    /// then its number.
+    #[getter]
+    fn outcome(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        if let Some(left) = self.journal.as_ref().map(|journal| journal.left(py)).transpose()?.flatten() {
+            return Ok(Some(left));
+        }
+        let run = self.inner.run();
+        run.outcome().map(|found| outcome(py, run, found)).transpose()
+    }
+}

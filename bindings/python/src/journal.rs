@@ -1,0 +1,517 @@
+//! Durable runs: a journal on disk, the runs that it records, and what people decide.
+
+use crate::WORDS;
+use crate::errors::{cannot_start, journal_error, raise};
+use crate::limits::{DEEPEST, limits};
+use crate::outcome::stored;
+use crate::program::Core;
+use crate::run::Run;
+use crate::tools::Catalogue;
+use crate::values::{data, from_data};
+use ilo_bindings::limits::{bounds, input_bounds};
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, read};
+use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
+use ilo_drive::run::data_of;
+use ilo_journal::{
+    At, Beginning, Claim, Claimed, Decision, Error, Key, Left, Options, Recording, RunId, RunLimits, State,
+    Summary,
+};
+use ilo_vm::{Limits, Program};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The least time that a run gets that goes on: enough to come to its call.
+const LEAST: Duration = Duration::from_secs(1);
+
+/// A journal.
+#[pyclass(frozen, module = "ilo._ilo")]
+#[derive(Debug)]
+pub(crate) struct Store(Mutex<Option<Arc<ilo_journal::Store>>>);
+
+/// A run of a journal that this process is about to drive.
+#[pyclass(frozen, module = "ilo._ilo")]
+#[derive(Debug)]
+pub(crate) struct Session {
+    inner: Mutex<Option<(ilo_journal::Session, Option<String>)>>,
+    /// The seconds that the run has left.
+    #[pyo3(get)]
+    seconds: f64,
+}
+
+/// A run of a journal that waits for somebody.
+#[pyclass(frozen, get_all, module = "ilo", name = "Waiting")]
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    /// The number of the run in its journal.
+    run: i64,
+    /// Its name.
+    name: Option<String>,
+    /// Its state.
+    state: &'static str,
+    /// The number of the call at which it is.
+    call: u64,
+    /// The tool of that call.
+    tool: String,
+    /// The arguments of that call.
+    arguments: Py<PyAny>,
+}
+
+/// A run of a journal.
+#[pyclass(frozen, get_all, module = "ilo", name = "JournalRun")]
+#[derive(Debug)]
+pub(crate) struct JournalRun {
+    /// Its number.
+    run: i64,
+    /// Its name.
+    name: Option<String>,
+    /// The function that runs.
+    function: String,
+    /// Its state; `ended` once it has.
+    state: &'static str,
+    /// When it was started, in seconds since 1970.
+    started: f64,
+    /// Since when it is in this state, in seconds since 1970.
+    since: f64,
+    /// The number of the call at which it is.
+    call: Option<u64>,
+    /// The tool of that call.
+    tool: Option<String>,
+    /// The arguments of that call; nothing where this build cannot read the run.
+    arguments: Option<Py<PyAny>>,
+    /// The idempotency key of that call.
+    key: Option<String>,
+    /// Whether somebody has cancelled it.
+    cancelled: bool,
+    /// When it wakes, in seconds since 1970, if it sleeps.
+    wake: Option<f64>,
+    /// Its outcome, once it has ended.
+    outcome: Option<Py<PyAny>>,
+    /// Whether it can go on: nobody has to act first.
+    resumes: bool,
+}
+
+fn fails(py: Python<'_>) -> impl Fn(Error) -> PyErr + use<'_> {
+    move |error| journal_error(py, &error)
+}
+
+/// Seconds since 1970.
+#[allow(clippy::cast_precision_loss, reason = "milliseconds of 280,000 years are exact")]
+fn seconds(milliseconds: i64) -> f64 {
+    milliseconds as f64 / 1000.0
+}
+
+/// Milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Store {
+    fn open(&self, py: Python<'_>) -> PyResult<Arc<ilo_journal::Store>> {
+        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let closed = || raise(py, "JournalError", ("the journal is closed; open it again", "journal-closed"));
+        inner.clone().ok_or_else(closed)
+    }
+
+    /// Does what may wait for the disk, without the interpreter's lock.
+    fn wait<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl Send + FnOnce(&ilo_journal::Store) -> ilo_journal::Result<T>,
+    ) -> PyResult<T> {
+        let store = self.open(py)?;
+        py.detach(|| work(&store)).map_err(fails(py))
+    }
+}
+
+#[pymethods]
+impl Store {
+    /// Opens the journal at a path; `key` is 64 hexadecimal digits.
+    #[allow(clippy::needless_pass_by_value, reason = "PyO3 gives paths by value")]
+    #[new]
+    #[pyo3(signature = (path, create, key))]
+    fn new(py: Python<'_>, path: PathBuf, create: bool, key: Option<&str>) -> PyResult<Store> {
+        let key = key.map(Key::from_hex).transpose().map_err(fails(py))?;
+        let opened = py.detach(|| ilo_journal::Store::open(&path, &Options { create, key }));
+        Ok(Store(Mutex::new(Some(Arc::new(opened.map_err(fails(py))?)))))
+    }
+
+    /// Closes the journal; runs that are under way keep it open until they end.
+    fn close(&self, py: Python<'_>) {
+        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| drop(inner));
+    }
+
+    /// The number of the run with this name or number.
+    fn find(&self, py: Python<'_>, run: &str) -> PyResult<i64> {
+        self.wait(py, |store| store.find(run)).map(|RunId(run)| run)
+    }
+
+    /// The runs in the order of starting; `state` leaves out those in another one.
+    #[pyo3(signature = (state))]
+    fn list(&self, py: Python<'_>, state: Option<&str>) -> PyResult<Vec<JournalRun>> {
+        let store = self.open(py)?;
+        let (mut found, mut programs) = (Vec::new(), HashMap::new());
+        let listed = py.detach(|| {
+            store.list(|summary| {
+                if state.is_none_or(|state| state == state_of(&summary)) {
+                    found.push(summary);
+                }
+                true
+            })
+        });
+        listed.map_err(fails(py))?;
+        found.into_iter().map(|summary| shown(py, &store, &mut programs, summary)).collect()
+    }
+
+    /// One run.
+    fn show(&self, py: Python<'_>, run: i64) -> PyResult<JournalRun> {
+        let store = self.open(py)?;
+        let summary = py.detach(|| store.show(RunId(run))).map_err(fails(py))?;
+        shown(py, &store, &mut HashMap::new(), summary)
+    }
+
+    /// What people have decided on a run: the call, when, what, who.
+    fn decisions(&self, py: Python<'_>, run: i64) -> PyResult<Vec<(u64, f64, String, String)>> {
+        let all = self.wait(py, |store| store.decisions(RunId(run)))?;
+        Ok(all.into_iter().map(|found| (found.call, seconds(found.at), found.what, found.who)).collect())
+    }
+
+    /// Writes what a person decides; gives the state that follows.
+    #[pyo3(signature = (run, call, what, value, who))]
+    fn decide(
+        &self,
+        py: Python<'_>,
+        run: i64,
+        call: Option<u64>,
+        what: &str,
+        value: Option<&Bound<'_, PyAny>>,
+        who: &str,
+    ) -> PyResult<&'static str> {
+        let text = || value.map_or_else(|| Ok(String::new()), PyAnyMethods::extract::<String>);
+        let decision = match what {
+            "approve" => Decision::Approve,
+            "deny" => Decision::Deny(text()?),
+            "fail" => Decision::Fail(text()?),
+            "retry" => Decision::Retry,
+            "cancel" => Decision::Cancel,
+            _ => {
+                let none = py.None();
+                let value = value.unwrap_or_else(|| none.bind(py));
+                let read = data(value, &bounds(&Limits::default()));
+                Decision::Answer(read.map_err(|unfit| unfit.into_error(py, "the answer"))?.to_json())
+            }
+        };
+        self.wait(py, |store| store.resolve(RunId(run), call, &decision, who)).map(State::name)
+    }
+
+    /// Gives a run higher limits that has used its own up.
+    #[pyo3(signature = (run, fuel, tool_calls, time, who))]
+    fn more(
+        &self,
+        py: Python<'_>,
+        run: i64,
+        fuel: Option<u64>,
+        tool_calls: Option<u64>,
+        time: Option<f64>,
+        who: &str,
+    ) -> PyResult<&'static str> {
+        let time = time.map(Duration::try_from_secs_f64).transpose();
+        let time = time.map_err(|_| PyValueError::new_err("`time` is seconds"))?;
+        let mut limits = self.wait(py, |store| store.show(RunId(run)))?.limits;
+        raised("fuel", fuel, &mut limits.machine.fuel)?;
+        raised("tool_calls", tool_calls, &mut limits.machine.tool_calls)?;
+        raised("time", time.map(milliseconds), &mut limits.time_ms)?;
+        let decision = Decision::More(limits);
+        self.wait(py, |store| store.resolve(RunId(run), None, &decision, who)).map(State::name)
+    }
+
+    /// A run as bytes that another journal imports.
+    fn export<'py>(&self, py: Python<'py>, run: i64) -> PyResult<Bound<'py, PyBytes>> {
+        self.wait(py, |store| store.export(RunId(run))).map(|bytes| PyBytes::new(py, &bytes))
+    }
+
+    /// Adds a run that was exported; gives its number.
+    fn add(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<i64> {
+        self.wait(py, |store| store.import(bytes)).map(|RunId(run)| run)
+    }
+
+    /// Removes runs that ended more than so many days ago; gives how many.
+    fn prune(&self, py: Python<'_>, days: u32) -> PyResult<usize> {
+        self.wait(py, |store| store.prune(days))
+    }
+
+    /// A new run, which is in the journal from its first call that may change something.
+    #[allow(clippy::too_many_arguments, reason = "those of `Program.run`")]
+    #[pyo3(signature = (program, inputs, function, limits, tools, name, timeout))]
+    fn begin(
+        &self,
+        py: Python<'_>,
+        program: &Bound<'_, Core>,
+        inputs: Option<&Bound<'_, PyAny>>,
+        function: Option<&str>,
+        limits: Option<&Bound<'_, PyDict>>,
+        tools: &Bound<'_, Catalogue>,
+        name: Option<String>,
+        timeout: f64,
+    ) -> PyResult<(Run, Session)> {
+        if name.as_ref().is_some_and(|name| name.is_empty() || name.parse::<i64>().is_ok()) {
+            return Err(PyValueError::new_err("`name` is a text that is no number: runs have numbers"));
+        }
+        let store = self.open(py)?;
+        let time = Duration::try_from_secs_f64(timeout)
+            .map_err(|_| PyValueError::new_err("`timeout` is seconds from 0 to a year"))?;
+        let core = program.get();
+        let limits = self::limits(limits)?;
+        let (run, function, input) = core.begin(py, inputs, function, &limits, Some(tools))?;
+        let beginning = Beginning {
+            name: name.clone(),
+            input: input.to_json().into_bytes(),
+            program: core.program.to_bytes(),
+            function: core.program.function_name(function).to_owned(),
+            limits: RunLimits { machine: limits.clone(), time_ms: milliseconds(time) },
+        };
+        let session = ilo_journal::Session::new(store, beginning);
+        Ok((Run::new(run, limits), Session { inner: Mutex::new(Some((session, name))), seconds: timeout }))
+    }
+
+    /// Takes a run over: its machine and session, or its outcome, or what it waits for.
+    fn claim(&self, py: Python<'_>, run: i64, tools: &Bound<'_, Catalogue>) -> PyResult<Py<PyAny>> {
+        let store = self.open(py)?;
+        let summary = py.detach(|| store.show(RunId(run))).map_err(fails(py))?;
+        // Nothing of the run is changed where one of its tools is not there.
+        if matches!(&summary.at, At::Live(live) if live.state.is_for_owners()) {
+            let packed = py.detach(|| store.program(&summary.program)).map_err(fails(py))?;
+            if let Ok(program) = Program::load(&packed) {
+                let problems = tools.get().0.problems(program.tools(), &WORDS);
+                if !problems.is_empty() {
+                    return Err(cannot_start(py, problems));
+                }
+            }
+        }
+        match py.detach(|| store.claim(RunId(run))).map_err(fails(py))? {
+            Claim::Mine(claimed) => claimed_run(py, &store, *claimed)?.into_py_any(py),
+            Claim::Ended { outcome } => stored(py, &outcome),
+            Claim::Waits { state, call, .. } => {
+                let shown = shown(py, &store, &mut HashMap::new(), summary)?;
+                let (name, tool) = (shown.name, shown.tool.unwrap_or_default());
+                let arguments = shown.arguments.unwrap_or_else(|| py.None());
+                Waiting { run, name, state: state.name(), call, tool, arguments }.into_py_any(py)
+            }
+        }
+    }
+}
+
+/// Raises a limit: what was used before counts, so a lower one would leave nothing.
+fn raised(name: &str, given: Option<u64>, limit: &mut u64) -> PyResult<()> {
+    let Some(given) = given else { return Ok(()) };
+    if given <= *limit {
+        let message = format!("`{name}` expects more than the run had, which is {limit}; found {given}");
+        return Err(PyValueError::new_err(message));
+    }
+    *limit = given;
+    Ok(())
+}
+
+/// A run that was taken over, restored at its call.
+fn claimed_run(
+    py: Python<'_>,
+    store: &Arc<ilo_journal::Store>,
+    claimed: Claimed,
+) -> PyResult<(Run, Session)> {
+    let limits = claimed.limits.clone();
+    let restored = py.detach(|| {
+        if limits.machine.value_depth > DEEPEST {
+            return Err(format!("its values may be deeper than {DEEPEST}"));
+        }
+        let program = Program::load(&claimed.program).map_err(|error| error.to_string())?;
+        ilo_vm::Run::from_snapshot(&program, &claimed.snapshot, limits.machine.clone())
+            .map_err(|error| error.to_string())
+    });
+    let run = match restored {
+        Ok(run) => run,
+        Err(why) => {
+            py.detach(|| store.release(&claimed.lease).wait()).map_err(fails(py))?;
+            return Err(journal_error(py, &Error::unreadable(claimed.lease.run(), &why)));
+        }
+    };
+    let left = Duration::from_millis(limits.time_ms.saturating_sub(claimed.active_ms)).max(LEAST);
+    let name = claimed.lease.name().map(str::to_owned);
+    let session = ilo_journal::Session::resumed(Arc::clone(store), claimed);
+    let session = Session { inner: Mutex::new(Some((session, name))), seconds: left.as_secs_f64() };
+    Ok((Run::new(run, limits.machine), session))
+}
+
+fn state_of(summary: &Summary) -> &'static str {
+    match &summary.at {
+        At::Ended { .. } => "ended",
+        At::Live(live) if live.exported => "exported",
+        At::Live(live) => live.state.name(),
+    }
+}
+
+/// Programs that were loaded, by their hash.
+type Programs = HashMap<[u8; 32], Option<Program>>;
+
+/// A run as Python sees it.
+fn shown(
+    py: Python<'_>,
+    store: &ilo_journal::Store,
+    programs: &mut Programs,
+    summary: Summary,
+) -> PyResult<JournalRun> {
+    let state = state_of(&summary);
+    let mut shown = JournalRun {
+        run: summary.run.0,
+        name: summary.name,
+        function: summary.function,
+        state,
+        started: seconds(summary.started),
+        since: 0.0,
+        call: None,
+        tool: None,
+        arguments: None,
+        key: None,
+        cancelled: false,
+        wake: None,
+        outcome: None,
+        resumes: false,
+    };
+    match summary.at {
+        At::Ended { ended, outcome } => {
+            shown.since = seconds(ended);
+            shown.outcome = Some(stored(py, &outcome)?);
+        }
+        At::Live(live) => {
+            let load = || Program::load(&store.program(&summary.program).ok()?).ok();
+            let program = programs.entry(summary.program).or_insert_with(load).as_ref();
+            let arguments = program.and_then(|program| {
+                let limits = Limits { fuel: u64::MAX, ..summary.limits.machine };
+                let run = ilo_vm::Run::from_snapshot(program, &live.snapshot, limits).ok()?;
+                let mut json = String::new();
+                run.waiting()?.write_json(&mut json).ok()?;
+                Some(data_of(&json))
+            });
+            let asleep = live.state == State::Sleeping && live.wake.is_none_or(|wake| wake <= now());
+            shown.since = seconds(live.since);
+            shown.call = Some(live.call);
+            shown.tool = Some(live.tool);
+            shown.arguments = arguments.map(|found| from_data(py, &found)).transpose()?;
+            shown.key = Some(live.key);
+            shown.cancelled = live.cancel;
+            shown.wake = live.wake.map(seconds);
+            shown.resumes = !live.exported && (live.state.is_for_owners() || asleep);
+        }
+    }
+    Ok(shown)
+}
+
+#[pymethods]
+impl JournalRun {
+    fn __repr__(&self) -> String {
+        let name = self.name.as_ref().map(|name| format!(" {name:?}")).unwrap_or_default();
+        format!("<ilo.JournalRun {}{name}: {}>", self.run, self.state)
+    }
+}
+
+#[pymethods]
+impl Waiting {
+    #[classattr]
+    #[pyo3(name = "__match_args__")]
+    const MATCH: (&'static str, &'static str, &'static str) = ("run", "state", "call");
+
+    fn __repr__(&self) -> String {
+        format!("<ilo.Waiting run {}: {} at call {} of `{}`>", self.run, self.state, self.call, self.tool)
+    }
+}
+
+/// The recorder of a run that a journal holds.
+#[derive(Debug)]
+pub(crate) struct Journaled {
+    recording: Recording<'static>,
+    name: Option<String>,
+    /// Whether the answer of the call that ended last comes later, from outside.
+    later: bool,
+}
+
+impl Journaled {
+    /// Records in a session, which nobody has taken before; `cancel` is set once somebody cancels the run.
+    pub(crate) fn new(py: Python<'_>, session: &Session, cancel: Arc<AtomicBool>) -> PyResult<Journaled> {
+        let taken = session.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((session, name)) = taken else {
+            return Err(raise(py, "NotWaiting", ("the run is driven already",)));
+        };
+        let recording = Recording::new(session, || false, move || cancel.store(true, Ordering::Relaxed));
+        Ok(Journaled { recording, name, later: false })
+    }
+
+    /// The answer of the call that is settled next comes later.
+    pub(crate) fn defer(&mut self) {
+        self.later = true;
+    }
+
+    /// Gives the run back, if it was not left.
+    pub(crate) fn release(&mut self) {
+        self.recording.release();
+    }
+
+    /// What it waits for, or the number of the run that was there already; nothing where it has ended.
+    pub(crate) fn left(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        if let Some(error) = self.recording.error() {
+            return Err(journal_error(py, error));
+        }
+        match self.recording.session().left() {
+            Some(Left::Existing(RunId(run))) => run.into_py_any(py).map(Some),
+            Some(Left::Waits { run: RunId(run), state, call, tool, arguments, .. }) => {
+                let depth = DEEPEST + 1;
+                let bounds = Bounds { depth, ..input_bounds() };
+                let arguments = read(arguments.as_bytes(), &bounds).unwrap_or(Data::Nil);
+                let arguments = from_data(py, &arguments)?;
+                let (name, tool) = (self.name.clone(), tool.clone());
+                let waits = Waiting { run: *run, name, state: state.name(), call: *call, tool, arguments };
+                waits.into_py_any(py).map(Some)
+            }
+            Some(Left::Ended) | None => Ok(None),
+        }
+    }
+}
+
+impl Drop for Journaled {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl Recorder for Journaled {
+    fn before(&mut self, due: &Due<'_>) -> Result<Permit, NotRecorded> {
+        self.recording.before(due)
+    }
+
+    fn after(
+        &mut self,
+        due: &Due<'_>,
+        result: &Result<Data, ilo_drive::failure::Failure>,
+    ) -> Result<Taken, NotRecorded> {
+        if std::mem::take(&mut self.later) {
+            self.recording.defer()
+        } else {
+            self.recording.after(due, result)
+        }
+    }
+
+    fn end(&mut self, run: &ilo_vm::Run) -> Result<(), NotRecorded> {
+        self.recording.end(run)
+    }
+}

@@ -1,0 +1,29 @@
+//! The limits of a run as Python gives them: a dict with a key for each that differs from its default.
+
+use crate::WORDS;
+use ilo_bindings::limits::set;
+use ilo_vm::Limits;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The deepest value that this package reads or gives: it recurses, and threads may have small stacks.
+pub(crate) use ilo_bindings::limits::DEEPEST;
+
+/// Reads the limits of a run.
+///
+/// # Errors
+/// A key that is none, and a value that is no natural number.
+pub(crate) fn limits(given: Option<&Bound<'_, PyDict>>) -> PyResult<Limits> {
+    let mut limits = Limits::default();
+    for (key, value) in given.into_iter().flatten() {
+        let key: String = key.extract()?;
+        let number: u64 = value.extract().map_err(|_| {
+            PyValueError::new_err(format!("limits: `{key}` expects a number from 0 to 2^64 - 1"))
+        })?;
+        let deep = key == "value_depth";
+        set(&mut limits, &key, number, &WORDS)
+            .map_err(|why| if deep { PyValueError::new_err(why) } else { PyTypeError::new_err(why) })?;
+    }
+    Ok(limits)
+}

@@ -1,0 +1,295 @@
+//! How a run ended, as Python matches it.
+
+use crate::limits::DEEPEST;
+use crate::values::{from_data, from_view};
+use ilo_bindings::limits::input_bounds;
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, read};
+use ilo_spec::program::Number;
+use ilo_vm::{Outcome, Run, Status};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Levels of an outcome around the values in it.
+const OUTER: usize = 4;
+
+/// What every outcome has beside its value.
+#[derive(Debug, Default)]
+struct Rest {
+    fuel: u64,
+    compensation_failures: Vec<(String, Py<PyAny>)>,
+    rolled_back: Vec<(String, u64)>,
+    not_rolled_back: Vec<(String, String)>,
+}
+
+impl Rest {
+    fn of(py: Python<'_>, run: &Run, outcome: Outcome<'_>) -> PyResult<Rest> {
+        let failed = outcome.compensation_failures();
+        let failed = failed.map(|(tool, failure)| Ok((tool.to_owned(), from_view(py, failure)?)));
+        let left = outcome.not_rolled_back();
+        Ok(Rest {
+            fuel: run.fuel_used(),
+            compensation_failures: failed.collect::<PyResult<_>>()?,
+            rolled_back: outcome.rolled_back().map(|(tool, number)| (tool.to_owned(), number)).collect(),
+            not_rolled_back: left.map(|(tool, why)| (tool.to_owned(), why.to_owned())).collect(),
+        })
+    }
+}
+
+impl Rest {
+    /// Of an outcome as JSON.
+    fn stored(py: Python<'_>, found: &Data) -> PyResult<Rest> {
+        let mut rest = Rest::default();
+        for entry in items(found.get("compensation_failures")) {
+            let error = entry.get("error").map_or_else(|| Ok(py.None()), |error| from_data(py, error))?;
+            rest.compensation_failures.push((text(entry.get("tool")), error));
+        }
+        for entry in items(found.get("rolled_back")) {
+            if let Some(Data::Number(Number::Int(number))) = entry.get("number") {
+                let number = u64::try_from(*number).unwrap_or(0);
+                rest.rolled_back.push((text(entry.get("tool")), number));
+            }
+        }
+        for entry in items(found.get("not_rolled_back")) {
+            rest.not_rolled_back.push((text(entry.get("tool")), text(entry.get("why"))));
+        }
+        Ok(rest)
+    }
+}
+
+/// The getters that all outcomes share.
+macro_rules! outcome {
+    ($name:ident { $($own:item)* }) => {
+        #[pymethods]
+        impl $name {
+            $($own)*
+
+            /// The fuel that the run has used.
+            #[getter]
+            fn fuel(&self) -> u64 {
+                self.rest.fuel
+            }
+
+            /// The rollbacks that failed: the tool, and its failure.
+            #[getter]
+            fn compensation_failures(&self, py: Python<'_>) -> Vec<(String, Py<PyAny>)> {
+                let all = self.rest.compensation_failures.iter();
+                all.map(|(tool, failure)| (tool.clone(), failure.clone_ref(py))).collect()
+            }
+
+            /// The rollbacks that were made: the tool, and the number of its call.
+            #[getter]
+            fn rolled_back(&self) -> Vec<(String, u64)> {
+                self.rest.rolled_back.clone()
+            }
+
+            /// The calls that may have changed something and that nothing undid: the tool, and why.
+            #[getter]
+            fn not_rolled_back(&self) -> Vec<(String, String)> {
+                self.rest.not_rolled_back.clone()
+            }
+        }
+    };
+}
+
+/// The run ended with a value.
+#[pyclass(frozen, module = "ilo", name = "Ok")]
+#[derive(Debug)]
+pub(crate) struct OkOutcome {
+    value: Py<PyAny>,
+    rest: Rest,
+}
+
+outcome! { OkOutcome {
+    #[classattr]
+    #[pyo3(name = "__match_args__")]
+    const MATCH: (&'static str,) = ("value",);
+
+    #[new]
+    fn new(value: Py<PyAny>) -> OkOutcome {
+        OkOutcome { value, rest: Rest::default() }
+    }
+
+    /// The value.
+    #[getter]
+    fn value(&self, py: Python<'_>) -> Py<PyAny> {
+        self.value.clone_ref(py)
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        other.cast::<OkOutcome>().map_or(Ok(false), |other| self.value.bind(py).eq(&other.get().value))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Ok({})", self.value.bind(py).repr()?))
+    }
+} }
+
+/// The run ended with a failure, in a function whose output type is a result.
+#[pyclass(frozen, module = "ilo", name = "Err")]
+#[derive(Debug)]
+pub(crate) struct ErrOutcome {
+    error: Py<PyAny>,
+    rest: Rest,
+}
+
+outcome! { ErrOutcome {
+    #[classattr]
+    #[pyo3(name = "__match_args__")]
+    const MATCH: (&'static str,) = ("error",);
+
+    #[new]
+    fn new(error: Py<PyAny>) -> ErrOutcome {
+        ErrOutcome { error, rest: Rest::default() }
+    }
+
+    /// The failure.
+    #[getter]
+    fn error(&self, py: Python<'_>) -> Py<PyAny> {
+        self.error.clone_ref(py)
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        other.cast::<ErrOutcome>().map_or(Ok(false), |other| self.error.bind(py).eq(&other.get().error))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Err({})", self.error.bind(py).repr()?))
+    }
+} }
+
+/// The run ended with a fault, which no program can handle.
+#[pyclass(frozen, module = "ilo", name = "Fault")]
+#[derive(Debug)]
+pub(crate) struct FaultOutcome {
+    code: String,
+    message: String,
+    function: String,
+    position: Option<(u32, u32)>,
+    instruction: u32,
+    rest: Rest,
+}
+
+outcome! { FaultOutcome {
+    #[classattr]
+    #[pyo3(name = "__match_args__")]
+    const MATCH: (&'static str, &'static str) = ("code", "message");
+
+    #[new]
+    fn new(code: String, message: String) -> FaultOutcome {
+        let (function, rest) = (String::new(), Rest::default());
+        FaultOutcome { code, message, function, position: None, instruction: 0, rest }
+    }
+
+    /// The stable code.
+    #[getter]
+    fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// What went wrong.
+    #[getter]
+    fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The function in which it happened.
+    #[getter]
+    fn function(&self) -> &str {
+        &self.function
+    }
+
+    /// The line in the source; `None` in a stripped program.
+    #[getter]
+    fn line(&self) -> Option<u32> {
+        self.position.map(|(line, _)| line)
+    }
+
+    /// The column in the source; `None` in a stripped program.
+    #[getter]
+    fn column(&self) -> Option<u32> {
+        self.position.map(|(_, column)| column)
+    }
+
+    /// The instruction, counted over the whole program.
+    #[getter]
+    fn instruction(&self) -> u32 {
+        self.instruction
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let other = other.cast::<FaultOutcome>();
+        other.is_ok_and(|other| (&self.code, &self.message) == (&other.get().code, &other.get().message))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Fault({:?}, {:?})", self.code, self.message)
+    }
+} }
+
+/// The outcome of a run that has ended.
+pub(crate) fn outcome(py: Python<'_>, run: &Run, outcome: Outcome<'_>) -> PyResult<Py<PyAny>> {
+    let rest = Rest::of(py, run, outcome)?;
+    Ok(match outcome.status() {
+        Status::Ok(value) => Py::new(py, OkOutcome { value: from_view(py, value)?, rest })?.into_any(),
+        Status::Err(error) => Py::new(py, ErrOutcome { error: from_view(py, error)?, rest })?.into_any(),
+        Status::Fault(fault) => {
+            let fault = FaultOutcome {
+                code: fault.code.to_string(),
+                message: fault.message.clone(),
+                function: fault.function.clone(),
+                position: fault.position,
+                instruction: fault.pc,
+                rest,
+            };
+            Py::new(py, fault)?.into_any()
+        }
+    })
+}
+
+/// An outcome that a journal has stored as JSON. The fuel is not stored: it is 0.
+pub(crate) fn stored(py: Python<'_>, json: &[u8]) -> PyResult<Py<PyAny>> {
+    let bounds = Bounds { depth: DEEPEST + OUTER, ..input_bounds() };
+    let found = read(json, &bounds)
+        .map_err(|error| PyValueError::new_err(format!("the outcome in the journal: {error}")))?;
+    let rest = Rest::stored(py, &found)?;
+    let value = |name: &str| found.get(name).map_or_else(|| Ok(py.None()), |value| from_data(py, value));
+    match found.get("status") {
+        Some(Data::Text(status)) if status == "ok" => {
+            Py::new(py, OkOutcome { value: value("value")?, rest }).map(Py::into_any)
+        }
+        Some(Data::Text(status)) if status == "err" => {
+            Py::new(py, ErrOutcome { error: value("error")?, rest }).map(Py::into_any)
+        }
+        _ => {
+            let at = found.get("at");
+            let number = |name| match at.and_then(|at| at.get(name)) {
+                Some(Data::Number(Number::Int(number))) => u32::try_from(*number).ok(),
+                _ => None,
+            };
+            let fault = FaultOutcome {
+                code: text(found.get("code")),
+                message: text(found.get("message")),
+                function: text(at.and_then(|at| at.get("function"))),
+                position: number("line").zip(number("column")),
+                instruction: number("instruction").unwrap_or(0),
+                rest,
+            };
+            Py::new(py, fault).map(Py::into_any)
+        }
+    }
+}
+
+fn text(value: Option<&Data>) -> String {
+    match value {
+        Some(Data::Text(text)) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+fn items(value: Option<&Data>) -> &[Data] {
+    match value {
+        Some(Data::List(items)) => items,
+        _ => &[],
+    }
+}

@@ -1,0 +1,35 @@
+//! A problem with an input, a tool or a snapshot, as data.
+
+use ilo_drive::problem::Problem as Found;
+use pyo3::prelude::*;
+
+/// One thing that is in the way of a run.
+#[pyclass(frozen, get_all, module = "ilo", name = "Problem")]
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// The stable code.
+    code: &'static str,
+    /// The input or the tool; empty for other problems.
+    place: String,
+    /// The message: expected, found, and the fix.
+    message: String,
+    text: String,
+}
+
+impl From<Found> for Problem {
+    fn from(found: Found) -> Problem {
+        let text = found.to_string();
+        Problem { code: found.code.as_str(), place: found.place, message: found.message, text }
+    }
+}
+
+#[pymethods]
+impl Problem {
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ilo.Problem {}>", self.text)
+    }
+}

@@ -1,0 +1,246 @@
+//! Runs whose tools answer at once, without a loop in Python: what a call costs is little more than the call.
+//!
+//! It does the common case only: tools that need no confirmation, no retries and no look-ahead, and that
+//! answer in time with a value that fits. Anything else is handed over to the loops in `ilo/_run.py`, with
+//! what came of the call that was made last.
+
+use crate::WORDS;
+use crate::outcome::outcome;
+use crate::program::Core;
+use crate::run::{HELD, Run, advance};
+use crate::tools::{Callable, Catalogue};
+use crate::values::{arguments, datum, owned};
+use bumpalo::Bump;
+use ilo_asm::catalog::Tool;
+use ilo_bindings::known::Known;
+use ilo_bindings::limits::bounds;
+use ilo_bindings::start::missing;
+use ilo_drive::policy::Policies as _;
+use ilo_drive::run::data_of;
+use ilo_drive::validate::misfit;
+use ilo_vm::Limits;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyException;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyIterator;
+use pyo3::types::iterator::PySendResult;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How a program calls the tools of one catalogue.
+#[derive(Debug)]
+pub(crate) struct Wiring {
+    known: Arc<Known>,
+    /// For each tool of the program; nothing for those whose calls are not for this loop.
+    calls: Vec<Option<Wired>>,
+    /// Whether every tool is there, and nothing else is in the way of a run.
+    is_complete: bool,
+    /// Whether the tools are functions without a time limit of their own.
+    is_plain: bool,
+}
+
+/// A tool that may be called from here.
+#[derive(Debug)]
+struct Wired {
+    /// Its own name.
+    name: String,
+    read_only: bool,
+    /// Whether arguments and answers are held against schemas.
+    checks_arguments: bool,
+    checks_answer: bool,
+}
+
+impl Wiring {
+    /// How a program calls these tools.
+    pub(crate) fn new(program: &ilo_vm::Program, tools: &Catalogue) -> Wiring {
+        let known = Arc::clone(&tools.0);
+        let wired = |name: &str| {
+            let (tool, policy) = (known.tool(name)?, known.policy(name)?);
+            let quick = !policy.confirm && policy.retries == 0 && tools.1.contains_key(&tool.name);
+            quick.then(|| Wired {
+                name: tool.name.clone(),
+                read_only: policy.read_only,
+                checks_arguments: tool.is_validated() && !tool.input().is_any(),
+                checks_answer: tool.is_validated() && !tool.output().is_any(),
+            })
+        };
+        let calls = program.tools().map(wired).collect();
+        let is_complete = missing(program, &known, &WORDS).is_empty();
+        let waits = |name| {
+            let is_async =
+                known.own_name(name).and_then(|own| tools.1.get(own)).is_some_and(|own| own.is_async);
+            is_async || known.policy(name).is_some_and(|policy| policy.timeout.is_some())
+        };
+        let is_plain = !program.tools().any(waits);
+        Wiring { known, calls, is_complete, is_plain }
+    }
+
+    /// Whether the tools are functions without a time limit of their own.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Whether nothing is in the way of a run.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Whether it is of these tools.
+    pub(crate) fn is_of(&self, tools: &Catalogue) -> bool {
+        Arc::ptr_eq(&self.known, &tools.0)
+    }
+}
+
+/// What came of a call that another loop goes on with.
+enum Left<'py> {
+    /// It was not made.
+    NotMade,
+    /// It has this value.
+    Value(Bound<'py, PyAny>),
+    /// It has raised this.
+    Raised(PyErr),
+    /// It waits: an awaitable that has begun, and what it gave.
+    Waits(Bound<'py, PyAny>, Bound<'py, PyAny>),
+}
+
+/// A run on its way.
+struct Quick<'r, 'py> {
+    py: Python<'py>,
+    run: &'r mut ilo_vm::Run,
+    limits: &'r Limits,
+    wiring: &'r Wiring,
+    tools: &'r Catalogue,
+    until: Instant,
+    /// Whether it is in an event loop: there functions run in threads, and calls of read-only tools may start
+    /// early, both of which are for another loop.
+    is_async: bool,
+    arena: Bump,
+}
+
+impl<'py> Quick<'_, 'py> {
+    /// Runs as far as it can; nothing where the run has ended.
+    fn go(&mut self) -> PyResult<Option<Left<'py>>> {
+        loop {
+            if !self.is_async {
+                advance(self.py, self.run)?;
+            } else if self.run.step_within(HELD).is_none() {
+                // The event loop has other work while the program computes.
+                return Ok(Some(Left::NotMade));
+            }
+            let Some(call) = self.run.waiting() else { return Ok(None) };
+            let wired = self.wiring.calls.get(call.tool_index()).and_then(Option::as_ref);
+            let own = wired.and_then(|wired| Some((wired, self.tools.1.get(&wired.name)?)));
+            let Some((wired, callable)) =
+                own.filter(|(_, own)| own.is_async == self.is_async && !call.is_rollback())
+            else {
+                return Ok(Some(Left::NotMade));
+            };
+            if (wired.read_only && self.is_async) || Instant::now() >= self.until {
+                return Ok(Some(Left::NotMade));
+            }
+            if wired.checks_arguments && !self.arguments_fit(wired) {
+                return Ok(Some(Left::NotMade));
+            }
+            if let Some(left) = self.call(wired, callable)? {
+                return Ok(Some(left));
+            }
+        }
+    }
+
+    fn tool(&self, wired: &Wired) -> Option<&Tool> {
+        self.wiring.known.tool(&wired.name)
+    }
+
+    fn arguments_fit(&self, wired: &Wired) -> bool {
+        let mut json = String::new();
+        // Writing to a string does not fail.
+        let _ = self.run.waiting().map(|call| call.write_json(&mut json));
+        self.tool(wired).is_none_or(|tool| misfit(tool.input(), &data_of(&json)).is_none())
+    }
+
+    /// Makes a call and gives its answer to the run; else says what came of it.
+    fn call(&mut self, wired: &Wired, callable: &Callable) -> PyResult<Option<Left<'py>>> {
+        let Some(call) = self.run.waiting() else { return Ok(None) };
+        let given = arguments(self.py, &call)?;
+        if !wired.read_only
+            && let Some(mut call) = self.run.pending()
+        {
+            call.may_change();
+        }
+        let called = callable.call.bind(self.py).call1((given,));
+        let answered =
+            if callable.is_async { called.and_then(|found| begin(&found)) } else { called.map(Begun::Value) };
+        let value = match answered {
+            Ok(Begun::Value(value)) => value,
+            Ok(Begun::Waits(call, waits)) => return Ok(Some(Left::Waits(call, waits))),
+            // `KeyboardInterrupt` and the like end the caller.
+            Err(error) if callable.is_async || error.is_instance_of::<PyException>(self.py) => {
+                return Ok(Some(Left::Raised(error)));
+            }
+            Err(error) => return Err(error),
+        };
+        let bounds = bounds(self.limits);
+        self.arena.reset();
+        let read = datum(&value, &bounds, &self.arena);
+        let fits = |read| {
+            let tool = if wired.checks_answer { self.tool(wired) } else { None };
+            tool.is_none_or(|tool| misfit(tool.output(), &owned(read)).is_none())
+        };
+        match read {
+            Ok(read) if Instant::now() < self.until && fits(read) => {
+                if let Some(call) = self.run.pending() {
+                    // An answer that passes a limit has ended the run with that fault.
+                    drop(call.answer(read));
+                }
+                Ok(None)
+            }
+            _ => Ok(Some(Left::Value(value))),
+        }
+    }
+}
+
+/// An awaitable that has begun.
+enum Begun<'py> {
+    Value(Bound<'py, PyAny>),
+    Waits(Bound<'py, PyAny>, Bound<'py, PyAny>),
+}
+
+/// Begins an awaitable: its value, if it does not wait.
+fn begin<'py>(call: &Bound<'py, PyAny>) -> PyResult<Begun<'py>> {
+    let py = call.py();
+    let awaited = call.call_method0(intern!(py, "__await__"))?;
+    let iterator = awaited.cast::<PyIterator>().map_err(PyErr::from)?;
+    Ok(match iterator.send(py.None().bind(py))? {
+        PySendResult::Return(value) => Begun::Value(value),
+        PySendResult::Next(waits) => Begun::Waits(awaited, waits),
+    })
+}
+
+/// Drives a run that was started. Gives the outcome; or, for another loop, the run, what came of the call at
+/// which it is (`not made`, `value`, `raised`, `waits`), and the objects that belong to it.
+pub(crate) fn run_quick(
+    py: Python<'_>,
+    core: &Core,
+    (mut run, limits): (ilo_vm::Run, Limits),
+    tools: &Catalogue,
+    is_async: bool,
+    seconds: f64,
+) -> PyResult<Py<PyAny>> {
+    let wiring = core.wiring(tools);
+    let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    let until = Instant::now().checked_add(time).unwrap_or_else(Instant::now);
+    let (wiring, arena) = (&*wiring, Bump::new());
+    let mut quick = Quick { py, run: &mut run, limits: &limits, wiring, tools, until, is_async, arena };
+    let left = quick.go()?;
+    let Some(left) = left else {
+        return run.outcome().map_or_else(|| Ok(py.None()), |found| outcome(py, &run, found));
+    };
+    let run = Run::new(run, limits);
+    match left {
+        Left::NotMade => (run, "not made").into_py_any(py),
+        Left::Value(value) => (run, "value", value).into_py_any(py),
+        Left::Raised(error) => (run, "raised", error.into_value(py)).into_py_any(py),
+        Left::Waits(call, waits) => (run, "waits", call, waits).into_py_any(py),
+    }
+}

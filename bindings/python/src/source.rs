@@ -1,0 +1,125 @@
+//! Sources: checking, building, fixing, converting, laying out, drawing; cards and explanations.
+
+use crate::WORDS;
+use crate::diagnostic::{Diagnostic, all};
+use crate::program::Core;
+use crate::tools::Catalogue;
+use ilo_asm::notation::Notation;
+use ilo_asm::prompt;
+use ilo_bindings::source::{self, Work};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// A notation by its name.
+fn notation(name: Option<&str>) -> PyResult<Option<Notation>> {
+    name.map(|name| name.parse().map_err(PyValueError::new_err)).transpose()
+}
+
+/// Does work on a source without the interpreter's lock.
+fn work<T: Send>(
+    py: Python<'_>,
+    source: &str,
+    tools: Option<&Bound<'_, Catalogue>>,
+    from: Option<&str>,
+    make: impl Send + FnOnce(&Work<'_>) -> T,
+) -> PyResult<T> {
+    let (from, tools) = (notation(from)?, tools.map(|tools| Arc::clone(&tools.get().0)));
+    Ok(py.detach(|| make(&Work { tools: tools.as_deref(), ..Work::new(source, from, &WORDS) })))
+}
+
+/// Builds a source: the program where there is no error, and what was found.
+#[pyfunction]
+#[pyo3(signature = (source, tools, notation, strip))]
+pub(crate) fn build(
+    py: Python<'_>,
+    source: &str,
+    tools: Option<&Bound<'_, Catalogue>>,
+    notation: Option<&str>,
+    strip: bool,
+) -> PyResult<(Option<Core>, Vec<Diagnostic>)> {
+    let built = work(py, source, tools, notation, |work| {
+        let (program, found) = Work { strip, ..*work }.build()?;
+        Ok::<_, String>((program, all(source, &found)))
+    })?;
+    let (program, found) = built.map_err(PyValueError::new_err)?;
+    Ok((program.map(Core::new), found))
+}
+
+/// Applies every fix that is the only one: the new source, how many were applied, and what is left.
+#[pyfunction]
+#[pyo3(signature = (source, tools, notation))]
+pub(crate) fn fix(
+    py: Python<'_>,
+    source: &str,
+    tools: Option<&Bound<'_, Catalogue>>,
+    notation: Option<&str>,
+) -> PyResult<(String, usize, Vec<Diagnostic>)> {
+    work(py, source, tools, notation, |work| {
+        let (text, fixed, left) = work.fix();
+        let left = all(&text, &left);
+        (text, fixed, left)
+    })
+}
+
+/// What is made of a source, and what was found; nothing is made of one with an error.
+type Made = (Option<String>, Vec<Diagnostic>);
+
+fn made(
+    py: Python<'_>,
+    source: &str,
+    from: Option<&str>,
+    make: impl Send + FnOnce(&Work<'_>) -> source::Made,
+) -> PyResult<Made> {
+    work(py, source, None, from, |work| {
+        let (text, found) = make(work);
+        (text, all(source, &found))
+    })
+}
+
+/// A source in another notation.
+#[pyfunction]
+#[pyo3(signature = (source, to, notation))]
+pub(crate) fn convert(py: Python<'_>, source: &str, to: &str, notation: Option<&str>) -> PyResult<Made> {
+    let to: Notation = to.parse().map_err(PyValueError::new_err)?;
+    made(py, source, notation, |work| work.convert(to))
+}
+
+/// A source as a picture.
+#[pyfunction]
+#[pyo3(signature = (source, form, notation))]
+pub(crate) fn graph(py: Python<'_>, source: &str, form: &str, notation: Option<&str>) -> PyResult<Made> {
+    let form: ilo_graph::Format = form.parse().map_err(PyValueError::new_err)?;
+    made(py, source, notation, |work| work.graph(form))
+}
+
+/// A source in its canonical layout.
+#[pyfunction]
+#[pyo3(name = "format", signature = (source, notation))]
+pub(crate) fn layout(py: Python<'_>, source: &str, notation: Option<&str>) -> PyResult<Made> {
+    #[allow(clippy::redundant_closure_for_method_calls, reason = "the method has one lifetime")]
+    made(py, source, notation, |work| work.layout())
+}
+
+/// The notation that a source looks like.
+#[pyfunction]
+pub(crate) fn detect(source: &str) -> Option<String> {
+    Notation::detect(source).map(|notation| notation.to_string())
+}
+
+/// The text that teaches a model a notation, and the tools.
+#[pyfunction]
+#[pyo3(signature = (notation, tools))]
+pub(crate) fn card(notation: &str, tools: Option<&Bound<'_, Catalogue>>) -> PyResult<String> {
+    let notation: Notation = notation.parse().map_err(PyValueError::new_err)?;
+    Ok(prompt::prompt(notation, tools.map(|tools| &tools.get().0.catalog)))
+}
+
+/// The explanation of an error code.
+///
+/// # Errors
+/// `ValueError` for a code that does not exist, with the nearest one.
+#[pyfunction]
+pub(crate) fn explain(code: &str) -> PyResult<&'static str> {
+    source::explain(code).map_err(PyValueError::new_err)
+}

@@ -1,0 +1,63 @@
+//! What a run knows of the tools: their signatures and policies. The functions themselves stay in Python.
+
+use ilo_asm::catalog::{Catalog, Tool};
+use ilo_bindings::known::{self, Known};
+use ilo_drive::policy::{OnDoubt, Policy};
+use pyo3::exceptions::PyValueError;
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The policy of a tool as Python gives it: name, `read_only`, `idempotent`, `retries`, `confirm`, seconds,
+/// what follows a call without an answer, whether each call needs a ROLLBACK.
+type Given = (String, bool, bool, u32, bool, Option<f64>, String, bool);
+
+/// What calls a tool: it takes the arguments as a dict.
+#[derive(Debug)]
+pub(crate) struct Callable {
+    pub(crate) call: Py<PyAny>,
+    pub(crate) is_async: bool,
+}
+
+/// Signatures and policies of tools, and what calls them.
+#[pyclass(frozen, module = "ilo._ilo")]
+#[derive(Debug)]
+pub(crate) struct Catalogue(pub(crate) Arc<Known>, pub(crate) HashMap<String, Callable>);
+
+#[pymethods]
+impl Catalogue {
+    /// Reads a catalogue in MCP's form, and for each tool its policy, what calls it, and whether that is
+    /// async.
+    #[new]
+    fn new(json: &str, policies: Vec<Given>, calls: Vec<(String, Py<PyAny>, bool)>) -> PyResult<Catalogue> {
+        let catalog =
+            Catalog::from_json(json).map_err(|error| PyValueError::new_err(format!("tools: {error}")))?;
+        let policies = policies.into_iter().map(policy).collect::<PyResult<_>>()?;
+        let calls = calls.into_iter().map(|(name, call, is_async)| (name, Callable { call, is_async }));
+        Ok(Catalogue(Arc::new(Known { catalog, policies }), calls.collect()))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.1.values().try_for_each(|found| visit.call(&found.call))
+    }
+
+    /// The own name of the tool that a program calls by this name.
+    fn own_name(&self, name: &str) -> Option<&str> {
+        self.0.own_name(name)
+    }
+
+    /// Each tool's call and answer as a model reads them.
+    fn signatures(&self) -> Vec<String> {
+        self.0.catalog.tools().iter().map(Tool::signature).collect()
+    }
+}
+
+fn policy(given: Given) -> PyResult<(String, Policy)> {
+    let (name, read_only, idempotent, retries, confirm, seconds, on_doubt, requires_rollback) = given;
+    let stop = on_doubt == "stop";
+    let given = known::Given { read_only, idempotent, retries, confirm, seconds, stop, requires_rollback };
+    let policy = known::policy(&name, &given).map_err(PyValueError::new_err)?;
+    let on_doubt = if on_doubt == "ask" { OnDoubt::Ask } else { policy.on_doubt };
+    Ok((name, Policy { on_doubt, ..policy }))
+}

@@ -1,0 +1,65 @@
+"""Nothing is kept of runs that have ended, failed, been dropped or been suspended."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ilo
+import pytest
+from conftest import NOTIFY, notify_tools
+
+INPUT = {"user-id": "7", "message": "hi"}
+PAGE = 4096
+
+
+def resident() -> int:
+    """Bytes of this process in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
+
+
+def suspends(arguments: dict[str, Any]) -> Any:
+    raise ilo.Suspend
+
+
+def dropped(program: ilo.Program) -> None:
+    run = program.start(INPUT)
+    run.step()
+    run.answer({"email": "x" * 1000, "verified": True})
+    run.step()
+
+
+WAYS: dict[str, Callable[[ilo.Program], Any]] = {
+    "ends": lambda program: program.run_sync(INPUT, tools=notify_tools()),
+    "fails": lambda program: program.run_sync(INPUT, tools=notify_tools(email=b"x")),
+    "is dropped in mid-call": dropped,
+    "is suspended": lambda program: program.run_sync(INPUT, tools=[ilo.Tool("get-user", suspends, is_async=False), *list(notify_tools())[1:]]),
+    "ends in an event loop": lambda program: asyncio.run(program.run(INPUT, tools=notify_tools(is_async=True))),
+    "is built": lambda program: ilo.build(NOTIFY),
+    "does not build": lambda program: ilo.check(NOTIFY[:-20] + "nonsense"),
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+@pytest.mark.parametrize("way", WAYS)
+def test_memory_does_not_grow(notify: ilo.Program, way: str) -> None:
+    work = WAYS[way]
+    times = 100 if "loop" in way else 1_000
+    for _ in range(times):
+        work(notify)
+    gc.collect()
+    before = resident()
+    tracemalloc.start()
+    objects = tracemalloc.get_traced_memory()[0]
+    for _ in range(times):
+        work(notify)
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - objects
+    tracemalloc.stop()
+    assert grown < 50_000, grown
+    # 1,000 runs that each kept a run's 16 KB would be 16 MB.
+    assert resident() - before < 6_000_000

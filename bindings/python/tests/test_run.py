@@ -1,0 +1,418 @@
+"""Runs over tools that answer, raise, hang, are cancelled or suspend."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import time
+import weakref
+from typing import Any
+
+import ilo
+import pytest
+from conftest import NOTIFY, notify_tools
+
+INPUT = {"user-id": "7", "message": "hi"}
+ONE = ilo.build("; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n")
+
+
+def one(call: Any, *, is_async: bool = False, **policy: Any) -> ilo.Tools:
+    return ilo.Tools(ilo.Tool("t", call, is_async=is_async, **policy))
+
+
+def reads(count: int) -> ilo.Program:
+    """A program that reads so many times, one after another."""
+    lines = [f"LET {n} CALL 0 1 0 LIT 1 {n}" for n in range(count)]
+    items = " ".join(f"REF {n}" for n in range(count))
+    head = "; fn f() -> any\n; Tools: 0=t\n; Fields: 0=n\n"
+    return ilo.build(head + "\n".join(lines) + f"\nRET LIST {count} {items}\n")
+
+
+def test_sync_and_async_end_alike(notify: ilo.Program) -> None:
+    sync = notify.run_sync(INPUT, tools=notify_tools())
+    assert sync == ilo.Ok(None)
+    for tools in (notify_tools(is_async=True), notify_tools()):
+        found = asyncio.run(notify.run(INPUT, tools=tools))
+        assert found == sync and found.fuel == sync.fuel
+    match notify.run_sync(INPUT, tools=notify_tools(email={"email": "a@b.c", "verified": False})):
+        case ilo.Err(error):
+            assert error == "Email not verified"
+        case other:
+            pytest.fail(repr(other))
+
+
+def test_it_runs_under_trio(notify: ilo.Program) -> None:
+    trio = pytest.importorskip("trio")
+
+    async def main() -> Any:
+        return await notify.run(INPUT, tools=notify_tools(is_async=True))
+
+    assert trio.run(main) == ilo.Ok(None)
+
+
+def test_run_sync_works_inside_an_event_loop(notify: ilo.Program) -> None:
+    async def main() -> Any:
+        return notify.run_sync(INPUT, tools=notify_tools(is_async=True))
+
+    assert asyncio.run(main()) == ilo.Ok(None)
+
+
+def test_reads_run_side_by_side_and_their_order_is_that_of_the_program() -> None:
+    made: list[int] = []
+
+    async def read(arguments: dict[str, Any]) -> Any:
+        await asyncio.sleep(0.1)
+        return arguments["n"]
+
+    program = reads(12)
+    begun = time.monotonic()
+    tools = one(read, is_async=True, read_only=True)
+    found = asyncio.run(program.run(tools=tools, at_once=16, on_call=lambda call: made.append(call.value)))
+    took = time.monotonic() - begun
+    assert found == ilo.Ok(list(range(12))) and made == list(range(12))
+    assert took < 0.8, took
+    alone = asyncio.run(program.run(tools=one(read, is_async=True, read_only=True), at_once=1))
+    assert alone.fuel == found.fuel and alone == found
+
+
+def test_functions_run_side_by_side_in_threads() -> None:
+    def read(arguments: dict[str, Any]) -> Any:
+        time.sleep(0.1)
+        return threading.current_thread() is not threading.main_thread()
+
+    begun = time.monotonic()
+    found = asyncio.run(reads(8).run(tools=one(read, read_only=True)))
+    assert found == ilo.Ok([True] * 8) and time.monotonic() - begun < 0.7
+
+
+class Odd(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        (LookupError("no user 7"), "LookupError: no user 7"),
+        (KeyError("x"), "KeyError: 'x'"),
+        (ValueError(), "ValueError"),
+        (ilo.Failure("gone"), "gone"),
+        (ilo.Failure({"code": 3}), {"code": 3}),
+        (ilo.Failure(b"x"), "the tool's answer is a value of the class `bytes`, which has no form in JSON"),
+        (Odd(), "Odd"),
+    ],
+)
+def test_an_exception_is_a_failure(error: Exception, seen: Any) -> None:
+    def raises(arguments: dict[str, Any]) -> Any:
+        raise error
+
+    async def raises_async(arguments: dict[str, Any]) -> Any:
+        raise error
+
+    assert ONE.run_sync(tools=one(raises)) == ilo.Err(seen)
+    assert asyncio.run(ONE.run(tools=one(raises))) == ilo.Err(seen)
+    assert asyncio.run(ONE.run(tools=one(raises_async, is_async=True))) == ilo.Err(seen)
+
+
+def test_an_exit_in_a_tool_ends_the_caller_and_not_a_thread() -> None:
+    def leave(arguments: dict[str, Any]) -> Any:
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        ONE.run_sync(tools=one(leave))
+    assert asyncio.run(ONE.run(tools=one(leave))) == ilo.Err("RuntimeError: the tool raised SystemExit")
+
+
+def test_a_tool_that_hangs_fails_in_its_time() -> None:
+    def hang(arguments: dict[str, Any]) -> Any:
+        time.sleep(20)
+
+    async def hang_async(arguments: dict[str, Any]) -> Any:
+        await asyncio.sleep(20)
+
+    late = "tool `t` took longer than its limit of 50 ms"
+    begun = time.monotonic()
+    assert ONE.run_sync(tools=one(hang, timeout=0.05)) == ilo.Err(late)
+    assert ONE.run_sync(tools=one(hang), call_timeout=0.05) == ilo.Err(late)
+    assert asyncio.run(ONE.run(tools=one(hang_async, is_async=True, timeout=0.05))) == ilo.Err(late)
+    fault = ONE.run_sync(tools=one(hang_async, is_async=True), timeout=0.05)
+    assert isinstance(fault, ilo.Fault) and fault.code == "timed-out", fault
+    assert fault.not_rolled_back and fault.not_rolled_back[0][0] == "t"
+    assert time.monotonic() - begun < 5
+
+
+def test_a_computation_ends_in_its_time_and_leaves_the_event_loop_free() -> None:
+    program = ilo.build(
+        '{"function":"f","input":{},"output":"number","steps":[{"let":"x","expr":0},'
+        '{"for":"j","in":{"range":20},"do":['
+        '{"for":"i","in":{"range":200000},"do":[{"let":"x","expr":{"+":["$x",1]}}]}]},{"return":"$x"}]}'
+    )
+    ticks = 0
+
+    async def main() -> Any:
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0.001)
+
+        task = asyncio.create_task(tick())
+        found = await program.run(limits={"fuel": 10**9})
+        task.cancel()
+        return found
+
+    assert asyncio.run(main()) == ilo.Ok(4_000_000)
+    assert ticks > 1
+    late = asyncio.run(program.run(limits={"fuel": 10**9}, timeout=0.001))
+    assert isinstance(late, ilo.Fault) and late.code == "timed-out"
+
+
+def test_a_tool_that_is_cancelled_from_inside_fails() -> None:
+    async def cancelled(arguments: dict[str, Any]) -> Any:
+        inner = asyncio.create_task(asyncio.sleep(5))
+        inner.cancel()
+        await inner
+
+    found = asyncio.run(ONE.run(tools=one(cancelled, is_async=True)))
+    assert found == ilo.Err("tool `t` was cancelled before it had answered")
+
+
+def test_a_task_that_is_cancelled_ends_its_calls() -> None:
+    ended = []
+
+    async def hang(arguments: dict[str, Any]) -> Any:
+        try:
+            await asyncio.sleep(20)
+        finally:
+            ended.append(True)
+
+    async def main(program: ilo.Program, tools: ilo.Tools) -> None:
+        task = asyncio.create_task(program.run(tools=tools))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main(ONE, one(hang, is_async=True)))
+    assert ended == [True]
+    asyncio.run(main(reads(4), one(hang, is_async=True, read_only=True)))
+    assert len(ended) == 5
+
+
+def test_a_cancellation_rolls_back() -> None:
+    source = (
+        "; fn f() -> any\n; Tools: 0=reserve 1=release 2=wait\n; Fields: 0=id\n"
+        "LET 0 CALL 0 0\nROLLBACK CALL 1 1 0 REF 0\nRET CALL 2 0\n"
+    )
+    program = ilo.build(source)
+    made: list[str] = []
+
+    for from_thread in (False, True):
+        cancel = ilo.Cancellation()
+        made.clear()
+
+        async def reserve(arguments: dict[str, Any]) -> Any:
+            made.append("reserve")
+            return 7
+
+        async def release(arguments: dict[str, Any]) -> Any:
+            made.append(f"release {arguments['id']}")
+
+        async def wait(arguments: dict[str, Any]) -> Any:
+            if from_thread:
+                threading.Timer(0.02, cancel.cancel).start()
+            else:
+                asyncio.get_running_loop().call_later(0.02, cancel.cancel)
+            await asyncio.sleep(20)
+
+        tools = ilo.Tools(
+            ilo.Tool("reserve", reserve, is_async=True),
+            ilo.Tool("release", release, is_async=True),
+            ilo.Tool("wait", wait, is_async=True, read_only=True),
+        )
+        found = asyncio.run(program.run(tools=tools, cancel=cancel))
+        assert isinstance(found, ilo.Fault) and found.code == "cancelled", found
+        assert made == ["reserve", "release 7"] and [tool for tool, _ in found.rolled_back] == ["release"]
+
+
+def test_retries_are_for_tools_that_may_be_called_again() -> None:
+    for is_async in (False, True):
+        count = 0
+
+        def fails(arguments: dict[str, Any]) -> Any:
+            nonlocal count
+            count += 1
+            if count < 3:
+                raise ConnectionError("down")
+            return "up"
+
+        async def fails_async(arguments: dict[str, Any]) -> Any:
+            return fails(arguments)
+
+        tools = one(fails_async if is_async else fails, is_async=is_async, idempotent=True, retries=2)
+        assert ONE.run_sync(tools=tools) == ilo.Ok("up") and count == 3
+    with pytest.raises(ValueError, match="`retries` is only for tools"):
+        ilo.Tool("t", fails, is_async=False, retries=1)
+
+
+def test_a_person_is_asked() -> None:
+    asked: list[ilo.Call] = []
+
+    def ask(answer: Any) -> Any:
+        async def ask(call: ilo.Call) -> Any:
+            asked.append(call)
+            return answer
+
+        return ask
+
+    async def answer(arguments: dict[str, Any]) -> Any:
+        return 1
+
+    tools = one(answer, is_async=True, confirm=True)
+    nobody = "tool `t` was not called: it needs a confirmation (`confirm`), and there is nobody to ask"
+    assert ONE.run_sync(tools=tools) == ilo.Err(nobody)
+    assert ONE.run_sync(tools=one(lambda arguments: 1, confirm=True)) == ilo.Err(nobody)
+    assert ONE.run_sync(tools=tools, ask=ask(True)) == ilo.Ok(1)
+    refused = ONE.run_sync(tools=tools, ask=ask("perhaps"))
+    assert isinstance(refused, ilo.Err) and refused.error.endswith("it was refused")
+    assert [call.tool for call in asked] == ["t", "t"]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_tool_suspends_and_the_run_goes_on_with_the_answer(notify: ilo.Program, is_async: bool) -> None:
+    def ask(arguments: dict[str, Any]) -> Any:
+        raise ilo.Suspend("may this be sent?")
+
+    async def ask_async(arguments: dict[str, Any]) -> Any:
+        ask(arguments)
+
+    get, _ = notify_tools(is_async=is_async)
+    tools = ilo.Tools(get, ilo.Tool("send-email", ask_async if is_async else ask, is_async=is_async))
+    match notify.run_sync(INPUT, tools=tools):
+        case ilo.Suspended(snapshot, call, reason):
+            assert (call.tool, call.arguments["body"], reason) == ("send-email", "hi", "may this be sent?")
+        case other:
+            pytest.fail(repr(other))
+    again = ilo.load(notify.to_bytes())
+    assert asyncio.run(again.resume(snapshot, answer=None, tools=tools)) == ilo.Ok(None)
+    assert again.resume_sync(snapshot, failure="refused", tools=tools) == ilo.Err("Send failed: refused")
+    assert isinstance(again.resume_sync(snapshot, tools=tools), ilo.Suspended)
+    assert again.resume_sync(snapshot, tools=notify_tools()) == ilo.Ok(None)
+    with pytest.raises(ilo.StartError, match="unknown-tool"):
+        again.resume_sync(snapshot, answer=1)
+
+
+def test_a_read_that_suspends_ahead_of_its_turn_suspends_in_its_turn() -> None:
+    async def read(arguments: dict[str, Any]) -> Any:
+        if arguments["n"] == 2:
+            raise ilo.Suspend
+        await asyncio.sleep(0.01)
+        return arguments["n"]
+
+    found = asyncio.run(reads(4).run(tools=one(read, is_async=True, read_only=True)))
+    assert isinstance(found, ilo.Suspended) and found.call.arguments == {"n": 2} and found.call.number == 3
+    tools = one(lambda arguments: arguments["n"], read_only=True)
+    assert reads(4).resume_sync(found.snapshot, answer=9, tools=tools) == ilo.Ok([0, 1, 9, 3])
+
+
+def test_snapshots_that_are_none_are_refused(notify: ilo.Program) -> None:
+    run = notify.start(INPUT)
+    with pytest.raises(ilo.NotWaiting):
+        run.snapshot()
+    run.step()
+    good = run.snapshot()
+    for bad in (b"", b"x", good[:-1], good + b"x", bytes(1 << 20)):
+        with pytest.raises(ilo.SnapshotError, match="bad-snapshot"):
+            notify.restore(bad)
+    with pytest.raises(ilo.SnapshotError):
+        ONE.restore(good)
+
+
+def test_a_call_is_answered_once(notify: ilo.Program) -> None:
+    run = notify.start(INPUT)
+    with pytest.raises(ilo.NotWaiting, match="no call waits"):
+        run.answer(1)
+    call = run.step()
+    assert isinstance(call, ilo.Call) and call.tool == "get-user" and call.line == 5
+    assert repr(run.step()) == repr(call)
+    run.fail("gone")
+    with pytest.raises(ilo.NotWaiting):
+        run.fail("again")
+    assert run.step() == ilo.Err("User lookup failed: gone")
+    assert run.step() == ilo.Err("User lookup failed: gone")
+    run.stop()
+
+
+def test_a_stop_ends_the_run(notify: ilo.Program) -> None:
+    run = notify.start(INPUT)
+    run.step()
+    run.stop()
+    run.answer({"email": "a@b.c", "verified": True})
+    found = run.step()
+    assert isinstance(found, ilo.Fault) and found.code == "cancelled"
+
+
+def test_a_run_belongs_to_no_thread(notify: ilo.Program) -> None:
+    run, seen = notify.start(INPUT), []
+    run.step()
+
+    def other() -> None:
+        run.answer({"email": "a@b.c", "verified": True})
+        seen.append(run.step())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert isinstance(seen[0], ilo.Call) and seen[0].tool == "send-email"
+
+
+def test_threads_share_a_program(notify: ilo.Program) -> None:
+    found: list[Any] = []
+
+    def many() -> None:
+        tools = notify_tools()
+        found.extend(notify.run_sync(INPUT, tools=tools) for _ in range(200))
+        found.extend(ilo.build(NOTIFY).run_sync(INPUT, tools=tools) for _ in range(20))
+
+    threads = [threading.Thread(target=many) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8 * 220 and all(outcome == ilo.Ok(None) for outcome in found)
+
+
+def test_a_run_that_is_dropped_in_mid_call_is_freed(notify: ilo.Program) -> None:
+    class Marked(dict[str, Any]):
+        pass
+
+    run = notify.start(INPUT)
+    run.step()
+    del run
+    marked = Marked()
+    kept = weakref.ref(marked)
+    run = ONE.start()
+    run.step()
+    run.answer({"a": marked})
+    del marked, run
+    gc.collect()
+    assert kept() is None
+
+
+def test_on_call_gets_every_call_and_its_exception_ends_the_run(notify: ilo.Program) -> None:
+    calls: list[ilo.Made] = []
+    for is_async in (False, True):
+        notify.run_sync(INPUT, tools=notify_tools(is_async=is_async), on_call=calls.append)
+    assert [(call.seq, call.number, call.tool, call.ok) for call in calls[:2]] == [
+        (0, 1, "get-user", True),
+        (1, 2, "send-email", True),
+    ]
+    assert calls[:2] == calls[2:]
+
+    def raises(call: ilo.Made) -> None:
+        raise LookupError(call.tool)
+
+    for is_async in (False, True):
+        with pytest.raises(LookupError, match="get-user"):
+            notify.run_sync(INPUT, tools=notify_tools(is_async=is_async), on_call=raises)

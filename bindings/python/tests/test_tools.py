@@ -1,0 +1,121 @@
+"""Tools from functions: names, signatures, policies, validation."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, Any, Literal, Optional
+
+import ilo
+import pydantic
+import pytest
+
+
+class User(pydantic.BaseModel):
+    email: str
+    level: Literal["gold", "silver"] = "silver"
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: float
+
+
+@ilo.tool(name="get-user", read_only=True, timeout=5)
+async def get_user(user_id: int, deep: bool = False) -> User:
+    """Looks a user up.
+
+    More about it.
+    """
+    return User(email=f"{user_id}@example.org")
+
+
+def test_a_function_becomes_a_tool_with_its_signature() -> None:
+    tools = ilo.Tools(get_user)
+    assert tools.signatures() == [
+        'get-user(user_id: number, deep?: bool) -> {email: text, level: "gold"|"silver"}'
+    ] or tools.signatures()[0].startswith("get-user(user_id: number, deep?: bool) -> {email: text")
+    assert "# Looks a user up." in ilo.card("id", tools=tools)
+    assert tools["get-user"].read_only and get_user.timeout == 5
+
+
+def run(function: Any, body: str, **inputs: Any) -> Any:
+    return ilo.build(body).run_sync(inputs, tools=[function])
+
+
+def test_arguments_and_answers_are_validated() -> None:
+    def move(to: Point, by: Annotated[int, pydantic.Field(ge=0)] = 1) -> Point:
+        assert isinstance(to, Point)
+        return Point(to.x + by, to.y)
+
+    body = "; fn f(to: any) -> result any, any\n; Tools: 0=move\n; Fields: 0=to\nRET_OK CALL 0 1 0 REF 0\n"
+    assert run(move, body, to={"x": 1, "y": 2}) == ilo.Ok({"x": 2, "y": 2.0})
+    bad = run(move, body, to={"x": "no", "y": 2})
+    assert isinstance(bad, ilo.Err) and "`to.x`" in bad.error
+
+    def wrong(to: Any) -> User:
+        return {"email": 3}  # type: ignore[return-value]
+
+    found = run(wrong, body.replace("move", "wrong"), to=1)
+    assert isinstance(found, ilo.Err) and "`email`" in found.error
+
+
+def test_what_no_schema_says_is_taken_as_it_is() -> None:
+    def any_of(x, y=2):  # type: ignore[no-untyped-def]
+        return [x, y]
+
+    assert ilo.Tools(any_of).signatures() == ["any_of(x: any, y?: any) -> any"]
+    body = "; fn f() -> any\n; Tools: 0=any_of\n; Fields: 0=x\nRET CALL 0 1 0 LIT 1 1\n"
+    assert run(any_of, body) == ilo.Ok([1, 2])
+
+
+def test_an_instance_of_a_class_without_a_return_type_is_a_failure() -> None:
+    def point():  # type: ignore[no-untyped-def]
+        return Point(1, 2)
+
+    body = "; fn f() -> result any, any\n; Tools: 0=point\nRET_OK CALL 0 0\n"
+    found = run(point, body)
+    assert isinstance(found, ilo.Err) and "the class `Point`" in found.error
+
+
+def test_the_decorated_function_is_still_one() -> None:
+    @ilo.tool
+    def double(n: int) -> int:
+        return 2 * n
+
+    assert double(4) == 8 and isinstance(double, ilo.Tool)
+
+
+def test_what_cannot_be_a_tool_says_why() -> None:
+    def positional(x: int, /) -> int:
+        return x
+
+    def several(*x: int) -> int:
+        return sum(x)
+
+    for function in (positional, several):
+        with pytest.raises(ValueError, match="the parameter `x` has none"):
+            ilo.Tools(function)
+    with pytest.raises(TypeError, match="expected a function"):
+        ilo.Tools(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="two tools have the name `positional`"):
+        ilo.Tools(ilo.Tool("positional", len, is_async=False), ilo.Tool("positional", len, is_async=False))
+    with pytest.raises(ValueError, match="`on_doubt`"):
+        ilo.Tool("t", len, is_async=False, on_doubt="perhaps")  # type: ignore[arg-type]
+    for timeout in (-1.0, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="`timeout`"):
+            ilo.Tools(ilo.Tool("t", len, is_async=False, timeout=timeout)).signatures()
+    with pytest.raises(ValueError, match="`retries` is at most 10"):
+        ilo.Tools(ilo.Tool("t", len, is_async=False, idempotent=True, retries=11)).signatures()
+
+
+def test_tools_come_together() -> None:
+    def a() -> None: ...
+
+    def b(x: Optional[int] = None) -> None: ...
+
+    tools = ilo.Tools(a)
+    tools |= ilo.Tools(b)
+    assert [tool.name for tool in tools] == ["a", "b"] and "a" in tools and len(tools) == 2
+    with pytest.raises(ValueError, match="two tools"):
+        tools | ilo.Tools(a)

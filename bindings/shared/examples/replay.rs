@@ -1,0 +1,108 @@
+//! Runs programs with given answers, in Rust: what the tests of other languages compare theirs with.
+//!
+//! Each line of the standard input is a JSON object with `program` (packed, as hexadecimal), `input`,
+//! `function`, `limits` and `answers`: a list of whether it is an answer, its JSON, and whether the call may
+//! change something. For each it prints a line with `snapshots` (one for each call, as hexadecimal), `fuel`
+//! and `outcome`.
+
+use bumpalo::Bump;
+use ilo_bindings::Words;
+use ilo_bindings::limits::{bounds, input_bounds, set};
+use ilo_bindings::start::function;
+use ilo_drive::data::Data;
+use ilo_drive::data::read::read;
+use ilo_drive::run;
+use ilo_spec::program::Number;
+use ilo_vm::{Limits, Program, Run};
+use std::fmt::Write as _;
+use std::io::{BufRead as _, stdin};
+
+const WORDS: Words = Words { function: "function", tools: "tools", notation: "notation", camel: true };
+
+type Result<T> = std::result::Result<T, String>;
+
+fn main() -> Result<()> {
+    for line in stdin().lock().lines() {
+        let given = read(line.map_err(|error| error.to_string())?.as_bytes(), &input_bounds());
+        println!("{}", replay(&given.map_err(|error| error.to_string())?)?);
+    }
+    Ok(())
+}
+
+fn field<'d>(data: &'d Data, name: &str) -> Result<&'d Data> {
+    data.get(name).ok_or_else(|| format!("`{name}` is missing"))
+}
+
+fn replay(given: &Data) -> Result<String> {
+    let Data::Text(packed) = field(given, "program")? else { return Err("`program` is no text".to_owned()) };
+    let program = Program::load(&bytes(packed)?).map_err(|error| error.to_string())?;
+    let name = match field(given, "function")? {
+        Data::Text(name) => Some(name.as_str()),
+        _ => None,
+    };
+    let limits = limits(field(given, "limits")?)?;
+    let function = function(&program, name, &WORDS).map_err(|problem| problem.to_string())?;
+    let mut run = Run::new(&program, limits.clone());
+    run::start(&mut run, function, field(given, "input")?).map_err(|problem| problem.to_string())?;
+    let Data::List(answers) = field(given, "answers")? else { return Err("no answers".to_owned()) };
+    let mut snapshots = Vec::new();
+    for answer in answers {
+        run.step();
+        if run.waiting().is_none() {
+            return Err("more answers than calls".to_owned());
+        }
+        let mut snapshot = Vec::new();
+        run.snapshot(&mut snapshot).map_err(|error| error.to_string())?;
+        snapshots.push(format!("\"{}\"", hexadecimal(&snapshot)));
+        settle(&mut run, answer, &limits)?;
+    }
+    run.step();
+    let mut outcome = String::new();
+    match run.outcome() {
+        // Writing to a string does not fail.
+        Some(found) => drop(found.write_json(&mut outcome)),
+        None => return Err("fewer answers than calls".to_owned()),
+    }
+    let (fuel, snapshots) = (run.fuel_used(), snapshots.join(","));
+    Ok(format!(r#"{{"fuel":{fuel},"snapshots":[{snapshots}],"outcome":{outcome}}}"#))
+}
+
+fn settle(run: &mut Run, answer: &Data, limits: &Limits) -> Result<()> {
+    let Data::List(parts) = answer else { return Err("an answer is a list".to_owned()) };
+    let [Data::Bool(ok), Data::Text(value), Data::Bool(changes)] = parts.as_slice() else {
+        return Err("an answer has three parts".to_owned());
+    };
+    let value = read(value.as_bytes(), &bounds(limits)).map_err(|error| error.to_string())?;
+    let Some(mut call) = run.pending() else { return Ok(()) };
+    if *changes {
+        call.may_change();
+    }
+    let arena = Bump::new();
+    // An answer that passes a limit has ended the run, which the next step says.
+    drop(if *ok { call.answer(value.to_datum(&arena)) } else { call.fail_with(value.to_datum(&arena)) });
+    Ok(())
+}
+
+fn limits(given: &Data) -> Result<Limits> {
+    let mut limits = Limits::default();
+    let Data::Record(fields) = given else { return Err("`limits` is no record".to_owned()) };
+    for (name, value) in fields {
+        let Data::Number(Number::Int(value)) = value else { return Err("a limit is a number".to_owned()) };
+        set(&mut limits, name, u64::try_from(*value).unwrap_or_default(), &WORDS)?;
+    }
+    Ok(limits)
+}
+
+fn bytes(text: &str) -> Result<Vec<u8>> {
+    let pairs = text.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    pairs.map(|pair| byte(pair).ok_or_else(|| "no hexadecimal".to_owned())).collect()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,127 @@
+//! Sources: checking, building, fixing, converting, laying out, drawing.
+
+use crate::Words;
+use crate::known::Known;
+use bumpalo::Bump;
+use ilo_asm::build::{Options, build as build_source, read_and_check};
+use ilo_asm::diagnostic::{Diagnostics, fix as fixes};
+use ilo_asm::format::{self, Formatted};
+use ilo_asm::notation::Notation;
+use ilo_asm::{explain as pages, print};
+use ilo_spec::error::Code;
+
+/// How often a source is checked again: one fix can uncover the next.
+const ROUNDS: usize = 8;
+
+/// A source with what it is read by.
+#[derive(Clone, Copy, Debug)]
+pub struct Work<'s> {
+    /// The source.
+    pub source: &'s str,
+    /// Its notation; found out where it is not given.
+    pub from: Option<Notation>,
+    /// How the package spells the argument with the notation, for messages.
+    pub setting: &'static str,
+    /// The tools that it is held against.
+    pub tools: Option<&'s Known>,
+    /// Whether positions are left out of the program.
+    pub strip: bool,
+}
+
+/// What is made of a source, and what was found; nothing is made of one with an error.
+pub type Made = (Option<String>, Diagnostics);
+
+impl<'s> Work<'s> {
+    /// A source and nothing else.
+    pub fn new(source: &'s str, from: Option<Notation>, words: &Words) -> Work<'s> {
+        Work { source, from, setting: words.notation, tools: None, strip: false }
+    }
+
+    fn options(&self) -> Options<'_> {
+        let catalog = self.tools.map(|tools| &tools.catalog);
+        let notation_setting = Some(self.setting);
+        Options { from: self.from, notation_setting, catalog, strip: self.strip, ..Options::default() }
+    }
+
+    /// Builds it: the program where there is no error, and what was found.
+    ///
+    /// # Errors
+    /// That the verifier refused what was built, which is an error of this library.
+    pub fn build(&self) -> Result<(Option<ilo_vm::Program>, Diagnostics), String> {
+        let (program, found) = build_source(self.source, &self.options());
+        let program = program.map(ilo_vm::Program::new).transpose().map_err(|error| error.to_string())?;
+        Ok((program, found))
+    }
+
+    /// Everything that is wrong with it.
+    pub fn check(&self) -> Diagnostics {
+        build_source(self.source, &self.options()).1
+    }
+
+    /// Applies every fix that is the only one: the new source, how many were applied, and what is left of it.
+    pub fn fix(&self) -> (String, usize, Diagnostics) {
+        let (mut text, mut fixed) = (self.source.to_owned(), 0);
+        for _ in 0..ROUNDS {
+            let (_, diagnostics) = build_source(&text, &self.options());
+            let (next, count) = fixes::apply(&text, diagnostics.as_slice());
+            if count == 0 {
+                return (text, fixed, diagnostics);
+            }
+            fixed += count;
+            text = next;
+        }
+        let (_, diagnostics) = build_source(&text, &self.options());
+        (text, fixed, diagnostics)
+    }
+
+    fn made(&self, make: impl FnOnce(&ilo_asm::ast::File<'_>, &mut Diagnostics) -> String) -> Made {
+        let arena = Bump::new();
+        let mut diagnostics = Diagnostics::default();
+        let (file, _) = read_and_check(self.source, &arena, &self.options(), &mut diagnostics);
+        if diagnostics.has_errors() {
+            return (None, diagnostics);
+        }
+        let mut diagnostics = Diagnostics::default();
+        let text = make(&file, &mut diagnostics);
+        ((!diagnostics.has_errors()).then_some(text), diagnostics)
+    }
+
+    /// The source in another notation.
+    pub fn convert(&self, to: Notation) -> Made {
+        self.made(|file, diagnostics| print::print(file, to, diagnostics))
+    }
+
+    /// The source as a picture.
+    pub fn graph(&self, form: ilo_graph::Format) -> Made {
+        self.made(|file, _| ilo_graph::graph(file, form))
+    }
+
+    /// The source in its canonical layout.
+    pub fn layout(&self) -> Made {
+        let mut diagnostics = Diagnostics::default();
+        let options = self.options();
+        let laid = match options.from.or_else(|| Notation::detect(self.source)) {
+            None | Some(Notation::Id) => format::id_text(self.source, &options.reading, &mut diagnostics),
+            Some(notation) => {
+                match format::format(self.source, notation, &options.reading, &mut diagnostics) {
+                    Formatted::Text(text) => Some(text),
+                    // Another layout would change its meaning.
+                    Formatted::LeftAlone => Some(self.source.to_owned()),
+                    Formatted::Refused => None,
+                }
+            }
+        };
+        (laid, diagnostics)
+    }
+}
+
+/// The explanation of an error code.
+///
+/// # Errors
+/// That there is no such code, with the nearest one.
+pub fn explain(code: &str) -> Result<&'static str, String> {
+    pages::explain(code).ok_or_else(|| {
+        let near = ilo_drive::problem::did_you_mean(code, Code::ALL.iter().map(|code| code.as_str()));
+        format!("there is no code `{code}`{near}")
+    })
+}
