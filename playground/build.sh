@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Builds dist/index.html: one file with everything in it. Needs ../bindings/js/dist (bindings/js/build.sh).
+set -euo pipefail
+cd "$(dirname "$0")"
+npm ci --silent --no-audit --no-fund --ignore-scripts
+node_modules/.bin/tsc
+node build.mjs

@@ -1,0 +1,12 @@
+// Programs to begin with: build.mjs puts those of the repository here.
+
+/** A program with its tools and its inputs. */
+export interface Example {
+    readonly group: string;
+    readonly title: string;
+    readonly source: string;
+    readonly tools: string;
+    readonly inputs: string;
+}
+
+export const EXAMPLES: readonly Example[] = [];

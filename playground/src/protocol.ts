@@ -1,0 +1,119 @@
+// What the page and the worker say to each other. All of it is plain data.
+
+import type { Diagnostic, Notation } from "./core.js";
+
+/** A function of the program: the names and types of its inputs. */
+export interface FunctionInputs {
+    readonly name: string;
+    readonly inputs: readonly (readonly [name: string, type: string])[];
+}
+
+/** What is known of a source. */
+export interface Inspected {
+    readonly notation: Notation | null;
+    readonly diagnostics: readonly Diagnostic[];
+    /** None where the source has an error. */
+    readonly functions: readonly FunctionInputs[];
+    /** Bytes of the packed program; none where the source has an error. */
+    readonly bytes: number | null;
+    /** What is wrong with the tools file. */
+    readonly toolsProblem: string | null;
+}
+
+/** What a run begins with. */
+export interface Start {
+    readonly source: string;
+    readonly tools: string;
+    readonly inputs: string;
+    readonly function: string | null;
+    readonly fuel: number;
+    /** Whether each call waits for a person. */
+    readonly stepwise: boolean;
+}
+
+/** The requests: what each takes and gives. */
+export interface Requests {
+    ping: { takes: null; gives: null };
+    inspect: { takes: { source: string; tools: string }; gives: Inspected };
+    fix: { takes: { source: string; tools: string }; gives: { source: string; fixed: number } };
+    convert: { takes: { source: string; to: Notation }; gives: string | null };
+    graph: { takes: { source: string }; gives: string | null };
+    listing: { takes: { source: string; tools: string }; gives: string | null };
+    explain: { takes: { code: string }; gives: string };
+    start: { takes: Start; gives: null };
+    answer: { takes: { key: number; ok: boolean; json: string }; gives: string | null };
+    stop: { takes: null; gives: null };
+}
+
+export type Name = keyof Requests;
+
+/** A call that began. Values are JSON, shortened. */
+export interface Began {
+    readonly kind: "began";
+    readonly key: number;
+    readonly tool: string;
+    readonly arguments: string;
+    /** Milliseconds since the run began. */
+    readonly at: number;
+    readonly rollback: boolean;
+}
+
+/** A call that ended. */
+export interface Ended {
+    readonly kind: "ended";
+    readonly key: number;
+    readonly ok: boolean;
+    readonly value: string;
+    readonly at: number;
+}
+
+/** What the run has made of a call that ended. */
+export interface Made {
+    readonly kind: "made";
+    readonly key: number;
+    readonly rollback: boolean;
+    /** Whether it began before its turn. */
+    readonly ahead: boolean;
+}
+
+/** A call that a person has to answer. */
+export interface Waiting {
+    readonly kind: "waiting";
+    readonly key: number;
+    readonly line: number | null;
+    /** What the mock would answer. */
+    readonly suggestion: { readonly ok: boolean; readonly json: string } | null;
+    /** Bytes of the snapshot of the run, where it has one. */
+    readonly snapshot: number | null;
+    readonly fuel: number | null;
+}
+
+/** The end of a run. */
+export interface Finish {
+    readonly kind: "finish";
+    readonly status: "ok" | "err" | "fault" | "refused" | "stopped";
+    /** The value, the error, or the message of the fault. */
+    readonly text: string;
+    /** The code of a fault. */
+    readonly code: string | null;
+    readonly line: number | null;
+    readonly fuel: number | null;
+    readonly at: number;
+    /** Rollbacks made, rollbacks that failed, and calls that nothing undid, a line each. */
+    readonly notes: readonly string[];
+}
+
+export type RunEvent = Began | Ended | Made | Waiting | Finish;
+
+/** From the page to the worker. */
+export interface Request {
+    readonly id: number;
+    readonly name: Name;
+    readonly takes: unknown;
+}
+
+/** From the worker to the page. */
+export type Reply =
+    | { readonly id: number; readonly gives: unknown }
+    | { readonly id: number; readonly failed: string; readonly fatal: boolean }
+    | { readonly event: RunEvent };

@@ -1,0 +1,168 @@
+// The panels that show a program in other forms: its graph, the five notations, its bytecode.
+
+import type { Engine } from "./client.js";
+import type { Notation } from "./core.js";
+import { byId, h, toast } from "./dom.js";
+import { Editor } from "./editor.js";
+
+/** What the views ask of the page. */
+export interface Surroundings {
+    texts(): { source: string; tools: string };
+    /** Replaces the program. */
+    edit(source: string): void;
+}
+
+/** Copies a text, where the browser allows it. */
+export async function copy(text: string, what: string): Promise<void> {
+    try {
+        await navigator.clipboard.writeText(text);
+        toast(`${what} copied.`);
+    } catch {
+        toast("The browser does not allow copying; select the text and copy it.");
+    }
+}
+
+/** A read-only text with a hint in its place where there is none. */
+class Shown {
+    readonly editor: Editor;
+    readonly #hint: HTMLElement;
+    readonly #box: HTMLElement;
+
+    constructor(panel: HTMLElement, label: string) {
+        this.#hint = panel.querySelector<HTMLElement>(".hint")!;
+        this.#box = panel.querySelector<HTMLElement>(".editor")!;
+        this.editor = new Editor(this.#box, { label, readOnly: true });
+    }
+
+    show(text: string | null, reason: string): void {
+        this.#hint.hidden = text !== null;
+        this.#box.hidden = text === null;
+        this.#hint.textContent = reason;
+        if (text !== null) this.editor.text = text;
+    }
+}
+
+/** The least size at which the texts of a picture can be read. */
+const LEAST = 0.6;
+const WRONG = "There is nothing to show while the program has errors.";
+
+/** The views; only the one in sight is computed. */
+export class Views {
+    readonly #converted = new Shown(byId("converted"), "The program in this notation");
+    readonly #listing = new Shown(byId("listing"), "Bytecode");
+    #notation: Notation = "id";
+    #tab = "tab-run";
+    #bytes: number | null = null;
+    #picture: { url: string; svg: string; width: number } | null = null;
+    /** The size that a person chose: fitted where it is null. */
+    #zoom: number | null | undefined;
+    #turn = 0;
+    /** The tabs that show the program as it is now. */
+    readonly #done = new Set<string>();
+
+    constructor(
+        readonly engine: () => Engine,
+        readonly page: Surroundings,
+    ) {
+        byId("copy-converted").addEventListener("click", () => void copy(this.#converted.editor.text, "The program"));
+        byId("use-converted").addEventListener("click", () => this.page.edit(this.#converted.editor.text));
+        byId("copy-listing").addEventListener("click", () => void copy(this.#listing.editor.text, "The listing"));
+        byId("graph-fit").addEventListener("click", () => this.#setZoom(null));
+        byId("graph-in").addEventListener("click", () => this.#setZoom(Math.min((this.#zoom ?? this.#fitted()) * 1.25, 4)));
+        byId("graph-out").addEventListener("click", () => this.#setZoom(Math.max((this.#zoom ?? this.#fitted()) / 1.25, 0.1)));
+        byId("graph-save").addEventListener("click", () => this.#save());
+    }
+
+    /** Another tab is in sight. */
+    set tab(id: string) {
+        this.#tab = id;
+        void this.#refresh();
+    }
+
+    /** Another notation is chosen. */
+    set notation(notation: Notation) {
+        this.#notation = notation;
+        this.#done.delete("tab-notations");
+        void this.#refresh();
+    }
+
+    /** The program has changed. */
+    changed(bytes: number | null): void {
+        this.#bytes = bytes;
+        this.#done.clear();
+        void this.#refresh();
+    }
+
+    async #refresh(): Promise<void> {
+        const turn = this.#turn + 1;
+        await this.#compute();
+        if (turn >= this.#turn) byId("upper-tabs").setAttribute("aria-busy", "false");
+    }
+
+    async #compute(): Promise<void> {
+        const tab = this.#tab;
+        if (tab === "tab-run" || this.#done.has(tab)) return;
+        this.#done.add(tab);
+        const turn = ++this.#turn;
+        byId("upper-tabs").setAttribute("aria-busy", "true");
+        const { source, tools } = this.page.texts();
+        const ask = async (make: Promise<string | null>): Promise<string | null | undefined> => {
+            const text = this.#bytes === null && tab === "tab-bytecode" ? null : await make.catch(() => null);
+            return turn === this.#turn ? text : undefined;
+        };
+        if (tab === "tab-graph") {
+            const svg = await ask(this.engine().ask("graph", { source }));
+            if (svg !== undefined) this.#show(svg);
+        } else if (tab === "tab-notations") {
+            const notation = this.#notation;
+            const text = await ask(this.engine().ask("convert", { source, to: notation }));
+            if (text === undefined) return;
+            this.#converted.editor.language = notation;
+            this.#converted.show(text, WRONG);
+            for (const id of ["copy-converted", "use-converted"]) byId<HTMLButtonElement>(id).disabled = text === null;
+        } else {
+            const text = await ask(this.engine().ask("listing", { source, tools }));
+            if (text === undefined) return;
+            this.#listing.editor.language = "listing";
+            this.#listing.show(text, WRONG);
+            byId<HTMLButtonElement>("copy-listing").disabled = text === null;
+            byId("bytes").textContent = this.#bytes === null ? "" : `${this.#bytes} bytes packed, with names and positions`;
+        }
+    }
+
+    /** A picture is shown as an image: whatever it holds, nothing in it runs. */
+    #show(svg: string | null): void {
+        if (this.#picture) URL.revokeObjectURL(this.#picture.url);
+        this.#picture = null;
+        for (const id of ["graph-fit", "graph-in", "graph-out", "graph-save"]) byId<HTMLButtonElement>(id).disabled = svg === null;
+        if (svg === null) {
+            byId("picture").replaceChildren(h("div", { class: "hint" }, WRONG));
+            return;
+        }
+        const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+        const width = Number(/ width="(\d+)"/.exec(svg.slice(0, 400))?.[1] ?? 600);
+        this.#picture = { url, svg, width };
+        byId("picture").replaceChildren(h("img", { src: url, alt: "The steps of the program, with its calls and branches" }));
+        // A picture that would be too small to read is larger than the panel at first.
+        const small = this.#zoom === undefined && this.#fitted() < LEAST;
+        this.#setZoom(small ? LEAST : (this.#zoom ?? null));
+        if (small) this.#zoom = undefined;
+    }
+
+    #fitted(): number {
+        const width = byId("picture").clientWidth - 24;
+        return this.#picture ? Math.min(1, width / this.#picture.width) : 1;
+    }
+
+    #setZoom(zoom: number | null): void {
+        this.#zoom = zoom;
+        byId("picture").classList.toggle("fit", zoom === null);
+        byId("graph-fit").setAttribute("aria-pressed", String(zoom === null));
+        const image = byId("picture").querySelector("img");
+        if (image && this.#picture) image.style.width = zoom === null ? "" : `${Math.round(this.#picture.width * zoom)}px`;
+    }
+
+    #save(): void {
+        if (this.#picture) h("a", { href: this.#picture.url, download: "program.svg" }).click();
+    }
+}

@@ -1,0 +1,405 @@
+// The page in a real browser: typing, fixing, running, stepping, sharing, from disk, by keys, narrow, dark.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { FILE, launch, open, serve, textOf, type } from "./browser.mjs";
+
+const WRONG = `name: welcome
+input:
+  user-id: text
+  message: text
+output: result nil, text
+steps:
+  user:
+    call: get-usr
+    args:
+      user-id: $.user-id
+  done:
+    return:
+      ok: null
+`;
+const TOOLS = `{"get-user": {"mock": [{"when": {"user-id": "u1"}, "returns": {"email": "ada@example.com"}}, {"fails": "no such user"}]}}`;
+
+let browser, server;
+before(async () => {
+    browser = await launch();
+    server = await serve();
+});
+after(async () => {
+    await browser.close();
+    server.close();
+});
+
+/** A test with a page of its own, whose console says nothing. */
+function onPage(name, use, options = {}) {
+    test(name, { timeout: 60_000 }, async () => {
+        const { page, complaints, context } = await open(browser, options.url ?? server.url, options);
+        await use(page, context);
+        assert.deepEqual(complaints, []);
+        await context.close();
+    });
+}
+
+const verdict = (page, text) => page.waitForFunction((text) => document.querySelector("#verdict").textContent === text, text);
+const outcome = (page) => page.locator("#outcome .card").waitFor().then(() => page.locator("#outcome .card").innerText());
+const example = (page, label) => page.selectOption("#examples", { label });
+/** Waits until what was typed has been checked. */
+const checked = async (page) => {
+    await page.waitForTimeout(50);
+    await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
+};
+
+describe("problems", () => {
+    onPage("appear as one types, with squiggles, fixes and explanations", async (page) => {
+        await page.click("#tab-tools");
+        await type(page, "#tools-editor", TOOLS);
+        await page.click("#tab-problems");
+        await type(page, "#source", WRONG);
+        await verdict(page, "1 error");
+        assert.equal(await page.locator("#source .cm-lintRange-error").innerText(), "get-usr");
+        assert.match(await page.locator(".problem").innerText(), /8:11[^]*unknown-tool[^]*get-user/);
+        assert.equal(await page.locator("#start").isDisabled(), true);
+        await page.click(".problem .code");
+        assert.match(await page.locator(".problem pre").innerText(), /has no tool with this name/);
+        await page.click(".problem button:text-is('Fix')");
+        await verdict(page, "no problems");
+        assert.match(await textOf(page, "#source"), /call: get-user\n/);
+        assert.equal(await page.locator("#source .cm-lintRange").count(), 0);
+    });
+    onPage("are all fixed at once", async (page) => {
+        await example(page, "A first try, with mistakes");
+        await page.locator(".problem").first().waitFor();
+        const before = await page.locator(".problem").count();
+        await page.click("#fix-all");
+        await page.locator("#toast").waitFor();
+        await checked(page);
+        assert.ok((await page.locator(".problem").count()) < before);
+    });
+    onPage("of a tools file and of inputs are said", async (page) => {
+        await page.click("#tab-tools");
+        await type(page, "#tools-editor", '{"get-user": {"mock": {}}}');
+        await page.locator("#tools-problem").waitFor();
+        assert.match(await page.locator("#tools-problem").innerText(), /get-user.*`returns` or `fails`, found neither/);
+        await page.click("#tab-inputs");
+        await type(page, "#inputs-editor", "{");
+        await page.locator("#inputs-problem").waitFor();
+    });
+});
+
+describe("views", () => {
+    onPage("all five notations, one of which becomes the program", async (page) => {
+        await example(page, "An order with a discount");
+        await page.click("#tab-notations");
+        const begins = { id: /^; fn process/, "tool-calling": /^\{\s*"function"/, constrained: /^\{/, workflow: /^name: process/, mcp: /^\{\s*"meta"/ };
+        for (const [notation, begin] of Object.entries(begins)) {
+            await page.click(`#notation-${notation}`);
+            await checked(page);
+            assert.match(await textOf(page, "#converted"), begin, notation);
+        }
+        await page.click("#notation-id");
+        await checked(page);
+        await page.click("#use-converted");
+        await page.waitForFunction(() => document.querySelector("#notation").textContent === "ID text");
+        await verdict(page, "no problems");
+    });
+    onPage("the graph is a picture that was loaded, and the bytecode a listing", async (page) => {
+        await page.click("#tab-graph");
+        await page.waitForFunction(() => document.querySelector("#picture img")?.naturalHeight > 100);
+        await page.click("#tab-bytecode");
+        await checked(page);
+        assert.match(await textOf(page, "#listing"), /tool/);
+        assert.match(await page.locator("#bytes").innerText(), /^\d+ bytes/);
+    });
+    onPage("say why they are empty", async (page) => {
+        await page.click("#tab-graph");
+        await type(page, "#source", "nonsense");
+        await page.waitForFunction(() => /errors/.test(document.querySelector("#picture").textContent));
+    });
+});
+
+describe("runs", () => {
+    onPage("with mocks: outcome, fuel, calls over time", async (page) => {
+        await page.click("#start");
+        assert.match(await outcome(page), /ok\n[^]*null/);
+        assert.equal(await page.locator(".timeline details").count(), 2);
+        assert.match(await page.locator("#figures").innerText(), /Fuel\s+\d+\s+Calls\s+2/);
+        await page.locator(".timeline summary").first().click();
+        assert.match(await page.locator(".timeline .detail").first().innerText(), /u1[^]*ada@example\.com/);
+    });
+    onPage("with rollbacks, which the outcome and the timeline show", async (page) => {
+        await example(page, "A purchase that is rolled back");
+        await checked(page);
+        await page.click("#start");
+        assert.match(await outcome(page), /err\n[^]*card declined[^]*release/);
+        assert.equal(await page.locator(".timeline .rollback").count(), 1);
+    });
+    onPage("calls that only read go side by side", async (page) => {
+        await example(page, "Prices, looked up side by side");
+        await checked(page);
+        await page.click("#start");
+        assert.match(await outcome(page), /ok/);
+        const bars = await page.locator(".timeline .lane i").evaluateAll((bars) => bars.map((bar) => [bar.offsetLeft, bar.offsetLeft + bar.offsetWidth]));
+        assert.equal(bars.length, 8);
+        assert.ok(bars[1][0] < bars[0][1], "the second call begins before the first ends");
+    });
+    onPage("step by step: a person answers, fails and sees the snapshot", async (page) => {
+        await page.click("#step");
+        await page.locator("#waiting textarea").waitFor();
+        assert.match(await page.locator("#figures").innerText(), /Snapshot\s+\d+ B/);
+        assert.equal(await page.locator("#source .cm-waiting").count(), 1);
+        assert.match(await page.locator("#waiting textarea").inputValue(), /ada@example\.com/);
+        await page.fill("#waiting textarea", "{broken");
+        await page.click("#waiting button:text-is('Answer')");
+        await page.locator("#waiting .complaint").waitFor();
+        await page.fill("#waiting textarea", '{"email": "x@example.com", "verified": true}');
+        await page.click("#waiting button:text-is('Answer')");
+        await page.waitForFunction(() => /send-email/.test(document.querySelector("#waiting").textContent));
+        assert.match(await page.locator("#waiting pre").innerText(), /x@example\.com/);
+        await page.fill("#waiting textarea", '"mailbox full"');
+        await page.click("#waiting button:text-is('Fail')");
+        assert.match(await outcome(page), /err\n[^]*Send failed: mailbox full/);
+    });
+    onPage("without a mock ask a person, and stop", async (page) => {
+        await page.click("#tab-tools");
+        await type(page, "#tools-editor", "");
+        await checked(page);
+        await page.click("#start");
+        await page.locator("#waiting textarea").waitFor();
+        await page.click("#stop");
+        assert.match(await outcome(page), /cancelled/);
+        assert.equal(await page.locator("#stop").isDisabled(), true);
+    });
+    onPage("say what is wrong with the inputs and the fuel", async (page) => {
+        await page.click("#tab-inputs");
+        await type(page, "#inputs-editor", '{"user-id": 1}');
+        await checked(page);
+        await page.click("#start");
+        assert.match(await outcome(page), /refused\n[^]*user-id/);
+        await page.click("#fill-inputs");
+        assert.match(await textOf(page, "#inputs-editor"), /"message": ""/);
+        await page.fill("#fuel", "1");
+        await page.click("#start");
+        assert.match(await outcome(page), /fuel/);
+        await page.fill("#fuel", "none");
+        await page.click("#start");
+        assert.match(await outcome(page), /fuel limit is a whole number/);
+    });
+    onPage("with integers past 2^53, exactly", async (page) => {
+        await page.click("#tab-tools");
+        await type(page, "#tools-editor", "");
+        await type(page, "#source", "name: same\ninput:\n  n: number\noutput: number\nsteps:\n  done:\n    return: $.n\n");
+        await page.click("#tab-inputs");
+        await type(page, "#inputs-editor", '{"n": 9007199254740993}');
+        await verdict(page, "no problems");
+        await page.click("#start");
+        assert.match(await outcome(page), /9007199254740993/);
+    });
+});
+
+describe("addresses", () => {
+    onPage("hold everything, and open in another page", async (page) => {
+        await type(page, "#source", WRONG);
+        await page.click("#tab-tools");
+        await type(page, "#tools-editor", TOOLS);
+        await page.fill("#fuel", "12345");
+        await page.click("#share");
+        await page.locator("#toast").waitFor();
+        const { page: other, complaints, context } = await open(browser, page.url());
+        await verdict(other, "1 error");
+        assert.equal(await textOf(other, "#source"), WRONG);
+        assert.equal(await textOf(other, "#tools-editor"), TOOLS);
+        assert.equal(await other.inputValue("#fuel"), "12345");
+        assert.deepEqual(complaints, []);
+        await context.close();
+    });
+    for (const [name, fragment] of [
+        ["of another form", "#<img src=x onerror=alert(1)>"],
+        ["damaged", "#1=AAAA"],
+        ["no base64", "#1=%%%"],
+        ["too long", `#1=${"A".repeat(200_000)}`],
+        ["an array", "#1=i44FAA"],
+    ]) {
+        test(`hostile: ${name}`, { timeout: 60_000 }, async () => {
+            const { page, complaints, context } = await open(browser, server.url + fragment);
+            assert.match(await page.locator("#toast").innerText(), /^Not opened: /);
+            assert.match(await textOf(page, "#source"), /^name: notify/);
+            assert.deepEqual(complaints, []);
+            await context.close();
+        });
+    }
+    onPage("hostile: 100 kB that unpack to 50 MB", async (page) => {
+        const fragment = await page.evaluate(async () => {
+            const stream = new Blob(["[".repeat(50_000_000)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+            const packed = new Uint8Array(await new Response(stream).arrayBuffer());
+            return `#1=${btoa(Array.from(packed, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_")}`;
+        });
+        await page.evaluate((fragment) => (location.hash = fragment), fragment);
+        await page.waitForFunction(() => /holds more than the page reads/.test(document.querySelector("#toast").textContent));
+    });
+    onPage("hostile: markup in every text stays text", async (page) => {
+        const evil = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+        await type(page, "#source", `name: f\noutput: text\nsteps:\n  a:\n    call: ${JSON.stringify(evil)}\n  b:\n    return: ${JSON.stringify(evil)}\n`);
+        await page.click("#tab-tools");
+        await type(page, "#tools-editor", JSON.stringify({ [evil]: { mock: { fails: evil } } }));
+        await checked(page);
+        await page.click("#step");
+        for (const tab of ["#tab-problems", "#tab-graph", "#tab-notations", "#tab-bytecode"]) {
+            await page.click(tab);
+            await checked(page);
+        }
+        assert.equal(await page.title(), "ilo playground");
+        assert.equal(await page.locator("main img:not(#picture img), main script").count(), 0);
+    });
+});
+
+describe("bad input", () => {
+    onPage("10 MB of garbage do not hang the page", async (page) => {
+        for (const [what, line] of [["one line", ""], ["lines", "\n"]]) {
+            const begun = Date.now();
+            await page.evaluate((line) => {
+                const data = new DataTransfer();
+                data.setData("text/plain", `\u0000{"steps": [${line}`.repeat(10_000_000 / (13 + line.length)));
+                document.querySelector("#source .cm-content").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+            }, line);
+            await page.locator("#toast").waitFor();
+            assert.match(await page.locator("#toast").innerText(), /at most 2 MB/);
+            assert.ok(Date.now() - begun < 5000, what);
+        }
+    });
+    onPage("2 MB of garbage are checked while the page answers keys", async (page) => {
+        for (const unit of ['{"steps": [', "- a: [\n", "; fn f() ->\n", "]{}[\u0001\n"]) {
+            await page.evaluate((unit) => {
+                const view = document.querySelector("#source .cm-content").cmTile?.view ?? document.querySelector("#source .cm-content").cmView.view;
+                view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: unit.repeat(2_000_000 / unit.length) } });
+            }, unit);
+            const begun = Date.now();
+            await page.locator("#source .cm-content").focus();
+            await page.keyboard.press("Control+Home");
+            await page.keyboard.type("x");
+            await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+            assert.ok(Date.now() - begun < 5000, `${unit}: ${Date.now() - begun} ms`);
+            await page.waitForFunction(() => /error/.test(document.querySelector("#verdict").textContent));
+        }
+        assert.equal(await page.locator("#notice").isHidden(), true);
+    });
+});
+
+describe("a worker that", () => {
+    /** Puts a fault into the worker for sources with a word. */
+    const faulty = (word, fault) => `(() => {
+        const Real = Blob;
+        window.Blob = class extends Real {
+            constructor(parts, options) {
+                const script = options?.type === "text/javascript";
+                const prefix = 'self.addEventListener("message", (event) => { if (event.data?.takes?.source?.includes("${word}")) { ${fault} } });';
+                super(script ? [prefix, ...parts] : parts, options);
+            }
+        };
+    })()`;
+    for (const [name, fault, reason] of [
+        ["fails", 'throw new WebAssembly.RuntimeError("unreachable");', /replaced: it failed/],
+        ["hangs", "for (;;);", /replaced: it gave no answer/],
+    ]) {
+        test(`${name} is replaced`, { timeout: 60_000 }, async () => {
+            const context = await browser.newContext();
+            await context.addInitScript({ content: faulty("BOOM", fault) });
+            const page = await context.newPage();
+            await page.goto(server.url);
+            await verdict(page, "no problems");
+            await type(page, "#source", "BOOM");
+            await page.locator("#notice").waitFor({ timeout: 20_000 });
+            assert.match(await page.locator("#notice").innerText(), reason);
+            await type(page, "#source", WRONG);
+            await page.waitForFunction(() => /error/.test(document.querySelector("#verdict").textContent));
+            await context.close();
+        });
+    }
+});
+
+describe("the page", () => {
+    onPage("works from disk", async (page) => {
+        await page.click("#start");
+        assert.match(await outcome(page), /ok/);
+        await page.click("#share");
+        await page.locator("#toast").waitFor();
+        assert.match(page.url(), /^file:.*#1=/);
+        await page.reload();
+        await verdict(page, "no problems");
+    }, { url: FILE });
+
+    onPage("is used by keys alone", async (page) => {
+        const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.getAttribute("aria-label") || document.activeElement.className);
+        const order = [];
+        for (let count = 0; count < 9; count++) {
+            await page.keyboard.press("Tab");
+            order.push(await focused());
+        }
+        assert.deepEqual(order, ["examples", "share", "keys", "Program", "tab-problems", "problems", "tab-run", "run", "start"]);
+        await page.locator("#source .cm-content").focus();
+        await page.keyboard.press("Control+a");
+        await page.keyboard.insertText(WRONG);
+        await verdict(page, "1 error");
+        await page.keyboard.press("F8");
+        await page.keyboard.press("Control+.");
+        await verdict(page, "no problems");
+        await page.keyboard.press("Control+Shift+Enter");
+        await page.locator("#waiting textarea").waitFor();
+        assert.match(await focused(), /^Answer of get-user/);
+        await page.keyboard.press("Control+Enter");
+        assert.match(await outcome(page), /ok/);
+        assert.equal(await focused(), "step");
+        await page.locator("#tab-run").focus();
+        await page.keyboard.press("ArrowRight");
+        assert.equal(await focused(), "tab-graph");
+        assert.equal(await page.locator("#graph").isVisible(), true);
+        await page.locator("#keys").focus();
+        await page.keyboard.press("Enter");
+        assert.equal(await page.locator("#key-list").isVisible(), true);
+        await page.keyboard.press("Escape");
+        assert.equal(await focused(), "keys");
+    });
+
+    for (const colorScheme of ["light", "dark"]) {
+        onPage(`fits 360 pixels, ${colorScheme}, with enough contrast`, async (page) => {
+            for (const step of ["#tab-tools", "#tab-inputs", "#tab-problems", "#start", "#tab-graph", "#tab-notations", "#tab-bytecode", "#tab-run", "#step"]) {
+                await page.click(step);
+                await checked(page);
+                const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+                assert.ok(width <= window, `${step}: ${width}`);
+                const faint = await page.evaluate(faintTexts);
+                assert.deepEqual(faint, [], step);
+            }
+        }, { viewport: { width: 360, height: 740 }, colorScheme });
+    }
+});
+
+/** The texts in sight whose contrast is below 4.5 to 1; runs in the page. */
+function faintTexts() {
+    const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const rgba = (colour) => {
+        context.clearRect(0, 0, 1, 1);
+        context.fillStyle = colour;
+        context.fillRect(0, 0, 1, 1);
+        return [...context.getImageData(0, 0, 1, 1).data];
+    };
+    const light = ([r, g, b]) => {
+        const [x, y, z] = [r, g, b].map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+    };
+    const ground = (element) => {
+        for (let at = element; at; at = at.parentElement) {
+            const colour = rgba(getComputedStyle(at).backgroundColor);
+            if (colour[3] > 250) return colour;
+        }
+        return [255, 255, 255];
+    };
+    const found = [];
+    for (const element of document.querySelectorAll("body *")) {
+        const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== "");
+        if (!own || !element.checkVisibility() || element.closest(":disabled, .cm-tooltip, .visually-hidden, option, optgroup")) continue;
+        const [a, b] = [light(rgba(getComputedStyle(element).color)), light(ground(element))];
+        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (contrast < 4.5) found.push(`${element.className || element.id || element.tagName}: ${element.textContent.slice(0, 30)} ${contrast.toFixed(2)}`);
+    }
+    return found;
+}
