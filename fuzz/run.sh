@@ -7,7 +7,7 @@
 #   FUZZ_SANITIZER=address   builds with a sanitizer (none by default: the workspace has no unsafe code)
 #   FUZZ_BUILT=1             takes the targets as they were built last
 #   FUZZ_FOUND=FOLDER        a folder outside the repository, or one that git ignores, instead of fuzz/found
-#   FUZZ_KEEP=1              runs fuzz/keep.sh at the end, which reduces what was found into fuzz/corpus
+#   FUZZ_KEEP=1              runs fuzz/choose_inputs.sh at the end, which reduces what was found into fuzz/corpus
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -71,5 +71,5 @@ for target in "${targets[@]}"; do
     inputs=$(find "$work" -type f | wc -l)
     echo "| \`$target\` | $seconds | ${executions:-?} | $eighth | $quarter | $half | $edges | $features | $inputs |"
 done
-[ "${FUZZ_KEEP:-}" != 1 ] || fuzz/keep.sh "${targets[@]}"
+[ "${FUZZ_KEEP:-}" != 1 ] || fuzz/choose_inputs.sh "${targets[@]}"
 exit $failed

@@ -35,19 +35,19 @@ fuzz_targets() {
         END { print targets " targets, " executions " executions, no promise broken" }'
 }
 part 'each rule of the verifier broken and restored, and its edges' 'test result' \
-    cargo test --quiet --locked -p ilo-vm --test verifier_rules --test verifier_boundaries --test verifier
+    cargo test --quiet --locked -p ilo-vm --test all verifier
 part 'the encoding, and every count at n and n + 1' 'test result' \
     cargo test --quiet --locked -p ilo-spec --test decoding --test limits
-part 'ceilings from a source at n and n + 1' 'test result' cargo test --quiet --locked -p ilo-asm --test ceilings
+part 'ceilings from a source at n and n + 1' 'test result' cargo test --quiet --locked -p ilo-asm --test all ceilings::
 part 'limits of a run at n and n + 1, and its memory to the byte' 'test result' \
-    cargo test --quiet --locked -p ilo-vm --test limits --test collection --test budget
+    cargo test --quiet --locked -p ilo-vm --test all -- limits:: collection:: budget::
 part 'the fuel that each instruction is charged' 'test result' \
-    cargo test --quiet --locked -p ilo-vm --test fuel_costs
+    cargo test --quiet --locked -p ilo-vm --test all fuel_costs::
 part 'memory of runs that fill their limit' 'loop results' \
     cargo test --locked "${fuzz[@]}" --test memory -- --nocapture
 part 'fuzz bodies on their corpora' 'test result' cargo test --quiet --locked "${fuzz[@]}" --test corpora
 part 'one in forty programs and snapshots with every byte changed to every value' 'refused or harmless' \
-    cargo run --quiet --locked --profile checked "${fuzz[@]}" --bin sweep -- 0 40
+    cargo run --quiet --locked --profile checked "${fuzz[@]}" --bin every-byte -- 0 40
 part 'random programs against the oracle' 'programs agree' fuzz/oracle.sh "${PROGRAMS:-100000}"
 part 'time for a unit of fuel, the dearest' '^\| .* [0-9]' cargo run --quiet --locked --profile checked "${fuzz[@]}" --bin fuel
 # The lint that every crate of the workspace inherits.
@@ -66,7 +66,7 @@ else
 fi
 if cargo +nightly miri --version >/dev/null 2>&1; then
     # The tests that take seconds; RESULTS.md has longer ones.
-    part "Miri on tests of the machine" 'test result' cargo +nightly miri test -p ilo-vm --test fused_instructions
+    part "Miri on tests of the machine" 'test result' cargo +nightly miri test -p ilo-vm --test all fused_instructions::
 else
     left_out "Miri on tests of the machine" 'no component miri'
 fi

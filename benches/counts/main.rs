@@ -1,8 +1,10 @@
-//! Does one thing so many times inside [`measured`], for `benches/counts.sh` to count instructions in.
+//! Repeats one operation a given number of times inside [`measured`], in which `benches/counts.sh` counts
+//! instructions.
 //!
-//! It takes no time and prints nothing: what is counted is the same on a busy machine as on an idle one.
+//! It reads no clock and prints nothing, so the count is the same on a busy machine and on an idle one.
 
 use ilo_asm::build::{Options, build};
+use ilo_asm::catalog::Catalog;
 use ilo_benches::{Answers, NOTIFY, P1_ARGUMENTS, Prepared, TOTAL, finish, p1, p2, p3, p4, program, source};
 use ilo_spec::encode::encode;
 use ilo_vm::{Limits, Program, Run};
@@ -49,6 +51,57 @@ fn load(text: &str, times: usize) -> bool {
     repeat(|| Program::load(black_box(&bytes)).is_ok(), times)
 }
 
+/// The JSON of a catalogue of this many tools, each with a nested input schema and a schema of its answers.
+fn tools(count: usize) -> String {
+    let tool = |number: usize| {
+        format!(
+            r#"{{"name":"server-{server}/tool-{number}","description":"Does number {number}.","inputSchema":{{"type":"object",
+            "properties":{{"query":{{"type":"object","properties":{{"text":{{"type":"string"}},"kind":{{"enum":["issue","page","user"]}},
+            "most":{{"type":"integer","minimum":1,"maximum":100}}}},"required":["text"]}},"labels":{{"type":"array","items":
+            {{"type":"string"}}}},"id-{number}":{{"type":["string","null"]}},"dry":{{"type":"boolean"}}}},"required":["query"]}},
+            "outputSchema":{{"type":"object","properties":{{"found":{{"type":"array","items":{{"type":"object","properties":
+            {{"title":{{"type":"string"}},"size":{{"type":"integer"}}}},"required":["title"]}}}},"next":{{"type":"string"}}}},
+            "required":["found"]}}}}"#,
+            server = number % 40,
+        )
+    };
+    format!("{{\"tools\":[{}]}}", (0..count).map(tool).collect::<Vec<_>>().join(","))
+}
+
+/// A program that calls twenty tools of a catalogue. With `wrong`, each call has a misspelt tool or argument.
+fn caller(count: usize, wrong: bool) -> String {
+    let call = |place: usize| {
+        let number = place * count / 20;
+        let (tool, text) = match place % 2 {
+            0 if wrong => ("tol", "text"),
+            _ if wrong => ("tool", "txt"),
+            _ => ("tool", "text"),
+        };
+        format!(
+            r#"{{"let":"a{place}","call":"server-{}/{tool}-{number}","args":{{"query":{{"{text}":"x","kind":"page"}},"dry":true}}}}"#,
+            number % 40
+        )
+    };
+    let steps: Vec<String> = (0..20).map(call).collect();
+    format!(
+        r#"{{"fn":"f","in":{{"x":"text"}},"out":"any","body":[{},{{"ret":"a0.found"}}]}}"#,
+        steps.join(",")
+    )
+}
+
+/// Checks a program against a catalogue of 2,000 tools that is read already.
+fn check_tools(wrong: bool, times: usize) -> bool {
+    let (json, text) = (tools(2_000), caller(2_000, wrong));
+    let Ok(catalog) = Catalog::from_json(&json) else { return false };
+    let options = Options { catalog: Some(&catalog), strip: true, ..Options::default() };
+    repeat(|| build(black_box(&text), &options).0.is_some() != wrong, times)
+}
+
+fn read_tools(times: usize) -> bool {
+    let json = tools(2_000);
+    repeat(|| Catalog::from_json(black_box(&json)).is_ok(), times)
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let times = arguments.get(1).and_then(|times| times.parse().ok()).unwrap_or(1);
@@ -62,6 +115,9 @@ fn main() -> ExitCode {
         "assemble-notify" => assemble(NOTIFY, times),
         "assemble-large" => assemble(&source(100_000), times),
         "load-notify" => load(NOTIFY, times),
+        "read-tools" => read_tools(times),
+        "check-tools" => check_tools(false, times),
+        "check-wrong-tools" => check_tools(true, times),
         "load-large" => load(&source(100_000), times),
         _ => false,
     };

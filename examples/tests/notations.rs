@@ -10,7 +10,7 @@ use std::process::Command;
 const ENDINGS: [&str; 5] = ["ilo", "tool-calling.json", "constrained.json", "workflow.yaml", "mcp.json"];
 
 /// Programs with an input.
-const RUNS: [(&str, &str); 12] = [
+const RUNS: [(&str, &str); 14] = [
     ("total", r#"{"price":10,"quantity":20.5,"rate":0.3}"#),
     ("sum", r#"{"numbers":[1,5,7.5,-3]}"#),
     (
@@ -22,6 +22,8 @@ const RUNS: [(&str, &str); 12] = [
     ("notify", r#"{"user-id":"u3","message":"Hello"}"#),
     ("checkout", r#"{"item":"lamp","payment-id":"good","amount":12.5}"#),
     ("checkout", r#"{"item":"lamp","payment-id":"bad","amount":12.5}"#),
+    ("purchase", r#"{"item":"lamp","payment-id":"good","amount":12.5}"#),
+    ("purchase", r#"{"item":"lamp","payment-id":"bad","amount":12.5}"#),
     ("orders", r#"{"order":{"user-id":"u1","country":"DE","lines":[{"price":10,"quantity":3}]}}"#),
     ("orders", r#"{"order":{"user-id":"u1","country":"FR","lines":[]}}"#),
     ("stock", r#"{"items":["lamp","desk","chair"]}"#),
@@ -47,10 +49,12 @@ fn run(file: &Path, input: &str, folder: &Path) -> (String, String) {
     // How long calls took is never the same.
     let call = |line: &str| line.split_once(r#","start_ms""#).unwrap().0.to_owned();
     let mut trace = trace.lines().map(call).collect::<Vec<_>>().join("\n");
+    let mut outcome = String::from_utf8(output.stdout).unwrap();
     for server in ["users", "mail", "shop"] {
-        trace = trace.replace(&format!("mcp://{server}/"), "");
+        let prefix = format!("mcp://{server}/");
+        (trace, outcome) = (trace.replace(&prefix, ""), outcome.replace(&prefix, ""));
     }
-    (String::from_utf8(output.stdout).unwrap(), trace)
+    (outcome, trace)
 }
 
 #[test]

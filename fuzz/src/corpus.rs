@@ -1,7 +1,8 @@
 //! The committed inputs of the fuzz targets, `fuzz/corpus`.
 //!
 //! A target has a folder of inputs with names, each of which shows something, and a file `TARGET.txt` of
-//! inputs that `fuzz/keep.sh` chose for their coverage: a line each, escaped as in a Rust byte string.
+//! inputs that `fuzz/choose_inputs.sh` chose for their coverage: a line each, escaped as in a Rust byte
+//! string.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::AsyncWrite;
 
 /// JSON of an input or a tool's result: it is refused, or written and read back as the same value.
@@ -73,6 +74,8 @@ pub fn mcp_messages(bytes: &[u8]) {
         runs: 2,
         runs_of_client: 2,
         source: 1 << 16,
+        question: Duration::from_secs(1),
+        durable: None,
     };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     let output = Output::default();

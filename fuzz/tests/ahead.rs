@@ -174,7 +174,7 @@ fn came(case: &Case, program: &Program, most: usize, read_only: usize) -> Came {
     let input = Data::Record(case.input.iter().map(|(name, value)| (name.clone(), data(value))).collect());
     let options = Options { limits: limits(), slots: CallSlots::new(most), ..Options::default() };
     let function = program.function(&case.entry).unwrap();
-    let mut finished = run(program, function, &input, &tools, &options, &mut came).unwrap();
+    let finished = run(program, function, &input, &tools, &options, &mut came).unwrap();
     came.outcome = finished.outcome().unwrap().to_string();
     came.fuel = finished.run().fuel_used();
     came

@@ -493,6 +493,12 @@ impl Generator<'_> {
         (first..first + count).map(|name| (name, Kind::Any)).collect()
     }
 
+    /// A call of any tool.
+    pub(super) fn call_of_tool(&mut self, depth: usize, out: &mut String) {
+        let tool = self.choices.below(self.tools.len());
+        self.call(tool, depth, true, out);
+    }
+
     /// A call of a tool whose arguments hold no calls.
     pub(super) fn registered_call(&mut self, out: &mut String) {
         let tool = self.choices.below(self.tools.len());

@@ -496,9 +496,28 @@ impl Generator<'_> {
         let word = if self.scope.err.is_some() { "RET_OK" } else { "RET" };
         let kind = self.scope.ok.clone();
         let depth = 1 + self.choices.below(2);
-        let text = self.text_of(&kind, depth, true);
+        let text = self.result(&kind, depth);
         block.statement(format!("{word} {text}"));
         block.ends = true;
+    }
+
+    /// A value that the function returns: sometimes one whose type the checker cannot prove. It is of another
+    /// type in most runs.
+    fn result(&mut self, kind: &Kind, depth: usize) -> String {
+        if !self.choices.chance(20) {
+            return self.text_of(kind, depth, true);
+        }
+        let mut text = String::new();
+        match self.choices.below(4) {
+            0 => self.call_of_tool(depth, &mut text),
+            1 => self.parse(&Kind::Any, depth, true, &mut text),
+            2 => self.get(&Kind::Any, depth, true, &mut text),
+            _ => {
+                let item = Kind::choose(&mut self.choices, 1);
+                self.parse(&Kind::list(item), depth, true, &mut text);
+            }
+        }
+        text
     }
 
     /// An IF that ends the function.
@@ -655,7 +674,9 @@ impl Generator<'_> {
                 4 => self.end(block),
                 _ => {
                     let depth = 1 + self.choices.below(3);
-                    let text = self.text_of(kind, depth, true);
+                    let is_result = block.level == 0;
+                    let text =
+                        if is_result { self.result(kind, depth) } else { self.text_of(kind, depth, true) };
                     block.statement(text);
                 }
             },

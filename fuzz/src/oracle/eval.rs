@@ -409,14 +409,9 @@ impl<'f> Machine<'f, '_, '_, '_> {
         }
         let arm = |this: &mut Self, frame: &mut Frame<'f>, arm: &Arm<'f>, value| {
             frame.cells[arm.bind.0 as usize] = Cell::Plain(value);
-            let value = this.block(frame, &arm.body);
-            // Where the ERR arm goes on as well, what follows is not behind the call alone (4.7.2).
-            if node.err.as_ref().is_some_and(|err| completes(&err.body)) {
-                this.sent = None;
-            }
-            value
+            this.block(frame, &arm.body)
         };
-        match (result, &node.ok, &node.err) {
+        let value = match (result, &node.ok, &node.err) {
             (Ok(value), Some(ok), _) => arm(self, frame, ok, value),
             (Ok(value), None, _) => {
                 frame.cells[node.slot.0 as usize] = Cell::Plain(value);
@@ -427,7 +422,12 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 let own = self.facts[frame.number].hands_on_itself(node);
                 Err(Exit::Failure(failure, if own { node.span } else { call }))
             }
+        };
+        // Where the ERR arm goes on as well, what follows is not behind the call alone (4.7.2).
+        if node.err.as_ref().is_some_and(|err| completes(&err.body)) {
+            self.sent = None;
         }
+        value
     }
 
     fn each(&mut self, frame: &mut Frame<'f>, node: &For<'f>) -> Result<Option<Value>, Exit> {
@@ -439,6 +439,8 @@ impl<'f> Machine<'f, '_, '_, '_> {
         for item in &list.items {
             self.step()?;
             frame.cells[node.item.0 as usize] = Cell::Plain(item.clone());
+            // The first statement is behind no call, also where a call ended the pass before (4.7.2).
+            self.sent = None;
             match self.block(frame, &node.body) {
                 Ok(value) => collected.extend(value),
                 Err(Exit::Break) => {
@@ -450,6 +452,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         }
         if let Some(block) = node.otherwise.as_ref().filter(|_| !left) {
             // What the loop has collected is dropped, and so is the value of the block.
+            self.sent = None;
             self.block(frame, block)?;
             return Ok(None);
         }

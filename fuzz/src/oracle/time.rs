@@ -4,6 +4,7 @@
 use super::decimal::Decimal;
 use super::value::Value;
 use ilo_spec::program::Number;
+use std::sync::LazyLock;
 
 const DAY: i128 = 86_400;
 const NANOS: i128 = 1_000_000_000;
@@ -24,13 +25,21 @@ fn month_lengths(year: u16) -> [u8; 12] {
     [31, if leap(year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 }
 
+/// Days from 1970-01-01 to the first day of each year from 0 to 9999, counted once.
+static STARTS: LazyLock<Vec<i128>> = LazyLock::new(|| {
+    let before_1970: i128 = (0..1970).map(year_length).sum();
+    let mut next = -before_1970;
+    let starts = (0..=9999).map(|year| {
+        let start = next;
+        next += year_length(year);
+        start
+    });
+    starts.collect()
+});
+
 /// Days from 1970-01-01 to the first day of a year.
 fn days_to(year: u16) -> i128 {
-    if year >= 1970 {
-        (1970..year).map(year_length).sum()
-    } else {
-        -(year..1970).map(year_length).sum::<i128>()
-    }
+    STARTS[usize::from(year)]
 }
 
 /// The number of exactly so many digits at the start of a text, and the rest.
@@ -105,7 +114,8 @@ pub(super) fn write(number: Number) -> Option<String> {
     let nanos = Decimal::of(number).rounded(9).scaled(9)?;
     let (seconds, nanos) = (nanos.div_euclid(NANOS), nanos.rem_euclid(NANOS));
     let (mut days, second) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-    let year: u16 = (1..=9999).rev().find(|&year| days_to(year) <= days)?;
+    let year = STARTS.partition_point(|&start| start <= days).checked_sub(1)?;
+    let year = u16::try_from(year).ok().filter(|&year| year > 0)?;
     days -= days_to(year);
     if days >= year_length(year) {
         return None;

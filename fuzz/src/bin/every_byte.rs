@@ -1,6 +1,6 @@
 //! Tries every change of one byte and every truncation of the bytecode of all programs of the conformance
-//! corpus and the examples, and of snapshots: `sweep [PART PARTS]`, all or one part of so many. Prints their
-//! number; a panic ends it.
+//! corpus and the examples, and of snapshots: `every-byte [PART PARTS]`, all or one part of so many. Prints
+//! their number; a panic ends it.
 
 use ilo_fuzz::every_byte::sweep;
 use ilo_fuzz::seeds::bytecodes;
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         [] => (0, 1),
         [Some(part), Some(parts)] if part < parts => (part, parts),
         _ => {
-            eprintln!("usage: sweep [PART PARTS]");
+            eprintln!("usage: every-byte [PART PARTS]");
             return ExitCode::from(2);
         }
     };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Chooses the inputs of fuzz/corpus/TARGET.txt by coverage: fuzz/keep.sh [TARGET...], all targets by default.
+# Chooses the inputs of fuzz/corpus/TARGET.txt by coverage: fuzz/choose_inputs.sh [TARGET...], all targets by default.
 #
 # Candidates are the inputs that are there and those that fuzz/run.sh found (fuzz/found). What the tests run anyway comes
 # first: what `seeds` makes of the conformance corpus, and the inputs in fuzz/corpus/TARGET, which have names and stay. Of
@@ -17,7 +17,7 @@ if [ $# = 0 ]; then
         case " ${targets[*]} " in *" $(basename "$file" .rs) "*) ;; *) targets+=("$(basename "$file" .rs)") ;; esac
     done
 fi
-cargo build --quiet --locked -p ilo-fuzz --no-default-features --bin seeds --bin keep
+cargo build --quiet --locked -p ilo-fuzz --no-default-features --bin seeds --bin choose-inputs
 programs=${CARGO_TARGET_DIR:-$PWD/target}/debug
 built=${CARGO_TARGET_DIR:-$PWD/target}/fuzz/x86_64-unknown-linux-gnu/release
 work=$(mktemp -d)
@@ -35,6 +35,6 @@ for target in "${targets[@]}"; do
     fi
     "$built/$target" -set_cover_merge=1 -merge_control_file="$work/control" -timeout=20 -rss_limit_mb=2048 \
         "$work/first" "$work/candidates" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
-    "$programs/keep" "$target" "$work/control" "$work/candidates"
+    "$programs/choose-inputs" "$target" "$work/control" "$work/candidates"
     rm -rf "${work:?}"/*
 done

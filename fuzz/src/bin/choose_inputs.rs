@@ -1,5 +1,6 @@
-//! Chooses inputs of a fuzz target by coverage, for `fuzz/keep.sh`: `keep TARGET CONTROL CANDIDATES`. CONTROL
-//! is the control file of a set cover merge by libFuzzer, which lists the features that each input reaches.
+//! Chooses inputs of a fuzz target by coverage, for `fuzz/choose_inputs.sh`: `choose-inputs TARGET CONTROL
+//! CANDIDATES`. CONTROL is the control file of a set cover merge by libFuzzer, which lists the features that
+//! each input reaches.
 //!
 //! A greedy set cover chooses inputs in the folder CANDIDATES that reach further edges than all other inputs,
 //! and writes them to `fuzz/corpus/TARGET.txt`, unless they add less than 1 % of edges. Prints a row of a
@@ -26,7 +27,7 @@ struct Coverage {
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [target, control, candidates] = &arguments[..] else {
-        eprintln!("usage: keep TARGET CONTROL CANDIDATES");
+        eprintln!("usage: choose-inputs TARGET CONTROL CANDIDATES");
         return ExitCode::from(2);
     };
     match keep(target, control, Path::new(candidates)) {
