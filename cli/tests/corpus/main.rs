@@ -1,6 +1,6 @@
-//! Every conformance case of `spec/corpus` that runs: its outcome, exit code and trace from stripped bytecode,
-//! and calls one at a time against calls side by side, for each of its notations. `cases.rs` runs the sources, and
-//! the assembler's tests check what is said of programs before they run.
+//! Every conformance case of `spec/corpus` that runs: its outcome, exit code and trace from stripped
+//! bytecode, and calls one at a time against calls side by side, for each of its notations. `cases.rs` runs
+//! the sources, and the assembler's tests check what is said of programs before they run.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -70,8 +70,8 @@ fn refused(case: &Case, source: &Source<'_>, code: &str) -> Result<(), Failure> 
     Err(format!("  expected {code}, found {:?}\n{stderr}", output.status.code()))
 }
 
-/// Runs a source with calls one at a time and side by side, and the first source of a case as stripped bytecode
-/// in a process of its own.
+/// Runs a source with calls one at a time and side by side, and the first source of a case as stripped
+/// bytecode in a process of its own.
 fn check(case: &Case, source: &Source<'_>, is_first: bool) -> Result<(), Failure> {
     let part = |title| case.section_for(title, source.notation);
     let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
@@ -212,8 +212,8 @@ fn run(case: &Case, source: &Source<'_>, bytecode: &[u8], outcome: &Value) -> Re
     }
 }
 
-/// Whether an outcome is the expected one. A fault's message is compared where the case gives one. Its place is
-/// not: stripped bytecode has none.
+/// Whether an outcome is the expected one. A fault's message is compared where the case gives one. Its place
+/// is not: stripped bytecode has none.
 fn compare(expected: &Value, found: &Value) -> Result<(), Failure> {
     for key in ["status", "value", "error", "code", "compensation_failures", "rolled_back", "not_rolled_back"]
     {
