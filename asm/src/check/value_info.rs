@@ -5,7 +5,7 @@ use crate::catalog::{Shape, Tool};
 use crate::types::Inferred;
 
 /// What is known of a value.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct ValueInfo<'t> {
     /// Its type.
     pub ty: Inferred,
@@ -20,7 +20,7 @@ pub struct ValueInfo<'t> {
 pub type Seen<'t> = Option<ValueInfo<'t>>;
 
 /// Which part of a tool's answer a value is.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Part<'t> {
     /// A value without fields and items: nil, an empty list.
     Nothing,

@@ -20,7 +20,8 @@ impl Machine<'_, '_> {
     /// Writes an end; `None` where none was found, which would be a defect.
     pub(crate) fn close(&mut self) -> Option<()> {
         for _ in 0..STEPS {
-            if self.may_end() {
+            let between = matches!(self.lex, Lex::Start | Lex::Text(..));
+            if !between && self.may_end() {
                 return Some(());
             }
             let bytes = self.next_bytes()?;
@@ -115,7 +116,7 @@ impl Machine<'_, '_> {
                 return Some(slot.to_string().into_bytes());
             }
         }
-        let integers = self.core.integers();
+        let integers = self.integers();
         if let Some(number) = self.core.least(integers) {
             return Some(number.to_string().into_bytes());
         }

@@ -1,9 +1,9 @@
 //! The integers that may come next, as a set whose beginnings are found fast.
 
 use crate::automaton::constants::depth_of;
-use crate::automaton::session::Callee;
+use crate::automaton::session::{Callee, Session};
 use crate::automaton::state::{Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
-use crate::automaton::want::{Want, WantId, field, same_want};
+use crate::automaton::want::{WantId, WantKey, field};
 use ilo_asm::catalog::Shape;
 use ilo_asm::check::ValueInfo;
 use ilo_asm::types::Inferred;
@@ -25,14 +25,15 @@ pub(crate) enum Integers {
 /// The tools that a call may go to, kept for the places that want the same.
 #[derive(Clone, Copy)]
 pub(crate) struct ToolSet<'c> {
-    want: Want<'c>,
+    want: WantKey<'c>,
     followed: bool,
     deep: bool,
     start: u32,
     length: u32,
 }
 
-/// The most tool numbers that are kept.
+/// The most sets of tools, and their numbers, that are kept.
+const MOST_SETS: usize = 256;
 const MOST_KEPT: usize = 1 << 14;
 
 fn slice(all: &[u32], start: u32, length: u32) -> &[u32] {
@@ -127,10 +128,9 @@ impl<'c> Core<'_, 'c> {
         let marked = matches!(self.state.stmt, Stmt::Mark(_));
         let followed = top && matches!(self.state.stmt, Stmt::Let | Stmt::Value);
         let deep = depth >= DEPTH;
-        let whole = self.arena.want(want);
-        let known = self.tool_sets.iter().find(|set| {
-            set.followed == followed && set.deep == deep && same_want(set.want, whole) && !marked
-        });
+        let key = self.arena.key(want).filter(|_| !marked);
+        let is = |set: &&ToolSet<'_>| set.followed == followed && set.deep == deep;
+        let known = key.and_then(|key| self.tool_sets.iter().filter(is).find(|set| set.want.same(&key)));
         if let Some(set) = known {
             return Integers::Kept(set.start, set.length);
         }
@@ -143,13 +143,22 @@ impl<'c> Core<'_, 'c> {
         }
         let found = self.ids.len() - start;
         let length = u32::try_from(found).unwrap_or_default();
-        let keeps = !marked && same_want(whole, whole) && self.kept.len() + found <= MOST_KEPT;
-        if !keeps || self.tool_sets.len() >= 256 {
-            return Integers::Listed(u32::try_from(start).unwrap_or(NONE), length);
-        }
-        let kept = u32::try_from(self.kept.len()).unwrap_or(NONE);
-        self.kept.extend(self.ids.drain(start..));
-        self.tool_sets.push(ToolSet { want: whole, followed, deep, start: kept, length });
+        let listed = Integers::Listed(u32::try_from(start).unwrap_or(NONE), length);
+        let Some(want) = key.filter(|_| self.tool_sets.len() < MOST_SETS) else { return listed };
+        let numbers = self.ids.get(start..).unwrap_or_default();
+        // Many wants are met by the same tools.
+        let same = self.tool_sets.iter().find(|set| slice(&self.kept, set.start, set.length) == numbers);
+        let kept = match same {
+            Some(set) => set.start,
+            None if self.kept.len() + found > MOST_KEPT => return listed,
+            None => {
+                let end = u32::try_from(self.kept.len()).unwrap_or(NONE);
+                self.kept.extend_from_slice(numbers);
+                end
+            }
+        };
+        self.ids.truncate(start);
+        self.tool_sets.push(ToolSet { want, followed, deep, start: kept, length });
         Integers::Kept(kept, length)
     }
 
@@ -265,32 +274,58 @@ impl<'c> Core<'_, 'c> {
         false
     }
 
-    /// The numbers of a set, in ascending order.
-    pub(crate) fn members(&self, set: Integers) -> Vec<u32> {
+    /// Calls this for the numbers of a set, in ascending order.
+    pub(crate) fn each(&self, set: Integers, mut run: impl FnMut(u32)) {
         match set {
-            Integers::Nothing => Vec::new(),
-            Integers::Range(least, most) => (least..=most).collect(),
-            Integers::Listed(start, length) => slice(&self.ids, start, length).to_vec(),
-            Integers::Kept(start, length) => slice(&self.kept, start, length).to_vec(),
+            Integers::Nothing => {}
+            Integers::Range(least, most) => (least..=most).for_each(run),
+            Integers::Listed(start, length) => slice(&self.ids, start, length).iter().copied().for_each(run),
+            Integers::Kept(start, length) => slice(&self.kept, start, length).iter().copied().for_each(run),
             Integers::FieldsBut(start, length) => {
-                let but = slice(&self.ids, start, length);
-                let all = self.session.named.iter().copied();
-                all.filter(|number| but.binary_search(number).is_err()).collect()
+                let mut but = slice(&self.ids, start, length).iter().peekable();
+                for &number in &self.session.named {
+                    while but.next_if(|it| **it < number).is_some() {}
+                    if but.next_if(|it| **it == number).is_none() {
+                        run(number);
+                    }
+                }
             }
         }
+    }
+
+    /// The numbers of a set, in ascending order.
+    pub(crate) fn members(&self, set: Integers) -> Vec<u32> {
+        let mut members = Vec::new();
+        self.each(set, |number| members.push(number));
+        members
     }
 
     /// The least number of a set.
     pub(crate) fn least(&self, set: Integers) -> Option<u32> {
         match set {
+            Integers::Nothing => None,
             Integers::Range(least, most) => (least <= most).then_some(least),
+            Integers::Listed(start, length) => slice(&self.ids, start, length).first().copied(),
+            Integers::Kept(start, length) => slice(&self.kept, start, length).first().copied(),
             Integers::FieldsBut(start, length) => {
                 let but = slice(&self.ids, start, length);
                 self.session.named.iter().copied().find(|number| but.binary_search(number).is_err())
             }
-            _ => self.members(set).first().copied(),
         }
     }
+}
+
+/// How many of the fields that have numbers a record of this shape may have.
+pub(crate) fn most_fields(session: &Session<'_>, shape: Shape<'_>) -> u32 {
+    let fits = |shape| depth_of(session, shape).is_some();
+    let (mut known, mut may) = (0, 0);
+    for field in shape.fields().filter(|field| session.field_numbers.contains_key(field.name)) {
+        known += 1;
+        may += u32::from(fits(field.shape));
+    }
+    let named = u32::try_from(session.named.len()).unwrap_or(u32::MAX);
+    let others = if unlisted(shape).is_some_and(|it| fits(it.0)) { named.saturating_sub(known) } else { 0 };
+    may.saturating_add(others)
 }
 
 /// What the fields are that a shape does not list; `None` where there are none.

@@ -1,9 +1,10 @@
 //! What may come next at each place: words, integers and literals.
 
 use crate::automaton::constants::integers;
+use crate::automaton::integers::most_fields;
 use crate::automaton::session::Callee;
 use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
-use crate::automaton::want::{ANY, Want, WantId, field, same_want};
+use crate::automaton::want::{ANY, Want, WantId, field};
 use ilo_asm::catalog::Shape;
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules::{self, Demand, Gives};
@@ -133,7 +134,7 @@ impl<'c> Core<'_, 'c> {
         if marked == Some(Word::Rollback) || (tool.rollback && !followed) {
             return false;
         }
-        self.arena.takes(self.session, want, output(callee))
+        self.arena.takes(self.session, want, tool.output)
     }
 
     pub(crate) fn some_call(&mut self, want: WantId) -> bool {
@@ -162,8 +163,9 @@ impl<'c> Core<'_, 'c> {
 
     /// The words of expressions for which only the want and the session count.
     fn settled_words(&mut self, want: WantId) -> Words {
-        let whole = self.arena.want(want);
-        if let Some(known) = self.word_sets.iter().find(|known| same_want(known.0, whole)) {
+        let key = self.arena.key(want);
+        let known = key.and_then(|key| self.word_sets.iter().find(|known| known.0.same(&key)));
+        if let Some(known) = known {
             return known.1;
         }
         let mut words = 0;
@@ -173,8 +175,8 @@ impl<'c> Core<'_, 'c> {
                 words |= one(row.word);
             }
         }
-        if same_want(whole, whole) && self.word_sets.len() < MOST_SETS {
-            self.word_sets.push((whole, words));
+        if let Some(key) = key.filter(|_| self.word_sets.len() < MOST_SETS) {
+            self.word_sets.push((key, words));
         }
         words
     }
@@ -294,18 +296,7 @@ impl<'c> Core<'_, 'c> {
         }) {
             return None;
         }
-        let may = |field: &ilo_asm::catalog::Field<'_>| {
-            numbered(field.name) && crate::automaton::constants::depth_of(self.session, field.shape).is_some()
-        };
-        let listed = u32::try_from(shape.fields().filter(may).count()).ok()?;
-        let free = || {
-            let open = |name: &&String| {
-                let field = shape.field(name).filter(|_| !name.is_empty());
-                field.is_some_and(|it| crate::automaton::constants::depth_of(self.session, it.0).is_some())
-            };
-            u32::try_from(self.session.fields.iter().filter(open).take(64).count()).unwrap_or(ITEMS)
-        };
-        let most = if shape.is_open() { free().min(all).max(least) } else { listed };
+        let most = most_fields(self.session, shape).min(all).max(least);
         Some((least, if deep { least } else { most.clamp(least, least.max(ITEMS)) }))
     }
 
@@ -380,13 +371,6 @@ fn depends(word: Word) -> bool {
     let is = |word| rules::TABLE.iter().find(|rule| rule.word == word).map(|rule| rule.gives);
     matches!(word, Word::Sort | Word::Reverse | Word::Slice | Word::Min | Word::Max)
         || matches!(is(word), Some(Gives::Item | Gives::Sum | Gives::Join | Gives::Appended))
-}
-
-pub(crate) fn output<'c>(callee: &Callee<'c>) -> ValueInfo<'c> {
-    match callee {
-        Callee::Tool(tool) => ValueInfo::answer(tool),
-        Callee::Function { output, .. } => ValueInfo::held(*output),
-    }
 }
 
 fn has_literal(shape: Shape<'_>, kind: u8) -> bool {

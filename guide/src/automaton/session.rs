@@ -2,12 +2,14 @@
 //! the registries.
 
 use crate::automaton::constants::{self, DEEPEST_CONSTANT, Lengths, depth_of};
+use crate::automaton::integers::most_fields;
 use crate::automaton::registries;
 use bumpalo::Bump;
 use hashbrown::HashMap;
 use ilo_asm::ast::{Function, TypeName};
 use ilo_asm::build::{self, read};
 use ilo_asm::catalog::{Catalog, Lookup, Tool, own_function};
+use ilo_asm::check::ValueInfo;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::types::Inferred;
@@ -59,6 +61,8 @@ pub(crate) enum Callee<'c> {
 pub(crate) struct Numbered<'c> {
     pub(crate) name: String,
     pub(crate) callee: Option<Callee<'c>>,
+    /// What it gives.
+    pub(crate) output: ValueInfo<'c>,
     /// How deep the shortest arguments nest; `None` where it cannot be called.
     pub(crate) depth: Option<u8>,
     /// The numbers of the fields that are its required arguments.
@@ -104,6 +108,14 @@ fn callee_of(function: &Function<'_>) -> Callee<'static> {
         parameters: parameters.map(|it| (it.name.text.to_owned(), inferred(&it.ty))).collect(),
         output: inferred(&function.output.ok),
         err: function.output.err.as_ref().map(inferred),
+    }
+}
+
+/// What a call gives.
+fn output<'c>(callee: &Callee<'c>) -> ValueInfo<'c> {
+    match callee {
+        Callee::Tool(tool) => ValueInfo::answer(tool),
+        Callee::Function { output, .. } => ValueInfo::held(*output),
     }
 }
 
@@ -265,6 +277,7 @@ impl<'c> Session<'c> {
         let number = |name: &str| self.field_numbers.get(name).copied();
         let mut out = Numbered {
             name,
+            output: callee.as_ref().map_or(ValueInfo::ANY, output),
             callee: None,
             depth: None,
             required: Vec::new(),
@@ -291,13 +304,7 @@ impl<'c> Session<'c> {
                     }
                     out.listed.extend(known.filter(|_| nested.is_some()));
                 }
-                if input.is_open() {
-                    let free = |name: &&String| {
-                        let shape = input.field(name).filter(|_| !name.is_empty());
-                        shape.is_some_and(|it| depth_of(self, it.0).is_some())
-                    };
-                    out.most = u32::try_from(self.fields.iter().filter(free).take(64).count()).unwrap_or(64);
-                }
+                out.most = most_fields(self, input);
                 out.rollback = tool.requires_rollback;
             }
             None => depth = None,

@@ -4,7 +4,7 @@ use crate::automaton::flow::Slots;
 use crate::automaton::integers::ToolSet;
 use crate::automaton::offers::Words;
 use crate::automaton::session::Session;
-use crate::automaton::want::{ANY, Arena, Want, WantId};
+use crate::automaton::want::{ANY, Arena, WantId, WantKey};
 use ilo_asm::check::ValueInfo;
 use ilo_spec::node::Word;
 
@@ -272,7 +272,7 @@ pub(crate) struct Core<'s, 'c> {
     /// What depends on the session alone and is kept when the guide goes back: tools and words by want.
     pub(crate) kept: Vec<u32>,
     pub(crate) tool_sets: Vec<ToolSet<'c>>,
-    pub(crate) word_sets: Vec<(Want<'c>, Words)>,
+    pub(crate) word_sets: Vec<(WantKey<'c>, Words)>,
     pub(crate) state: State,
 }
 
@@ -345,7 +345,7 @@ impl<'s, 'c> Core<'s, 'c> {
             + self.failures.capacity() * size_of::<ValueInfo<'_>>()
             + 4 * (self.ids.capacity() + self.kept.capacity())
             + self.tool_sets.capacity() * size_of::<ToolSet<'_>>()
-            + self.word_sets.capacity() * size_of::<(Want<'_>, Words)>()
+            + self.word_sets.capacity() * size_of::<(WantKey<'_>, Words)>()
     }
 
     pub(crate) fn lengths(&self) -> Lengths {

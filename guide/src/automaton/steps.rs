@@ -2,7 +2,7 @@
 
 use crate::automaton::flow::bit;
 use crate::automaton::keys::{key_of_bool, key_of_nil, key_of_number, key_of_text};
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, is_field_or_name, output};
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, is_field_or_name};
 use crate::automaton::session::Callee;
 use crate::automaton::state::{Core, Frame, Gives, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::{ANY, Want, empty_list, field, item, listed};
@@ -379,8 +379,8 @@ impl<'c> Core<'_, 'c> {
 
     fn paired(&self, frame: &Frame) -> ValueInfo<'c> {
         if frame.word == Word::Call {
-            let callee = self.session.tools.get(frame.number as usize).and_then(|it| it.callee.as_ref());
-            return callee.map_or(ValueInfo::ANY, output);
+            let tool = self.session.tools.get(frame.number as usize);
+            return tool.map_or(ValueInfo::ANY, |tool| tool.output);
         }
         ValueInfo::held(Inferred::RECORD)
     }

@@ -35,13 +35,37 @@ pub(crate) enum Want<'c> {
     First(Word, WantId),
 }
 
-/// Whether two wants are the same whatever the program is. Those that name others by number are not compared.
-pub(crate) fn same_want(a: Want<'_>, b: Want<'_>) -> bool {
-    match (a, b) {
-        (Want::Any, Want::Any) => true,
-        (Want::Demand(a), Want::Demand(b)) => a == b,
-        (Want::Shape(a), Want::Shape(b)) => a.same(b),
-        _ => false,
+/// What a want makes of the one that it names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Link {
+    List,
+    Index,
+    Field,
+    And(Demand),
+    First(Word),
+}
+
+/// The most links of a want that is kept.
+const LINKS: usize = 4;
+
+/// A want that names no other by number: what is found for it can be kept when the guide goes back.
+#[derive(Clone, Copy)]
+pub(crate) struct WantKey<'c> {
+    links: [Option<Link>; LINKS],
+    last: Want<'c>,
+}
+
+impl WantKey<'_> {
+    pub(crate) fn same(&self, other: &WantKey<'_>) -> bool {
+        self.links == other.links
+            && match (self.last, other.last) {
+                (Want::Any, Want::Any) => true,
+                (Want::Demand(a), Want::Demand(b)) => a == b,
+                (Want::Shape(a), Want::Shape(b)) => a.same(b),
+                (Want::Equal(a), Want::Equal(b)) => a == b,
+                (Want::Part { no_list: a }, Want::Part { no_list: b }) => a == b,
+                _ => false,
+            }
     }
 }
 
@@ -76,6 +100,25 @@ impl<'c> Arena<'c> {
         }
         self.wants.push(want);
         u32::try_from(self.wants.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// A want with all that it names; `None` where that is too much to be kept.
+    pub(crate) fn key(&self, want: WantId) -> Option<WantKey<'c>> {
+        let mut links = [None; LINKS];
+        let mut last = self.want(want);
+        for place in 0..=LINKS {
+            let (link, of) = match last {
+                Want::ListOf(of) => (Link::List, of),
+                Want::IndexOf(of) => (Link::Index, of),
+                Want::FieldOf(of) => (Link::Field, of),
+                Want::And(demand, of) => (Link::And(demand), of),
+                Want::First(word, of) => (Link::First(word), of),
+                _ => return Some(WantKey { links, last }),
+            };
+            *links.get_mut(place)? = Some(link);
+            last = self.want(of);
+        }
+        None
     }
 
     pub(crate) fn value(&self, id: u32) -> ValueInfo<'c> {

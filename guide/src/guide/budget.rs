@@ -56,8 +56,12 @@ struct Growth {
     argument: usize,
 }
 
-/// The most tokens that are tried for one mask; no more are allowed, so that time is bounded.
-const MOST_TRIED: usize = 1024;
+/// The most tokens, or kinds of tokens that are alike, that are tried for one mask; no more are allowed, so
+/// that time is bounded.
+const MOST_TRIED: usize = 64;
+
+/// What the digits of fields that are alike can add to an end.
+const FIELD: usize = 8;
 
 /// What a statement that is begun may need to end: a MATCH of two arms at the deepest level.
 const STATEMENT: &str = "\n                        MATCH 63 2\n                          ERR 63 1\n                            FAIL LIST 0\n                          OK 63 1\n                            FAIL LIST 0";
@@ -225,7 +229,8 @@ impl Guide<'_, '_> {
         let numbers = matches!(self.machine.lex, Lex::Number(_))
             || (self.machine.lex == Lex::Start && self.machine.core.constants() >> NUMBER & 1 == 1);
         let alike = numbers && self.machine.has_free_numbers();
-        let (mut opened, mut digits, mut tried) = (None, None, 0);
+        let fields = self.machine.has_alike_fields();
+        let (mut opened, mut digits, mut needs, mut tried) = (None, None, None, 0);
         for word in 0..bits.len() {
             let mut rest = bits.get(word).copied().unwrap_or_default();
             while rest != 0 {
@@ -233,6 +238,13 @@ impl Guide<'_, '_> {
                 rest &= rest - 1;
                 let token = u32::try_from(word).unwrap_or_default() * 32 + bit;
                 let bytes = vocab.token(token);
+                if fields && bytes.iter().all(u8::is_ascii_digit) {
+                    // Behind each of these fields the end is as long, but for digits.
+                    let needs = *needs.get_or_insert_with(|| self.needed_by(vocab, token));
+                    if needs.is_some_and(|needs| needs + FIELD <= left) {
+                        continue;
+                    }
+                }
                 let group = if alike && bytes.iter().all(u8::is_ascii_digit) {
                     Some(&mut digits)
                 } else {

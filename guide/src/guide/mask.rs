@@ -9,6 +9,7 @@ use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, place};
 use crate::guide::{Guide, Mark, Refused};
 use crate::vocab::{Closer, NO_NODE, Opening, Vocab};
+use ilo_spec::node::Word;
 
 /// What may follow a text: for each tail of a vocabulary whether it may.
 #[derive(Clone, Debug)]
@@ -107,9 +108,32 @@ impl Guide<'_, '_> {
     }
 }
 
+/// The digits of an integer, from the first.
+struct Digits([u8; 10], usize);
+
+impl Digits {
+    fn of(number: u32) -> Digits {
+        let (mut digits, mut start, mut rest) = ([0; 10], 10, number);
+        for place in digits.iter_mut().rev() {
+            *place = u8::try_from(rest % 10).unwrap_or_default();
+            (start, rest) = (start - 1, rest / 10);
+            if rest == 0 {
+                break;
+            }
+        }
+        Digits(digits, start)
+    }
+
+    fn all(&self) -> &[u8] {
+        self.0.get(self.1..).unwrap_or_default()
+    }
+}
+
 /// Where a walk goes back to behind a byte: bytes within a word, number or indent change nothing else.
+#[derive(Clone, Copy)]
 enum Back {
-    Lex(Lex),
+    Lex(Lex, usize),
+    /// The last mark.
     All,
 }
 
@@ -187,37 +211,49 @@ impl Machine<'_, '_> {
         let trie = &vocab.trie;
         let mut node = trie.first();
         self.prepare();
-        let mut mark = self.mark();
-        let mut around: Vec<(u32, Mark)> = Vec::new();
+        let mut marks: Vec<Mark> = Vec::new();
+        let mut around: Vec<(u32, Back)> = Vec::new();
         loop {
             let Some(here) = trie.node(node) else {
-                let Some((next, before)) = around.pop() else { break };
-                self.rollback(&before);
-                (node, mark) = (next, before);
+                let Some((next, back)) = around.pop() else { break };
+                self.back(back, &mut marks);
+                node = next;
                 continue;
             };
             let ends = matches!(here.byte, b' ' | b'\n') && !matches!(self.lex, Lex::Line(_) | Lex::Start);
-            let back = if ends { Back::All } else { Back::Lex(self.lex) };
-            let length = self.text.len();
+            let back = if ends {
+                marks.push(self.mark());
+                Back::All
+            } else {
+                Back::Lex(self.lex, self.text.len())
+            };
             if self.byte(here.byte) {
                 set_all(bits, trie.tokens(here));
                 if let Some(opening) = trie.opening(here) {
                     self.open(vocab, opening, bits);
                 } else if here.child != NO_NODE {
-                    around.push((here.sibling, mark));
-                    mark = self.mark();
+                    around.push((here.sibling, back));
                     node = here.child;
                     continue;
                 }
             }
-            match back {
-                Back::Lex(lex) => {
-                    self.lex = lex;
-                    self.text.truncate(length);
-                }
-                Back::All => self.rollback(&mark),
-            }
+            self.back(back, &mut marks);
             node = here.sibling;
+        }
+    }
+
+    /// Goes back over a byte.
+    fn back(&mut self, back: Back, marks: &mut Vec<Mark>) {
+        match back {
+            Back::Lex(lex, length) => {
+                self.lex = lex;
+                self.text.truncate(length);
+            }
+            Back::All => {
+                if let Some(mark) = marks.pop() {
+                    self.rollback(&mark);
+                }
+            }
         }
     }
 
@@ -292,27 +328,35 @@ impl Machine<'_, '_> {
         self.core.state.phase != Phase::CaseKey && matches!(self.core.numbers(), Numbers::All)
     }
 
+    /// Whether all fields that may be written here leave as much behind them: those of records of which
+    /// nothing is known.
+    pub(crate) fn has_alike_fields(&self) -> bool {
+        let core = &self.core;
+        let is_pair = matches!(core.state.phase, Phase::PairField | Phase::MergeMore);
+        let free = core.frame().is_some_and(|it| it.word != Word::Call && core.shape(it.want).is_none());
+        matches!(self.lex, Lex::Start | Lex::Integer(_)) && is_pair && free
+    }
+
     /// Sets the digits that lead to integers of a set, behind those that are written.
     fn integer_digits(&mut self, vocab: &Vocab, integers: Integers, written: Option<u32>, bits: &mut [u32]) {
-        if integers == Integers::Nothing || written == Some(0) {
-            return;
-        }
-        let mut rest = vec![(0_u32, written)];
-        while let Some((node, value)) = rest.pop() {
-            let Some(here) = vocab.digits.node(node) else { continue };
-            for (digit, &child) in (0..).zip(&here.children) {
-                let next = value.unwrap_or_default().saturating_mul(10).saturating_add(digit);
-                if child == NO_NODE || !self.core.begins(integers, next) {
-                    continue;
-                }
-                if let Some(child) = vocab.digits.node(child) {
-                    set_all(bits, &child.tokens);
-                }
-                if next != 0 {
-                    rest.push((child, Some(next)));
+        let begun = written.map(Digits::of);
+        let begun = begun.as_ref().map_or(&[][..], Digits::all);
+        self.core.each(integers, |number| {
+            let digits = Digits::of(number);
+            let mut rest = digits.all().iter();
+            if !begun.iter().all(|digit| rest.next() == Some(digit)) {
+                return;
+            }
+            let mut node = 0;
+            for &digit in rest {
+                let child = vocab.digits.node(node).and_then(|it| it.children.get(usize::from(digit)));
+                let Some(&child) = child.filter(|child| **child != NO_NODE) else { break };
+                node = child;
+                if let Some(here) = vocab.digits.node(node) {
+                    set_all(bits, &here.tokens);
                 }
             }
-        }
+        });
     }
 
     /// Sets the digits that go on a number, by trying them.

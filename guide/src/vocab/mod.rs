@@ -45,6 +45,13 @@ pub struct Vocab {
     pub(crate) crossings: usize,
 }
 
+/// The first bytes of a token, which order it among most others.
+fn beginning(token: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    first.iter_mut().zip(token).for_each(|(to, from)| *to = *from);
+    u64::from_be_bytes(first)
+}
+
 impl Vocab {
     /// A vocabulary: the bytes of each token, and the number of the token that ends a text. Special tokens
     /// have no bytes and are never allowed. Several tokens may have the same bytes.
@@ -87,20 +94,18 @@ impl Vocab {
 
     fn index(&mut self) {
         let count = u32::try_from(self.len()).unwrap_or_default();
-        let mut sorted: Vec<u32> =
-            (0..count).filter(|&token| token != self.eos && !self.token(token).is_empty()).collect();
-        sorted.sort_unstable_by(|&a, &b| self.token(a).cmp(self.token(b)).then(a.cmp(&b)));
+        let tokens = (0..count).filter(|&token| token != self.eos && !self.token(token).is_empty());
+        let mut begun: Vec<(u64, u32)> = tokens.map(|token| (beginning(self.token(token)), token)).collect();
+        begun.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| self.token(a.1).cmp(self.token(b.1))).then(a.1.cmp(&b.1))
+        });
+        let sorted: Vec<u32> = begun.into_iter().map(|it| it.1).collect();
         self.longest = sorted.iter().map(|&token| self.token(token).len()).max().unwrap_or_default();
         let mut texts = Texts::new(&sorted, self);
         self.trie = Trie::new(&sorted, self, &mut texts);
         self.texts = texts;
         self.digits = Digits::new(&sorted, self);
-        let outside = sorted.iter().filter(|&&token| trie::is_plausible(self.token(token)));
-        let crossings = outside.map(|&token| {
-            let bytes = self.token(token).iter().take_while(|&&byte| byte != b'"');
-            bytes.filter(|byte| matches!(byte, b' ' | b'\n')).count()
-        });
-        self.crossings = crossings.max().unwrap_or_default();
+        self.crossings = self.trie.most_blanks();
         self.sorted = sorted;
     }
 

@@ -2,7 +2,7 @@
 //! what they have behind.
 
 use super::{Vocab, trie};
-use crate::automaton::texts::{Inside, Led, PLACES, run};
+use crate::automaton::texts::{Inside, Led, PLACES, Step, run, step};
 use std::collections::HashMap;
 
 /// A token that ends the text: the number of its tail, and itself.
@@ -28,10 +28,17 @@ pub(crate) struct Texts {
 impl Texts {
     pub(super) fn new(sorted: &[u32], vocab: &Vocab) -> Texts {
         let (mut texts, mut plain) = (Texts::default(), Vec::new());
+        // Few tokens begin with what may follow an escape or half a character.
+        let first = |byte: u8| {
+            let from = sorted.partition_point(|&token| vocab.token(token).first() < Some(&byte));
+            let rest = sorted.get(from..).unwrap_or_default();
+            let length = rest.partition_point(|&token| vocab.token(token).first() == Some(&byte));
+            rest.get(..length).unwrap_or_default()
+        };
         for &inside in &PLACES {
             let mut stays = vec![0_u32; vocab.mask_len()].into_boxed_slice();
             let mut closers = Vec::new();
-            for &token in sorted {
+            for &token in (0..=u8::MAX).filter(|&byte| step(inside, byte) != Step::Refused).flat_map(first) {
                 let bytes = vocab.token(token);
                 match run(inside, bytes) {
                     Led::Refused => {}

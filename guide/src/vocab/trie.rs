@@ -39,11 +39,13 @@ pub(crate) struct Trie {
     tokens: Vec<u32>,
     openings: Vec<Opening>,
     first: u32,
+    /// The most lines and blanks that a token has outside texts.
+    most_blanks: usize,
 }
 
 impl Default for Trie {
     fn default() -> Trie {
-        Trie { nodes: Vec::new(), tokens: Vec::new(), openings: Vec::new(), first: NO_NODE }
+        Trie { nodes: Vec::new(), tokens: Vec::new(), openings: Vec::new(), first: NO_NODE, most_blanks: 0 }
     }
 }
 
@@ -51,6 +53,10 @@ impl Default for Trie {
 pub(crate) fn is_plausible(token: &[u8]) -> bool {
     let quote = token.iter().position(|&byte| byte == b'"').unwrap_or(token.len());
     let (before, behind) = token.split_at(quote);
+    if !before.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b' ' | b'\n' | b'.' | b'-' | b'+' | b'_'))
+    {
+        return false;
+    }
     let parts = before.split(|byte| matches!(byte, b' ' | b'\n'));
     let count = parts.clone().count();
     let fits = parts.enumerate().all(|(at, part)| is_part(part, at == 0, at + 1 == count));
@@ -94,6 +100,8 @@ impl Trie {
             }
             let quote = bytes.iter().position(|&byte| byte == b'"');
             let outside = bytes.get(..quote.map_or(bytes.len(), |quote| quote + 1)).unwrap_or_default();
+            let blanks = outside.iter().filter(|byte| matches!(byte, b' ' | b'\n')).count();
+            trie.most_blanks = trie.most_blanks.max(blanks);
             let common = path.iter().zip(outside).take_while(|(a, b)| a.0 == **b).count();
             // A child comes behind those that its parent has: the last of this level is its elder.
             let mut elder = path.get(common).map_or(NO_NODE, |it| it.1);
@@ -158,6 +166,10 @@ impl Trie {
     /// The first of the tokens' first bytes.
     pub(crate) fn first(&self) -> u32 {
         self.first
+    }
+
+    pub(crate) fn most_blanks(&self) -> usize {
+        self.most_blanks
     }
 
     pub(crate) fn node(&self, node: u32) -> Option<&TrieNode> {
