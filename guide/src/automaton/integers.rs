@@ -195,8 +195,10 @@ impl<'c> Core<'_, 'c> {
                 return self.listed(&missing);
             }
         }
-        let given: Vec<u32> =
+        let mut given: Vec<u32> =
             self.list(frame.given).filter_map(|number| u32::try_from(number).ok()).collect();
+        // The last given is the first of the list; most are given in ascending order.
+        given.reverse();
         let Some(shape) = self.pair_shape(&frame) else { return self.unshaped_pairs(&frame, given) };
         let numbers = shape.fields().filter_map(|it| {
             let number = *self.session.field_numbers.get(it.name)?;
@@ -308,8 +310,11 @@ impl<'c> Core<'_, 'c> {
             Integers::Listed(start, length) => slice(&self.ids, start, length).first().copied(),
             Integers::Kept(start, length) => slice(&self.kept, start, length).first().copied(),
             Integers::FieldsBut(start, length) => {
-                let but = slice(&self.ids, start, length);
-                self.session.named.iter().copied().find(|number| but.binary_search(number).is_err())
+                let mut but = slice(&self.ids, start, length).iter().peekable();
+                self.session.named.iter().copied().find(|&number| {
+                    while but.next_if(|it| **it < number).is_some() {}
+                    but.peek() != Some(&&number)
+                })
             }
         }
     }

@@ -41,7 +41,7 @@ pub struct Vocab {
     pub(crate) texts: Texts,
     /// Tells vocabularies apart.
     pub(crate) id: u64,
-    /// The most lines and blanks in a token that is written outside texts.
+    /// The most words and numbers that a token ends.
     pub(crate) crossings: usize,
 }
 
@@ -105,7 +105,7 @@ impl Vocab {
         self.trie = Trie::new(&sorted, self, &mut texts);
         self.texts = texts;
         self.digits = Digits::new(&sorted, self);
-        self.crossings = self.trie.most_blanks();
+        self.crossings = self.trie.crossings();
         self.sorted = sorted;
     }
 

@@ -39,13 +39,13 @@ pub(crate) struct Trie {
     tokens: Vec<u32>,
     openings: Vec<Opening>,
     first: u32,
-    /// The most lines and blanks that a token has outside texts.
-    most_blanks: usize,
+    /// The most words and numbers that a token ends.
+    crossings: usize,
 }
 
 impl Default for Trie {
     fn default() -> Trie {
-        Trie { nodes: Vec::new(), tokens: Vec::new(), openings: Vec::new(), first: NO_NODE, most_blanks: 0 }
+        Trie { nodes: Vec::new(), tokens: Vec::new(), openings: Vec::new(), first: NO_NODE, crossings: 0 }
     }
 }
 
@@ -68,6 +68,18 @@ pub(crate) fn is_plausible(token: &[u8]) -> bool {
         None => true,
     };
     fits && opens
+}
+
+/// How many words and numbers a token ends: each has a blank or a line end behind it, and the blanks of an
+/// indent end nothing.
+fn crossings(token: &[u8]) -> usize {
+    let mut before = b'A';
+    let ends = |&byte: &u8| {
+        let is_end = byte == b'\n' || (byte == b' ' && !matches!(before, b' ' | b'\n'));
+        before = byte;
+        is_end
+    };
+    token.iter().copied().filter(ends).count()
 }
 
 /// Whether bytes between blanks are a part of a word or a number; those at the ends may be cut off.
@@ -100,8 +112,7 @@ impl Trie {
             }
             let quote = bytes.iter().position(|&byte| byte == b'"');
             let outside = bytes.get(..quote.map_or(bytes.len(), |quote| quote + 1)).unwrap_or_default();
-            let blanks = outside.iter().filter(|byte| matches!(byte, b' ' | b'\n')).count();
-            trie.most_blanks = trie.most_blanks.max(blanks);
+            trie.crossings = trie.crossings.max(crossings(outside));
             let common = path.iter().zip(outside).take_while(|(a, b)| a.0 == **b).count();
             // A child comes behind those that its parent has: the last of this level is its elder.
             let mut elder = path.get(common).map_or(NO_NODE, |it| it.1);
@@ -168,8 +179,8 @@ impl Trie {
         self.first
     }
 
-    pub(crate) fn most_blanks(&self) -> usize {
-        self.most_blanks
+    pub(crate) fn crossings(&self) -> usize {
+        self.crossings
     }
 
     pub(crate) fn node(&self, node: u32) -> Option<&TrieNode> {
