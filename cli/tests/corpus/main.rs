@@ -1,6 +1,6 @@
-//! Every conformance case of `spec/corpus` that runs: its outcome, exit code and trace, from source and from
-//! stripped bytecode, with calls one at a time and side by side; a case in several notations, in each of
-//! them. What is said of programs before they run is checked in the assembler's tests.
+//! Every conformance case of `spec/corpus` that runs: its outcome, exit code and trace from stripped
+//! bytecode, and calls one at a time against calls side by side, for each of its notations. `cases.rs` runs
+//! the sources, and the assembler's tests check what is said of programs before they run.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -70,8 +70,8 @@ fn refused(case: &Case, source: &Source<'_>, code: &str) -> Result<(), Failure> 
     Err(format!("  expected {code}, found {:?}\n{stderr}", output.status.code()))
 }
 
-/// Runs the first source of a case as it is and as stripped bytecode, with a process for each. The others run
-/// with `ilo-vm test` (`cases.rs`).
+/// Runs a source with calls one at a time and side by side, and the first source of a case as stripped
+/// bytecode in a process of its own.
 fn check(case: &Case, source: &Source<'_>, is_first: bool) -> Result<(), Failure> {
     let part = |title| case.section_for(title, source.notation);
     let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
@@ -83,17 +83,12 @@ fn check(case: &Case, source: &Source<'_>, is_first: bool) -> Result<(), Failure
     let (Some(outcome), Some(mut program)) = (part("outcome"), program) else { return Ok(()) };
     let outcome: Value =
         serde_json::from_str(outcome).map_err(|e| format!("  its outcome is no JSON: {e}"))?;
-    let folder = tempfile::tempdir().unwrap();
     side_by_side(case, &program)?;
     if !is_first {
         return Ok(());
     }
-    fs::write(folder.path().join(file(source)), source.text).unwrap();
-    run(case, source, &file(source), &outcome, folder.path())?;
     program.debug = None;
-    fs::write(folder.path().join("case.ilob"), encode(&program)).unwrap();
-    run(case, source, "case.ilob", &outcome, folder.path())
-        .map_err(|failure| format!("{failure}\n  (from stripped bytecode)"))
+    run(case, source, &encode(&program), &outcome)
 }
 
 /// What a trace says of each call that is not the same in every run.
@@ -172,20 +167,16 @@ fn start(case: &Case, program: &str, folder: &Path) -> Output {
     command.output().unwrap()
 }
 
-/// Runs a program of a case and compares its outcome, exit code and trace.
-fn run(
-    case: &Case,
-    source: &Source<'_>,
-    program: &str,
-    outcome: &Value,
-    folder: &Path,
-) -> Result<(), Failure> {
-    let output = start(case, program, folder);
+/// Runs stripped bytecode of a case and compares its outcome, exit code and trace.
+fn run(case: &Case, source: &Source<'_>, bytecode: &[u8], outcome: &Value) -> Result<(), Failure> {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("case.ilob"), bytecode).unwrap();
+    let output = start(case, "case.ilob", folder.path());
     let stderr = String::from_utf8_lossy(&output.stderr);
     let stdout = String::from_utf8_lossy(&output.stdout);
     let found: Value =
         serde_json::from_str(&stdout).map_err(|_| format!("  no outcome: {stdout}{stderr}"))?;
-    compare(outcome, &found, program.ends_with("ilob")).map_err(|why| format!("  {why}: found {found}"))?;
+    compare(outcome, &found).map_err(|why| format!("  {why}: found {found}"))?;
     let code = match found["status"].as_str() {
         Some("ok") => 0,
         Some("err") => 1,
@@ -196,7 +187,7 @@ fn run(
         return Err(format!("  expected exit code {code}, found {:?}", output.status.code()));
     }
     let Some(trace) = case.section_for("trace", source.notation) else { return Ok(()) };
-    let found = fs::read_to_string(folder.join("trace.jsonl")).unwrap();
+    let found = fs::read_to_string(folder.path().join("trace.jsonl")).unwrap();
     let values = |text: &str| -> Vec<Value> {
         text.lines()
             .filter(|line| !line.trim().is_empty())
@@ -221,9 +212,9 @@ fn run(
     }
 }
 
-/// Whether an outcome is the expected one. A fault's message is compared where the case gives one, its place
-/// where the program still knows it.
-fn compare(expected: &Value, found: &Value, stripped: bool) -> Result<(), Failure> {
+/// Whether an outcome is the expected one. A fault's message is compared where the case gives one. Its place
+/// is not: stripped bytecode has none.
+fn compare(expected: &Value, found: &Value) -> Result<(), Failure> {
     for key in ["status", "value", "error", "code", "compensation_failures", "rolled_back", "not_rolled_back"]
     {
         if expected.get(key) != found.get(key) {
@@ -232,13 +223,6 @@ fn compare(expected: &Value, found: &Value, stripped: bool) -> Result<(), Failur
     }
     if expected.get("message").is_some_and(|message| Some(message) != found.get("message")) {
         return Err(format!("expected message {}", expected["message"]));
-    }
-    if !stripped && let Some(Value::Object(at)) = expected.get("at") {
-        for (key, value) in at {
-            if found["at"].get(key) != Some(value) {
-                return Err(format!("expected at {}", expected["at"]));
-            }
-        }
     }
     Ok(())
 }
