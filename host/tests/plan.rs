@@ -252,8 +252,8 @@ fn a_loop_over_a_constant_range_bounds_its_calls() {
 
 #[test]
 fn what_leaves_a_loop_is_counted_once_for_each_time_that_the_loop_begins() {
-    // Of at most 5 passes, the last may leave: `try` is called 5 times, and once more behind the loop. `end` is
-    // in front of a RET of a loop around, and so once in all; `found` once for each item of the outer loop.
+    // Of at most 5 passes, the last may leave: `try` is called 5 times, and once more behind the loop. `end`
+    // is in front of a RET, and so once in all; `found` once for each item of the outer loop.
     let source = "; fn f(xs: list text) -> nil\n; Tools: 0=try 1=found 2=end 3=next\n\
         FOR 1 REF 0 2\n\
         \x20 FOR 2 RANGE LIT 1 5 3\n    LET 3 CALL 0 0\n\
