@@ -5,13 +5,14 @@
 use super::{COMPARISON, Reader, Token};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::operator::{self, Form, LIST, Makes, Operator};
+use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::other_operator::{self, Written};
 use crate::document::{Kind, Style, Text};
 use crate::span::Span;
 use crate::text::name_end;
 use crate::text::shorten;
 use ilo_spec::error::Code;
+use ilo_spec::pure::Pure;
 
 impl Reader<'_, '_, '_> {
     /// Reports an operator of another language.
@@ -153,7 +154,11 @@ impl Reader<'_, '_, '_> {
     pub(crate) fn operand_count(&mut self, found: &Operator, operands: usize, span: Span) {
         let message = format!("`{}` takes {}, not {operands}", found.spelling, found.operands());
         let wrong = Diagnostic::new(Code::OperandCount, span, message);
-        self.diagnostics.push(wrong.help(format!("write `{}`", example(found))));
+        let help = match found.makes {
+            Makes::Apply(Pure::Range) => RANGE_BEGINS_AT_ZERO.to_owned(),
+            _ => format!("write `{}`", example(found)),
+        };
+        self.diagnostics.push(wrong.help(help));
     }
 
     pub(crate) fn too_deep<T>(&mut self) -> Option<T> {
