@@ -281,6 +281,17 @@ pub enum StmtKind<'a> {
     Control(Control<'a>),
 }
 
+impl<'a> StmtKind<'a> {
+    /// What it gives its block where it comes last.
+    pub fn given(self) -> Option<Bound<'a>> {
+        match self {
+            StmtKind::Value(value) => Some(Bound::Expr(value)),
+            StmtKind::Control(control) => Some(Bound::Control(control)),
+            _ => None,
+        }
+    }
+}
+
 /// What LET binds.
 #[derive(Clone, Copy, Debug)]
 pub enum Bound<'a> {
