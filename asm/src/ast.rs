@@ -142,19 +142,8 @@ impl Block<'_> {
 
     /// Whether something in it binds a slot. A block that never completes binds none.
     pub fn binds(&self, slot: Slot) -> bool {
-        let control = |control: &Control<'_>| match control {
-            Control::If(node) => {
-                node.then.binds(slot) || node.otherwise.as_ref().is_some_and(|block| block.binds(slot))
-            }
-            Control::Match(node) => {
-                let mut arms = [&node.err, &node.ok].into_iter().flatten();
-                arms.any(|arm| arm.bind == slot || arm.body.binds(slot))
-            }
-            Control::For(node) => {
-                node.item == slot
-                    || node.body.binds(slot)
-                    || node.otherwise.is_some_and(|block| block.binds(slot))
-            }
+        let control = |control: &Control<'_>| {
+            control.blocks().any(|(bound, block)| bound == Some(slot) || block.binds(slot))
         };
         self.statements.iter().any(|statement| match &statement.kind {
             StmtKind::Let { slot: bound, value, .. } => {
@@ -170,21 +159,13 @@ impl Block<'_> {
 impl<'a> Block<'a> {
     /// Whether something in it reads or matches a slot.
     pub fn uses(&self, slot: Slot) -> bool {
-        let control = |control: &Control<'a>| match control {
-            Control::If(node) => {
-                node.condition.reads(slot)
-                    || node.then.uses(slot)
-                    || node.otherwise.as_ref().is_some_and(|block| block.uses(slot))
-            }
-            Control::Match(node) => {
-                node.slot == slot
-                    || [&node.err, &node.ok].into_iter().flatten().any(|arm| arm.body.uses(slot))
-            }
-            Control::For(node) => {
-                node.list.reads(slot)
-                    || node.body.uses(slot)
-                    || node.otherwise.is_some_and(|block| block.uses(slot))
-            }
+        let control = |control: &Control<'a>| {
+            let read = match control {
+                Control::If(node) => node.condition.reads(slot),
+                Control::Match(node) => node.slot == slot,
+                Control::For(node) => node.list.reads(slot),
+            };
+            read || control.blocks().any(|(_, block)| block.uses(slot))
         };
         self.statements.iter().any(|statement| match &statement.kind {
             StmtKind::Let { value: Bound::Expr(value), .. }
@@ -207,14 +188,11 @@ impl<'a> Block<'a> {
     /// Whether a BREAK in it ends a loop around it.
     pub fn breaks(&self) -> bool {
         let control = |control: &Control<'_>| match control {
-            Control::If(node) => node.then.breaks() || node.otherwise.is_some_and(|block| block.breaks()),
-            Control::Match(node) => [&node.err, &node.ok].into_iter().flatten().any(|arm| arm.body.breaks()),
             Control::For(node) => node.otherwise.is_some_and(|block| block.breaks()),
+            _ => control.blocks().any(|(_, block)| block.breaks()),
         };
-        self.statements.iter().any(|statement| match &statement.kind {
-            StmtKind::Break => true,
-            StmtKind::Let { value: Bound::Control(node), .. } | StmtKind::Control(node) => control(node),
-            _ => false,
+        self.statements.iter().any(|statement| {
+            matches!(statement.kind, StmtKind::Break) || statement.control().is_some_and(control)
         })
     }
 
@@ -258,10 +236,19 @@ impl Stmt<'_> {
     pub fn completes(&self) -> bool {
         match &self.kind {
             StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break => false,
+            _ => self.control().is_none_or(Control::completes),
+        }
+    }
+}
+
+impl<'a> Stmt<'a> {
+    /// The IF, MATCH or FOR that it is or that it binds the value of.
+    pub fn control(&self) -> Option<&Control<'a>> {
+        match &self.kind {
             StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
-                control.completes()
+                Some(control)
             }
-            _ => true,
+            _ => None,
         }
     }
 }
@@ -292,6 +279,17 @@ pub enum StmtKind<'a> {
     Rollback(&'a Call<'a>),
     /// IF, MATCH or FOR.
     Control(Control<'a>),
+}
+
+impl<'a> StmtKind<'a> {
+    /// What it gives its block where it comes last.
+    pub fn given(self) -> Option<Bound<'a>> {
+        match self {
+            StmtKind::Value(value) => Some(Bound::Expr(value)),
+            StmtKind::Control(control) => Some(Bound::Control(control)),
+            _ => None,
+        }
+    }
 }
 
 /// What LET binds.
@@ -338,22 +336,25 @@ impl<'a> Control<'a> {
         }
     }
 
+    /// Its blocks, each with the slot that is bound where it begins; the ERR arm is before the OK arm.
+    pub fn blocks(&self) -> impl Iterator<Item = (Option<Slot>, &'a Block<'a>)> {
+        let arm = |arm: &'a Option<Arm<'a>>| arm.as_ref().map(|arm| (Some(arm.bind), &arm.body));
+        let plain = |block: &'a Option<Block<'a>>| block.as_ref().map(|block| (None, block));
+        let blocks = match self {
+            Control::If(node) => [Some((None, &node.then)), plain(&node.otherwise)],
+            Control::Match(node) => [arm(&node.err), arm(&node.ok)],
+            Control::For(node) => [Some((Some(node.item), &node.body)), plain(&node.otherwise)],
+        };
+        blocks.into_iter().flatten()
+    }
+
     fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
         match self {
-            Control::If(node) => {
-                node.condition.each_call(each);
-                node.then.each_call(each);
-                node.otherwise.iter().for_each(|block| block.each_call(each));
-            }
-            Control::Match(node) => {
-                [&node.err, &node.ok].into_iter().flatten().for_each(|arm| arm.body.each_call(each));
-            }
-            Control::For(node) => {
-                node.list.each_call(each);
-                node.body.each_call(each);
-                node.otherwise.iter().for_each(|block| block.each_call(each));
-            }
+            Control::If(node) => node.condition.each_call(each),
+            Control::Match(_) => {}
+            Control::For(node) => node.list.each_call(each),
         }
+        self.blocks().for_each(|(_, block)| block.each_call(each));
     }
 
     /// The place of the word that begins it.

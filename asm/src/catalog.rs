@@ -5,6 +5,7 @@
 //! servers. It does not know where a tool runs, and it does not validate values. Schemas become [`Shape`]s
 //! when they are first asked for, so that a program pays only for the tools that it names.
 
+mod listing;
 mod name;
 mod passed_over;
 mod reading;
@@ -21,8 +22,7 @@ pub use name::{
 pub use shape::{Bound, Field, Misfit, Shape};
 
 use hashbrown::{HashMap, HashSet};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -183,51 +183,6 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Reads `{"tools": […]}` or the bare list, each tool as MCP lists it.
-    pub fn from_json(json: &str) -> Result<Catalog, CatalogError> {
-        #[derive(Deserialize)]
-        struct Listed {
-            name: String,
-            description: Option<String>,
-            #[serde(rename = "inputSchema")]
-            input: Option<Map<String, Value>>,
-            #[serde(rename = "outputSchema")]
-            output: Option<Map<String, Value>>,
-            #[serde(default = "yes")]
-            validate: bool,
-            /// What `ilo-vm tools --json` adds of the tools file.
-            policy: Option<Value>,
-        }
-        const fn yes() -> bool {
-            true
-        }
-        let whole: Value =
-            serde_json::from_str(json).map_err(|error| CatalogError::Json(error.to_string()))?;
-        let list = match whole {
-            Value::Array(list) => list,
-            Value::Object(mut whole) => match whole.remove("tools") {
-                Some(Value::Array(list)) => list,
-                Some(Value::Object(_)) => return Err(CatalogError::ToolsFile),
-                None if whole.contains_key("mcpServers") => return Err(CatalogError::ToolsFile),
-                _ => return Err(CatalogError::NoTools),
-            },
-            _ => return Err(CatalogError::NoTools),
-        };
-        let mut catalog = Catalog::default();
-        for (index, value) in list.into_iter().enumerate() {
-            let Listed { name, description, input, output, validate, policy } = serde_json::from_value(value)
-                .map_err(|error| CatalogError::Tool { index, problem: error.to_string() })?;
-            let schemas = AtHand(input.map(Value::Object), output.map(Value::Object));
-            let requires_rollback =
-                policy.as_ref().and_then(|policy| policy.get("rollback")?.as_str()) == Some("required");
-            let tool = Tool::with_schemas(&name, description, Arc::new(schemas));
-            if !catalog.insert(Tool { validated: validate, requires_rollback, ..tool }) {
-                return Err(CatalogError::Duplicate { index, name });
-            }
-        }
-        Ok(catalog)
-    }
-
     /// Adds a tool; `false`, and nothing changes, where its name is taken.
     pub fn insert(&mut self, tool: Tool) -> bool {
         if self.by_name.contains_key(&tool.name) {
@@ -426,7 +381,15 @@ mod names {
             (r#"[{"name":"a"},{"name":"a"}]"#, "tools[1]: an earlier tool is named `a` as well"),
             (
                 r#"[{"name":"a","inputSchema":3}]"#,
-                "tools[0] is not a tool: invalid type: integer `3`, expected a map",
+                "tools[0] is not a tool: expected a record as `inputSchema`, found `3`",
+            ),
+            (
+                r#"[{"name":"a"},{"name":"b","outputSchema":{"const":1e999}}]"#,
+                "tools[1] is not a tool: `outputSchema`: number out of range",
+            ),
+            (
+                r#"[{"name":"a","inputSchema":{"const":"\ud800"}}]"#,
+                "tools[0] is not a tool: `inputSchema`: unexpected end of hex escape",
             ),
         ] {
             assert_eq!(Catalog::from_json(json).unwrap_err().to_string(), expected);

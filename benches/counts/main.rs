@@ -6,9 +6,11 @@
 use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
 use ilo_benches::{Answers, NOTIFY, P1_ARGUMENTS, Prepared, TOTAL, finish, p1, p2, p3, p4, program, source};
+use ilo_host::tools::Tools;
 use ilo_spec::encode::encode;
 use ilo_vm::{Limits, Program, Run};
 use std::hint::black_box;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The one function that is counted; the script knows its name.
@@ -51,21 +53,42 @@ fn load(text: &str, times: usize) -> bool {
     repeat(|| Program::load(black_box(&bytes)).is_ok(), times)
 }
 
-/// The JSON of a catalogue of this many tools, each with a nested input schema and a schema of its answers.
+/// The schemas of the arguments and the answer of a tool.
+fn schemas(number: usize) -> (String, &'static str) {
+    let input = format!(
+        r#"{{"type":"object","properties":{{"query":{{"type":"object","properties":{{"text":{{"type":"string"}},
+        "kind":{{"enum":["issue","page","user"]}},"most":{{"type":"integer","minimum":1,"maximum":100}}}},
+        "required":["text"]}},"labels":{{"type":"array","items":{{"type":"string"}}}},
+        "id-{number}":{{"type":["string","null"]}},"dry":{{"type":"boolean"}}}},"required":["query"]}}"#
+    );
+    let output = r#"{"type":"object","properties":{"found":{"type":"array","items":{"type":"object",
+        "properties":{"title":{"type":"string"},"size":{"type":"integer"}},"required":["title"]}},
+        "next":{"type":"string"}},"required":["found"]}"#;
+    (input, output)
+}
+
+/// The JSON of a catalogue of this many tools.
 fn tools(count: usize) -> String {
     let tool = |number: usize| {
+        let ((input, output), server) = (schemas(number), number % 40);
         format!(
-            r#"{{"name":"server-{server}/tool-{number}","description":"Does number {number}.","inputSchema":{{"type":"object",
-            "properties":{{"query":{{"type":"object","properties":{{"text":{{"type":"string"}},"kind":{{"enum":["issue","page","user"]}},
-            "most":{{"type":"integer","minimum":1,"maximum":100}}}},"required":["text"]}},"labels":{{"type":"array","items":
-            {{"type":"string"}}}},"id-{number}":{{"type":["string","null"]}},"dry":{{"type":"boolean"}}}},"required":["query"]}},
-            "outputSchema":{{"type":"object","properties":{{"found":{{"type":"array","items":{{"type":"object","properties":
-            {{"title":{{"type":"string"}},"size":{{"type":"integer"}}}},"required":["title"]}}}},"next":{{"type":"string"}}}},
-            "required":["found"]}}}}"#,
-            server = number % 40,
+            r#"{{"name":"server-{server}/tool-{number}","description":"Does number {number}.","inputSchema":{input},
+            "outputSchema":{output}}}"#
         )
     };
     format!("{{\"tools\":[{}]}}", (0..count).map(tool).collect::<Vec<_>>().join(","))
+}
+
+/// A tools file of as many mocks with the same schemas.
+fn tools_file(count: usize) -> String {
+    let tool = |number: usize| {
+        let (input, output) = schemas(number);
+        format!(
+            r#""tool-{number}":{{"mock":{{"returns":{{"found":[{{"title":"a"}}]}}}},"description":"Does number {number}.",
+            "input_schema":{input},"output_schema":{output}}}"#
+        )
+    };
+    format!("{{\"tools\":{{{}}}}}", (0..count).map(tool).collect::<Vec<_>>().join(","))
 }
 
 /// A program that calls twenty tools of a catalogue. With `wrong`, each call has a misspelt tool or argument.
@@ -102,6 +125,11 @@ fn read_tools(times: usize) -> bool {
     repeat(|| Catalog::from_json(black_box(&json)).is_ok(), times)
 }
 
+fn read_tools_file(times: usize) -> bool {
+    let json = tools_file(2_000);
+    repeat(|| Tools::from_text("tools.json", black_box(&json), Path::new(".")).is_ok(), times)
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let times = arguments.get(1).and_then(|times| times.parse().ok()).unwrap_or(1);
@@ -116,6 +144,7 @@ fn main() -> ExitCode {
         "assemble-large" => assemble(&source(100_000), times),
         "load-notify" => load(NOTIFY, times),
         "read-tools" => read_tools(times),
+        "read-tools-file" => read_tools_file(times),
         "check-tools" => check_tools(false, times),
         "check-wrong-tools" => check_tools(true, times),
         "load-large" => load(&source(100_000), times),

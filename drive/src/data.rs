@@ -44,9 +44,11 @@ impl Data {
     fn give(&mut self, inner: &mut Vec<Data>) {
         let deep = |value: &Data| matches!(value, Data::List(_) | Data::Record(_));
         match self {
-            Data::List(items) => inner.extend(items.extract_if(.., |item| deep(item))),
-            Data::Record(fields) => {
-                inner.extend(fields.extract_if(.., |field| deep(&field.1)).map(|(_, value)| value));
+            Data::List(items) if items.iter().any(deep) => {
+                inner.extend(std::mem::take(items).into_iter().filter(deep));
+            }
+            Data::Record(fields) if fields.iter().any(|(_, value)| deep(value)) => {
+                inner.extend(std::mem::take(fields).into_iter().map(|(_, value)| value).filter(deep));
             }
             _ => {}
         }

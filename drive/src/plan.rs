@@ -186,93 +186,115 @@ impl<'p> Planner<'p> {
     fn cost(&mut self, function: &Function) -> Option<Cost> {
         let facts = facts(self.program, function, &mut self.budget)?;
         let length = usize::try_from(function.end - function.start).ok()?;
-        let mut walk =
-            Walk { start: function.start, costs: vec![Rc::default(); length + 1], open: Vec::new() };
-        let mut bodies: HashMap<u32, Body> = HashMap::new();
+        let end = vec![Some(Rc::default())];
+        let mut walk = Walk { start: function.start, costs: vec![end; length + 1], open: Vec::new() };
+        let mut bodies: HashMap<u32, Paths> = HashMap::new();
         for pc in (function.start..function.end).rev() {
             let op = op(self.program, pc)?;
             let cost = match op {
                 Op::Next { back, .. } => {
                     let body = (pc + 1).saturating_sub(back.0.into());
-                    let after = self.go(&mut walk, pc + 1)?;
+                    let after = walk.go(pc + 1);
                     if body < pc {
-                        walk.open.push(Open { body, next: pc, exits: Rc::default() });
+                        walk.open.push(Open { body, next: pc });
                     }
                     after
                 }
-                Op::For { .. } | Op::Each { .. } => self.loop_cost(&mut walk, &mut bodies, &facts, pc)?,
-                _ => self.straight_cost(&mut walk, &facts, pc, op)?,
+                Op::For { .. } | Op::Each { .. } => self.loop_cost(&walk, &mut bodies, &facts, pc)?,
+                _ => self.straight_cost(&walk, &facts, pc, op)?,
             };
+            self.budget.spend(cost.len())?;
             walk.set(pc, cost);
             while let Some(open) = walk.open.pop_if(|open| open.body >= pc) {
-                bodies.insert(open.next, Body { pass: walk.get(open.body), exits: open.exits });
+                bodies.insert(open.next, walk.get(open.body));
             }
         }
-        Some(Cost::clone(&walk.get(function.start)))
+        let whole = walk.get(function.start).into_iter().next().flatten();
+        Some(whole.map(|cost| Cost::clone(&cost)).unwrap_or_default())
     }
 
-    fn straight_cost(&mut self, walk: &mut Walk, facts: &Facts, pc: u32, op: Op) -> Option<Rc<Cost>> {
+    fn straight_cost(&mut self, walk: &Walk, facts: &Facts, pc: u32, op: Op) -> Option<Paths> {
         let mut targets = Vec::new();
         jumps(self.program, pc, op, |target| targets.push(target));
         if !op.ends() {
             targets.push(pc + 1);
         }
-        let mut cost: Rc<Cost> = Rc::default();
+        let mut paths = if targets.is_empty() { vec![Some(Rc::default())] } else { Paths::new() };
         for target in targets {
-            let other = self.go(walk, target)?;
-            self.join(&mut cost, &other, Join::Either)?;
+            let other = walk.go(target);
+            self.either(&mut paths, &other)?;
         }
-        match op {
+        let own = match op {
             // What is registered may be called once.
             Op::Tool { call, .. } | Op::ToolRollback { call, .. } | Op::Rollback { call, .. } => {
-                let own = Rc::new(Cost::from([(self.tool(call)?, Bound::once())]));
-                self.join(&mut cost, &own, Join::Both)?;
+                Cost::from([(self.tool(call)?, Bound::once())])
             }
             Op::Invoke { function, .. } => {
                 let callee = self.costs.get(&usize::from(function.0))?.clone();
                 let arguments = facts.arguments.get(&pc).map(Vec::as_slice).unwrap_or_default();
                 let place = unnamed(self.program, pc);
                 self.budget.spend(callee.len().saturating_mul(16))?;
-                let own: Cost = callee
-                    .iter()
-                    .map(|(&tool, bound)| (tool, bound.called_with(arguments, &place)))
-                    .collect();
-                self.join(&mut cost, &Rc::new(own), Join::Both)?;
+                callee.iter().map(|(&tool, bound)| (tool, bound.called_with(arguments, &place))).collect()
             }
-            _ => {}
-        }
-        Some(cost)
+            _ => return Some(paths),
+        };
+        self.all_with(&mut paths, &Rc::new(own))?;
+        Some(paths)
     }
 
+    /// Each pass goes on to the next one, or is the last and leaves the loop. There are at most as many as
+    /// items, so what the leaving pass has in common with the others is counted with them.
     fn loop_cost(
         &mut self,
-        walk: &mut Walk,
-        bodies: &mut HashMap<u32, Body>,
+        walk: &Walk,
+        bodies: &mut HashMap<u32, Paths>,
         facts: &Facts,
         pc: u32,
-    ) -> Option<Rc<Cost>> {
+    ) -> Option<Paths> {
         let (_, end) = loop_at(self.program, pc)?;
-        let mut cost = walk.get(end);
-        let Some(Body { pass, exits }) = bodies.remove(&end) else { return Some(cost) };
-        // Whatever the number of passes, the loop is left once.
-        self.join(&mut cost, &exits, Join::Either)?;
-        let place = unnamed(self.program, pc);
+        let mut paths = walk.get(end);
+        let Some(mut leaving) = bodies.remove(&end) else { return Some(paths) };
+        // Of a path that goes on to the next pass.
         let list = facts.lists.get(&pc).cloned().unwrap_or(bound::Known::Nothing);
+        let inside = walk.open.len() + 1;
+        let pass = leaving.get_mut(inside).and_then(Option::take).unwrap_or_default();
+        leaving.truncate(inside);
+        let never = list == bound::Known::Items(0);
+        for cost in leaving.iter_mut().flatten().filter(|_| never || !pass.is_empty()) {
+            self.budget.spend((cost.len() + pass.len()).saturating_mul(16))?;
+            for (tool, bound) in Rc::make_mut(cost) {
+                pass.get(tool).into_iter().for_each(|pass| bound.without(pass));
+                if never {
+                    *bound = Bound::default();
+                }
+            }
+        }
+        self.either(&mut paths, &leaving)?;
+        let place = unnamed(self.program, pc);
         self.budget.spend(pass.len().saturating_mul(16))?;
-        let body: Cost = pass.iter().map(|(&tool, bound)| (tool, bound.for_each(&list, &place))).collect();
-        self.join(&mut cost, &Rc::new(body), Join::Both)?;
-        Some(cost)
+        let all: Cost = pass.iter().map(|(&tool, bound)| (tool, bound.for_each(&list, &place))).collect();
+        self.all_with(&mut paths, &Rc::new(all))?;
+        Some(paths)
     }
 
-    /// What follows from an instruction on; within a body, to the end of the pass. What a jump out of loops
-    /// leads to is kept for the outermost of them.
-    fn go(&mut self, walk: &mut Walk, target: u32) -> Option<Rc<Cost>> {
-        let inside = walk.open.partition_point(|open| open.next >= target);
-        let ends_pass = inside.checked_sub(1).is_some_and(|at| walk.open[at].next == target);
-        let cost = if ends_pass { Rc::default() } else { walk.get(target) };
-        let Some(left) = walk.open.get_mut(inside) else { return Some(cost) };
-        self.join(&mut left.exits, &cost, Join::Either)?;
-        Some(Rc::default())
+    /// One set of paths or another.
+    fn either(&mut self, paths: &mut Paths, others: &Paths) -> Option<()> {
+        if paths.len() < others.len() {
+            paths.resize(others.len(), None);
+        }
+        for (cost, other) in paths.iter_mut().zip(others) {
+            match (cost, other) {
+                (Some(cost), Some(other)) => self.join(cost, other, Join::Either)?,
+                (cost @ None, Some(other)) => *cost = Some(other.clone()),
+                (_, None) => {}
+            }
+        }
+        Some(())
+    }
+
+    /// Adds to every path what happens before.
+    fn all_with(&mut self, paths: &mut Paths, before: &Rc<Cost>) -> Option<()> {
+        paths.iter_mut().flatten().try_for_each(|cost| self.join(cost, before, Join::Both))
     }
 
     /// Joins another cost into one, sharing where there is nothing to do.
@@ -301,10 +323,15 @@ impl<'p> Planner<'p> {
     }
 }
 
-/// The costs from each instruction of a function on.
+/// The costs of the paths from an instruction, by where they lead: at 0 to the end of the function, at `n`
+/// to the end of a pass of the `n`th loop around the instruction, counted from the outermost. `None` where no
+/// path leads.
+type Paths = Vec<Option<Rc<Cost>>>;
+
+/// The paths from each instruction of a function.
 struct Walk {
     start: u32,
-    costs: Vec<Rc<Cost>>,
+    costs: Vec<Paths>,
     /// The loops whose bodies are being walked through, from the outermost.
     open: Vec<Open>,
 }
@@ -315,27 +342,30 @@ struct Open {
     body: u32,
     /// Its `next`.
     next: u32,
-    /// The costs of where its body leaves it, to the end of the pass of the loop around it.
-    exits: Rc<Cost>,
-}
-
-/// A body that was walked through.
-struct Body {
-    /// The costs of one pass.
-    pass: Rc<Cost>,
-    exits: Rc<Cost>,
 }
 
 impl Walk {
-    fn get(&self, pc: u32) -> Rc<Cost> {
+    fn get(&self, pc: u32) -> Paths {
         let index = usize::try_from(pc.saturating_sub(self.start)).ok();
         index.and_then(|index| self.costs.get(index)).cloned().unwrap_or_default()
     }
 
-    fn set(&mut self, pc: u32, cost: Rc<Cost>) {
+    fn set(&mut self, pc: u32, paths: Paths) {
         let index = usize::try_from(pc.saturating_sub(self.start)).ok();
         if let Some(place) = index.and_then(|index| self.costs.get_mut(index)) {
-            *place = cost;
+            *place = paths;
         }
+    }
+
+    /// The paths of a jump: from its target, or to the end of a pass where that is a `next` of a loop around
+    /// it.
+    fn go(&self, target: u32) -> Paths {
+        let inside = self.open.partition_point(|open| open.next >= target);
+        if inside.checked_sub(1).is_some_and(|at| self.open[at].next == target) {
+            let mut paths = vec![None; inside];
+            paths.push(Some(Rc::default()));
+            return paths;
+        }
+        self.get(target)
     }
 }

@@ -135,7 +135,8 @@ impl Builtin {
     /// The tool with this word, under a name of the file.
     pub(crate) fn tool(name: &str, word: &str) -> Option<Tool> {
         let builtin = ALL.into_iter().find(|builtin| builtin.name == word)?;
-        let schema = |text: &str| read(text.as_bytes(), &Bounds::default()).ok().map(Arc::new);
+        let schema =
+            |text: &str| read(text.as_bytes(), &Bounds::default()).ok().map(|schema| Arc::new(schema).into());
         let (source, description) = (Source::Builtin(builtin.name), builtin.description);
         let (input, output) = (schema(builtin.input), schema(builtin.output));
         let mut tool = Tool::of(name.to_owned(), source, Some(Box::new(builtin)));

@@ -2,10 +2,10 @@
 //!
 //! Everything that is wrong is gathered, each with its path and place, before anything runs; past a hundred
 //! the rest waits. What this machine lacks for a tool (its program, a variable) is kept with the tool, and is
-//! in the way of those who call it. Nothing is started here, and no schema is fetched from anywhere.
+//! in the way of those who call it, and so is a schema in a JSON file that cannot be used: schemas stay text.
+//! Nothing is started here, and no schema is fetched from anywhere.
 
 mod policy;
-mod schema;
 mod server;
 mod text;
 mod tool;
@@ -18,6 +18,7 @@ use ilo_drive::problem::{MOST, Problem, nearest, shortened};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use text::{Form, Shown, Step};
 
 /// Keys of the file.
@@ -59,7 +60,7 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         _ if source.trim_start().starts_with('{') => Form::Json,
         _ => Form::Toml,
     };
-    let data = text::parse(source, form).map_err(|(offset, message)| {
+    let text::Parsed { data, unread } = text::parse(source, form).map_err(|(offset, message)| {
         let (line, column) = ilo_drive::data::read::line_column(source.as_bytes(), offset.unwrap_or(0));
         vec![bad(format!("{name}:{line}:{column}"), message)]
     })?;
@@ -71,6 +72,9 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         wrong: Vec::new(),
         lacks: Vec::new(),
         expanded: Vec::new(),
+        name: Arc::from(name),
+        source: Arc::from(if unread.is_empty() { "" } else { source }),
+        unread,
     };
     let mut tools = reading.root(&data);
     let problem = |(path, message): (Vec<Step>, String)| {
@@ -80,7 +84,8 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         bad(format!("{name}:{line}:{column}"), format!("{shown}{colon}{message}"))
     };
     if !reading.wrong.is_empty() {
-        return Err(reading.wrong.into_iter().map(problem).collect());
+        let schemas = tools.schema_problems();
+        return Err(reading.wrong.into_iter().map(problem).chain(schemas).take(MOST).collect());
     }
     for (path, message) in reading.lacks {
         if let [Step::Key(section), Step::Key(owner), ..] = path.clone().as_slice() {
@@ -102,6 +107,10 @@ struct Reading {
     lacks: Vec<(Vec<Step>, String)>,
     /// Variables that were replaced in the entry that is being read, with their values.
     expanded: Vec<(String, String)>,
+    /// Schemas that stay text, with the file's name and text.
+    unread: text::Unread,
+    name: Arc<str>,
+    source: Arc<str>,
 }
 
 impl Reading {

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use ilo_host::tools::{Source, Tools};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 struct Folder(tempfile::TempDir);
 
@@ -121,10 +121,10 @@ fn every_problem_is_reported_with_its_place() {
         ("5:12", "tools.c.command: expected a list, the program first; write it as [\"sh\",\"resize.sh\"]"),
         ("6:41", "tools.d.timeout_ms: expected a whole number from 1, found 1.5"),
         ("7:12", "tools.e.mcp: `mcpServers` has no `mial`; did you mean `mail`?"),
-        ("8:38", "tools.f.input_schema: no JSON Schema that can be used: "),
         ("9:30", "tools.g.command[1]: expected a text, found a number"),
         ("9:34", "tools.g.args: write the arguments into `command`, after the program"),
         ("10:5", "tools.h: expected a record, found a number"),
+        ("8:38", "tools.f.input_schema: no JSON Schema that can be used: "),
     ];
     assert_eq!(found.len(), expected.len(), "{found:#?}");
     for (found, (place, message)) in found.iter().zip(expected) {
@@ -197,12 +197,39 @@ fn a_schema_is_never_fetched() {
         let text = format!(
             r#"{{"tools":{{"a":{{"mock":{{"returns":1}},"input_schema":{{"$ref":"{reference}"}}}}}}}}"#
         );
-        let found = problems("a.json", &text);
-        assert!(found[0].contains("tools.a.input_schema: no JSON Schema that can be used"), "{found:?}");
+        let tools = Tools::from_text("a.json", &text, Path::new(".")).unwrap();
+        let found = tools.problems(["a"]);
+        assert!(
+            found[0].message.starts_with("tools.a.input_schema: no JSON Schema that can be used"),
+            "{found:?}"
+        );
     }
     let own = r##"{"tools":{"a":{"mock":{"returns":1},"input_schema":{"type":"object","properties":{"x":{"$ref":"#/$defs/x"}},
         "$defs":{"x":{"type":"string"}}}}}}"##;
     assert_eq!(problems("a.json", own), [""; 0]);
+}
+
+#[test]
+fn a_schema_that_cannot_be_used_is_in_the_way_of_calls_of_its_tool_alone() {
+    for (schema, place, expected) in [
+        (r#"{"type": "objekt"}"#, "3:33", "no JSON Schema that can be used: `type` is one of "),
+        (r#"{"type": "object", "type": "string"}"#, "3:49", "a record with the key `type` twice"),
+        (r#"{"const": 9223372036854775808}"#, "3:59", "the integer 9223372036854775808 does not fit 64 bits"),
+    ] {
+        let text = format!(
+            r#"{{"tools": {{
+                "good": {{"mock": {{"returns": 1}}, "output_schema": {{"type": "integer"}}}},
+"bad": {{"mock": {{"returns": 1}}, "input_schema": {schema}}}}}}}"#
+        );
+        let tools = Tools::from_text("a.json", &text, Path::new(".")).unwrap();
+        assert_eq!(tools.problems(["good"]), []);
+        let found = tools.problems(["bad"]);
+        assert_eq!(found[0].place, format!("a.json:{place}"), "{found:?}");
+        assert!(found[0].message.starts_with(&format!("tools.bad.input_schema: {expected}")), "{found:?}");
+        assert_eq!(tools.schema_problems().collect::<Vec<_>>(), found);
+    }
+    let twice = r#"{"tools": {"a": {"mock": {"returns": 1}, "input_schema": {}, "input_schema": {}}}}"#;
+    assert!(problems("a.json", twice)[0].contains("a record with the key `input_schema` twice"));
 }
 
 #[test]

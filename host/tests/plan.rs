@@ -79,8 +79,8 @@ fn a_loop_multiplies_and_an_early_end_adds_nothing_to_its_passes() {
             Op::ReturnNil {},
         ],
     );
-    // In one pass the log is written once, or once a tag: the larger coefficient of each product.
-    let log = "≤ len(customers) + len(customers) × len(tags of each item of customers)";
+    // A pass writes the log once a tag, or once and is the last.
+    let log = "≤ 1 + len(customers) × len(tags of each item of customers)";
     assert_eq!(bounds(&d.0), pairs(&[("a", "≤ 2 × len(customers)"), ("log", log)]));
 }
 
@@ -238,17 +238,42 @@ fn bounds_of(source: &str) -> Vec<(String, String)> {
 
 #[test]
 fn a_loop_over_a_constant_range_bounds_its_calls() {
-    // The passes of loops inside each other multiply; ELSE runs once. A call in front of a BREAK counts in
-    // each pass, which is more than it can be made.
+    // The passes of loops inside each other multiply; ELSE runs once, and so does what a BREAK follows.
     let source = "; fn f(n: number) -> nil\n; Tools: 0=outer 1=inner 2=done 3=none 4=unknown\n\
         FOR 1 RANGE LIT 1 20 4\n  LET 2 CALL 0 0\n  FOR 3 RANGE LIT 1 3 1\n    CALL 1 0\n\
         \x20 IF EQ REF 2 LIT 1 1 2\n    CALL 2 0\n    BREAK\n  LET 4 REF 2\n\
         ELSE 1\n  CALL 3 0\n\
         FOR 5 RANGE REF 0 1\n  CALL 4 0\n";
-    let (outer, inner, done, none) = ("≤ 20", "≤ 60", "≤ 20", "1");
+    let (outer, inner, done, none) = ("≤ 20", "≤ 60", "1", "1");
     let unknown = "≤ len(the list at line 13, column 1)";
     let expected = [("outer", outer), ("inner", inner), ("done", done), ("none", none), ("unknown", unknown)];
     assert_eq!(bounds_of(source), pairs(&expected));
+}
+
+#[test]
+fn what_leaves_a_loop_is_counted_once_for_each_time_that_the_loop_begins() {
+    // Of at most 5 passes, the last may leave: `try` is called 5 times, and once more behind the loop. `end`
+    // is in front of a RET, and so once in all; `found` once for each item of the outer loop.
+    let source = "; fn f(xs: list text) -> nil\n; Tools: 0=try 1=found 2=end 3=next\n\
+        FOR 1 REF 0 2\n\
+        \x20 FOR 2 RANGE LIT 1 5 3\n    LET 3 CALL 0 0\n\
+        \x20   IF EQ REF 3 LIT 1 1 2\n      CALL 1 0\n      BREAK\n\
+        \x20   IF EQ REF 3 LIT 1 2 2\n      CALL 2 0\n      RET LIT 2 nil\n\
+        \x20 ELSE 1\n    CALL 3 0\n\
+        \x20 CALL 0 0\n";
+    let expected = [("try", "≤ 6 × len(xs)"), ("found", "≤ len(xs)"), ("end", "1"), ("next", "≤ len(xs)")];
+    assert_eq!(bounds_of(source), pairs(&expected));
+    // A loop whose first pass always leaves it.
+    let source = "; fn f(xs: list text) -> nil\n; Tools: 0=a 1=b\n\
+        FOR 1 REF 0 2\n  CALL 0 0\n  BREAK\nCALL 1 0\n";
+    assert_eq!(bounds_of(source), pairs(&[("a", "1"), ("b", "1")]));
+    // A call in each pass, and two in the last.
+    let source = "; fn f(xs: list text) -> nil\n; Tools: 0=a\n\
+        FOR 1 REF 0 2\n  LET 2 CALL 0 0\n  IF EQ REF 2 LIT 1 1 2\n    CALL 0 0\n    BREAK\n";
+    assert_eq!(bounds_of(source), pairs(&[("a", "≤ 1 + len(xs)")]));
+    // No pass, so nothing leaves.
+    let source = "; fn f() -> nil\n; Tools: 0=a\nFOR 1 RANGE LIT 1 0 2\n  CALL 0 0\n  BREAK\nELSE 0\n";
+    assert_eq!(bounds_of(source), pairs(&[("a", "0")]));
 }
 
 #[test]

@@ -102,6 +102,10 @@ pub const TABLE: [Operator; 42] = [
 /// All spellings, for a message that lists them.
 pub const LIST: &str = "`+ - * / % == != > >= < <= and or not len at has append concat join get put keys split replace trim lower upper slice sort reverse range sum round fixed json iso min max number parse time`";
 
+/// What to write where a range is given two ends, as in other languages.
+pub(crate) const RANGE_BEGINS_AT_ZERO: &str = "`range` takes how many items there are, and begins at 0: add the first number to \
+     each item";
+
 impl Operator {
     /// The fewest operands it takes.
     pub const fn least(&self) -> usize {

@@ -103,8 +103,9 @@ pub(crate) trait Habits: Sync {
         None
     }
 
-    /// What to do in place of a reference to this name, which no step and no input has.
-    fn in_place_of_name(&self, _name: &str) -> Option<&'static str> {
+    /// What to do in place of a reference to this name, which no step and no input has, with the text behind
+    /// the reference.
+    fn in_place_of_name(&self, _name: &str, _behind: &str) -> Option<&'static str> {
         None
     }
 

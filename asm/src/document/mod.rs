@@ -92,6 +92,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether it is neither a list nor a record.
+    pub(crate) fn is_scalar(&self) -> bool {
+        !matches!(self.kind, Kind::List(_) | Kind::Record(_))
+    }
+
     /// The place of some bytes of its text: of the whole node where they cannot be told apart.
     pub fn part(&self, bytes: core::ops::Range<usize>) -> Span {
         let place = |start: u32| {
@@ -256,12 +261,15 @@ pub(crate) fn inner(node: &Node<'_>) -> Span {
 
 /// A node's first bytes: of a list or record its bracket alone, so that a message does not show all of it.
 pub(crate) fn first_of(node: &Node<'_>) -> Span {
-    match node.kind {
-        Kind::List(_) | Kind::Record(_) => {
-            Span::new(node.span.start, (node.span.start + 1).min(node.span.end))
-        }
-        _ => node.span,
-    }
+    let first = Span::new(node.span.start, (node.span.start + 1).min(node.span.end));
+    if node.is_scalar() { node.span } else { first }
+}
+
+/// Whether a node may be between YAML's braces as it is written.
+pub(crate) fn fits_in_braces(node: &Node<'_>, source: &str) -> bool {
+    let text = source.get(node.span.range()).unwrap_or("{");
+    let plain = !text.contains(['{', '}', ',', '[', ']', '#', '\n']);
+    node.is_scalar() && (plain || matches!(node.kind, Kind::Text(Text { style: Style::Double, .. })))
 }
 
 /// A key as messages show it.

@@ -1,6 +1,7 @@
 //! What the tests of both readers need.
 
 use super::*;
+use crate::diagnostic::fix;
 use bumpalo::Bump;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -45,6 +46,22 @@ pub(crate) fn read_with(
     let documents = read(source, &arena, &options, &mut diagnostics);
     documents.iter().for_each(|document| check_places(source, document));
     (documents.iter().map(value).collect(), diagnostics.as_slice().to_vec())
+}
+
+/// Fixes that are applied until none is left come to an end.
+#[track_caller]
+pub(crate) fn fixes_end(mut source: String, documents: fn(&str) -> (Vec<Value>, Vec<Diagnostic>)) {
+    for _ in 0..20 {
+        let (_, found) = documents(&source);
+        let (next, applied) = fix::apply(&source, &found);
+        if applied == 0 {
+            break;
+        }
+        assert_ne!(next, source);
+        source = next;
+    }
+    let (_, found) = documents(&source);
+    assert!(found.iter().all(|found| found.fix.is_none()), "{source}: {found:?}");
 }
 
 pub(crate) fn shown(found: &[Diagnostic]) -> Vec<String> {

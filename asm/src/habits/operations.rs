@@ -179,7 +179,7 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     let [inner] = entries(&outer.value) else { return None };
     let word = inner.name()?.trim_start_matches('$');
     let operator = operator::find(word).or_else(|| other_operator::meant(word))?;
-    let scalar = !matches!(inner.value.kind, Kind::List(_) | Kind::Record(_));
+    let scalar = inner.value.is_scalar();
     if operator.least() != 2 || !scalar || operator::find(outer.name()?).is_some() {
         return None;
     }

@@ -24,6 +24,10 @@ const NAMES: [(&[&str], &str); 4] = [
     ),
 ];
 
+/// What to do in place of a function that is called in a text.
+const CALLED: &str =
+    "nothing is called in a text: name what is computed in a step of its own, and refer to that";
+
 impl Habits for Reading {
     fn lint<'a>(&self, seen: &Seen<'_, 'a>, at: &Surroundings<'_, 'a>, warnings: &mut Vec<Warning>) {
         super::lints::lint(seen, at, warnings);
@@ -39,8 +43,9 @@ impl Habits for Reading {
         loose_reference::resolve(reference, &|name| names.has_input(name), &is_value, arena)
     }
 
-    fn in_place_of_name(&self, name: &str) -> Option<&'static str> {
-        NAMES.iter().find(|(names, _)| names.contains(&name)).map(|&(_, instead)| instead)
+    fn in_place_of_name(&self, name: &str, behind: &str) -> Option<&'static str> {
+        let known = NAMES.iter().find(|(names, _)| names.contains(&name)).map(|&(_, instead)| instead);
+        known.or_else(|| behind.starts_with('(').then_some(CALLED))
     }
 
     fn operation_inside<'a>(&self, text: &Node<'a>, at: &Surroundings<'_, 'a>) -> Option<String> {

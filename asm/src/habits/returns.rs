@@ -5,8 +5,8 @@ use super::context::{At, Walk};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{Key, Meant};
 use crate::document::replacement::is_repeatable;
-use crate::document::{Entry, Kind, Node, Style, Text};
-use crate::document::{entries, rename, shown};
+use crate::document::{Entry, Kind, Node};
+use crate::document::{entries, fits_in_braces, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
@@ -63,7 +63,7 @@ impl<'a> Walk<'_, 'a> {
             Edit { span: Span::new(entry.key.span.start, entry.value.span.start), text: open },
             Edit { span: Span::at(entry.value.span.end), text: "}".to_owned() },
         ];
-        let fits = !dialect.is_yaml() || self.fits_in_braces(&entry.value);
+        let fits = !dialect.is_yaml() || fits_in_braces(&entry.value, self.source);
         let fix = fits.then(|| Fix { title: format!("write `{form}`"), edits });
         let message = format!("`{found}` belongs in `{outer}` here, and is read as that");
         self.other_form(entry.key.span, message, &form, &found, fix);
@@ -177,17 +177,6 @@ impl<'a> Walk<'_, 'a> {
         }
         self.other_notation(only, key);
         Some(Entry { key: self.text_at(dialect.word(key), &only.key), value: only.value })
-    }
-
-    /// Whether a scalar may be between YAML's braces as it is.
-    fn fits_in_braces(&self, node: &Node<'a>) -> bool {
-        let text = self.source.get(node.span.range()).unwrap_or("{");
-        let plain = !text.contains(['{', '}', ',', '[', ']', '#', '\n']);
-        match node.kind {
-            Kind::List(_) | Kind::Record(_) => false,
-            Kind::Text(Text { style: Style::Double, .. }) => true,
-            _ => plain,
-        }
     }
 
     /// Warns of another notation's form.

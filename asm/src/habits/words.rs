@@ -9,90 +9,57 @@ use crate::dialect::{Dialect, Form, Key, Meant, STEPS, alike};
 use crate::document::{Entry, Kind, Node, Text, entries, rename, shown};
 use ilo_spec::error::Code;
 
-/// What keys are called elsewhere, and which of them is meant, the likeliest first.
-pub(super) const WORDS: &[(&str, &[Key])] = &[
-    ("tool", &[Key::Call]),
-    ("function", &[Key::Call]),
-    ("invoke", &[Key::Call]),
-    ("run", &[Key::Call]),
-    ("uses", &[Key::Call]),
-    ("arguments", &[Key::Args]),
-    ("params", &[Key::Args]),
-    ("parameters", &[Key::Args, Key::Input]),
-    ("inputs", &[Key::Args, Key::Input]),
-    ("input", &[Key::Args]),
-    ("onError", &[Key::Handler]),
-    ("error", &[Key::Handler, Key::Message]),
-    ("on-failure", &[Key::Handler]),
-    ("except", &[Key::Handler]),
-    ("rescue", &[Key::Handler]),
-    ("message", &[Key::Message, Key::Handler]),
-    ("msg", &[Key::Message, Key::Handler]),
-    ("rollback", &[Key::Compensate]),
-    ("undo", &[Key::Rollback, Key::Compensate]),
-    ("compensation", &[Key::Rollback, Key::Compensate]),
-    ("compensations", &[Key::Rollback, Key::Compensate]),
-    ("compensateWith", &[Key::Rollback, Key::Compensate]),
-    ("compensate_with", &[Key::Rollback, Key::Compensate]),
-    ("on_rollback", &[Key::Rollback, Key::Compensate]),
-    ("onRollback", &[Key::Rollback, Key::Compensate]),
-    ("rollback_with", &[Key::Rollback, Key::Compensate]),
-    ("undo_with", &[Key::Rollback, Key::Compensate]),
-    ("revert", &[Key::Rollback, Key::Compensate]),
-    ("when", &[Key::If]),
-    ("condition", &[Key::If]),
-    ("otherwise", &[Key::Else, Key::Default]),
-    ("else", &[Key::Default]),
-    ("require", &[Key::Assert]),
-    ("guard", &[Key::Assert]),
-    ("foreach", &[Key::For]),
-    ("for_each", &[Key::For]),
-    ("map", &[Key::For]),
-    ("loop", &[Key::For]),
-    ("each", &[Key::For]),
-    ("of", &[Key::In]),
-    ("over", &[Key::In]),
-    ("items", &[Key::In]),
-    ("list", &[Key::In]),
-    ("steps", &[Key::Body, Key::Then]),
-    ("body", &[Key::Body, Key::Steps]),
-    ("collect", &[Key::Body, Key::Yield]),
-    ("emit", &[Key::Yield]),
-    ("var", &[Key::Let]),
-    ("bind", &[Key::Let]),
-    ("as", &[Key::Let]),
-    ("assign", &[Key::Let]),
-    ("save_as", &[Key::Let]),
-    ("id", &[Key::Let, Key::Name]),
-    ("name", &[Key::Let]),
-    ("case", &[Key::Cases, Key::If, Key::Match]),
-    ("arms", &[Key::Cases]),
-    ("on", &[Key::Match]),
-    ("_", &[Key::Default]),
-    ("object", &[Key::Obj]),
-    ("record", &[Key::Obj]),
-    ("compute", &[Key::Expr]),
-    ("to", &[Key::Value, Key::Expr]),
-    ("be", &[Key::Expr]),
-    ("=", &[Key::Expr]),
-    ("is", &[Key::Expr]),
-    ("eval", &[Key::Expr]),
-    ("formula", &[Key::Expr]),
-    ("fallback", &[Key::Value]),
-    ("with", &[Key::Set]),
-    ("fields", &[Key::Set]),
-    ("default", &[Key::Value]),
-    ("result", &[Key::Value, Key::Output, Key::Let]),
-    ("output", &[Key::Let]),
-    ("outputs", &[Key::Output, Key::Let]),
-    ("store", &[Key::Let]),
-    ("returns", &[Key::Output, Key::Return]),
-    ("type", &[Key::Output]),
-    ("tools", &[Key::Deps]),
-    ("dependencies", &[Key::Deps]),
-    ("metadata", &[Key::Meta]),
-    ("workflow", &[Key::Name]),
-    ("title", &[Key::Name]),
+/// What keys are called elsewhere, a word once, and which of them is meant, the likeliest first.
+pub(super) const WORDS: &[(&[&str], &[Key])] = &[
+    (&["tool", "function", "invoke", "run", "uses"], &[Key::Call]),
+    (&["arguments", "params", "input"], &[Key::Args]),
+    (&["parameters", "inputs"], &[Key::Args, Key::Input]),
+    (&["onError", "on-failure", "except", "rescue"], &[Key::Handler]),
+    (&["error"], &[Key::Handler, Key::Message]),
+    (&["message", "msg"], &[Key::Message, Key::Handler]),
+    (&["rollback"], &[Key::Compensate]),
+    (
+        &[
+            "undo",
+            "compensation",
+            "compensations",
+            "compensateWith",
+            "compensate_with",
+            "on_rollback",
+            "onRollback",
+            "rollback_with",
+            "undo_with",
+            "revert",
+        ],
+        &[Key::Rollback, Key::Compensate],
+    ),
+    (&["when", "condition"], &[Key::If]),
+    (&["otherwise"], &[Key::Else, Key::Default]),
+    (&["else", "_"], &[Key::Default]),
+    (&["require", "guard"], &[Key::Assert]),
+    (&["foreach", "for_each", "map", "loop", "each"], &[Key::For]),
+    (&["of", "over", "items", "list"], &[Key::In]),
+    (&["steps"], &[Key::Body, Key::Then]),
+    (&["body"], &[Key::Body, Key::Steps]),
+    (&["collect"], &[Key::Body, Key::Yield]),
+    (&["emit"], &[Key::Yield]),
+    (&["var", "bind", "as", "assign", "save_as", "name", "output", "store"], &[Key::Let]),
+    (&["id"], &[Key::Let, Key::Name]),
+    (&["case"], &[Key::Cases, Key::If, Key::Match]),
+    (&["arms"], &[Key::Cases]),
+    (&["on"], &[Key::Match]),
+    (&["object", "record"], &[Key::Obj]),
+    (&["compute", "be", "=", "is", "eval", "formula"], &[Key::Expr]),
+    (&["to"], &[Key::Value, Key::Expr]),
+    (&["fallback", "default"], &[Key::Value]),
+    (&["with", "fields"], &[Key::Set]),
+    (&["result"], &[Key::Value, Key::Output, Key::Let]),
+    (&["outputs"], &[Key::Output, Key::Let]),
+    (&["returns"], &[Key::Output, Key::Return]),
+    (&["type"], &[Key::Output]),
+    (&["tools", "dependencies"], &[Key::Deps]),
+    (&["metadata"], &[Key::Meta]),
+    (&["workflow", "title"], &[Key::Name]),
 ];
 
 /// What is written in place of a loop without a bound.
@@ -100,65 +67,52 @@ const LOOP: &str = "a loop has a bound: `for` over `range` of the most passes, a
                     done, and `else` for when the passes ran out";
 
 /// What other languages have and no notation does, and what is written in its place.
-const ABSENT: &[(&str, &str)] = &[
-    ("retry", "a call is made again by a `call` under `then` in its handler"),
-    ("retries", "a call is made again by a `call` under `then` in its handler"),
-    ("max-retries", "a call is made again by a `call` under `then` in its handler"),
-    ("try", "each call has a handler of its own, `{handler}`, beside its `call`"),
-    ("finally", "put what always runs behind the step, and handle the failure in its `{handler}`"),
-    ("throw", "`raise` fails with a value"),
-    ("saga", "write each call as a step, with `rollback` beside it: the call that takes it back"),
-    ("transaction", "write each call as a step, with `rollback` beside it: the call that takes it back"),
-    ("comment", "leave it out: a program has no comments"),
-    ("note", "leave it out: a program has no comments"),
-    ("description", "leave it out: a program has no comments"),
-    ("-comment", "leave it out: a program has no comments"),
-    ("//", "leave it out: a program has no comments"),
-    ("continue", CONTINUE),
-    ("goto", "leave it out: steps run in the order of the file"),
-    ("reduce", "loop over the list with `for`, and bind a variable from before it again in each pass"),
+const ABSENT: &[(&[&str], &str)] = &[
+    (&["retry", "retries", "max-retries"], "a call is made again by a `call` under `then` in its handler"),
+    (&["try"], "each call has a handler of its own, `{handler}`, beside its `call`"),
+    (&["finally"], "put what always runs behind the step, and handle the failure in its `{handler}`"),
+    (&["throw"], "`raise` fails with a value"),
     (
-        "sort",
+        &["saga", "transaction"],
+        "write each call as a step, with `rollback` beside it: the call that takes it back",
+    ),
+    (&["comment", "note", "description", "-comment", "//"], "leave it out: a program has no comments"),
+    (&["continue"], CONTINUE),
+    (
+        &["goto", "parallel", "next", "depends-on", "needs"],
+        "leave it out: steps run in the order of the file",
+    ),
+    (&["reduce"], "loop over the list with `for`, and bind a variable from before it again in each pass"),
+    (
+        &["sort"],
         "a list is sorted by `{\"sort\": list}`, or `{\"sort\": [list, \"field\"]}`, in a value or under `expr`",
     ),
-    ("print", "leave it out: what a function returns is its outcome, and tools do the rest"),
-    ("log", "leave it out: what a function returns is its outcome, and tools do the rest"),
-    ("while", LOOP),
-    ("until", LOOP),
-    ("repeat", LOOP),
-    ("repeat-until", LOOP),
-    ("do-while", LOOP),
-    ("do-until", LOOP),
-    ("forever", LOOP),
-    ("filter", "loop over the list with `for`, with an `if` in it around what is wanted"),
-    ("where", "put an `if` into the loop, around what is wanted"),
-    ("index", "count in a variable that is bound before the loop"),
-    ("elif", "put a step with `if` under `else`"),
-    ("else-if", "put a step with `if` under `else`"),
-    ("elseif", "put a step with `if` under `else`"),
-    ("timeout", "how long a call may take is said in the tools file"),
-    ("parallel", "leave it out: steps run in the order of the file"),
-    ("next", "leave it out: steps run in the order of the file"),
-    ("depends-on", "leave it out: steps run in the order of the file"),
-    ("needs", "leave it out: steps run in the order of the file"),
+    (&["print", "log"], "leave it out: what a function returns is its outcome, and tools do the rest"),
+    (&["while", "until", "repeat", "repeat-until", "do-while", "do-until", "forever"], LOOP),
+    (&["filter"], "loop over the list with `for`, with an `if` in it around what is wanted"),
+    (&["where"], "put an `if` into the loop, around what is wanted"),
+    (&["index"], "count in a variable that is bound before the loop"),
+    (&["elif", "else-if", "elseif"], "put a step with `if` under `else`"),
+    (&["timeout"], "how long a call may take is said in the tools file"),
 ];
 
 /// The key among these that a word of another language means.
 pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
-    let (_, meant) = WORDS.iter().find(|(other, _)| other.eq_ignore_ascii_case(word))?;
+    let (_, meant) =
+        WORDS.iter().find(|(words, _)| words.iter().any(|other| other.eq_ignore_ascii_case(word)))?;
     meant.iter().copied().find(|key| keys.contains(key))
 }
 
 /// Whether a word begins a loop without a bound.
 pub(super) fn is_unbounded(word: &str) -> bool {
     let plain = word.to_ascii_lowercase().replace('_', "-");
-    ABSENT.iter().any(|&(absent, help)| absent == plain && help == LOOP)
+    ABSENT.iter().any(|&(absent, help)| help == LOOP && absent.contains(&&*plain))
 }
 
 /// What to do in place of something that no notation has.
 pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
     let plain = word.to_ascii_lowercase().replace('_', "-");
-    let (_, help) = ABSENT.iter().find(|(absent, _)| *absent == plain)?;
+    let (_, help) = ABSENT.iter().find(|(absent, _)| absent.contains(&&*plain))?;
     Some(help.replace("{handler}", dialect.word(Key::Handler)))
 }
 
@@ -293,8 +247,8 @@ mod tests {
 
     #[test]
     fn every_word_stands_for_each_of_its_keys() {
-        for (word, keys) in WORDS {
-            for key in *keys {
+        for (words, keys) in WORDS {
+            for (word, key) in words.iter().flat_map(|word| keys.iter().map(move |key| (word, key))) {
                 assert_eq!(key_of(&word.to_uppercase(), &[*key]), Some(*key), "{word}");
             }
         }
@@ -304,7 +258,7 @@ mod tests {
     fn every_absent_word_has_its_help() {
         for notation in [Notation::ToolCalling, Notation::Constrained, Notation::Workflow, Notation::Mcp] {
             let dialect = Dialect::of(notation);
-            for (word, _) in ABSENT {
+            for word in ABSENT.iter().flat_map(|(words, _)| *words) {
                 let help = instead(&word.to_uppercase().replace('-', "_"), dialect);
                 assert!(help.is_some_and(|help| !help.contains('{') || help.contains("`{\"")), "{word}");
             }

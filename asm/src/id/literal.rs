@@ -4,6 +4,7 @@ use super::parser::Parser;
 use super::state::Stop;
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
+use crate::document::bad_number;
 use crate::span::Span;
 use crate::syntax::cursor::bad_text;
 use crate::syntax::lexer::{Kind, NO_VALUE, Token};
@@ -99,15 +100,7 @@ impl<'a> Parser<'_, 'a> {
         self.report(match error {
             NumberError::Form => Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is no number"))
                 .expected("a JSON number, such as `42`, `-0.5` or `1e9`", format!("`{shown}`")),
-            NumberError::Beyond64Bits => {
-                Diagnostic::new(Code::NumberRange, span, format!("`{shown}` does not fit into 64 bits"))
-                    .expected("-9223372036854775808 to 9223372036854775807", format!("`{shown}`"))
-                    .help("write a double, such as `1e20`, where it need not be exact")
-            }
-            NumberError::NotFinite => {
-                Diagnostic::new(Code::NumberRange, span, format!("`{shown}` is beyond what a double holds"))
-                    .expected("at most 1.7976931348623157e308", format!("`{shown}`"))
-            }
+            _ => bad_number(span, text, error),
         });
         Number::Int(0)
     }

@@ -393,15 +393,10 @@ impl<'a> Printer<'_, 'a> {
     /// A block whose last value is bound.
     fn bind_last(&mut self, block: &Block<'a>, slot: Slot, tail: Tail, out: &mut Vec<Step<'a>>) {
         let mut statements = block.statements.to_vec();
-        if let Some(last) = statements.last_mut() {
-            let value = match last.kind {
-                StmtKind::Value(value) => Some(Bound::Expr(value)),
-                StmtKind::Control(control) => Some(Bound::Control(control)),
-                _ => None,
-            };
-            if let Some(value) = value {
-                last.kind = StmtKind::Let { slot, slot_span: last.span, value };
-            }
+        if let Some(last) = statements.last_mut()
+            && let Some(value) = last.kind.given()
+        {
+            last.kind = StmtKind::Let { slot, slot_span: last.span, value };
         }
         self.steps(&statements, tail, out);
     }

@@ -1,7 +1,7 @@
 //! Names of slots for notations without slot numbers: one name a slot, unique in its function.
 
 use super::shared_names::SharedNames;
-use crate::ast::{Block, Bound, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
+use crate::ast::{Block, Bound, Control, Expr, ExprKind, Function, Slot, StmtKind};
 use crate::text::is_name;
 use hashbrown::HashSet;
 use std::borrow::Cow;
@@ -112,43 +112,27 @@ impl<'a> Hints<'a> {
     }
 
     fn block(&mut self, block: &Block<'a>) {
-        block.statements.iter().for_each(|statement| self.statement(statement));
-    }
-
-    fn statement(&mut self, statement: &Stmt<'a>) {
-        match &statement.kind {
-            StmtKind::Let { slot, value, .. } => {
+        for statement in block.statements {
+            if let StmtKind::Let { slot, value, .. } = &statement.kind {
                 self.give(*slot, bound_hint(value));
-                if let Bound::Control(control) = value {
-                    self.control(control);
-                }
             }
-            StmtKind::Control(control) => self.control(control),
-            _ => {}
+            statement.control().into_iter().for_each(|control| self.control(control));
         }
     }
 
     fn control(&mut self, control: &Control<'a>) {
-        match control {
-            Control::If(node) => {
-                self.block(&node.then);
-                node.otherwise.iter().for_each(|block| self.block(block));
+        for (bound, block) in control.blocks() {
+            if let Some(slot) = bound {
+                let hint = match control {
+                    Control::Match(node) if node.err.as_ref().is_some_and(|arm| arm.bind == slot) => {
+                        "failure"
+                    }
+                    Control::Match(_) => "result",
+                    _ => "item",
+                };
+                self.give(slot, Some(hint));
             }
-            Control::Match(node) => {
-                if let Some(arm) = &node.err {
-                    self.give(arm.bind, Some("failure"));
-                    self.block(&arm.body);
-                }
-                if let Some(arm) = &node.ok {
-                    self.give(arm.bind, Some("result"));
-                    self.block(&arm.body);
-                }
-            }
-            Control::For(node) => {
-                self.give(node.item, Some("item"));
-                self.block(&node.body);
-                node.otherwise.iter().for_each(|block| self.block(block));
-            }
+            self.block(block);
         }
     }
 }

@@ -39,30 +39,11 @@ impl<'u> SharedNames<'u> {
     }
 
     fn block(&mut self, block: &Block<'_>) {
-        for statement in block.statements {
-            match &statement.kind {
-                StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
-                    self.control(control);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn control(&mut self, control: &Control<'_>) {
-        match control {
-            Control::If(node) => {
-                self.block(&node.then);
-                node.otherwise.iter().for_each(|block| self.block(block));
-            }
-            Control::Match(node) => {
+        for control in block.statements.iter().filter_map(Stmt::control) {
+            if let Control::Match(node) = control {
                 node.ok.iter().for_each(|arm| self.pair(node.slot, arm.bind));
-                [&node.err, &node.ok].into_iter().flatten().for_each(|arm| self.block(&arm.body));
             }
-            Control::For(node) => {
-                self.block(&node.body);
-                node.otherwise.iter().for_each(|block| self.block(block));
-            }
+            control.blocks().for_each(|(_, block)| self.block(block));
         }
     }
 }
@@ -112,22 +93,12 @@ fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Usage, bare: &mut bool) ->
 
 /// Whether a slot is read where another call's failure is handled.
 pub(super) fn read_in_handler(block: &Block<'_>, slot: Slot) -> bool {
-    block.statements.iter().any(|statement| match &statement.kind {
-        StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
-            Control::If(node) => {
-                read_in_handler(&node.then, slot)
-                    || node.otherwise.as_ref().is_some_and(|block| read_in_handler(block, slot))
-            }
-            Control::Match(node) => {
-                node.err.as_ref().is_some_and(|arm| arm.body.uses(slot))
-                    || node.ok.as_ref().is_some_and(|arm| read_in_handler(&arm.body, slot))
-            }
-            Control::For(node) => {
-                read_in_handler(&node.body, slot)
-                    || node.otherwise.as_ref().is_some_and(|block| read_in_handler(block, slot))
-            }
-        },
-        _ => false,
+    block.statements.iter().filter_map(Stmt::control).any(|control| match control {
+        Control::Match(node) => {
+            node.err.as_ref().is_some_and(|arm| arm.body.uses(slot))
+                || node.ok.as_ref().is_some_and(|arm| read_in_handler(&arm.body, slot))
+        }
+        _ => control.blocks().any(|(_, block)| read_in_handler(block, slot)),
     })
 }
 

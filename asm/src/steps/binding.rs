@@ -160,12 +160,9 @@ impl<'a> StepReader<'_, 'a> {
         if self.statements.len() <= start {
             return;
         }
-        if let Some(last) = self.statements.last_mut() {
-            let value = match last.kind {
-                StmtKind::Value(value) => Bound::Expr(value),
-                StmtKind::Control(control) => Bound::Control(control),
-                _ => return,
-            };
+        if let Some(last) = self.statements.last_mut()
+            && let Some(value) = last.kind.given()
+        {
             last.kind = StmtKind::Let { slot, slot_span, value };
         }
     }

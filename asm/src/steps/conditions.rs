@@ -134,13 +134,8 @@ impl<'a> StepReader<'_, 'a> {
 fn yields(block: &Block<'_>) -> bool {
     match block.statements.last().map(|last| last.kind) {
         Some(StmtKind::Value(_)) => true,
-        Some(StmtKind::Control(Control::If(node))) => {
-            yields(&node.then) || node.otherwise.as_ref().is_some_and(yields)
-        }
-        Some(StmtKind::Control(Control::Match(node))) => {
-            [&node.err, &node.ok].into_iter().flatten().any(|arm| yields(&arm.body))
-        }
         Some(StmtKind::Control(Control::For(node))) => yields(&node.body),
+        Some(StmtKind::Control(control)) => control.blocks().any(|(_, block)| yields(block)),
         _ => false,
     }
 }

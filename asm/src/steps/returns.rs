@@ -8,6 +8,7 @@ use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
+use crate::document::fits_in_braces;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, shown};
 use crate::span::Span;
@@ -156,7 +157,7 @@ impl<'a> StepReader<'_, 'a> {
         let message = "a plain value from a function whose type is a result";
         let wrong = self.wrong_return(entry.key.span, message, form);
         let value = entry.value.span;
-        self.report(if is_scalar(&entry.value) && self.is_quoted(&entry.value) {
+        self.report(if fits_in_braces(&entry.value, self.source) {
             let edit = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
             let edits = vec![edit(value.start, "{return: {ok: "), edit(value.end, "}}")];
             wrong.fix(Fix { title: format!("write `{form}`"), edits })
@@ -174,7 +175,7 @@ impl<'a> StepReader<'_, 'a> {
         let (outer, inner) = (entry.value.span, only.value.span);
         let start = if self.dialect.is_yaml() { entry.key.span.end } else { outer.start };
         let open = if self.dialect.is_yaml() { ": " } else { "" };
-        let lines = !self.dialect.is_yaml() || is_scalar(&only.value);
+        let lines = !self.dialect.is_yaml() || only.value.is_scalar();
         let edits = vec![
             Edit { span: Span::new(start, inner.start), text: open.to_owned() },
             Edit { span: Span::new(inner.end, outer.end.max(inner.end)), text: String::new() },
@@ -205,7 +206,7 @@ impl<'a> StepReader<'_, 'a> {
         let before = self.source.get(..entry.key.span.start as usize)?;
         let line = before.rsplit('\n').next().unwrap_or("");
         if !line.chars().all(|c| matches!(c, ' ' | '-'))
-            || !is_scalar(&entry.value)
+            || !entry.value.is_scalar()
             || value.start >= value.end
         {
             return None;
@@ -216,21 +217,11 @@ impl<'a> StepReader<'_, 'a> {
             text: format!(":\n{indent}{word}: "),
         }])
     }
-
-    /// Whether a scalar may be between YAML's braces as it is.
-    fn is_quoted(&self, node: &Node<'a>) -> bool {
-        !self.source.get(node.span.range()).unwrap_or("{").contains(['{', '}', ',', '[', ']', '#', '\n'])
-            || matches!(node.kind, Kind::Text(text) if matches!(text.style, crate::document::Style::Double))
-    }
 }
 
 /// From a key to the end of its value.
 fn whole(entry: &Entry<'_>) -> Span {
     Span::new(entry.key.span.start, entry.value.span.end.max(entry.key.span.end))
-}
-
-fn is_scalar(node: &Node<'_>) -> bool {
-    !matches!(node.kind, Kind::List(_) | Kind::Record(_))
 }
 
 /// The type of a constant.

@@ -8,27 +8,26 @@ use crate::dialect::Key;
 use crate::dialect::reference::{FAILURES, Reference};
 use crate::notation::Notation;
 use crate::span::Span;
-use crate::text::is_name;
-use crate::text::{Near, near};
+use crate::text::{Near, is_name, near, shorten};
 use ilo_spec::error::Code;
 
 /// What helps where a name may mean a difference.
 pub(crate) const SUBTRACTION: &str =
     "a hyphen belongs to a name; to subtract, put blanks around it in an expression";
+
 impl<'a> StepReader<'_, 'a> {
     pub(crate) fn unknown_input(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
         let span = reference.span;
+        let message = format!("no input is named `{}`", name.text);
+        let wrong = Diagnostic::new(Code::UnknownReference, name.span, message);
         if let Some(meant) = self.resolve_loosely(reference) {
-            let message = format!("no input is named `{}`", name.text);
-            let wrong = Diagnostic::new(Code::UnknownReference, name.span, message);
             let wrong = self.means(wrong, reference, &meant);
             self.report(wrong);
             return literal(Literal::Nil, span);
         }
         let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
         let near = near(name.text, names.iter().copied());
-        let message = format!("no input is named `{}`", name.text);
-        let mut wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
+        let mut wrong = wrong
             .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text))
             .nearest(near.map(|near| near.name));
         wrong.fix = near.and_then(|near| rename_near(name, near));
@@ -130,13 +129,10 @@ impl<'a> StepReader<'_, 'a> {
         let mut wrong = wrong.nearest(near.map(|near| near.name));
         wrong.fix = near.and_then(|near| rename_near(name, near));
         let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
-        let help = if let Some(instead) = self.habits.in_place_of_name(name.text) {
-            instead
-        } else if behind.starts_with('(') {
-            "nothing is called in a text: name what is computed in a step of its own, and refer to that"
-        } else {
-            "bind it in a step before; a plain dollar sign is written `$$`"
-        };
+        let help = self
+            .habits
+            .in_place_of_name(name.text, behind)
+            .unwrap_or("bind it in a step before; a plain dollar sign is written `$$`");
         match near {
             None => wrong.help(help),
             Some(near) if subtracts(name.text, near.name) => wrong.help(SUBTRACTION),
@@ -154,7 +150,7 @@ impl<'a> StepReader<'_, 'a> {
         } else {
             self.dialect.own_form(meant, inside || self.dialect.is_bare())
         };
-        let found = format!("`{}`", crate::text::shorten(written));
+        let found = format!("`{}`", shorten(written));
         let wrong = wrong.expected(format!("`{corrected}`"), found).nearest(Some(&corrected));
         if written.starts_with('$') { wrong.replace(reference.span, corrected.as_str()) } else { wrong }
     }

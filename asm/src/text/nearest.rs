@@ -18,42 +18,46 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
 /// The name among `candidates` that `name` most likely means: equal except for case, hyphens and underscores,
 /// or at most a third of its letters away.
 pub fn near<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<Near<'n>> {
-    const LONGEST: usize = 64;
-    let plain = |text: &str| -> Vec<char> {
-        let kept = text.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '.'));
-        kept.flat_map(char::to_lowercase).take(LONGEST + 1).collect()
-    };
-    let wanted = plain(name);
-    if wanted.len() > LONGEST {
-        return None;
-    }
+    let wanted: Vec<char> = plain(name).take(LONGEST + 1).collect();
+    let word = Word::new(&wanted)?;
     let allowed = (wanted.len() / 3).max(1);
     let mut best: Option<(usize, &'n str)> = None;
     let mut slips = 0_usize;
     for candidate in candidates {
-        let letters = plain(candidate);
-        if letters.len() > LONGEST || letters.len().abs_diff(wanted.len()) > allowed {
+        let Some((distance, length)) = word.distance(plain(candidate)) else { continue };
+        if distance > allowed || distance >= wanted.len().max(length) {
             continue;
         }
-        let distance = edit_distance(&wanted, &letters);
-        if distance > allowed || distance >= wanted.len().max(letters.len()) {
-            continue;
-        }
-        slips += usize::from(is_slip(distance, &wanted, &letters));
+        slips += usize::from(is_slip(distance, &wanted, candidate));
         if best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
     }
-    best.map(|(distance, name)| Near { name, sure: slips == 1 && is_slip(distance, &wanted, &plain(name)) })
+    best.map(|(distance, name)| Near { name, sure: slips == 1 && is_slip(distance, &wanted, name) })
+}
+
+/// Longer words are near to nothing.
+const LONGEST: usize = 64;
+
+/// The letters of a name by which it is compared.
+fn plain(name: &str) -> impl Iterator<Item = char> + '_ {
+    name.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '.')).flat_map(lower)
+}
+
+fn lower(c: char) -> impl Iterator<Item = char> {
+    // The table of all letters costs as much as the comparison.
+    let ascii = c.is_ascii().then(|| c.to_ascii_lowercase());
+    ascii.into_iter().chain((!c.is_ascii()).then(|| c.to_lowercase()).into_iter().flatten())
 }
 
 /// Whether two words of a distance are equal, or differ by an extra letter or by two letters swapped. A
 /// letter or digit replaced by another makes another word, and so does an `s` at the end.
-fn is_slip(distance: usize, a: &[char], b: &[char]) -> bool {
+fn is_slip(distance: usize, a: &[char], name: &str) -> bool {
     if distance != 1 {
         return distance == 0;
     }
-    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let b: Vec<char> = plain(name).collect();
+    let (short, long) = if a.len() < b.len() { (a, &b[..]) } else { (&b[..], a) };
     if short.len() < 3 {
         return false;
     }
@@ -75,7 +79,6 @@ pub(crate) fn same_spelling(a: &str, b: &str) -> bool {
 /// Whether a text is so near to a name that it was meant to be it: it differs in case, in `-` for `_`, or, in
 /// words of four letters or more, by one edit. Of a text that is the name this is false.
 pub fn nearly_meets(text: &str, name: &str) -> bool {
-    const LONGEST: usize = 64;
     if text == name || text.len().abs_diff(name.len()) > LONGEST {
         return false;
     }
@@ -87,30 +90,106 @@ pub fn nearly_meets(text: &str, name: &str) -> bool {
     let letters = |word: &str| word.chars().take(LONGEST + 1).collect::<Vec<char>>();
     let (text, name) = (letters(text), letters(name));
     let fits = |word: &[char]| (4..=LONGEST).contains(&word.len());
-    fits(&text) && fits(&name) && text.len().abs_diff(name.len()) <= 1 && edit_distance(&text, &name) == 1
+    let one_edit =
+        |word: Word| word.distance(name.iter().copied()).is_some_and(|(distance, _)| distance == 1);
+    fits(&text)
+        && fits(&name)
+        && text.len().abs_diff(name.len()) <= 1
+        && Word::new(&text).is_some_and(one_edit)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours from one word to another.
-fn edit_distance(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, &x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, &y) in b.iter().enumerate() {
-            let mut best = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
-                best = best.min(before[j - 1] + 1);
-            }
-            row.push(best);
+/// A word of at most [`LONGEST`] letters that others are compared with, as one bit a letter: a column of the
+/// usual table of distances is a few operations on whole words (Hyyrö, "A Bit-Vector Algorithm for Computing
+/// Levenshtein and Damerau Edit Distances", 2003).
+struct Word {
+    length: usize,
+    /// Where each ASCII letter is in the word.
+    ascii: [u64; 128],
+    others: Vec<(char, u64)>,
+}
+
+impl Word {
+    /// `None` where the word is too long.
+    fn new(letters: &[char]) -> Option<Word> {
+        if letters.len() > LONGEST {
+            return None;
         }
-        before = std::mem::replace(&mut last, row);
+        let mut word = Word { length: letters.len(), ascii: [0; 128], others: Vec::new() };
+        for (place, &letter) in letters.iter().enumerate() {
+            match word.ascii.get_mut(letter as usize) {
+                Some(places) => *places |= 1 << place,
+                None => word.others.push((letter, 1 << place)),
+            }
+        }
+        Some(word)
     }
-    last[b.len()]
+
+    fn places(&self, letter: char) -> u64 {
+        let others =
+            || self.others.iter().filter(|other| other.0 == letter).fold(0, |all, other| all | other.1);
+        self.ascii.get(letter as usize).copied().unwrap_or_else(others)
+    }
+
+    /// Insertions, deletions, replacements and swaps of neighbours from this word to another, and the length
+    /// of that one; `None` where it is too long.
+    fn distance(&self, other: impl Iterator<Item = char>) -> Option<(usize, usize)> {
+        let last = self.length.checked_sub(1).map_or(0, |place| 1_u64 << place);
+        let (mut distance, mut length) = (self.length, 0);
+        // Where the distance grows and shrinks from one row to the next, and where the diagonal stays.
+        let (mut grows, mut shrinks, mut stays, mut before) = (u64::MAX, 0_u64, 0_u64, 0_u64);
+        for letter in other {
+            length += 1;
+            if length > LONGEST {
+                return None;
+            }
+            let places = self.places(letter);
+            let swapped = ((!stays & places) << 1) & before;
+            stays = ((places & grows).wrapping_add(grows) ^ grows) | places | shrinks | swapped;
+            let (right_grows, right_shrinks) = (shrinks | !(stays | grows), stays & grows);
+            distance += usize::from(right_grows & last != 0);
+            distance -= usize::from(right_shrinks & last != 0);
+            let right_grows = (right_grows << 1) | 1;
+            grows = (right_shrinks << 1) | !(stays | right_grows);
+            shrinks = right_grows & stays;
+            before = places;
+        }
+        Some((if self.length == 0 { length } else { distance }, length))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The table itself: insertions, deletions, replacements and swaps of neighbours.
+    fn edit_distance(a: &[char], b: &[char]) -> usize {
+        let mut before: Vec<usize> = vec![0; b.len() + 1];
+        let mut last: Vec<usize> = (0..=b.len()).collect();
+        for (i, &x) in a.iter().enumerate() {
+            let mut row = vec![i + 1];
+            for (j, &y) in b.iter().enumerate() {
+                let mut best = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+                if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
+                    best = best.min(before[j - 1] + 1);
+                }
+                row.push(best);
+            }
+            before = std::mem::replace(&mut last, row);
+        }
+        last[b.len()]
+    }
+
+    #[test]
+    fn the_distance_is_that_of_the_table() {
+        use proptest::prelude::*;
+        let letters = || proptest::collection::vec(proptest::sample::select(vec!['a', 'b', 'c', 'é']), 0..12);
+        let long = || proptest::collection::vec(proptest::sample::select(vec!['a', 'b', 'é']), 60..=64);
+        let pair = prop_oneof![(letters(), letters()), (long(), long())];
+        proptest!(|((a, b) in pair)| {
+            let found = Word::new(&a).unwrap().distance(b.iter().copied());
+            prop_assert_eq!(found, Some((edit_distance(&a, &b), b.len())));
+        });
+    }
 
     #[test]
     fn only_a_typing_error_that_meets_one_name_is_sure() {

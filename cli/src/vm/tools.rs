@@ -3,6 +3,7 @@
 use super::{Exit, Refused, output, tools_of};
 use ilo_asm::catalog::Lookup;
 use ilo_host::data::Data;
+use ilo_host::problem::MOST;
 use ilo_host::tools::consent::visible;
 use ilo_host::tools::{Health, Policy, Rate, Tool, Tools};
 use ilo_spec::program::Number;
@@ -92,6 +93,7 @@ pub(super) fn connect_all(tools: &mut Tools) {
     let problems = tools.connect_all().err().unwrap_or_default();
     output::lacking(&problems);
     output::lacking(tools.lacking().filter(|problem| !problems.contains(problem)));
+    output::lacking(&tools.schema_problems().take(MOST).collect::<Vec<_>>());
 }
 
 /// The tool as MCP lists it, with how it may be called and where it comes from.

@@ -245,7 +245,7 @@ enum Placed {
 }
 
 /// A duplicate name among the fields.
-fn repeated(fields: &[(String, Data)]) -> Option<&str> {
+pub fn repeated(fields: &[(String, Data)]) -> Option<&str> {
     let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     names.windows(2).find_map(|pair| match pair {

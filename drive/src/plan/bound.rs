@@ -121,6 +121,16 @@ impl Bound {
         self.merge(other, u64::max);
     }
 
+    /// Takes away what is counted elsewhere.
+    pub(super) fn without(&mut self, other: &Bound) {
+        for (product, count) in &other.products {
+            if let Some(mine) = self.products.get_mut(product) {
+                *mine = mine.saturating_sub(*count);
+            }
+        }
+        self.products.retain(|_, count| *count > 0);
+    }
+
     /// Once for each item of a list.
     pub(super) fn for_each(&self, list: &Known, unnamed: &Name) -> Bound {
         let mut bound = Bound { beyond: self.beyond, ..Bound::default() };

@@ -3,12 +3,16 @@
 //!
 //! Places are looked up only when something is wrong, so values carry none.
 
+mod json;
+
 use ilo_drive::data::Data;
-use ilo_drive::data::read::{Bounds, line_column, read};
+use ilo_drive::data::read::line_column;
 use ilo_spec::limits;
 use ilo_spec::number;
 use jiter::{Jiter, JiterError, Peek};
+use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 /// A step from a value to one inside it.
@@ -51,17 +55,25 @@ const DEPTH: usize = limits::DEFAULT_VALUE_DEPTH + 5;
 /// Why a text is no tools file, and the byte where known.
 pub(super) type Wrong = (Option<usize>, String);
 
+/// Where the schemas of a JSON file are, by tool, each with its key.
+pub(super) type Unread = HashMap<String, Vec<(&'static str, Range<usize>)>>;
+
+/// A text that was read.
+pub(super) struct Parsed {
+    /// Its values, with an empty record in place of each schema that was not read.
+    pub(super) data: Data,
+    /// Those schemas.
+    pub(super) unread: Unread,
+}
+
 /// Reads the text.
-pub(super) fn parse(text: &str, form: Form) -> Result<Data, Wrong> {
+pub(super) fn parse(text: &str, form: Form) -> Result<Parsed, Wrong> {
     match form {
-        Form::Json => {
-            let bounds = Bounds { bytes: FILE, depth: DEPTH, values: VALUES };
-            read(text.as_bytes(), &bounds).map_err(|error| (Some(error.offset), error.kind.to_string()))
-        }
+        Form::Json => json::parse(text),
         Form::Toml => {
             let table = DeTable::parse(text)
                 .map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))?;
-            from_table(table.get_ref())
+            Ok(Parsed { data: from_table(table.get_ref())?, unread: Unread::new() })
         }
     }
 }

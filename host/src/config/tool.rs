@@ -1,12 +1,12 @@
 //! An entry under `tools`: a mock, a command, or another name for a server's tool.
 
 use super::policy::RULES;
-use super::schema;
 use super::text::Step;
 use super::{Fields, Reading};
 use crate::builtin::{Builtin, WAIT};
 use crate::command::Command;
 use crate::tool::policy::Rules;
+use crate::tool::schema::{self, Part, Schema};
 use crate::tool::secrets::Found;
 use crate::tool::{Provider, Source, Tool};
 use crate::tools::Tools;
@@ -87,7 +87,7 @@ impl Reading {
             return Some(tool);
         }
         tool.description = description;
-        (tool.input_schema, tool.output_schema) = (input_schema.map(Arc::new), output_schema.map(Arc::new));
+        (tool.input_schema, tool.output_schema) = (input_schema, output_schema);
         tool.validate = validate.unwrap_or(true);
         Some(tool)
     }
@@ -254,13 +254,20 @@ impl Reading {
         Some(texts)
     }
 
-    fn schema(&mut self, data: &Data) -> Option<Data> {
+    fn schema(&mut self, data: &Data) -> Option<Schema> {
         self.record(data)?;
+        if let [_, Step::Key(tool), Step::Key(key)] = self.path.as_slice() {
+            let unread = self.unread.get(tool).into_iter().flatten().find(|(schema, _)| schema == key);
+            if let Some((_, range)) = unread {
+                let (name, text) = (Arc::clone(&self.name), Arc::clone(&self.source));
+                return Some(Part { name, text, range: range.clone() }.into());
+            }
+        }
         if let Some(problem) = schema::problem(data) {
             self.wrong(format!("no JSON Schema that can be used: {problem}"));
             return None;
         }
-        Some(data.clone())
+        Some(Arc::new(data.clone()).into())
     }
 }
 

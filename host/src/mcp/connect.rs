@@ -5,7 +5,7 @@ use super::listing::Listed;
 use super::server_config::Server;
 use super::server_tool::ServerTool;
 use super::{Health, Started};
-use crate::tool::{Source, Tool};
+use crate::tool::{Schema, Source, Tool};
 use ilo_asm::catalog::address;
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
@@ -125,7 +125,7 @@ fn tool(link: &Arc<Link>, listed: &Listed) -> Tool {
     let provider = ServerTool::new(Arc::clone(link), listed);
     let mut tool = Tool::of(name.clone(), Source::Server(name), Some(Box::new(provider)));
     tool.description.clone_from(&listed.description);
-    tool.input_schema.clone_from(&listed.input_schema);
-    tool.output_schema.clone_from(&listed.output_schema);
+    tool.input_schema = listed.input_schema.clone().map(Schema::from);
+    tool.output_schema = listed.output_schema.clone().map(Schema::from);
     tool
 }

@@ -7,10 +7,12 @@ pub mod consent;
 pub(crate) mod policy;
 pub mod process_mark;
 pub(crate) mod rate;
+pub(crate) mod schema;
 pub(crate) mod secrets;
 
 pub use ilo_drive::failure::Failure;
 pub use ilo_drive::policy::Policy;
+pub use schema::Schema;
 
 use crate::interrupt::Interrupt;
 use crate::trace_context::Context;
@@ -112,9 +114,9 @@ pub struct Tool {
     /// What it does, for people and models.
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
-    pub input_schema: Option<Arc<Data>>,
+    pub input_schema: Option<Schema>,
     /// The JSON Schema of its answer.
-    pub output_schema: Option<Arc<Data>>,
+    pub output_schema: Option<Schema>,
     /// Whether its answers are validated against their schema. If not, the check does not rely on the types
     /// in it.
     pub validate: bool,
@@ -134,14 +136,14 @@ pub struct Tool {
 
 /// The schemas of a tool, which the catalogue reads when a program names it.
 struct Described {
-    input: Option<Arc<Data>>,
-    output: Option<Arc<Data>>,
+    input: Option<Schema>,
+    output: Option<Schema>,
 }
 
 impl catalog::Schemas for Described {
     fn schemas(&self) -> (Option<Cow<'_, Value>>, Option<Cow<'_, Value>>) {
         // A schema was read as JSON, so it can be written as such.
-        let json = |schema: &Option<Arc<Data>>| {
+        let json = |schema: &Option<Schema>| {
             let schema = schema.as_ref()?;
             serde_json::from_str(&schema.to_json()).ok().map(Cow::Owned)
         };
@@ -159,6 +161,12 @@ impl Tool {
     /// A tool of the host's own.
     pub fn new(name: impl Into<String>, provider: Box<dyn Provider>) -> Tool {
         Tool::of(name.into(), Source::Host, Some(provider))
+    }
+
+    /// The schemas of a tools file that cannot be used. They are in the way only of programs that call it.
+    pub(crate) fn schema_problems(&self) -> impl Iterator<Item = Problem> {
+        let schemas = [("input_schema", &self.input_schema), ("output_schema", &self.output_schema)];
+        schemas.into_iter().filter_map(|(key, schema)| schema.as_ref()?.problem(&self.name, key))
     }
 
     /// What programs are checked against.
@@ -203,8 +211,10 @@ impl Tool {
             let own = |name: &str| {
                 self.renames.iter().find(|(_, theirs)| theirs == name).map(|(own, _)| own.as_str())
             };
-            self.input_schema =
-                found.input_schema.as_deref().map(|schema| Arc::new(renamed_schema(schema.clone(), own)));
+            self.input_schema = found
+                .input_schema
+                .as_deref()
+                .map(|schema| Arc::new(renamed_schema(schema.clone(), own)).into());
         }
     }
 

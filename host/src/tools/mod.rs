@@ -6,7 +6,9 @@ mod servers;
 pub use crate::mcp::Health;
 #[cfg(feature = "mcp")]
 pub use crate::mcp::read_answer;
-pub use crate::tool::{CallLimits, Failure, Policy, Provider, Request, Source, Tool, consent, process_mark};
+pub use crate::tool::{
+    CallLimits, Failure, Policy, Provider, Request, Schema, Source, Tool, consent, process_mark,
+};
 
 use ilo_asm::catalog::{Catalog, Lookup};
 use ilo_drive::data::Data;

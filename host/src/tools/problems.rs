@@ -18,6 +18,11 @@ impl Tools {
         self.entries.values().flat_map(|tool| &tool.lacks).chain(self.servers.lacking())
     }
 
+    /// The schemas of the tools file that cannot be used. Finding them reads all of them.
+    pub fn schema_problems(&self) -> impl Iterator<Item = Problem> {
+        self.entries.values().flat_map(Tool::schema_problems)
+    }
+
     fn problems_of(&self, name: &str) -> Vec<Problem> {
         let place = format!("tool `{name}`");
         let unknown = |why: String| vec![Problem::new(Code::UnknownTool, place.clone(), why)];
@@ -32,6 +37,7 @@ impl Tools {
         match self.catalog.lookup(name) {
             Lookup::Found(tool) => match self.entries.get(&tool.name) {
                 Some(Tool { lacks, .. }) if !lacks.is_empty() => lacks.clone(),
+                Some(tool) if let Some(problem) = tool.schema_problems().next() => vec![problem],
                 Some(Tool { source: Source::Server(target), provider: None, .. }) => {
                     later(server_and_tool(target).map_or(target, |(server, _)| server))
                 }

@@ -21,7 +21,9 @@ pub enum Step<'r> {
     Done(Outcome<'r>),
 }
 
-/// A trap comes with [`Stop::Failed`] only. At other stops there is none to drop, which needs no look.
+/// A trap comes with [`Stop::Failed`] only, so there is none to drop here. The compiler cannot know that: to
+/// forget the empty option leaves out its test in each step. Were there a trap, its text would leak, and
+/// nothing worse.
 #[inline(always)]
 fn no_trap(trap: Option<Trap>) {
     debug_assert!(trap.is_none(), "only a failure comes with a trap");

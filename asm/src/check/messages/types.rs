@@ -5,6 +5,7 @@ use crate::ast::{Binary, Call, Case, Expr, ExprKind, Function, Slot};
 use crate::check::fixes;
 use crate::check::messages::given::Path;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::dialect::operator::RANGE_BEGINS_AT_ZERO;
 use crate::dialect::terms::Terms;
 use crate::notation::Notation;
 use crate::rules::{self, Demand};
@@ -12,6 +13,7 @@ use crate::span::Span;
 use crate::types::Inferred;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
+use ilo_spec::pure::Pure;
 
 /// An expression, the type that it surely has, and where that comes from.
 #[derive(Clone, Copy)]
@@ -69,6 +71,9 @@ pub(in crate::check) fn operand(
     let found = value.found;
     let message = format!("{}, but this is {found}", takes(terms, word, index));
     let diagnostic = mismatch(function, value, demand, message);
+    if word.row().pure == Some(Pure::Range) && found.lists > 0 && !terms.is_id() {
+        return diagnostic.help(RANGE_BEGINS_AT_ZERO);
+    }
     if demand != Demand::Condition {
         return diagnostic;
     }

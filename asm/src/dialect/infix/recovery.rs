@@ -5,13 +5,14 @@
 use super::{COMPARISON, Reader, Token};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::operator::{self, Form, LIST, Makes, Operator};
+use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
 use crate::dialect::other_operator::{self, Written};
 use crate::document::{Kind, Style, Text};
 use crate::span::Span;
 use crate::text::name_end;
 use crate::text::shorten;
 use ilo_spec::error::Code;
+use ilo_spec::pure::Pure;
 
 impl Reader<'_, '_, '_> {
     /// Reports an operator of another language.
@@ -153,7 +154,11 @@ impl Reader<'_, '_, '_> {
     pub(crate) fn operand_count(&mut self, found: &Operator, operands: usize, span: Span) {
         let message = format!("`{}` takes {}, not {operands}", found.spelling, found.operands());
         let wrong = Diagnostic::new(Code::OperandCount, span, message);
-        self.diagnostics.push(wrong.help(format!("write `{}`", example(found))));
+        let help = match found.makes {
+            Makes::Apply(Pure::Range) => RANGE_BEGINS_AT_ZERO.to_owned(),
+            _ => format!("write `{}`", example(found)),
+        };
+        self.diagnostics.push(wrong.help(help));
     }
 
     pub(crate) fn too_deep<T>(&mut self) -> Option<T> {
@@ -249,12 +254,22 @@ impl Reader<'_, '_, '_> {
         true
     }
 
-    /// What to do about parentheses behind something: what no function is called on a value.
+    /// What to do about parentheses, or a point and a name, behind something: nothing is called on a value.
     fn no_method(&self) -> String {
         let before = self.words.get(0, self.from);
-        let (of, name) = before.rsplit_once('.').unwrap_or_default();
+        let (of, name) = match self.token {
+            Token::Symbol(".") => {
+                let letter = |at: usize| self.words.byte(at).is_some_and(|byte| byte.is_ascii_alphanumeric());
+                let mut end = self.to;
+                while letter(end) {
+                    end += 1;
+                }
+                (before, self.words.get(self.to, end))
+            }
+            _ => before.rsplit_once('.').unwrap_or_default(),
+        };
         let of = of.get(of.rfind(' ').map_or(0, |blank| blank + 1)..).unwrap_or("");
-        let close = if of.starts_with("${") { "}" } else { "" };
+        let close = if of.starts_with("${") && !of.ends_with('}') { "}" } else { "" };
         match operator::find(name).or_else(|| other_operator::meant(name)) {
             Some(Operator { form: Form::Function, spelling, .. }) if !of.is_empty() => {
                 let one = operator::find(spelling).is_some_and(|found| found.least() == 1);
@@ -263,6 +278,7 @@ impl Reader<'_, '_, '_> {
             }
             _ => match other_operator::in_place_of(name, Written::Infix) {
                 Some(instead) => format!("nothing is called on a value: {instead}"),
+                None if matches!(self.token, Token::Symbol(".")) => format!("the operators are {LIST}"),
                 None => "only functions take parentheses: `len($list)`".to_owned(),
             },
         }
@@ -293,7 +309,7 @@ impl Reader<'_, '_, '_> {
             "**" | "^" => "there is no power: write `$x * $x`".to_owned(),
             "//" => "write `($a - $a % $b) / $b`".to_owned(),
             "not" => "write `not has($list, $x)`, or `not` before a comparison".to_owned(),
-            "(" => self.no_method(),
+            "(" | "." => self.no_method(),
             ")" => "remove it, or open it before".to_owned(),
             "'" | "\"" => "write the operator between the values".to_owned(),
             _ => match near {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::diagnostic::fix;
 use crate::document::NESTING;
-use crate::document::tests::{deep, in_small_thread, json_value, read_with, shown};
+use crate::document::tests::{deep, fixes_end, in_small_thread, json_value, read_with, shown};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -274,17 +274,6 @@ proptest! {
     /// Whatever follows a key: it is read, or reported, and fixes come to an end.
     #[test]
     fn mends_come_to_an_end(lines in prop::collection::vec(r#" {0,4}(- )?([a-c]: )?[a-c"'{}$:#@|>,\[\] -]{0,8}"#, 1..6)) {
-        let mut source = lines.join("\n");
-        for _ in 0..20 {
-            let (_, found) = documents(&source);
-            let (next, applied) = fix::apply(&source, &found);
-            if applied == 0 {
-                break;
-            }
-            prop_assert_ne!(&next, &source);
-            source = next;
-        }
-        let (_, found) = documents(&source);
-        prop_assert!(found.iter().all(|found| found.fix.is_none()), "{source}: {found:?}");
+        fixes_end(lines.join("\n"), documents);
     }
 }

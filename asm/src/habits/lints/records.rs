@@ -97,7 +97,7 @@ impl<'a> Lints<'_, '_, 'a> {
                 .help(format!("write {form} to call the function `{name}`"));
             return self.suspect(node.span, warning);
         }
-        if is_step(name) && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_)) {
+        if is_step(name) && !entry.value.is_scalar() {
             return self.step_as_data(node, CHOICES.contains(&word));
         }
         if let Some(instead) = other_operator::in_place_of(word, Written::Record)

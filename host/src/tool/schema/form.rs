@@ -29,7 +29,7 @@ const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternPr
 /// The first keyword that has a value it cannot have: where it is, and why it cannot.
 ///
 /// A reference leads to a place in the schema itself: nothing is fetched.
-pub(super) fn problem(whole: &Data) -> Option<String> {
+pub(crate) fn problem(whole: &Data) -> Option<String> {
     let mut open = vec![(String::new(), whole)];
     while let Some((path, schema)) = open.pop() {
         let at = |message: String| {

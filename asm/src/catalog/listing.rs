@@ -1,0 +1,186 @@
+//! A list of tools as MCP gives it, `{"tools": […]}` or the bare list, to a catalogue.
+//!
+//! That all of it is JSON is checked here. Schemas stay text: what they say is read for the tools that a
+//! program names.
+
+use super::{Catalog, CatalogError, Schemas, Tool};
+use crate::text::shortened;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+impl Catalog {
+    /// Reads `{"tools": […]}` or the bare list, each tool as MCP lists it.
+    pub fn from_json(json: &str) -> Result<Catalog, CatalogError> {
+        let listed = match first(json) {
+            Some(b'{') => serde_json::from_str::<Whole<'_>>(json).map(|whole| whole.tools),
+            _ => serde_json::from_str(json),
+        };
+        let listed = listed.or_else(|_| one_by_one(json))?;
+        let mut catalog = Catalog::default();
+        for (index, tool) in listed.into_iter().enumerate() {
+            let wrong = |problem: String| CatalogError::Tool { index, problem };
+            let Listed { name, description, input, output, validate, policy } = tool;
+            let schemas = Unread {
+                input: unread("inputSchema", input).map_err(wrong)?,
+                output: unread("outputSchema", output).map_err(wrong)?,
+            };
+            let requires_rollback =
+                policy.as_ref().and_then(|policy| policy.get("rollback")?.as_str()) == Some("required");
+            let tool = Tool::with_schemas(&name, description, Arc::new(schemas));
+            if !catalog.insert(Tool { validated: validate, requires_rollback, ..tool }) {
+                return Err(CatalogError::Duplicate { index, name: name.into_owned() });
+            }
+        }
+        Ok(catalog)
+    }
+}
+
+#[derive(Deserialize)]
+struct Whole<'j> {
+    #[serde(borrow)]
+    tools: Vec<Listed<'j>>,
+}
+
+#[derive(Deserialize)]
+struct Listed<'j> {
+    #[serde(borrow)]
+    name: Cow<'j, str>,
+    description: Option<String>,
+    #[serde(borrow, rename = "inputSchema")]
+    input: Option<&'j RawValue>,
+    #[serde(borrow, rename = "outputSchema")]
+    output: Option<&'j RawValue>,
+    #[serde(default = "yes")]
+    validate: bool,
+    /// What `ilo-vm tools --json` adds of the tools file.
+    policy: Option<Value>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// The first byte that is no white space.
+fn first(json: &str) -> Option<u8> {
+    json.bytes().find(|byte| !byte.is_ascii_whitespace())
+}
+
+/// Reads each tool by itself, to say which one is wrong, where reading all of them has failed.
+fn one_by_one<'j>(json: &'j str) -> Result<Vec<Listed<'j>>, CatalogError> {
+    #[derive(Deserialize)]
+    struct Parts<'j> {
+        #[serde(borrow)]
+        tools: Option<&'j RawValue>,
+        #[serde(rename = "mcpServers")]
+        servers: Option<Checked>,
+    }
+    let no_json = |error: serde_json::Error| CatalogError::Json(error.to_string());
+    serde_json::from_str::<Checked>(json).map_err(no_json)?;
+    let list = match first(json) {
+        Some(b'[') => json,
+        Some(b'{') => {
+            let parts: Parts<'j> = serde_json::from_str(json).map_err(no_json)?;
+            match parts.tools.map(RawValue::get) {
+                Some(tools) if first(tools) == Some(b'[') => tools,
+                Some(tools) if first(tools) == Some(b'{') => return Err(CatalogError::ToolsFile),
+                None if parts.servers.is_some() => return Err(CatalogError::ToolsFile),
+                _ => return Err(CatalogError::NoTools),
+            }
+        }
+        _ => return Err(CatalogError::NoTools),
+    };
+    let each: Vec<&'j RawValue> = serde_json::from_str(list).map_err(no_json)?;
+    let tool = |(index, tool): (usize, &'j RawValue)| {
+        serde_json::from_str(tool.get())
+            .map_err(|error| CatalogError::Tool { index, problem: without_place(&error) })
+    };
+    each.into_iter().enumerate().map(tool).collect()
+}
+
+/// What is wrong, without the place: that would be the one in the text of a part.
+fn without_place(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message.rsplit_once(" at line ").map_or(message.clone(), |(what, _)| what.to_owned())
+}
+
+/// The text of a schema, which is JSON's: reading it later cannot fail.
+fn unread(key: &str, schema: Option<&RawValue>) -> Result<Option<Box<RawValue>>, String> {
+    let Some(schema) = schema else { return Ok(None) };
+    if first(schema.get()) != Some(b'{') {
+        return Err(format!("expected a record as `{key}`, found `{}`", shortened(schema.get(), 40)));
+    }
+    let checked = serde_json::from_str::<Checked>(schema.get());
+    checked.map_err(|error| format!("`{key}`: {}", without_place(&error)))?;
+    Ok(Some(schema.to_owned()))
+}
+
+/// Schemas that were not read.
+struct Unread {
+    input: Option<Box<RawValue>>,
+    output: Option<Box<RawValue>>,
+}
+
+impl Schemas for Unread {
+    fn schemas(&self) -> (Option<Cow<'_, Value>>, Option<Cow<'_, Value>>) {
+        let read = |text: &Option<Box<RawValue>>| {
+            text.as_ref().and_then(|text| serde_json::from_str(text.get()).ok()).map(Cow::Owned)
+        };
+        (read(&self.input), read(&self.output))
+    }
+}
+
+/// A value that is read and not kept.
+struct Checked;
+
+impl<'de> Deserialize<'de> for Checked {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Checked, D::Error> {
+        reader.deserialize_any(Checked)
+    }
+}
+
+impl<'de> Visitor<'de> for Checked {
+    type Value = Checked;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Checked, E> {
+        Ok(Checked)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Checked, A::Error> {
+        while items.next_element::<Checked>()?.is_some() {}
+        Ok(Checked)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Checked, A::Error> {
+        while fields.next_entry::<Checked, Checked>()?.is_some() {}
+        Ok(Checked)
+    }
+}

@@ -1,0 +1,108 @@
+//! A tools file in JSON to values, without what the schemas of its tools say.
+
+use super::{DEPTH, FILE, Parsed, Unread, VALUES, Wrong};
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, ReadErrorKind, read, repeated};
+use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
+use std::ops::Range;
+
+/// Reads a text.
+pub(super) fn parse(text: &str) -> Result<Parsed, Wrong> {
+    if text.len() > FILE {
+        return Err((Some(FILE), ReadErrorKind::Bytes(FILE).to_string()));
+    }
+    let mut reader =
+        Reader { json: Jiter::new(text.as_bytes()), text, schemas: Vec::new(), unread: Unread::new() };
+    let data = match reader.peek()? {
+        Peek::Object => reader.record(Record::Root)?,
+        peek => reader.value(peek)?,
+    };
+    let end = reader.json.current_index();
+    reader.json.finish().map_err(|_| (Some(end), ReadErrorKind::Trailing.to_string()))?;
+    Ok(Parsed { data, unread: reader.unread })
+}
+
+struct Reader<'t> {
+    json: Jiter<'t>,
+    text: &'t str,
+    /// Those of the tool that is being read.
+    schemas: Vec<(&'static str, Range<usize>)>,
+    unread: Unread,
+}
+
+/// A record on the way to a schema.
+#[derive(Clone, Copy)]
+enum Record {
+    Root,
+    Tools,
+    Tool,
+}
+
+/// Keys of a tool whose value is a schema.
+const SCHEMAS: [&str; 2] = ["input_schema", "output_schema"];
+
+fn wrong(error: &JiterError) -> Wrong {
+    let why = match &error.error_type {
+        JiterErrorType::JsonError(JsonErrorType::RecursionLimitExceeded) => {
+            ReadErrorKind::Depth(DEPTH).to_string()
+        }
+        other => other.to_string(),
+    };
+    (Some(error.index), why)
+}
+
+impl Reader<'_> {
+    fn peek(&mut self) -> Result<Peek, Wrong> {
+        self.json.peek().map_err(|error| wrong(&error))
+    }
+
+    /// Reads a record; those on the way to a schema are within each other, so that it is entered three
+    /// times at most.
+    fn record(&mut self, record: Record) -> Result<Data, Wrong> {
+        let start = self.json.current_index();
+        let mut fields = Vec::new();
+        let mut key = self.json.known_object().map_err(|error| wrong(&error))?.map(str::to_owned);
+        while let Some(name) = key {
+            let peek = self.peek()?;
+            let schema = SCHEMAS.into_iter().find(|&schema| schema == name);
+            let value = match (record, schema, peek) {
+                (Record::Root, _, Peek::Object) if name == "tools" => self.record(Record::Tools)?,
+                (Record::Tools, _, Peek::Object) => {
+                    let tool = self.record(Record::Tool)?;
+                    if !self.schemas.is_empty() {
+                        self.unread.insert(name.clone(), std::mem::take(&mut self.schemas));
+                    }
+                    tool
+                }
+                (Record::Tool, Some(schema), Peek::Object) => {
+                    let range = self.skipped(peek)?;
+                    self.schemas.push((schema, range));
+                    Data::Record(Vec::new())
+                }
+                (_, _, Peek::String) => Data::from(self.json.known_str().map_err(|error| wrong(&error))?),
+                _ => self.value(peek)?,
+            };
+            fields.push((name, value));
+            key = self.json.next_key().map_err(|error| wrong(&error))?.map(str::to_owned);
+        }
+        match repeated(&fields) {
+            Some(key) => Err((Some(start), ReadErrorKind::DuplicateKey(key.to_owned()).to_string())),
+            None => Ok(Data::Record(fields)),
+        }
+    }
+
+    /// Passes over a value that is JSON.
+    fn skipped(&mut self, peek: Peek) -> Result<Range<usize>, Wrong> {
+        let start = self.json.current_index();
+        self.json.known_skip(peek).map_err(|error| wrong(&error))?;
+        Ok(start..self.json.current_index())
+    }
+
+    fn value(&mut self, peek: Peek) -> Result<Data, Wrong> {
+        let range = self.skipped(peek)?;
+        let bounds = Bounds { bytes: FILE, depth: DEPTH, values: VALUES };
+        let text = self.text.get(range.clone()).unwrap_or_default();
+        read(text.as_bytes(), &bounds)
+            .map_err(|error| (Some(range.start + error.offset), error.kind.to_string()))
+    }
+}
