@@ -16,11 +16,14 @@ use std::collections::BTreeMap;
 const WARNINGS: [&str; 6] =
     ["count-mismatch", "implicit-undo", "unknown-field", "text-order", "text-reference", "double-rollback"];
 
+/// Seeds of walks that were wrong once.
+const FOUND: [u64; 1] = [1_144_930];
+
 #[test]
 fn what_ends_builds() {
     let (first, count) = (number("SEED", 0), number("WALKS", 300));
     let mut codes: BTreeMap<&str, u64> = BTreeMap::new();
-    for seed in first..first + count {
+    for seed in FOUND.into_iter().chain(first..first + count) {
         let mut random = Random::new(seed);
         let catalog = catalog(&mut random);
         let signature = signature(&mut random);

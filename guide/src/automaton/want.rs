@@ -150,7 +150,12 @@ impl<'c> Arena<'c> {
             Want::FieldOf(of) => {
                 Demand::Is(Inferred::RECORD).accepts(ty) && self.has_field(session, known, of)
             }
-            Want::And(demand, of) => demand.accepts(ty) && self.takes(session, of, known),
+            Want::And(demand, of) => {
+                // What is appended to is a list behind it, whatever was known of it.
+                let is_list = demand == Demand::List && ty == Inferred::ANY;
+                let ty = if is_list { Inferred::ANY.list() } else { ty };
+                demand.accepts(ty) && self.takes(session, of, ValueInfo { ty, ..known })
+            }
             Want::Equal(other) => rules::may_be_equal(ty, other),
             Want::Part { no_list } => ty != Inferred::NIL && !(no_list && ty.lists > 0),
             Want::First(word, of) => self.takes_first(session, word, of, known),
