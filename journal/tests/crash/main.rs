@@ -12,7 +12,7 @@ mod worker;
 mod world;
 
 use ilo_journal::{Answer, At, Decision, Effect, ErrorCode, Options, State, Store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -158,6 +158,9 @@ fn decide(store: &Store, folder: &Path, runs: u64, counts: &mut Counts) -> bool 
             _ => counts.answers += 1,
         }
         match store.resolve(run, Some(live.call), &decision, "test") {
+            Ok(_) if live.state == State::Asking => {
+                Log(&folder.join("approved")).write(&live.key, "-", "-");
+            }
             Ok(_) => {}
             Err(error) => assert!([ErrorCode::NotNow, ErrorCode::OtherCall].contains(&error.code), "{error}"),
         }
@@ -172,6 +175,8 @@ fn check(store: &Store, folder: &Path, runs: u64, seed: u64, counts: &mut Counts
     for (key, tool, arguments) in Log(&folder.join("effects")).read() {
         by_key.entry(key).or_default().push((tool, arguments));
     }
+    let approved: BTreeSet<String> =
+        Log(&folder.join("approved")).read().into_iter().map(|row| row.0).collect();
     for number in 0..runs {
         let run = store.find(&format!("r{number}")).unwrap();
         let At::Ended { outcome, .. } = store.show(run).unwrap().at else { panic!("seed {seed}: r{number}") };
@@ -184,6 +189,10 @@ fn check(store: &Store, folder: &Path, runs: u64, seed: u64, counts: &mut Counts
             let (_, policy) = TOOLS.iter().find(|(name, _)| **name == tool).unwrap();
             let most = if policy.effect == Effect::Idempotent { usize::MAX } else { 1 };
             assert!((1..=most).contains(&made.len()), "seed {seed}: r{number} call {call}: {made:?}");
+            assert!(
+                !policy.confirm || approved.contains(&key),
+                "seed {seed}: r{number} call {call} was made without approval"
+            );
             counts.again += made.len() as u64 - 1;
             assert!(
                 made.iter().all(|found| *found == (tool.clone(), arguments.clone())),
