@@ -1,0 +1,144 @@
+//! Every short program of some statements, under some signatures: the guide allows none that does not build,
+//! and of those that check without a diagnostic it refuses only those with a reason that the README gives.
+//!
+//! `LINES=5 cargo test --release -p ilo-guide --test every_program -- --nocapture` looks at longer ones.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may panic, and prints")]
+
+use ilo_asm::build::{Options as Build, build};
+use ilo_asm::catalog::Catalog;
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::format;
+use ilo_asm::notation::Notation;
+use ilo_asm::source::Limits;
+use ilo_guide::{Guide, Options, Session};
+use std::collections::BTreeMap;
+
+const CATALOG: &str = r#"[{"name": "get"}, {"name": "name-of", "inputSchema": {"type": "object"},
+    "outputSchema": {"type": "string"}}]"#;
+
+const SIGNATURES: [&str; 4] = [
+    "f(p: any) -> any",
+    "f(p: number) -> number",
+    "f(p: list text) -> result text, text",
+    "f(p: record) -> result nil, any",
+];
+
+/// Statements, and whether a block follows.
+const STATEMENTS: [(&str, bool); 19] = [
+    ("RET REF 0", false),
+    ("RET REF 1", false),
+    ("RET LIT 1 1", false),
+    ("RET_OK REF 1", false),
+    ("RET_ERR LIT 0 \"no\"", false),
+    ("FAIL REF 2", false),
+    ("BREAK", false),
+    ("REF 0", false),
+    ("LET 1 LIT 1 1", false),
+    ("LET 1 CALL 0 0", false),
+    ("LET 1 CALL 1 0", false),
+    ("LET 2 CONCAT REF 0 REF 1", false),
+    ("CALL 0 0", false),
+    ("IF REF 0 1", true),
+    ("ELSE 1", true),
+    ("MATCH 1 2", true),
+    ("ERR 2 1", true),
+    ("OK 2 1", true),
+    ("FOR 1 REF 0 1", true),
+];
+
+/// Why the guide refuses a program that checks without a diagnostic; the README has these reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reason {
+    Layout,
+    SlotBoundTwice,
+    ListBesideAnother,
+}
+
+/// What became of the programs.
+#[derive(Debug, Default)]
+struct Counts {
+    programs: u64,
+    both: u64,
+    /// Those that build, and that the guide refuses.
+    refused: BTreeMap<Reason, u64>,
+}
+
+fn reason(signature: &str, whole: &str, body: &str) -> Option<Reason> {
+    let formatted = format::id_text(whole, &Limits::default(), &mut Diagnostics::default());
+    let binds = |words: &[&str]| words.iter().map(|word| body.matches(word).count()).sum::<usize>() > 1;
+    if formatted.is_none_or(|formatted| !formatted.ends_with(&format!("\n{body}"))) {
+        Some(Reason::Layout)
+    } else if binds(&["LET 1", "FOR 1"]) || binds(&["LET 2", "ERR 2", "OK 2"]) {
+        Some(Reason::SlotBoundTwice)
+    } else if signature.contains("list") && body.contains("CONCAT") {
+        Some(Reason::ListBesideAnother)
+    } else {
+        None
+    }
+}
+
+/// The signature and the catalogue.
+type Given<'g> = (&'g str, &'g Catalog);
+
+/// A line: its level and its statement.
+type Line = (usize, usize);
+
+fn text(lines: &[Line]) -> String {
+    lines.iter().fold(String::new(), |all, &(level, statement)| {
+        all + &"  ".repeat(level) + STATEMENTS[statement].0 + "\n"
+    })
+}
+
+fn look(session: &Session<'_>, (signature, catalog): Given<'_>, lines: &[Line], counts: &mut Counts) {
+    counts.programs += 1;
+    let body = text(lines);
+    let mut guide = Guide::new(session);
+    let allowed = guide.accept_bytes(body.as_bytes()).is_ok() && guide.may_end();
+    let options = Build { from: Some(Notation::Id), catalog: Some(catalog), ..Build::default() };
+    let whole = session.prefix() + &body;
+    let (_, found) = build(&whole, &options);
+    if let Some(error) = found.as_slice().iter().find(|found| found.is_error()).filter(|_| allowed) {
+        panic!("the guide allows what does not build: {}: {}\n{whole}", error.code.as_str(), error.message);
+    }
+    match (allowed, found.as_slice().is_empty()) {
+        (true, true) => counts.both += 1,
+        (false, true) => {
+            let reason = reason(signature, &whole, &body);
+            let reason = reason.unwrap_or_else(|| panic!("the guide refuses what builds:\n{whole}"));
+            *counts.refused.entry(reason).or_default() += 1;
+        }
+        _ => {}
+    }
+}
+
+fn every(session: &Session<'_>, given: Given<'_>, left: usize, lines: &mut Vec<Line>, counts: &mut Counts) {
+    let (deepest, opens) = lines.last().map_or((0, false), |&(level, it)| (level, STATEMENTS[it].1));
+    if !lines.is_empty() && !opens {
+        look(session, given, lines, counts);
+    }
+    if left == 0 {
+        return;
+    }
+    let levels = if opens { deepest + 1..=deepest + 1 } else { 0..=deepest };
+    for level in levels {
+        for statement in 0..STATEMENTS.len() {
+            lines.push((level, statement));
+            every(session, given, left - 1, lines, counts);
+            lines.pop();
+        }
+    }
+}
+
+#[test]
+fn a_guide_allows_what_builds() {
+    let most = std::env::var("LINES").map_or(3, |lines| lines.parse().unwrap());
+    let catalog = Catalog::from_json(CATALOG).unwrap();
+    for signature in SIGNATURES {
+        let session = Session::new(&catalog, signature, &Options::default()).unwrap();
+        let mut counts = Counts::default();
+        every(&session, (signature, &catalog), most, &mut Vec::new(), &mut counts);
+        println!("{signature}: {counts:?}");
+        assert!(counts.both > 0);
+    }
+}
