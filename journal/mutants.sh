@@ -21,11 +21,15 @@ mutant() {
     grep -qF -- "$line" "$copy/$file" || { echo "$name: $file has no line '$line'"; missed=1; return; }
     LINE=$line OTHER=$other perl -0pi -e 's/\Q$ENV{LINE}\E/$ENV{OTHER}/' "$copy/$file"
     (cd "$copy" && cargo test --quiet --locked -p ilo-journal --test crash --no-run) || { missed=1; return; }
-    local out seed
+    local out seed status
     for seed in $(seq 1 8); do
         # shellcheck disable=SC2086
-        if ! out=$(cd "$copy" && ILO_ROUNDS=${ROUNDS:-48} ILO_SEED=$seed \
-            timeout 600 cargo test --quiet --locked -p ilo-journal --test crash -- $mode 2>&1); then
+        status=0
+        out=$(cd "$copy" && ILO_ROUNDS=${ROUNDS:-48} ILO_SEED=$seed \
+            timeout 600 cargo test --quiet --locked -p ilo-journal --test crash -- $mode 2>&1) || status=$?
+        if [ "$status" = 124 ]; then
+            break
+        elif [ "$status" != 0 ]; then
             printf 'caught: %s, seed %s: %s\n' "$name" "$seed" \
                 "$(grep -m1 -E 'violation|panicked|seed [0-9]+:' <<<"$out" | cut -c1-150)"
             return

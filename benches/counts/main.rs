@@ -6,9 +6,11 @@
 use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
 use ilo_benches::{Answers, NOTIFY, P1_ARGUMENTS, Prepared, TOTAL, finish, p1, p2, p3, p4, program, source};
+use ilo_guide::{Guide, Session, Vocab};
 use ilo_host::tools::Tools;
 use ilo_spec::encode::encode;
 use ilo_vm::{Limits, Program, Run};
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
@@ -130,6 +132,53 @@ fn read_tools_file(times: usize) -> bool {
     repeat(|| Tools::from_text("tools.json", black_box(&json), Path::new(".")).is_ok(), times)
 }
 
+/// Tokens for masks: each byte, and each part of some programs of up to eight bytes.
+fn tokens() -> Vec<Vec<u8>> {
+    let texts = [NOTIFY.to_owned(), source(2_000), tools(4)];
+    let parts = texts.iter().flat_map(|text| (2..=8).flat_map(|length| text.as_bytes().windows(length)));
+    let parts: BTreeSet<Vec<u8>> = parts.map(<[u8]>::to_vec).collect();
+    let end = vec![Vec::new()];
+    end.into_iter().chain((0..=u8::MAX).map(|byte| vec![byte])).chain(parts).collect()
+}
+
+/// The masks of a program of two hundred tokens over this many tools, each with the token that follows it.
+fn masks(count: usize, times: usize) -> bool {
+    let Ok(catalog) = Catalog::from_json(&tools(count)) else { return false };
+    let Ok(session) = Session::new(&catalog, "f(x: text, n: number) -> any", &ilo_guide::Options::default())
+    else {
+        return false;
+    };
+    let Ok(vocab) = Vocab::new(&tokens(), 0) else { return false };
+    let mut bits = vec![0; vocab.mask_len()];
+    let (mut guide, mut written) = (Guide::new(&session), Vec::new());
+    for step in 0..200_u64 {
+        let _ = guide.fill_mask(&vocab, u32::MAX, &mut bits);
+        let allowed: Vec<u32> =
+            (1..).take(vocab.len() - 1).filter(|at| bits[*at as usize / 32] >> (at % 32) & 1 == 1).collect();
+        // Which of them is fixed, and looks like chance.
+        let place = step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+        let Some(&token) = allowed.get(place as usize % allowed.len().max(1)) else { break };
+        if guide.accept(&vocab, token).is_err() {
+            return false;
+        }
+        written.push(token);
+    }
+    let work = || {
+        let mut guide = Guide::new(&session);
+        written.iter().all(|&token| {
+            guide.fill_mask(&vocab, u32::MAX, black_box(&mut bits)).is_ok()
+                && guide.accept(&vocab, token).is_ok()
+        })
+    };
+    repeat(work, times)
+}
+
+/// The tables of those tokens.
+fn vocabulary(times: usize) -> bool {
+    let tokens = tokens();
+    repeat(|| Vocab::new(black_box(&tokens), 0).is_ok(), times)
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let times = arguments.get(1).and_then(|times| times.parse().ok()).unwrap_or(1);
@@ -147,6 +196,9 @@ fn main() -> ExitCode {
         "read-tools-file" => read_tools_file(times),
         "check-tools" => check_tools(false, times),
         "check-wrong-tools" => check_tools(true, times),
+        "masks-50" => masks(50, times),
+        "masks-1000" => masks(1_000, times),
+        "vocabulary" => vocabulary(times),
         "load-large" => load(&source(100_000), times),
         _ => false,
     };

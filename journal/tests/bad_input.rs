@@ -253,7 +253,12 @@ fn a_folder_that_cannot_be_written_is_an_error() {
     set(0o500);
     let opened = place.try_open(&Options::default()).map(drop);
     set(0o700);
-    // The superuser may write everywhere.
+    // The superuser may write everywhere but in a file system of the kernel.
+    #[cfg(target_os = "linux")]
+    {
+        let error = Store::open(Path::new("/proc/journal"), &Options::default()).map(drop).unwrap_err();
+        assert!([ErrorCode::ReadOnly, ErrorCode::CannotOpen].contains(&error.code), "{error}");
+    }
     if let Err(error) = opened {
         assert!([ErrorCode::ReadOnly, ErrorCode::CannotOpen].contains(&error.code), "{error}");
     }
