@@ -58,12 +58,15 @@ fn a_mask_has_the_tokens_that_fit_alone() {
     }
 }
 
+/// Seeds of programs that could not end once.
+const FOUND: [u64; 1] = [775];
+
 #[test]
 fn a_program_ends_within_its_budget() {
     let count = number("WALKS", 12);
     let first = number("SEED", 0);
     let (mut ended, mut shortest) = (0, 0);
-    for seed in first..first + count {
+    for seed in FOUND.into_iter().chain(first..first + count) {
         let mut random = Random::new(seed);
         let tokens = synthetic(&mut random);
         let vocab = Vocab::new(&tokens, 0).unwrap();

@@ -1,7 +1,7 @@
 //! How numbers are written: which digits may follow which.
 
-/// Digits of a number before its point, behind it, and in its exponent.
-const WHOLE: usize = 19;
+/// Digits of a number before its point, behind it, and in its exponent. Some integers of 19 digits are none.
+const WHOLE: usize = 18;
 const FRACTION: usize = 17;
 const EXPONENT: usize = 3;
 /// Digits of an integer within a range.
