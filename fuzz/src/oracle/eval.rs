@@ -54,8 +54,8 @@ pub(super) struct Machine<'f, 's, 'w, 't> {
     not_rolled_back: Vec<String>,
     /// How many tools were called, by entries as well.
     calls: u64,
-    /// The tool whose call a ROLLBACK that comes next is one step with, and the slot that the call is bound to
-    /// (4.7.2).
+    /// The tool whose call a ROLLBACK that comes next is one step with, and the slot that the call is bound
+    /// to (4.7.2).
     sent: Option<(String, Option<Slot>)>,
     /// Whether a ROLLBACK has come since, so that a MATCH is no longer right behind the call.
     registered: bool,
