@@ -9,8 +9,10 @@ mod common;
 
 use common::{Random, catalog, number, signature, step, synthetic};
 use ilo_asm::build::{Options as Build, build};
+use ilo_asm::catalog::{Catalog, Tool};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Options, Session, Vocab};
+use serde_json::json;
 
 fn has(bits: &[u32], token: u32) -> bool {
     bits[token as usize / 32] >> (token % 32) & 1 == 1
@@ -56,6 +58,74 @@ fn a_mask_has_the_tokens_that_fit_alone() {
             }
         }
     }
+}
+
+/// Where a number may be written: any, a key that no other case has, an integer of a range, one of a list.
+const NUMBERS: [&str; 5] = [
+    "RET LIT 1 ",
+    "RET MATCH_MAP REF 0 5 1 REF 0 20.5 REF 0 -3 REF 0 123456789012345678.5 REF 0 ",
+    "RET MATCH_MAP REF 0 5 0 REF 0 1e300 REF 0 1e2 REF 0 ",
+    "RET CALL 0 1 0 LIT 1 ",
+    "RET CALL 0 1 1 LIT 1 ",
+];
+
+/// What is written of it.
+const BEGUN: [&str; 22] = [
+    "",
+    "-",
+    "0",
+    "-0",
+    "0.",
+    "1",
+    "1.",
+    "2",
+    "20",
+    "20.",
+    "20.5",
+    "-3.",
+    "12345678901234567",
+    "1234567890123",
+    "123456789012345678.",
+    "123456789012345678.00",
+    "1e",
+    "1e-",
+    "1e30",
+    "1E+3",
+    "0e",
+    "1234567890123e",
+];
+
+#[test]
+fn digits_are_allowed_as_they_are_alone() {
+    let input = json!({"type": "object", "properties": {
+        "ranged": {"type": "integer", "minimum": -30, "maximum": 1200},
+        "listed": {"type": "number", "enum": [-3, 2, 20.5, 1234]},
+    }});
+    let mut catalog = Catalog::default();
+    catalog.insert(Tool::new("t", None, Some(&input), None));
+    let session = Session::new(&catalog, "f(n: any) -> any", &Options::default()).unwrap();
+    let digits = (1..=3).flat_map(|length| (0..10_u32.pow(length)).map(move |it| (it, length as usize)));
+    let tokens = digits.map(|(number, length)| format!("{number:0length$}"));
+    let tokens: Vec<String> =
+        [String::new(), "1234567890123456789".to_owned()].into_iter().chain(tokens).collect();
+    let vocab = Vocab::new(&tokens, 0).unwrap();
+    let (mut bits, mut states) = (vec![0; vocab.mask_len()], 0);
+    for place in NUMBERS {
+        for begun in BEGUN {
+            let mut guide = Guide::new(&session);
+            guide.accept_bytes(place.as_bytes()).unwrap();
+            if guide.accept_bytes(begun.as_bytes()).is_err() {
+                continue;
+            }
+            states += 1;
+            guide.fill_mask(&vocab, u32::MAX, &mut bits).unwrap();
+            for (token, digits) in (1..).zip(&tokens[1..]) {
+                let alone = guide.clone().validate(&vocab, &[token]) == 1;
+                assert_eq!(alone, has(&bits, token), "{place}{begun} and {digits}");
+            }
+        }
+    }
+    assert!(states > 60, "{states} states");
 }
 
 /// Seeds of programs that could not end once.
@@ -114,7 +184,7 @@ fn a_vocabulary_that_is_none_is_refused() {
     assert!(Vocab::new(&none, 0).unwrap_err().to_string().contains("at least one token"));
     assert!(Vocab::new(&["a"], 1).unwrap_err().to_string().contains("the last token is 0"));
     // Only special tokens, and only the end.
-    let catalog = ilo_asm::catalog::Catalog::default();
+    let catalog = Catalog::default();
     let session = Session::new(&catalog, "f() -> nil", &Options::default()).unwrap();
     let vocab = Vocab::new(&["", "", ""], 2).unwrap();
     let mut bits = [0];
@@ -126,7 +196,7 @@ fn a_vocabulary_that_is_none_is_refused() {
 
 #[test]
 fn forced_text_is_cut_as_a_tokenizer_does() {
-    let catalog = ilo_asm::catalog::Catalog::default();
+    let catalog = Catalog::default();
     let session = Session::new(&catalog, "f(n: number) -> number", &Options::default()).unwrap();
     let mut guide = Guide::new(&session);
     guide.accept_bytes(b"RET MUL REF").unwrap();

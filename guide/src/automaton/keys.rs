@@ -7,6 +7,7 @@ use crate::automaton::want::field;
 use ilo_asm::catalog::Shape;
 use ilo_asm::rules;
 use ilo_spec::node::Word;
+use ilo_spec::number;
 use ilo_spec::program::Number;
 
 impl<'c> Core<'_, 'c> {
@@ -114,12 +115,21 @@ pub(crate) fn key_of_bool(truth: bool) -> u64 {
 pub(crate) fn key_of_number(number: Number) -> u64 {
     match number {
         Number::Int(int) => fnv(1, &int.to_le_bytes()),
-        Number::Double(double) => {
-            let whole = if double == 0.0 { Some(0_i64) } else { format!("{double}").parse().ok() };
-            whole.map_or_else(|| fnv(4, &double.to_bits().to_le_bytes()), |int| fnv(1, &int.to_le_bytes()))
-        }
+        Number::Double(double) => match number::in_text(double) {
+            Number::Int(int) => fnv(1, &int.to_le_bytes()),
+            Number::Double(_) => {
+                let whole = if double.abs() < LEAST_LARGE { None } else { format!("{double}").parse().ok() };
+                whole.map_or_else(
+                    || fnv(4, &double.to_bits().to_le_bytes()),
+                    |int: i64| fnv(1, &int.to_le_bytes()),
+                )
+            }
+        },
     }
 }
+
+/// The least number whose text has an exponent, so that it is not read as an integer.
+const LEAST_LARGE: f64 = 1e16;
 
 fn fnv(kind: u8, bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ u64::from(kind);

@@ -2,7 +2,7 @@
 
 use crate::automaton::integers::Integers;
 use crate::automaton::keys::Numbers;
-use crate::automaton::numbers::{integer_within, number_form};
+use crate::automaton::numbers::{Begun, number_form};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Phase};
 use crate::automaton::steps::Constant;
@@ -15,6 +15,9 @@ use std::sync::OnceLock;
 pub(crate) const LINE: usize = 32 << 10;
 /// The levels that a line may have.
 pub(crate) const LEVELS: u8 = 14;
+/// The digits that are tried behind a number which is the key of another case: with so many it can become more
+/// numbers than a MATCH_MAP has cases.
+pub(crate) const KEY: usize = 2;
 /// The most bytes of a word.
 const LONGEST_WORD: usize = 16;
 
@@ -328,9 +331,11 @@ impl<'s, 'c> Machine<'s, 'c> {
         let Ok(written) = core::str::from_utf8(text) else { return false };
         match self.core.numbers() {
             Numbers::Listed(all) => all.iter().any(|number| number.to_string().starts_with(written)),
-            Numbers::Integers(low, high) => integer_within(written, low, high),
+            Numbers::Integers(low, high) => {
+                Begun::of(text).is_some_and(|begun| begun.may_be_within(low, high))
+            }
             Numbers::All if self.has_free_digits(text) => number_form(text).is_some(),
-            Numbers::All => self.free_number(text),
+            Numbers::All => self.free_number(text, KEY),
         }
     }
 
@@ -341,18 +346,15 @@ impl<'s, 'c> Machine<'s, 'c> {
             && !text.iter().any(|byte| matches!(byte, b'e' | b'E'))
     }
 
-    fn free_number(&self, text: &[u8]) -> bool {
+    /// Whether a number is as no other key, or becomes so with some digits more.
+    pub(crate) fn free_number(&self, text: &[u8], digits: usize) -> bool {
         let Some(rest) = number_form(text) else { return false };
         let whole = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
         if whole.is_some_and(|number| self.core.takes_constant(Constant::Number(number))) {
             return true;
         }
-        // A digit more makes it another number.
-        rest && (b'0'..=b'9').any(|digit| {
-            let mut longer = text.to_vec();
-            longer.push(digit);
-            self.free_number(&longer)
-        })
+        rest && digits > 0
+            && (b'0'..=b'9').any(|digit| self.free_number(&[text, &[digit]].concat(), digits - 1))
     }
 
     fn in_text(&mut self, start: usize, inside: Inside, byte: u8) -> bool {

@@ -7,30 +7,51 @@ const EXPONENT: usize = 3;
 /// Digits of an integer within a range.
 const RANGED: usize = 15;
 
-/// Whether digits begin an integer within a range.
-pub(crate) fn integer_within(text: &str, low: i64, high: i64) -> bool {
-    if text == "-" {
-        return low < 0;
+/// The sign and digits of an integer that is being written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    negative: bool,
+    value: i64,
+    count: usize,
+}
+
+impl Begun {
+    /// `None` where the text is no beginning of an integer.
+    pub(crate) fn of(text: &[u8]) -> Option<Begun> {
+        let digits = text.strip_prefix(b"-");
+        let begun = Begun { negative: digits.is_some(), value: 0, count: 0 };
+        digits.unwrap_or(text).iter().try_fold(begun, |begun, byte| match byte {
+            b'0'..=b'9' if begun.count < RANGED => Some(begun.with(byte - b'0')),
+            _ => None,
+        })
     }
-    let negative = text.starts_with('-');
-    let digits = text.trim_start_matches('-');
-    if digits.is_empty() || digits.len() > RANGED || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return false;
+
+    /// A digit more.
+    pub(crate) fn with(self, digit: u8) -> Begun {
+        let value = self.value.saturating_mul(10).saturating_add(digit.into());
+        Begun { value, count: self.count + 1, ..self }
     }
-    let Ok(value) = digits.parse::<i64>() else { return false };
-    if digits.starts_with('0') {
-        return digits.len() == 1 && low <= 0 && 0 <= high && !negative;
-    }
-    let (mut least, mut most) = (value, value);
-    for _ in digits.len()..=RANGED {
-        let (from, to) = if negative { (-most, -least) } else { (least, most) };
-        if from <= high && to >= low {
-            return true;
+
+    /// Whether this begins an integer within a range.
+    pub(crate) fn may_be_within(self, low: i64, high: i64) -> bool {
+        match (self.count, self.value) {
+            (0, _) => !self.negative || low < 0,
+            (1, 0) => low <= 0 && 0 <= high && !self.negative,
+            // A zero is alone.
+            (_, 0) => false,
+            _ => self.grows_into(low, high),
         }
-        least = least.saturating_mul(10);
-        most = most.saturating_mul(10).saturating_add(9);
     }
-    false
+
+    fn grows_into(self, low: i64, high: i64) -> bool {
+        let (mut least, mut most) = (self.value, self.value);
+        (self.count..=RANGED).any(|_| {
+            let (from, to) = if self.negative { (-most, -least) } else { (least, most) };
+            least = least.saturating_mul(10);
+            most = most.saturating_mul(10).saturating_add(9);
+            from <= high && to >= low
+        })
+    }
 }
 
 /// Whether a text begins a number within the limits of digits; if so, whether a digit may follow.
@@ -68,21 +89,40 @@ pub(crate) fn number_form(text: &[u8]) -> Option<bool> {
     (count == exponent.len() && count <= EXPONENT).then_some(count < EXPONENT)
 }
 
-/// How many digits may follow a number without an exponent that is written so far: before its point if it has
-/// none, else behind it. `None` where more than digits counts.
-pub(crate) fn digits_left(text: &[u8]) -> Option<usize> {
+/// Which digits may follow a number that is written so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// Its first.
+    First,
+    /// So many before the point, or behind it.
+    More(usize),
+    /// So many of the exponent.
+    Exponent(usize),
+}
+
+/// Which digits may follow the beginning of a number.
+pub(crate) fn room(text: &[u8]) -> Room {
     let rest = text.strip_prefix(b"-").unwrap_or(text);
+    if let Some(at) = rest.iter().position(|byte| matches!(byte, b'e' | b'E')) {
+        let exponent = rest.get(at + 1..).unwrap_or_default();
+        return Room::Exponent(EXPONENT.saturating_sub(digits_in(exponent)));
+    }
     if let Some(point) = rest.iter().position(|&byte| byte == b'.') {
-        let fraction = rest.get(point + 1..)?;
-        return fraction.iter().all(u8::is_ascii_digit).then(|| FRACTION.saturating_sub(fraction.len()));
+        return Room::More(FRACTION.saturating_sub(rest.len() - point - 1));
     }
     match rest.first() {
-        None => None,
-        Some(_) if !rest.iter().all(u8::is_ascii_digit) => None,
-        Some(b'0') => Some(0),
-        Some(_) => Some(WHOLE.saturating_sub(rest.len())),
+        None => Room::First,
+        Some(b'0') => Room::More(0),
+        Some(_) => Room::More(WHOLE.saturating_sub(rest.len())),
     }
+}
+
+/// How many digits a text has.
+pub(crate) fn digits_in(text: &[u8]) -> usize {
+    text.iter().filter(|byte| byte.is_ascii_digit()).count()
 }
 
 /// The most digits before the point.
 pub(crate) const MOST_WHOLE: usize = WHOLE;
+/// Numbers of so many digits that differ are never one double.
+pub(crate) const EXACT: usize = 15;

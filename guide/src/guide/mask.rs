@@ -1,15 +1,10 @@
 //! Masks: which tokens of a vocabulary may come next, by the tables of the vocabulary.
 
-use crate::automaton::integers::Integers;
-use crate::automaton::keys::Numbers;
 use crate::automaton::lex::{Lex, Machine};
-use crate::automaton::numbers::{MOST_WHOLE, digits_left};
-use crate::automaton::offers::NUMBER;
 use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, place};
 use crate::guide::{Guide, Mark, Refused};
 use crate::vocab::{Closer, NO_NODE, Opening, Vocab};
-use ilo_spec::node::Word;
 
 /// What may follow a text: for each tail of a vocabulary whether it may.
 #[derive(Clone, Debug)]
@@ -21,19 +16,29 @@ pub(crate) struct Tails {
 }
 
 impl Tails {
+    /// Finds what may follow the text that is being written, whatever it says.
+    fn behind(machine: &mut Machine<'_, '_>, vocab: &Vocab, start: usize) -> Tails {
+        Tails { vocab: vocab.id, start, fits: machine.tails_behind(vocab) }
+    }
+
     fn fits(&self, tail: u32) -> bool {
         self.fits.get(tail as usize / 64).is_some_and(|word| word >> (tail % 64) & 1 == 1)
     }
 }
 
-fn set(bits: &mut [u32], token: u32) {
+pub(super) fn set(bits: &mut [u32], token: u32) {
     if let Some(word) = bits.get_mut(token as usize / 32) {
         *word |= 1 << (token % 32);
     }
 }
 
-fn set_all(bits: &mut [u32], tokens: &[u32]) {
+pub(super) fn set_all(bits: &mut [u32], tokens: &[u32]) {
     tokens.iter().for_each(|&token| set(bits, token));
+}
+
+/// Sets the tokens whose tails may follow.
+fn set_all_closers(bits: &mut [u32], closers: &[Closer], tails: &Tails) {
+    closers.iter().filter(|it| tails.fits(it.tail)).for_each(|it| set(bits, it.token));
 }
 
 impl Guide<'_, '_> {
@@ -68,16 +73,18 @@ impl Guide<'_, '_> {
         }
         bits.iter_mut().skip(length).for_each(|word| *word = 0);
         let closers = vocab.texts.closers(at);
-        if !self.machine.text_is_free() {
+        let is_key = self.machine.core.state.phase == Phase::CaseKey && inside == Inside::Plain;
+        if !is_key && !self.machine.text_is_free() {
             return self.machine.each(vocab, closers.iter().map(|it| it.token), bits);
         }
-        let known = self.tails.as_ref().is_some_and(|tails| tails.start == start && tails.vocab == vocab.id);
-        if !known {
-            let fits = self.machine.tails_behind(vocab);
-            self.tails = Some(Tails { vocab: vocab.id, start, fits });
+        let known = self.tails.take().filter(|tails| tails.start == start && tails.vocab == vocab.id);
+        let tails = known.unwrap_or_else(|| Tails::behind(&mut self.machine, vocab, start));
+        if is_key {
+            self.machine.fill_key(vocab, start, closers.iter().filter(|it| tails.fits(it.tail)), bits);
+        } else {
+            set_all_closers(bits, closers, &tails);
         }
-        let Some(tails) = &self.tails else { return };
-        closers.iter().filter(|it| tails.fits(it.tail)).for_each(|it| set(bits, it.token));
+        self.tails = Some(tails);
     }
 
     /// Takes a token; that of the end changes nothing.
@@ -108,27 +115,6 @@ impl Guide<'_, '_> {
     }
 }
 
-/// The digits of an integer, from the first.
-struct Digits([u8; 10], usize);
-
-impl Digits {
-    fn of(number: u32) -> Digits {
-        let (mut digits, mut start, mut rest) = ([0; 10], 10, number);
-        for place in digits.iter_mut().rev() {
-            *place = u8::try_from(rest % 10).unwrap_or_default();
-            (start, rest) = (start - 1, rest / 10);
-            if rest == 0 {
-                break;
-            }
-        }
-        Digits(digits, start)
-    }
-
-    fn all(&self) -> &[u8] {
-        self.0.get(self.1..).unwrap_or_default()
-    }
-}
-
 /// Where a walk goes back to behind a byte: bytes within a word, number or indent change nothing else.
 #[derive(Clone, Copy)]
 enum Back {
@@ -139,7 +125,7 @@ enum Back {
 
 impl Machine<'_, '_> {
     /// Tries each of these tokens.
-    fn each(&mut self, vocab: &Vocab, tokens: impl Iterator<Item = u32>, bits: &mut [u32]) {
+    pub(super) fn each(&mut self, vocab: &Vocab, tokens: impl Iterator<Item = u32>, bits: &mut [u32]) {
         let mark = self.mark();
         for token in tokens {
             if vocab.token(token).iter().all(|&byte| self.byte(byte)) {
@@ -168,6 +154,34 @@ impl Machine<'_, '_> {
         }
         self.rollback(&start);
         fits
+    }
+
+    /// Sets those of the tokens with which the text that is being written is a key that no other case has.
+    fn fill_key<'v>(
+        &mut self,
+        vocab: &Vocab,
+        start: usize,
+        closers: impl Iterator<Item = &'v Closer>,
+        bits: &mut [u32],
+    ) {
+        let written = [self.text.get(start..).unwrap_or_default(), b"\""].concat();
+        let Ok(mut key) = serde_json::from_slice::<String>(&written) else { return };
+        let length = key.len();
+        for closer in closers {
+            let token = vocab.token(closer.token);
+            let end = token.iter().position(|&byte| byte == b'"').unwrap_or_default();
+            let rest = token.get(..end).map(core::str::from_utf8);
+            key.truncate(length);
+            match rest {
+                Some(Ok(rest)) if !rest.contains('\\') => {
+                    key.push_str(rest);
+                    if self.core.takes_text(&key) {
+                        set(bits, closer.token);
+                    }
+                }
+                _ => self.each(vocab, core::iter::once(closer.token), bits),
+            }
+        }
     }
 
     /// Sets the tokens that go on a text of which only some are allowed. Each begins with `begun`, bytes that
@@ -272,8 +286,11 @@ impl Machine<'_, '_> {
         if opening.closers.is_empty() {
             return;
         }
-        let closers = &opening.closers;
-        self.each_behind(vocab, skipped, closers.iter().map(|it: &Closer| it.token), bits);
+        if self.text_is_free() {
+            let tails = Tails::behind(self, vocab, start);
+            return set_all_closers(bits, &opening.closers, &tails);
+        }
+        self.each_behind(vocab, skipped, opening.closers.iter().map(|it| it.token), bits);
     }
 
     /// Tries each of these tokens, of which so many bytes were taken.
@@ -292,97 +309,5 @@ impl Machine<'_, '_> {
             }
             self.rollback(&mark);
         }
-    }
-
-    /// Sets the tokens that are digits alone.
-    fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        match self.lex {
-            Lex::Start if self.core.constants() >> NUMBER & 1 == 1 => {
-                if self.has_free_numbers() {
-                    return set_all(bits, vocab.digits.up_to(MOST_WHOLE, true));
-                }
-                self.each_digits(vocab, bits);
-            }
-            Lex::Number(length) => {
-                let from = self.text.len().saturating_sub(length.into());
-                let left = digits_left(self.text.get(from..).unwrap_or_default());
-                match left.filter(|_| self.has_free_numbers()) {
-                    Some(left) => set_all(bits, vocab.digits.up_to(left, false)),
-                    None => self.each_digits(vocab, bits),
-                }
-            }
-            Lex::Start => {
-                let integers = self.integers();
-                self.integer_digits(vocab, integers, None, bits);
-            }
-            Lex::Integer(value) => {
-                let integers = self.integers();
-                self.integer_digits(vocab, integers, Some(value), bits);
-            }
-            _ => {}
-        }
-    }
-
-    /// Whether any number may be written here.
-    pub(crate) fn has_free_numbers(&self) -> bool {
-        self.core.state.phase != Phase::CaseKey && matches!(self.core.numbers(), Numbers::All)
-    }
-
-    /// Whether all fields that may be written here leave as much behind them: those of records of which
-    /// nothing is known.
-    pub(crate) fn has_alike_fields(&self) -> bool {
-        let core = &self.core;
-        let is_pair = matches!(core.state.phase, Phase::PairField | Phase::MergeMore);
-        let free = core.frame().is_some_and(|it| it.word != Word::Call && core.shape(it.want).is_none());
-        matches!(self.lex, Lex::Start | Lex::Integer(_)) && is_pair && free
-    }
-
-    /// Sets the digits that lead to integers of a set, behind those that are written.
-    fn integer_digits(&mut self, vocab: &Vocab, integers: Integers, written: Option<u32>, bits: &mut [u32]) {
-        let begun = written.map(Digits::of);
-        let begun = begun.as_ref().map_or(&[][..], Digits::all);
-        self.core.each(integers, |number| {
-            let digits = Digits::of(number);
-            let mut rest = digits.all().iter();
-            if !begun.iter().all(|digit| rest.next() == Some(digit)) {
-                return;
-            }
-            let mut node = 0;
-            for &digit in rest {
-                let child = vocab.digits.node(node).and_then(|it| it.children.get(usize::from(digit)));
-                let Some(&child) = child.filter(|child| **child != NO_NODE) else { break };
-                node = child;
-                if let Some(here) = vocab.digits.node(node) {
-                    set_all(bits, &here.tokens);
-                }
-            }
-        });
-    }
-
-    /// Sets the digits that go on a number, by trying them.
-    fn each_digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        let (length, start) = (self.text.len(), self.lex);
-        let mut rest = vec![(0_u32, start, Vec::new())];
-        while let Some((node, lex, written)) = rest.pop() {
-            let Some(here) = vocab.digits.node(node) else { continue };
-            for (digit, &child) in (b'0'..).zip(&here.children) {
-                if child == NO_NODE {
-                    continue;
-                }
-                self.lex = lex;
-                self.text.truncate(length);
-                self.text.extend_from_slice(&written);
-                if self.byte(digit) {
-                    if let Some(child) = vocab.digits.node(child) {
-                        set_all(bits, &child.tokens);
-                    }
-                    let mut longer = written.clone();
-                    longer.push(digit);
-                    rest.push((child, self.lex, longer));
-                }
-            }
-        }
-        self.text.truncate(length);
-        self.lex = start;
     }
 }

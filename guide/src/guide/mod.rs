@@ -1,6 +1,7 @@
 //! The guide: a program that is being written, what may come next, and the ways to go on and back.
 
 pub(crate) mod budget;
+mod digits;
 pub(crate) mod mask;
 
 use crate::automaton::lex::{LEVELS, Lex, Machine, Offered};

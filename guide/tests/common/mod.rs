@@ -114,7 +114,11 @@ pub fn step(guide: &mut Guide<'_, '_>, random: &mut Random) -> bool {
     }
     let written = match node {
         Node::End => return false,
-        Node::Word(word, level) => " ".repeat(2 * usize::from(level.unwrap_or_default())) + word.mnemonic(),
+        Node::Word(word, level) => {
+            let indent = guide.text().iter().rev().take_while(|&&byte| byte == b' ').count();
+            let blanks = level.map_or(0, |level| 2 * usize::from(level) - indent);
+            " ".repeat(blanks) + word.mnemonic()
+        }
         Node::Slot(number, ..) | Node::Tool(number, _) | Node::Field(number, _) => number.to_string(),
         Node::Number(number) => {
             // Small counts, mostly.

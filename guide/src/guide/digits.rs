@@ -1,0 +1,169 @@
+//! Masks of the tokens that are digits alone: by tables where any number may be written, by members where only
+//! some integers may.
+
+use crate::automaton::integers::Integers;
+use crate::automaton::keys::Numbers;
+use crate::automaton::lex::{KEY, Lex, Machine};
+use crate::automaton::numbers::{Begun, EXACT, MOST_WHOLE, Room, digits_in, room};
+use crate::automaton::offers::NUMBER;
+use crate::automaton::state::Phase;
+use crate::guide::mask::{set, set_all};
+use crate::vocab::{NO_NODE, Vocab};
+use ilo_spec::node::Word;
+use ilo_spec::number;
+
+/// The digits of an integer, from the first.
+struct Digits([u8; 10], usize);
+
+impl Digits {
+    fn of(number: u32) -> Digits {
+        let (mut digits, mut start, mut rest) = ([0; 10], 10, number);
+        for place in digits.iter_mut().rev() {
+            *place = u8::try_from(rest % 10).unwrap_or_default();
+            (start, rest) = (start - 1, rest / 10);
+            if rest == 0 {
+                break;
+            }
+        }
+        Digits(digits, start)
+    }
+
+    fn all(&self) -> &[u8] {
+        self.0.get(self.1..).unwrap_or_default()
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Sets the tokens that are digits alone.
+    pub(super) fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        match self.lex {
+            Lex::Start if self.core.constants() >> NUMBER & 1 == 1 => self.number_digits(vocab, 0, bits),
+            Lex::Number(length) => self.number_digits(vocab, length.into(), bits),
+            Lex::Start => {
+                let integers = self.integers();
+                self.integer_digits(vocab, integers, None, bits);
+            }
+            Lex::Integer(value) => {
+                let integers = self.integers();
+                self.integer_digits(vocab, integers, Some(value), bits);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether any number may be written here.
+    pub(crate) fn has_free_numbers(&self) -> bool {
+        self.core.state.phase != Phase::CaseKey && matches!(self.core.numbers(), Numbers::All)
+    }
+
+    /// Whether all fields that may be written here leave as much behind them: those of records of which
+    /// nothing is known.
+    pub(crate) fn has_alike_fields(&self) -> bool {
+        let core = &self.core;
+        let is_pair = matches!(core.state.phase, Phase::PairField | Phase::MergeMore);
+        let free = core.frame().is_some_and(|it| it.word != Word::Call && core.shape(it.want).is_none());
+        matches!(self.lex, Lex::Start | Lex::Integer(_)) && is_pair && free
+    }
+
+    /// Sets the digits that go on a number of which so many bytes are written.
+    fn number_digits(&self, vocab: &Vocab, length: usize, bits: &mut [u32]) {
+        let written = self.text.get(self.text.len().saturating_sub(length)..).unwrap_or_default();
+        match self.core.numbers() {
+            Numbers::All if self.core.state.phase == Phase::CaseKey => {
+                self.key_digits(vocab, written, bits);
+            }
+            Numbers::All => match room(written) {
+                Room::First => set_all(bits, vocab.digits.up_to(MOST_WHOLE, true)),
+                Room::More(left) => set_all(bits, vocab.digits.up_to(left, false)),
+                Room::Exponent(left) => exponent_digits(vocab, written, left, bits),
+            },
+            Numbers::Integers(low, high) => ranged_digits(vocab, Begun::of(written), low, high, bits),
+            Numbers::Listed(all) => {
+                let texts: Vec<String> = all.iter().map(ToString::to_string).collect();
+                let rests = texts.iter().filter_map(|text| text.as_bytes().strip_prefix(written));
+                rests.for_each(|rest| set_path(vocab, rest.iter().map(|byte| byte.wrapping_sub(b'0')), bits));
+            }
+        }
+    }
+
+    /// Sets the digits that go on the key of a case. It must differ from the other keys, and can where enough
+    /// digits may follow.
+    fn key_digits(&self, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
+        let (room, digits) = (room(written), digits_in(written));
+        let (tokens, left) = match room {
+            Room::First => (vocab.digits.up_to(MOST_WHOLE, true), EXACT),
+            Room::More(left) => (vocab.digits.up_to(left, false), left.min(EXACT.saturating_sub(digits))),
+            Room::Exponent(left) => (vocab.digits.up_to(left, false), 0),
+        };
+        let is_free = |token: u32| {
+            let bytes = vocab.token(token);
+            bytes.len() + KEY <= left && (room != Room::First || bytes != b"0")
+        };
+        for &token in tokens {
+            if is_free(token) || self.free_number(&[written, vocab.token(token)].concat(), KEY) {
+                set(bits, token);
+            }
+        }
+    }
+
+    /// Sets the digits that lead to integers of a set, behind those that are written.
+    fn integer_digits(&mut self, vocab: &Vocab, integers: Integers, written: Option<u32>, bits: &mut [u32]) {
+        let begun = written.map(Digits::of);
+        let begun = begun.as_ref().map_or(&[][..], Digits::all);
+        self.core.each(integers, |number| {
+            let digits = Digits::of(number);
+            let mut rest = digits.all().iter();
+            if !begun.iter().all(|digit| rest.next() == Some(digit)) {
+                return;
+            }
+            set_path(vocab, rest.copied(), bits);
+        });
+    }
+}
+
+/// Sets the tokens that are the first of these digits, up to the first byte that is no digit.
+fn set_path(vocab: &Vocab, digits: impl Iterator<Item = u8>, bits: &mut [u32]) {
+    let mut node = 0;
+    for digit in digits {
+        let child = vocab.digits.node(node).and_then(|it| it.children.get(usize::from(digit)));
+        let Some(&child) = child.filter(|child| **child != NO_NODE) else { break };
+        node = child;
+        if let Some(here) = vocab.digits.node(node) {
+            set_all(bits, &here.tokens);
+        }
+    }
+}
+
+/// Sets the digits of an exponent of which so many are left: the number must stay finite, which the greatest
+/// exponent that is allowed decides.
+fn exponent_digits(vocab: &Vocab, written: &[u8], left: usize, bits: &mut [u32]) {
+    let Some(shorter) = left.checked_sub(1) else { return };
+    let all = vocab.digits.up_to(left, false);
+    let short = vocab.digits.up_to(shorter, false);
+    set_all(bits, short);
+    let fits = |digits: &[u8]| {
+        let text = [written, digits].concat();
+        core::str::from_utf8(&text).is_ok_and(|text| number::parse(text).is_ok())
+    };
+    // Digits of one length are in ascending order.
+    let long = all.get(short.len()..).unwrap_or_default();
+    let end = long.partition_point(|&token| fits(vocab.token(token)));
+    set_all(bits, long.get(..end).unwrap_or_default());
+}
+
+/// Sets the digits that lead to integers of a range.
+fn ranged_digits(vocab: &Vocab, begun: Option<Begun>, low: i64, high: i64, bits: &mut [u32]) {
+    let mut rest: Vec<(u32, Begun)> = begun.map(|begun| (0, begun)).into_iter().collect();
+    while let Some((node, begun)) = rest.pop() {
+        let Some(here) = vocab.digits.node(node) else { continue };
+        for (digit, &child) in (0..).zip(&here.children) {
+            let longer = begun.with(digit);
+            if let Some(next) = vocab.digits.node(child)
+                && longer.may_be_within(low, high)
+            {
+                set_all(bits, &next.tokens);
+                rest.push((child, longer));
+            }
+        }
+    }
+}
