@@ -12,6 +12,8 @@ mod case;
 mod cases;
 #[cfg(feature = "vm")]
 mod consent;
+#[cfg(feature = "vm")]
+mod hidden;
 #[cfg(feature = "journal")]
 mod journal;
 #[cfg(all(feature = "serve", feature = "mcp"))]

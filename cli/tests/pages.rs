@@ -1,5 +1,5 @@
-//! The errors that pages of the specification show are those that `ilo-asm check` prints. `UPDATE=1` writes
-//! them anew.
+//! What pages say: the errors of the specification are those that `ilo-asm check` prints (`UPDATE=1` writes
+//! them anew), and tests that a page names are there.
 
 use std::fs;
 use std::path::Path;
@@ -33,5 +33,18 @@ fn errors_on_the_pages_are_those_that_check_prints() {
             assert!(std::env::var_os("UPDATE").is_some(), "{path} is not current: run with UPDATE=1");
             fs::write(path.to_string(), current).unwrap();
         }
+    }
+}
+
+#[test]
+fn tests_that_the_page_on_promises_names_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("host/tests/README.md")).unwrap();
+    let named: Vec<_> =
+        page.split('`').skip(1).step_by(2).filter_map(|text| text.split_once(".rs::")).collect();
+    assert!(named.len() > 40, "{}", named.len());
+    for (file, test) in named {
+        let text = fs::read_to_string(root.join(format!("{file}.rs"))).unwrap_or_default();
+        assert!(text.contains(&format!("fn {test}(")), "{file}.rs has no test `{test}`");
     }
 }

@@ -310,6 +310,19 @@ fn limits_end_the_run_with_a_fault() {
     }
 }
 
+/// A program that calls nothing is one step of the machine.
+#[test]
+fn the_time_limit_holds_within_a_long_step() {
+    let case = Case::new(&echo());
+    let sum = "; fn f() -> number\nLET 0 LIT 1 0\nFOR 1 RANGE LIT 1 100000 2\n  FOR 2 RANGE LIT 1 100000 1\n    \
+        LET 0 ADD REF 0 REF 2\n  LET 0 ADD REF 0 REF 1\nRET REF 0\n";
+    case.file("long.ilo", sum);
+    let begun = std::time::Instant::now();
+    let ended = case.run(&["run", "long.ilo", "--fuel", "9000000000000", "--timeout", "200"]);
+    assert!(ended.out.starts_with(r#"{"status":"fault","code":"timed-out""#), "{}{}", ended.out, ended.err);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
 #[test]
 fn an_answer_that_is_too_large_is_so_in_values_or_in_bytes() {
     let case = Case::new(&twice());

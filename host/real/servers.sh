@@ -22,6 +22,7 @@ failed=0
 echo '| server | version | tools | called | answer |'
 echo '|---|---|---|---|---|'
 while IFS=$'\t' read -r name package tool arguments words; do
+    arguments=${arguments//FOLDER/$PWD}
     program=files/program-$name.json
     cat > "$program" <<JSON
 {"function": "f", "output": "any", "steps": [

@@ -3,8 +3,8 @@
 //! A file belongs to the URL of one server. Its tokens are sent to that URL alone, over TLS or within this
 //! machine. Two processes that renew a token take turns by a lock file.
 
-use crate::tool::consent::visible;
 use crate::tool::secrets::Secrets;
+use ilo_asm::text::visible;
 use ilo_drive::problem::shortened;
 use reqwest::Url;
 use rmcp::transport::auth::{

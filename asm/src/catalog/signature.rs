@@ -4,6 +4,7 @@
 //! is bounded in depth and length.
 
 use super::shape::{Field, Shape};
+use crate::text::{is_hidden, quote, shorten, visible};
 use ilo_spec::number;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
@@ -71,17 +72,20 @@ fn listed<'c>(
     true
 }
 
-/// A text in quotes, cut where it is long.
+/// A text in quotes, cut where it is long, with an escape for each character that shows nothing itself.
 fn quoted(text: &str, out: &mut String) {
+    let mut whole = String::new();
     if text.len() <= TEXT {
-        return crate::text::quote(text, out);
+        quote(text, &mut whole);
+    } else {
+        quote(&shorten(text), &mut whole);
     }
-    crate::text::quote(&crate::text::shorten(text), out);
+    out.push_str(&visible(&whole));
 }
 
 /// A name, in quotes where it could be taken for more than one.
 fn word(name: &str, out: &mut String) {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | ':' | '.');
+    let plain = |c: char| (c.is_alphanumeric() && !is_hidden(c)) || matches!(c, '_' | '-' | '/' | ':' | '.');
     if (1..=TEXT).contains(&name.len()) && name.chars().all(plain) {
         out.push_str(name);
     } else {

@@ -5,6 +5,7 @@
 
 use crate::catalog::{Catalog, Tool};
 use crate::notation::Notation;
+use crate::text::is_hidden;
 
 /// The longest description of a tool that is shown, in characters.
 const DESCRIPTION: usize = 100;
@@ -40,11 +41,11 @@ pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
     out
 }
 
-/// The first line of a tool's description, where it is short. A description is untrusted text and stays on
-/// one line.
+/// The first line of a tool's description, where it is short. A description is untrusted text: it stays on
+/// one line, and has nothing that a person would not see.
 fn about(tool: &Tool) -> Option<String> {
     let line = tool.description.as_deref()?.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let plain: String = line.chars().take(DESCRIPTION + 1).filter(|c| !c.is_control()).collect();
+    let plain: String = line.chars().take(DESCRIPTION + 1).filter(|&c| !is_hidden(c)).collect();
     (!plain.is_empty() && plain.chars().count() <= DESCRIPTION).then_some(plain)
 }
 

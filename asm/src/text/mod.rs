@@ -24,6 +24,33 @@ pub fn shortened(text: &str, most: usize) -> std::string::String {
     shown
 }
 
+/// A text in which every character that is obeyed, invisible or turns the direction of others is written as
+/// an escape. Line breaks stay: in JSON they are between values only.
+pub fn visible(text: &str) -> std::string::String {
+    let mut shown = std::string::String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || !is_hidden(c) {
+            shown.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string does not fail.
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    }
+    shown
+}
+
+/// Whether a character is a control, or of those that format and show nothing themselves.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
+        || matches!(c, '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
+        || matches!(c, '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Whether a text is a name that needs no quotes in a reference: it starts with a letter or `_`, and goes on
 /// with those, digits and hyphens that one of these follows.
 pub fn is_name(text: &str) -> bool {

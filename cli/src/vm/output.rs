@@ -3,8 +3,8 @@
 #[cfg(feature = "serve")]
 use super::log::Log;
 use super::{Exit, Refused};
+use ilo_asm::text::is_hidden;
 use ilo_host::problem::Problem;
-use ilo_host::tools::consent::is_hidden;
 use std::io::{self, Write};
 #[cfg(feature = "serve")]
 use std::sync::OnceLock;

@@ -3,10 +3,10 @@
 use super::lock::LockArgs;
 use super::tools::policy;
 use super::{Exit, Refused, load, output, tools_of};
+use ilo_asm::text::visible;
 use ilo_host::data::Data;
 use ilo_host::entry;
 use ilo_host::plan::{Place, Planned, plan, without_rollback};
-use ilo_host::tools::consent::visible;
 use ilo_host::tools::{Policy, Tools};
 use ilo_spec::program::Number;
 use std::path::PathBuf;

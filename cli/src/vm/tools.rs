@@ -2,9 +2,9 @@
 
 use super::{Exit, Refused, output, tools_of};
 use ilo_asm::catalog::Lookup;
+use ilo_asm::text::visible;
 use ilo_host::data::Data;
 use ilo_host::problem::MOST;
-use ilo_host::tools::consent::visible;
 use ilo_host::tools::{Health, Policy, Rate, Tool, Tools};
 use ilo_spec::program::Number;
 use std::path::PathBuf;

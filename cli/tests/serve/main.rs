@@ -7,6 +7,8 @@ mod durable;
 mod endings;
 mod http;
 mod questions;
+#[cfg(unix)]
+mod servers;
 mod support;
 
 use ilo_host::data::Data;

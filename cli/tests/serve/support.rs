@@ -132,7 +132,13 @@ impl Served {
 
     /// Begins a session of the older protocol; its header line.
     pub(crate) fn session(&self) -> String {
-        let answer = self.post(&self.host(), INITIALIZE);
+        self.session_with("{}")
+    }
+
+    /// The same for a client with these capabilities.
+    pub(crate) fn session_with(&self, capabilities: &str) -> String {
+        let capabilities = format!(r#""capabilities":{capabilities}"#);
+        let answer = self.post(&self.host(), &INITIALIZE.replace(r#""capabilities":{}"#, &capabilities));
         let name = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).expect("a session");
         let session = format!("mcp-session-id: {name}\r\n");
         self.post(

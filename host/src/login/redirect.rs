@@ -3,7 +3,7 @@
 //! Anything on this machine can connect. A request with another state is answered and changes nothing; the
 //! wait goes on.
 
-use crate::tool::consent::visible;
+use ilo_asm::text::visible;
 use ilo_drive::problem::shortened;
 use reqwest::Url;
 use std::io;

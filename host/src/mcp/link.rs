@@ -135,7 +135,8 @@ impl Live {
     }
 
     fn has_ended(&self) -> bool {
-        self.connection.pending.has_ended() || self.peer.is_transport_closed()
+        let pending = &self.connection.pending;
+        pending.has_ended() || pending.has_expired() || self.peer.is_transport_closed()
     }
 }
 

@@ -5,7 +5,7 @@ use super::members::{items, kind, members, text_of, unreadable};
 use super::pending::Pending;
 use super::reason::{short, why};
 use crate::tool::Failure;
-use crate::tool::consent::is_hidden;
+use ilo_asm::text::is_hidden;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::problem::shortened;

@@ -49,6 +49,8 @@ struct State {
     full: Option<Instant>,
     /// Why the connection was ended from this side.
     dropped: Option<&'static str>,
+    /// Whether the server does not know the session any more.
+    expired: bool,
 }
 
 /// Requests to one connection, shared by those who make them and those who read it.
@@ -86,6 +88,21 @@ impl Pending {
     /// Whether the server may have received a request.
     pub(super) fn is_begun(&self, id: &RequestId) -> bool {
         self.state().requests.get(&id.to_string()).is_some_and(|request| request.begun)
+    }
+
+    /// The server has refused a request, if it was one, because it does not know the session any more.
+    pub(super) fn expire(&self, id: Option<&RequestId>) {
+        let mut state = self.state();
+        state.expired = true;
+        if let Some(request) = id.and_then(|id| state.requests.get_mut(&id.to_string())) {
+            request.begun = false;
+        }
+    }
+
+    /// Whether the server does not know the session any more. Requests that it has received may still be
+    /// answered.
+    pub(super) fn has_expired(&self) -> bool {
+        self.state().expired
     }
 
     /// Nobody waits for a request any more.

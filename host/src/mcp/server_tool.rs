@@ -80,10 +80,24 @@ struct Call {
 }
 
 impl Call {
-    /// Makes it; gives the text of the answer.
+    /// Makes it; gives the text of the answer. A server that has forgotten its session has not made it, so it
+    /// is sent once more, in a session of its own.
     async fn make(self, arguments: JsonObject) -> Result<Vec<u8>, Failure> {
         let live = self.link.live().await?;
-        self.still_as_checked(&live).await?;
+        match self.make_in(&live, arguments.clone()).await {
+            (Err(_), false) if live.connection.pending.has_expired() => {
+                let live = self.link.live().await?;
+                self.make_in(&live, arguments).await.0
+            }
+            (made, _) => made,
+        }
+    }
+
+    /// Makes it in a connection; also whether the server may have received it.
+    async fn make_in(&self, live: &Arc<Live>, arguments: JsonObject) -> (Result<Vec<u8>, Failure>, bool) {
+        if let Err(failure) = self.still_as_checked(live).await {
+            return (Err(failure), false);
+        }
         let mut params = CallToolRequestParams::new(self.definition.name.clone()).with_arguments(arguments);
         if let Some(key) = &self.key {
             params.meta.get_or_insert_default().insert(KEY.to_owned(), key.clone().into());
@@ -96,9 +110,9 @@ impl Call {
             options.meta.get_or_insert_default().set_traceparent(span.to_string());
         }
         let handle = live.peer.send_request_with_option(request, options).await;
-        let Ok(handle) = handle else { return Err(self.gone(&live, false).await) };
+        let Ok(handle) = handle else { return (Err(self.gone(live, false).await), false) };
         let id = handle.id.clone();
-        let (link, kept) = (Arc::clone(&self.link), Arc::clone(&live));
+        let (link, kept) = (Arc::clone(&self.link), Arc::clone(live));
         let mut under_way = UnderWay { link, live: kept, id: Some(id.clone()) };
         let pending = &live.connection.pending;
         let answer = tokio::select! {
@@ -109,14 +123,15 @@ impl Call {
         };
         under_way.id = None;
         let begun = pending.is_begun(&id);
-        match (answer, pending.take(&id)) {
+        let made = match (answer, pending.take(&id)) {
             (_, Some(text)) => {
                 self.link.works();
                 text
             }
-            (Err(error), None) => Err(self.failure(&live, &error, begun).await),
+            (Err(error), None) => Err(self.failure(live, &error, begun).await),
             (Ok(_), None) => Err(no_answer()),
-        }
+        };
+        (made, begun)
     }
 
     /// Looks at the definition of the tool again where it may have changed, and fails if it has.

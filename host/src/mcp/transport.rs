@@ -362,8 +362,10 @@ fn http(
         let name: http::HeaderName = name.parse().map_err(|_| bad.clone())?;
         named.insert(name, value.parse().map_err(|_| bad)?);
     }
+    // A new session is a new connection, whose tools are compared with those that were checked.
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(named)
+        .reinit_on_expired_session(false)
         .max_sse_event_size(2 * MESSAGE);
     let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
     let access = Access::of(url, &server.secrets).filter(|_| !given).map(Arc::new);

@@ -189,6 +189,7 @@ impl Client {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if status == StatusCode::NOT_FOUND && session.is_some() {
+            self.pending.expire(id_of(message));
             return Err(StreamableHttpError::SessionExpired);
         }
         let header = |name: &str| {

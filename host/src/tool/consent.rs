@@ -1,8 +1,9 @@
 //! The question to a person before a call, and its answer. The host decides who asks, and where.
 
 use crate::interrupt::Interrupt;
+use ilo_asm::text::visible;
 use ilo_drive::data::Data;
-use std::fmt::{Debug, Write};
+use std::fmt::Debug;
 use std::time::Instant;
 
 /// Asks a person whether a call may be made.
@@ -65,33 +66,6 @@ pub fn tool_shown(tool: &str) -> String {
 /// Arguments for people: all of them, a line each, with nothing in them that a screen would obey or hide.
 pub fn arguments_shown(arguments: &Data) -> String {
     visible(&arguments.to_json_indented())
-}
-
-/// A text in which every character that is obeyed, invisible or turns the direction of others is written as
-/// an escape. Line breaks stay: in JSON they are between values only.
-pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c == '\n' || !is_hidden(c) {
-            shown.push(c);
-            continue;
-        }
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            // Writing to a string does not fail.
-            let _ = write!(shown, "\\u{unit:04x}");
-        }
-    }
-    shown
-}
-
-/// Whether a character is a control, or of those that format and show nothing themselves.
-pub fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
-        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
-        || matches!(c, '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
-        || matches!(c, '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -172,7 +172,7 @@ impl Tool {
     /// What programs are checked against.
     pub(crate) fn signature(&self) -> catalog::Tool {
         // It is shown to people and models.
-        let description = self.description.as_deref().map(consent::visible);
+        let description = self.description.as_deref().map(ilo_asm::text::visible);
         let schemas = Described { input: self.input_schema.clone(), output: self.output_schema.clone() };
         let mut tool = catalog::Tool::with_schemas(&self.name, description, Arc::new(schemas));
         tool.requires_rollback = self.policy.requires_rollback;

@@ -163,6 +163,13 @@ impl Server {
             "asks-and-never-reads" => loop {
                 say(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
             },
+            "notifies-without-end" => loop {
+                for method in ["progress", "message", "tools/list_changed", "cancelled"] {
+                    let params = json!({"progressToken": id, "requestId": id, "progress": 1});
+                    let method = format!("notifications/{method}");
+                    say(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+                }
+            },
             scenario if scenario.starts_with("dies-for-good:") => {
                 let marker = scenario.strip_prefix("dies-for-good:").unwrap_or_default();
                 std::fs::write(marker, "").expect("the marker can be written");

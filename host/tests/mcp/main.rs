@@ -50,6 +50,7 @@ fn main() {
         a_tool_that_changed_gets_no_call;
         survival::a_server_that_asks_and_never_reads_is_dropped;
         survival::a_server_that_asks_without_end_over_http_is_dropped;
+        survival::a_session_that_is_forgotten_is_begun_again;
         survival::an_answer_that_cannot_be_read_fails_at_once;
         survival::an_unreadable_answer_over_http_fails_at_once;
         survival::a_server_that_does_not_know_the_newer_question_starts_soon;
@@ -59,6 +60,7 @@ fn main() {
         survival::an_announcement_is_looked_at_once;
         survival::a_silent_change_stops_a_call_that_may_change_something;
         memory::a_flood_takes_no_more_memory_than_four_times_its_bytes;
+        memory::what_comes_without_end_takes_no_memory;
         memory::a_flood_of_one_server_does_not_delay_another;
         an_interrupt_ends_a_call;
         only_servers_that_are_named_are_started;
@@ -87,6 +89,12 @@ fn tools(scenario: &str, timeout: u64) -> Tools {
         r#"{{"mcpServers": {{"h": {{"command": {program}, "args": ["{SERVE}", "{scenario}"], "timeout": {timeout}}}}},
             "tools": {{"say": {{"mcp": "mcp://h/echo", "args": {{"words": "text"}}}}}}}}"#
     );
+    Tools::from_text("tools.json", &text, Path::new(".")).unwrap()
+}
+
+/// A server over HTTP, named `w`.
+fn web_tools(url: &str) -> Tools {
+    let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}"}}}}}}"#);
     Tools::from_text("tools.json", &text, Path::new(".")).unwrap()
 }
 
@@ -343,8 +351,7 @@ fn an_answer_over_http_is_looked_at_too() {
             value => format!(r#""result":{{"content":[],"structuredContent":{{"n":{value}}}}}"#),
         };
         let url = web(move |asked| one_tool(asked, || over_http(asked, content_type, &result)));
-        let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}"}}}}}}"#);
-        let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();
+        let mut tools = web_tools(&url);
         tools.connect_all().unwrap();
         let found = call(&tools, "get", "text", 20_000).map(|answer| answer.to_json());
         assert_eq!(found, expected, "{value}");

@@ -1,7 +1,7 @@
 //! Floods: what a server sends within the limits takes no more memory than a few times its bytes, and keeps
 //! no other server waiting.
 
-use super::{FLOOD, SERVE, call, tools};
+use super::{FLOOD, SERVE, call, one_tool, over_http, survival, tools, web, web_tools};
 use ilo_host::Tools;
 use ilo_host::data::Data;
 use ilo_host::tools::Failure;
@@ -13,12 +13,24 @@ use std::time::{Duration, Instant};
 
 /// The most that a process grows by while it reads a message of 16 MiB.
 const MOST: u64 = 64 << 10;
+/// Bytes of a message.
+const MESSAGE: usize = 16 << 20;
+/// How long a call waits whose server never answers.
+const LIMIT: u64 = 5_000;
 
-/// Calls a server of this scenario in a process of its own, and prints the greatest memory that this took.
+/// Calls a server of this scenario, or at this URL, in a process of its own, and prints the greatest memory
+/// that this took.
 pub(crate) fn client(scenario: &str) {
     let before = kib("VmHWM");
-    let mut tools = tools(scenario, 60_000);
-    let answer = tools.connect(["say"]).map(|()| call(&tools, "mcp://h/echo", "text", 60_000));
+    let (mut tools, tool) = if scenario.starts_with("http:") {
+        (web_tools(scenario), "mcp://w/get")
+    } else {
+        (tools(scenario, 60_000), "mcp://h/echo")
+    };
+    let answer = tools.connect([tool]).map(|()| {
+        let limit = if scenario == "notifies-without-end" { LIMIT } else { 60_000 };
+        call(&tools, tool, "text", limit)
+    });
     let shown = match answer {
         Err(problems) => format!("refused {}", problems.first().map(ToString::to_string).unwrap_or_default()),
         Ok(Ok(value)) => format!("ok {}", value.to_json()),
@@ -38,7 +50,6 @@ pub(crate) fn a_flood_takes_no_more_memory_than_four_times_its_bytes() {
     if !cfg!(target_os = "linux") {
         return;
     }
-    let program = std::env::current_exe().unwrap();
     for (scenario, expected) in [
         ("flood:structured", format!("limit {}", Code::FaultTooLarge)),
         ("flood:content", "cannot be read".to_owned()),
@@ -46,13 +57,39 @@ pub(crate) fn a_flood_takes_no_more_memory_than_four_times_its_bytes() {
         ("flood:other", "ok \"hello\"".to_owned()),
         ("flood-of-list", "ok \"hello\"".to_owned()),
     ] {
-        let output = Command::new(&program).args([FLOOD, scenario]).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        let (grown, shown) = text.trim().split_once(' ').unwrap();
-        assert!(shown.contains(&expected), "{scenario}: {shown}");
-        let grown: u64 = grown.parse().unwrap();
-        assert!(grown <= MOST, "{scenario}: {grown} KiB");
+        grows_little(scenario, &expected);
     }
+    let values = br#"{"":0},"#.repeat((MESSAGE - 1000) / 7);
+    let values = String::from_utf8(values).unwrap();
+    for kind in ["application/json", "text/event-stream"] {
+        let result = format!(r#""result":{{"content":[],"structuredContent":[{values}0]}}"#);
+        let url = web(move |asked| one_tool(asked, || over_http(asked, kind, &result)));
+        grows_little(&url, &format!("limit {}", Code::FaultTooLarge));
+    }
+}
+
+/// What a process that calls the server is answered, and that it stays within its memory.
+#[track_caller]
+fn grows_little(scenario: &str, expected: &str) {
+    let program = std::env::current_exe().unwrap();
+    let output = Command::new(program).args([FLOOD, scenario]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (grown, shown) = text.trim().split_once(' ').unwrap();
+    assert!(shown.contains(expected), "{scenario}: {shown}");
+    let grown: u64 = grown.parse().unwrap();
+    assert!(grown <= MOST, "{scenario}: {grown} KiB");
+}
+
+/// Servers that send without end what is no answer: requests whose replies they never read, and
+/// notifications.
+pub(crate) fn what_comes_without_end_takes_no_memory() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let dropped = "was dropped: it sends requests and does not read the replies";
+    grows_little("asks-and-never-reads", dropped);
+    grows_little("notifies-without-end", "took longer than its limit");
+    grows_little(&survival::asking_without_end(), dropped);
 }
 
 pub(crate) fn a_flood_of_one_server_does_not_delay_another() {

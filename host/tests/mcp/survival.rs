@@ -1,12 +1,12 @@
 //! Servers that end, do not read, or answer what cannot be read: what a call of them comes to, and how soon.
 
-use super::{answers, call, fails, one_tool, over_http, tools};
-use ilo_host::Tools;
+use super::{answers, call, fails, one_tool, over_http, tools, web_tools};
 use ilo_host::data::Data;
 use ilo_host::tools::Failure;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,8 +24,18 @@ pub(crate) fn a_server_that_asks_and_never_reads_is_dropped() {
     answers("asks-often", r#""hello""#);
 }
 
-/// Answers a call over HTTP with a stream of requests, and never takes a reply.
 pub(crate) fn a_server_that_asks_without_end_over_http_is_dropped() {
+    let mut tools = web_tools(&asking_without_end());
+    tools.connect_all().unwrap();
+    let begun = Instant::now();
+    let failure = call(&tools, "get", "text", 60_000).unwrap_err();
+    let Failure::InDoubt(message) = &failure else { panic!("{failure:?}") };
+    assert!(message.contains("was dropped: it sends requests and does not read"), "{message}");
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+/// The URL of a server that answers a call with a stream of requests, and never takes a reply.
+pub(crate) fn asking_without_end() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     thread::spawn(move || {
@@ -48,14 +58,46 @@ pub(crate) fn a_server_that_asks_without_end_over_http_is_dropped() {
             });
         }
     });
-    let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}"}}}}}}"#);
-    let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();
+    url
+}
+
+/// A server that was restarted does not know the session any more. It has not made the call, which is made in
+/// a new session; unless the tool is another one now.
+pub(crate) fn a_session_that_is_forgotten_is_begun_again() {
+    let (sessions, calls) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (now, made) = (Arc::clone(&sessions), Arc::clone(&calls));
+    let url = super::web(move |asked| {
+        let name = |number: usize| format!("mcp-session-id: s{number}\r\n");
+        let current = now.load(Ordering::SeqCst);
+        if asked.contains(r#""method":"initialize""#) {
+            now.fetch_add(1, Ordering::SeqCst);
+            let answer = one_tool(asked, String::new);
+            return answer.replacen("\r\n", &format!("\r\n{}", name(current + 1)), 1);
+        }
+        if asked.starts_with("POST") && current > 0 && !asked.contains(&name(current)) {
+            return "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned();
+        }
+        let answer = one_tool(asked, || {
+            // The server forgets the session after each call.
+            now.fetch_add(1, Ordering::SeqCst);
+            made.fetch_add(1, Ordering::SeqCst);
+            over_http(asked, "application/json", r#""result":{"content":[{"type":"text","text":"hello"}]}"#)
+        });
+        // Behind the third call its tool is another one.
+        if made.load(Ordering::SeqCst) < 3 {
+            answer
+        } else {
+            answer.replace(r#""name":"get""#, r#""name":"got""#)
+        }
+    });
+    let mut tools = web_tools(&url);
     tools.connect_all().unwrap();
-    let begun = Instant::now();
-    let failure = call(&tools, "get", "text", 60_000).unwrap_err();
-    let Failure::InDoubt(message) = &failure else { panic!("{failure:?}") };
-    assert!(message.contains("was dropped: it sends requests and does not read"), "{message}");
-    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    for _ in 0..3 {
+        assert_eq!(call(&tools, "get", "text", 20_000), Ok(Data::from("hello")));
+    }
+    let message = "server `w` has changed its tool `get` since it was checked";
+    assert_eq!(call(&tools, "get", "text", 20_000), Err(Failure::text(message)));
+    assert_eq!(calls.load(Ordering::SeqCst), 3);
 }
 
 pub(crate) fn an_answer_that_cannot_be_read_fails_at_once() {
@@ -79,8 +121,7 @@ pub(crate) fn an_unreadable_answer_over_http_fails_at_once() {
     for kind in ["application/json", "text/event-stream"] {
         let result = r#""result":{"content":[],"structuredContent":{"n":NaN}}"#;
         let url = super::web(move |asked| one_tool(asked, || over_http(asked, kind, result)));
-        let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}"}}}}}}"#);
-        let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();
+        let mut tools = web_tools(&url);
         tools.connect_all().unwrap();
         let begun = Instant::now();
         let failure = call(&tools, "get", "text", 60_000).unwrap_err();
