@@ -412,7 +412,7 @@ fn no_case(heap: &Heap, program: &ProgramData, src: &Value, map: MapId) -> Trap 
     let mut message = alloc::string::String::from("no case for ");
     crate::render::excerpt(heap, program, *src, &mut message);
     let cases = program.map(map.0).map_or(&[][..], |map| &map.cases);
-    message.push_str("; there are ");
+    message.push_str(if cases.is_empty() { "; there is none" } else { "; there are " });
     for (place, &(key, _)) in cases.iter().take(FEW_CASES).enumerate() {
         message.push_str(if place == 0 { "" } else { ", " });
         crate::render::excerpt(heap, program, key_value(program, key), &mut message);
