@@ -181,3 +181,23 @@ fn sizes_and_depths_have_limits() {
     assert!(error.to_string().contains("llama.cpp"), "{error}");
     assert!(export::grammar(&session, Syntax::Lark, 4).unwrap().contains("start: block0"));
 }
+
+#[test]
+fn hostile_names_stay_in_the_comment() {
+    let mut catalog = Catalog::default();
+    for name in ["a b", "\"", "\\", "0=x", "x\ny", "\u{202e}", "*/ root ::= \"x\""] {
+        let input =
+            json!({"type": "object", "required": [name], "properties": {name: {"enum": [name, "b\nc"]}}});
+        catalog.insert(Tool::new(name, None, Some(&input), None));
+    }
+    let session = Session::new(&catalog, "f() -> nil", &Options::default()).unwrap();
+    let text = export::grammar(&session, Syntax::Ebnf, 2).unwrap();
+    let rules = text.lines().filter(|line| line.starts_with("root ")).count();
+    assert_eq!(rules, 1, "{text}");
+    let grammar = Grammar::read(&text);
+    let number = (0..99).find(|&number| session.tool(number) == Some("x\ny")).unwrap();
+    let field = (0..99).find(|&number| session.field(number) == Some("x\ny")).unwrap();
+    let call = |text| format!("CALL {number} 1 {field} LIT 0 {text}\nRET LIT 2 nil\n");
+    assert!(grammar.accepts(&call(r#""x\ny""#)) && grammar.accepts(&call(r#""b\nc""#)), "{text}");
+    assert!(!grammar.accepts(&call(r#""x""#)));
+}
