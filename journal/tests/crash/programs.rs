@@ -2,6 +2,7 @@
 //! arguments alone, and a log of effects. What a run does is the same however often it was interrupted.
 
 use ilo_asm::build::{Options, build};
+use ilo_drive::data::read::{Bounds, read};
 use ilo_vm::{Limits, Program, Run, Step};
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -117,7 +118,7 @@ pub fn expected(number: u64) -> (String, Vec<(String, String, u64)>) {
         match answer {
             Ok(json) => {
                 let arena = bumpalo::Bump::new();
-                let data = ilo_drive::data::read::read(json.as_bytes(), &Default::default()).unwrap();
+                let data = read(json.as_bytes(), &Bounds::default()).unwrap();
                 call.answer(data.to_datum(&arena)).unwrap();
             }
             Err(message) => call.fail(&message).unwrap(),
