@@ -183,8 +183,8 @@ fn lines(over: &str, clients: usize, command: &[String]) -> Result<(Servers, Vec
     Ok((servers, lines))
 }
 
-/// Calls until the time is over; how long each call took.
-fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<Vec<Duration>, Failure> {
+/// Calls until the time is over; how long each call took, and the connection, which keeps its server running.
+fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<(Vec<Duration>, Line), Failure> {
     let warm = line.open().and_then(|()| (1..=WARM).try_for_each(|id| line.call(id).map(drop)));
     begin.wait();
     warm?;
@@ -192,7 +192,7 @@ fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<Vec<Dura
     while !over.load(Ordering::Relaxed) {
         times.push(line.call(WARM + 1 + times.len())?);
     }
-    Ok(times)
+    Ok((times, line))
 }
 
 fn main() -> Result<(), Failure> {
@@ -214,9 +214,11 @@ fn main() -> Result<(), Failure> {
     let begun = Instant::now();
     thread::sleep(Duration::from_secs(seconds));
     stop.store(true, Ordering::Relaxed);
-    let mut times = Vec::new();
+    let (mut times, mut open) = (Vec::new(), Vec::new());
     for thread in threads {
-        times.extend(thread.join().map_err(|_| "a client broke")??);
+        let (more, line) = thread.join().map_err(|_| "a client broke")??;
+        times.extend(more);
+        open.push(line);
     }
     let took = begun.elapsed().as_secs_f64();
     times.sort_unstable();
@@ -227,6 +229,7 @@ fn main() -> Result<(), Failure> {
     #[allow(clippy::cast_precision_loss, reason = "a count of calls")]
     let each = times.len() as f64 / took;
     let memory = servers.memory();
+    drop(open);
     println!("| {over} | {clients} | {name} | {each:.0} | {:.2} | {:.2} | {memory} |", at(50), at(99));
     Ok(())
 }
