@@ -256,3 +256,24 @@ fn shells_complete_it_and_each_verb_has_a_page() {
     let check = fs::read_to_string(at.join("pages/ilo-asm-check.1")).unwrap();
     assert!(check.contains("Example: ilo") && at.join("pages/ilo-asm.1").exists(), "{check}");
 }
+
+#[test]
+fn grammar_is_for_the_tools_that_are_named() {
+    let folder = folder();
+    let at = folder.path();
+    let tools = r#"{"tools":[{"name":"send-mail"},{"name":"get-user"}]}"#;
+    fs::write(at.join("tools.json"), tools).unwrap();
+    let arguments = |only| ["grammar", "--to", "ebnf", "--catalog", "tools.json", "--only", only];
+    let (code, grammar, error) = run(at, &arguments("get-user"), "");
+    assert!(code == 0 && error.is_empty(), "{error}");
+    assert!(
+        grammar.contains("# ; Tools: 0=get-user\n") && grammar.contains("\nroot ::= block0\n"),
+        "{grammar}"
+    );
+    assert!(!grammar.contains("send-mail") && grammar.contains("It does not hold"), "{grammar}");
+    let (code, out, error) = run(at, &arguments("get-usr"), "");
+    assert!(code == 2 && out.is_empty() && error.contains("did you mean `get-user`?"), "{error}");
+    let deep = ["grammar", "--to", "gbnf", "--depth", "99"];
+    let (code, _, error) = run(at, &deep, "");
+    assert!(code == 2 && error.contains("expected a depth from 1 to 10, found 99"), "{error}");
+}

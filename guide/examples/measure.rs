@@ -1,5 +1,5 @@
 //! Times of masks and tokens with the vocabulary o200k, for catalogues of 50 and 1,000 tools; with a folder
-//! as its argument it writes the catalogues, programs and tokens there, for comparison with other engines.
+//! as its argument it writes the grammars, programs and tokens there, for comparison with other engines.
 //!
 //! `cargo run --release -p ilo-guide --example measure [FOLDER]`
 
@@ -15,6 +15,7 @@ mod common;
 
 use common::{Random, step};
 use ilo_asm::catalog::{Catalog, Tool};
+use ilo_guide::export::{Syntax, grammar};
 use ilo_guide::{Guide, Options, Session, Vocab};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -23,6 +24,8 @@ use std::time::Instant;
 const PROGRAMS: u64 = 60;
 /// Programs over many tools of which masks within a budget are measured: they take tens of milliseconds each.
 const BUDGETED: usize = 3;
+/// The levels of blocks that the grammars have.
+const DEPTH: u8 = 6;
 /// Each time is the least of so many.
 const ROUNDS: usize = 5;
 
@@ -206,9 +209,10 @@ fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Opti
         100.0 * forced as f64 / all as f64
     );
     if let Some(folder) = folder {
-        let all = json!({"tools": tools});
-        std::fs::write(format!("{folder}/catalog-{count}.json"), all.to_string()).unwrap();
-        let all = json!({"signature": SIGNATURE, "prefix": session.prefix(), "programs": programs});
+        let tokens: Vec<_> = programs.iter().map(|program| bpe.encode_ordinary(program)).collect();
+        let of = |syntax| grammar(&session, syntax, DEPTH).unwrap();
+        let (lark, ebnf) = (of(Syntax::Lark), of(Syntax::Ebnf));
+        let all = json!({"tools": count, "programs": tokens, "lark": lark, "ebnf": ebnf});
         std::fs::write(format!("{folder}/programs-{count}.json"), all.to_string()).unwrap();
     }
 }
@@ -216,6 +220,9 @@ fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Opti
 fn main() {
     let folder = std::env::args().nth(1);
     let (bpe, tokens) = o200k();
+    if let Some(folder) = &folder {
+        std::fs::write(format!("{folder}/tokens.json"), json!(tokens).to_string()).unwrap();
+    }
     let start = Instant::now();
     let vocab = Vocab::new(&tokens, 199_999).unwrap();
     println!(

@@ -8,6 +8,7 @@
 //! flow of slots is written again, looking back where the checker looks ahead; tests hold the two together.
 
 mod automaton;
+pub mod export;
 mod guide;
 mod show;
 mod vocab;

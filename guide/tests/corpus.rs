@@ -7,92 +7,15 @@
 
 mod common;
 
-use bumpalo::Bump;
 use common::Random;
-use ilo_asm::build::{Options as Build, build, read_and_check};
-use ilo_asm::case::Case;
-use ilo_asm::catalog::{Catalog, Tool};
-use ilo_asm::diagnostic::Diagnostics;
+use common::samples::samples;
+use ilo_asm::build::{Options as Build, build};
 use ilo_asm::notation::Notation;
-use ilo_asm::print;
 use ilo_guide::{Guide, Session};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "case" || ending == "ilo") {
-            found.push(path);
-        }
-    }
-}
-
-/// A function as text that ends with its body, and the catalogue that it was checked with.
-struct Sample {
-    name: String,
-    text: String,
-    catalog: Catalog,
-}
-
-fn samples() -> Vec<Sample> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut paths = Vec::new();
-    for folder in ["spec/corpus", "spec/programs", "examples"] {
-        files(&root.join(folder), &mut paths);
-    }
-    paths.sort();
-    let mut samples = Vec::new();
-    for path in paths {
-        let name = path.strip_prefix(&root).unwrap().to_string_lossy().replace("guide/../", "");
-        let text = fs::read_to_string(&path).unwrap();
-        if path.extension().is_some_and(|ending| ending == "ilo") {
-            functions(&name, &text, None, &mut samples);
-            continue;
-        }
-        let Ok(case) = Case::read(&text) else { continue };
-        let catalog = case.section("catalog").and_then(|text| Catalog::from_json(text).ok());
-        if let Some(source) = case.section("source id") {
-            functions(&name, source, catalog.as_ref(), &mut samples);
-        }
-    }
-    samples
-}
-
-fn functions(name: &str, source: &str, catalog: Option<&Catalog>, samples: &mut Vec<Sample>) {
-    let arena = Bump::new();
-    let mut found = Diagnostics::default();
-    let options = Build { from: Some(Notation::Id), catalog, ..Build::default() };
-    let (file, checked) = read_and_check(source, &arena, &options, &mut found);
-    if !found.as_slice().is_empty() {
-        return;
-    }
-    // Callees first.
-    let mut ordered = Vec::new();
-    for index in &checked.order {
-        ordered.push(file.functions[*index as usize]);
-    }
-    let mut whole = catalog.cloned().unwrap_or_default();
-    if catalog.is_none() {
-        for function in &ordered {
-            function.body.each_call(&mut |call| {
-                whole.insert(Tool::new(call.tool.text, None, None, None));
-            });
-        }
-    }
-    for last in 1..=ordered.len() {
-        let file = ilo_asm::ast::File { functions: &ordered[..last] };
-        samples.push(Sample {
-            name: format!("{name} {}", ordered[last - 1].name.text),
-            text: print::id(&file),
-            catalog: whole.clone(),
-        });
-    }
-}
+use std::path::Path;
 
 #[test]
 fn the_corpus_is_allowed() {

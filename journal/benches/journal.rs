@@ -6,7 +6,8 @@
 
 use ilo_asm::build::{Options as Build, build};
 use ilo_journal::{
-    Answer, Beginning, Claim, Due, Effect, Made, Options, Permit, Policy, RunId, RunLimits, Session, Store,
+    Answer, Beginning, Claim, Claimed, Due, Effect, Listed, Made, Options, Permit, Policy, RunId, RunLimits,
+    Session, Store, Ticket,
 };
 use ilo_vm::{Limits, Program, Run, Step};
 use std::fs::File;
@@ -14,6 +15,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+/// Runs that are taken over at once.
+const PART: usize = 100_000;
 
 const SOURCE: &str = "
 ; fn f(n: number) -> nil
@@ -128,79 +132,106 @@ fn fdatasync(folder: &Path) -> u128 {
     times[times.len() / 2]
 }
 
-/// Runs that wait for an approval, each at its first call.
+/// The memory of this process in megabytes: now, or the most since `forget_peak`. Linux only.
+fn memory(field: &str) -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default();
+    line.trim_matches([':', ' ', '\t', 'k', 'B']).parse::<f64>().unwrap_or_default() / 1024.0
+}
+
+fn forget_peak() {
+    // Without it the figure is the most since the start.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// Does something; says how long it took and how much memory it needed.
+fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    forget_peak();
+    let (before, begun) = (memory("VmRSS"), Instant::now());
+    let done = work();
+    let (seconds, peak) = (begun.elapsed().as_secs_f64(), memory("VmHWM") - before);
+    println!("{what}: {seconds:.2} s; {peak:.0} MB more memory");
+    done
+}
+
+/// Runs that wait for an approval, each at its first call; all are approved and go on, in random order.
 fn waiting(folder: &Path, runs: usize) {
     let path = folder.join("waiting");
     let store = Arc::new(Store::open(&path, &Options::default()).unwrap());
     let program = program();
     let bytes = program.to_bytes();
-    let begun = Instant::now();
-    std::thread::scope(|scope| {
-        for _ in 0..64 {
-            scope.spawn(|| (0..runs / 64).for_each(|_| start(&store, &program, &bytes, 1, true)));
-        }
-    });
     let runs = runs / 64 * 64;
-    println!("{runs} runs suspended in {:.1} s", begun.elapsed().as_secs_f64());
-    let begun = Instant::now();
-    let mut ids = Vec::new();
-    store
-        .list(|summary| {
+    timed(&format!("{runs} runs begun and suspended by 64 threads"), || {
+        std::thread::scope(|scope| {
+            for _ in 0..64 {
+                scope.spawn(|| (0..runs / 64).for_each(|_| start(&store, &program, &bytes, 1, true)));
+            }
+        });
+    });
+    let mut ids = Vec::with_capacity(runs);
+    timed("all listed", || {
+        let each = |summary: ilo_journal::Summary| {
             ids.push(summary.run);
             true
-        })
-        .unwrap();
-    println!("listed in {:.2} s", begun.elapsed().as_secs_f64());
-    let chosen: Vec<RunId> = shuffled(ids).into_iter().take(100_000).collect();
-    let begun = Instant::now();
-    in_parallel(&chosen, |run| {
-        store.resolve(run, Some(1), &ilo_journal::Decision::Approve, "bench").unwrap();
+        };
+        store.list(&Listed::default(), each).unwrap();
     });
-    println!("{} approved in random order in {:.2} s", chosen.len(), begun.elapsed().as_secs_f64());
-    go_on(&store, &program, &chosen, folder);
+    timed("the last 100 listed", || {
+        let last = Listed { status: None, newest: Some(100) };
+        store.list(&last, |_| true).unwrap();
+    });
+    timed("all counted by their state", || store.count().unwrap());
     drop(store);
-    let bytes = std::fs::metadata(&path).unwrap().len();
-    println!("the journal has {:.1} MB", bytes as f64 / 1e6);
-    let begun = Instant::now();
-    let store = Store::open(&path, &Options::default()).unwrap();
-    println!("opened in {:.1} ms", begun.elapsed().as_secs_f64() * 1e3);
-    store.check().unwrap();
+    println!("the journal has {:.1} MB", std::fs::metadata(&path).unwrap().len() as f64 / 1e6);
+    let store = timed("opened", || Arc::new(Store::open(&path, &Options::default()).unwrap()));
+    let ids = shuffled(ids);
+    timed("all approved in random order by 64 threads", || {
+        in_parallel(&ids, |run| {
+            store.resolve(run, Some(1), &ilo_journal::Decision::Approve, "bench").unwrap();
+        });
+    });
+    // The first of them in the order of starting, as `resume` takes them; the rest in random order.
+    let (first, rest) = ids.split_at(ids.len().min(PART));
+    let mut first = first.to_vec();
+    first.sort_unstable();
+    go_on(&store, &program, &first, "in the order of starting");
+    for part in rest.chunks(PART) {
+        go_on(&store, &program, part, "in random order");
+    }
+    println!("an 8 kB fdatasync takes {} us", fdatasync(folder));
+    timed("every page and row checked", || store.check().unwrap());
 }
 
 /// Takes runs over, restores them, and lets each make its call and end.
-fn go_on(store: &Arc<Store>, program: &Program, chosen: &[RunId], folder: &Path) {
+fn go_on(store: &Arc<Store>, program: &Program, chosen: &[RunId], order: &str) {
     let count = chosen.len();
-    let claimed = Mutex::new(Vec::with_capacity(count));
-    let begun = Instant::now();
-    in_parallel(chosen, |run| {
-        let Claim::Mine(mine) = store.claim(run).unwrap() else { panic!("it was approved") };
-        claimed.lock().unwrap().push(*mine);
+    let claimed: Vec<Claimed> = timed(&format!("{count} taken over {order}"), || {
+        let tickets: Vec<_> = chosen.iter().map(|&run| store.claim(run)).collect();
+        let mine = |ticket: Ticket<Claim>| match ticket.wait().unwrap() {
+            Claim::Mine(mine) => *mine,
+            other => panic!("it was approved: {other:?}"),
+        };
+        tickets.into_iter().map(mine).collect()
     });
-    println!("{count} claimed in random order in {:.2} s", begun.elapsed().as_secs_f64());
-    let begun = Instant::now();
-    let restored: Vec<_> = claimed
-        .into_inner()
-        .unwrap()
-        .into_iter()
-        .map(|claimed| {
+    let restored = timed(&format!("{count} restored by one thread"), || {
+        let restore = |claimed: Claimed| {
             let limits = claimed.limits.machine.clone();
             (Run::from_snapshot(program, &claimed.snapshot, limits).unwrap(), claimed)
-        })
-        .collect();
-    println!("{count} restored by one thread in {:.2} s", begun.elapsed().as_secs_f64());
-    let parts = Mutex::new(restored);
-    let begun = Instant::now();
-    std::thread::scope(|scope| {
-        for _ in 0..64 {
-            scope.spawn(|| {
-                while let Some((mut run, claimed)) = { parts.lock().unwrap().pop() } {
-                    drive(&mut Session::resumed(store.clone(), claimed), &mut run, true);
-                }
-            });
-        }
+        };
+        claimed.into_iter().map(restore).collect::<Vec<_>>()
     });
-    let seconds = begun.elapsed().as_secs_f64();
-    println!("{count} stepped and ended in {seconds:.2} s; an 8 kB fdatasync takes {} us", fdatasync(folder));
+    let parts = Mutex::new(restored);
+    timed(&format!("{count} stepped and ended by 64 threads"), || {
+        std::thread::scope(|scope| {
+            for _ in 0..64 {
+                scope.spawn(|| {
+                    while let Some((mut run, claimed)) = { parts.lock().unwrap().pop() } {
+                        drive(&mut Session::resumed(store.clone(), claimed), &mut run, true);
+                    }
+                });
+            }
+        });
+    });
 }
 
 fn shuffled(mut runs: Vec<RunId>) -> Vec<RunId> {

@@ -55,14 +55,15 @@ mod writer;
 pub use answer::Answer;
 pub use cipher::{Key, RUN_KEY, idempotency_key};
 pub use error::{Error, ErrorCode, Result};
-pub use limits::RunLimits;
+pub use limits::{RunLimits, UsedUp};
 pub use model::{
-    At, Claim, Claimed, Decided, Decision, Lease, NewRun, Record, RunId, Start, Started, Summary, To, Waiting,
+    At, Claim, Claimed, Decided, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started, Summary, To,
+    Waiting,
 };
 pub use policy::{Effect, Policy};
 pub use recorder::Recording;
 pub use recovery::{MOST_TRIES, NoAnswer, Recovery, after_claim, without_answer};
 pub use session::{Beginning, Due, Left, Made, Permit, Session, Taken};
-pub use state::{ACTIONS, Action, Before, STATES, State, To as Leads};
+pub use state::{ACTIONS, Action, Before, STATES, State, Status, To as Leads};
 pub use store::{Options, RETENTION_DAYS, Store};
 pub use writer::Ticket;

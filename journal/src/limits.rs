@@ -1,7 +1,30 @@
 //! The limits of a run as they are stored.
 
 use crate::error::{Error, ErrorCode, Result};
+use ilo_spec::bytes::{ByteReader, ByteSink};
 use ilo_vm::Limits;
+
+/// A limit that can be raised once it is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsedUp {
+    /// The instructions, roughly.
+    Fuel,
+    /// The tool calls.
+    Calls,
+    /// The time in which it works.
+    Time,
+}
+
+impl UsedUp {
+    /// The name that people see.
+    pub fn name(self) -> &'static str {
+        match self {
+            UsedUp::Fuel => "fuel",
+            UsedUp::Calls => "calls",
+            UsedUp::Time => "time",
+        }
+    }
+}
 
 /// The limits of a run: those of the machine, and the time in which it works. Waiting is free.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,9 +70,10 @@ impl RunLimits {
             result_bytes as u64,
             result_nodes as u64,
         ];
-        let mut bytes = vec![VERSION];
-        bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
-        bytes
+        let mut bytes = ByteSink::default();
+        bytes.byte(VERSION);
+        numbers.into_iter().for_each(|number| bytes.varint(number));
+        bytes.into_bytes()
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<RunLimits> {
@@ -58,26 +82,28 @@ impl RunLimits {
         if version > VERSION {
             return Err(Error::new(ErrorCode::NewerVersion, "a newer release has written the run's limits"));
         }
-        let (numbers, []) = rest.as_chunks::<8>() else { return Err(refused()) };
-        let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-        let length = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        match *numbers {
-            [time_ms, fuel, memory, text, items, depth, tool_calls, rollbacks, bytes, nodes] => {
-                let machine = Limits {
-                    fuel,
-                    memory,
-                    text: length(text),
-                    items: length(items),
-                    value_depth: length(depth),
-                    tool_calls,
-                    rollbacks: length(rollbacks),
-                    result_bytes: length(bytes),
-                    result_nodes: length(nodes),
-                };
-                Ok(RunLimits { machine, time_ms })
-            }
-            _ => Err(refused()),
+        let mut rest = ByteReader::new(rest);
+        let mut numbers = [0; 10];
+        for number in &mut numbers {
+            *number = rest.varint().map_err(|_| refused())?;
         }
+        if rest.left() > 0 {
+            return Err(refused());
+        }
+        let length = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let [time_ms, fuel, memory, text, items, depth, tool_calls, rollbacks, bytes, nodes] = numbers;
+        let machine = Limits {
+            fuel,
+            memory,
+            text: length(text),
+            items: length(items),
+            value_depth: length(depth),
+            tool_calls,
+            rollbacks: length(rollbacks),
+            result_bytes: length(bytes),
+            result_nodes: length(nodes),
+        };
+        Ok(RunLimits { machine, time_ms })
     }
 }
 
@@ -95,6 +121,8 @@ mod tests {
         let bytes = limits.to_bytes();
         assert_eq!(RunLimits::from_bytes(&bytes).unwrap(), limits);
         assert!((0..bytes.len()).all(|end| RunLimits::from_bytes(&bytes[..end]).is_err()));
+        let longer: Vec<u8> = bytes.iter().copied().chain([0]).collect();
+        assert_eq!(RunLimits::from_bytes(&longer).unwrap_err().code, ErrorCode::Damaged);
         let newer: Vec<u8> = [2].into_iter().chain(bytes.into_iter().skip(1)).collect();
         assert_eq!(RunLimits::from_bytes(&newer).unwrap_err().code, ErrorCode::NewerVersion);
     }

@@ -3,10 +3,10 @@
 use crate::answer::Answer;
 use crate::cipher::{Cipher, Column, RUN_KEY, idempotency_key};
 use crate::error::{Error, ErrorCode, Result};
-use crate::limits::RunLimits;
+use crate::limits::{RunLimits, UsedUp};
 use crate::policy::Policy;
 use crate::row::{Live, Run};
-use crate::state::{Action, State, To as Leads};
+use crate::state::{Action, State, Status, To as Leads};
 use std::fmt;
 
 /// The number of a run in its journal. Numbers are in the order of starting.
@@ -345,6 +345,48 @@ pub struct Summary {
     pub limits: RunLimits,
     /// Where it is.
     pub at: At,
+}
+
+impl Summary {
+    /// The limit that it has used up, where it waits for a higher one.
+    pub fn used_up(&self) -> Option<UsedUp> {
+        match &self.at {
+            At::Live(live) if live.state == State::Limited => {
+                Some(if live.active_ms >= self.limits.time_ms {
+                    UsedUp::Time
+                } else if live.call >= self.limits.machine.tool_calls {
+                    UsedUp::Calls
+                } else {
+                    UsedUp::Fuel
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Where it is, in a word.
+    pub fn status(&self) -> Status {
+        match &self.at {
+            At::Ended { .. } => Status::Ended,
+            At::Live(live) => live.status(),
+        }
+    }
+}
+
+impl Waiting {
+    /// Where it is, in a word.
+    pub fn status(&self) -> Status {
+        if self.exported { Status::Exported } else { Status::In(self.state) }
+    }
+}
+
+/// Which runs are listed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Listed {
+    /// Only those that have this name for where they are.
+    pub status: Option<Status>,
+    /// Only so many, those that were started last.
+    pub newest: Option<usize>,
 }
 
 /// Where a run is.

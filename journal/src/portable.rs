@@ -95,7 +95,7 @@ pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Imported> {
     source.deserialize_read_exact("main", bytes, bytes.len(), true)?;
     schema::check(&source, cipher)?;
     schema::check_pages(&source)?;
-    let page = tables::page(&source, 0, 2)?;
+    let page = tables::page(&source, None, 0, 2)?;
     let Ok([(run, live)]) = <[_; 1]>::try_from(page) else {
         return Err(refused("the file holds no run, or several; export each by itself"));
     };

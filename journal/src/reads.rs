@@ -2,9 +2,10 @@
 
 use crate::cipher::{Cipher, Column, RUN_KEY, sha256};
 use crate::error::{Error, ErrorCode, Result};
-use crate::row::{DECIDED, Decided, LIVE, Live, RUN, RUN_COLUMNS, Run, signed};
-use crate::state::{Action, STATES, State};
+use crate::row::{DECIDED, Decided, EXPORTED, LIVE, Live, RUN, RUN_COLUMNS, Run, signed};
+use crate::state::{Action, STATES, State, Status};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
+use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Reads the entry of a run.
@@ -103,10 +104,16 @@ pub(crate) fn blocked(
 }
 
 /// Reads pages of runs with their rows, in the order of their numbers.
-pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> Result<Vec<(Run, Option<Live>)>> {
+pub(crate) fn page(
+    connection: &Connection,
+    status: Option<Status>,
+    after: i64,
+    most: usize,
+) -> Result<Vec<(Run, Option<Live>)>> {
     let columns: Vec<String> = LIVE.split(", ").map(|column| format!("live.{}", column.trim())).collect();
+    let (tables, condition) = chosen(status);
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {RUN}, {} FROM run LEFT JOIN live ON live.run = run.id WHERE run.id > ?1 ORDER BY run.id LIMIT ?2",
+        "SELECT {RUN}, {} FROM {tables} WHERE run.id > ?1 AND {condition} ORDER BY run.id LIMIT ?2",
         columns.join(", ")
     ))?;
     let mut rows = statement.query(params![after, signed(most as u64)])?;
@@ -120,6 +127,55 @@ pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> Result<V
         }
         found.push((run, live));
     }
+    Ok(found)
+}
+
+/// The tables, and the condition on their rows, of runs with this status.
+fn chosen(status: Option<Status>) -> (&'static str, String) {
+    let all = "run LEFT JOIN live ON live.run = run.id";
+    // Fewer runs are under way than have ended.
+    let under_way = "live CROSS JOIN run ON run.id = live.run";
+    match status {
+        None => (all, "true".to_owned()),
+        Some(Status::Ended) => (all, "run.ended IS NOT NULL".to_owned()),
+        Some(Status::Exported) => (under_way, format!("live.state >= {EXPORTED}")),
+        Some(Status::In(state)) => {
+            let same = STATES.into_iter().filter(|other| other.name() == state.name());
+            let numbers: Vec<String> = same.map(|state| state.to_number().to_string()).collect();
+            (under_way, format!("live.state IN ({})", numbers.join(", ")))
+        }
+    }
+}
+
+/// A number that is below those of the runs with this status that were started last, so many.
+pub(crate) fn before_newest(connection: &Connection, status: Option<Status>, newest: usize) -> Result<i64> {
+    let (tables, condition) = chosen(status);
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT run.id FROM {tables} WHERE {condition} ORDER BY run.id DESC LIMIT 1 OFFSET ?1"
+    ))?;
+    let found: Option<i64> = statement.query_row([signed(newest as u64)], |row| row.get(0)).optional()?;
+    Ok(found.unwrap_or(0))
+}
+
+/// How many runs there are of each status.
+pub(crate) fn count(connection: &Connection) -> Result<BTreeMap<&'static str, i64>> {
+    // Counted here: SQLite would sort them first.
+    let mut numbers: BTreeMap<i64, i64> = BTreeMap::new();
+    let mut statement = connection.prepare_cached("SELECT state FROM live")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        *numbers.entry(row.get(0)?).or_insert(0) += 1;
+    }
+    let (mut found, mut live) = (BTreeMap::new(), 0);
+    for (number, count) in numbers {
+        let state = State::from_number(number & !EXPORTED).ok_or_else(|| Error::damaged("a state"))?;
+        let status = if number & EXPORTED == 0 { Status::In(state) } else { Status::Exported };
+        *found.entry(status.name()).or_insert(0) += count;
+        live += count;
+    }
+    let all: i64 = connection.query_row("SELECT count(*) FROM run", [], |row| row.get(0))?;
+    found.insert(Status::Ended.name(), all - live);
+    found.retain(|_, count| *count > 0);
     Ok(found)
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Live {
 }
 
 /// Added to the number of the state of a run that was exported.
-const EXPORTED: i64 = 32;
+pub(crate) const EXPORTED: i64 = 32;
 
 /// The columns of `live` in the order in which [`Live::read`] takes them.
 pub(crate) const LIVE: &str = "run, epoch, owner, state, call, tool, policy, digest, tries, active_ms, wake, \

@@ -40,6 +40,17 @@ pub enum Before {
     Answered,
 }
 
+/// Where a run is, as people see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Status {
+    /// It has not ended.
+    In(State),
+    /// It was exported, and goes on elsewhere.
+    Exported,
+    /// It has ended.
+    Ended,
+}
+
 /// What an owner or a person wants to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -230,6 +241,28 @@ impl State {
     pub(crate) fn refuse(self, action: Action, run: &str, call: u64) -> Error {
         let message = format!("run {run} is {self} at call {call}, so {}", action.refused());
         Error::new(ErrorCode::NotNow, message).remedy(self.advice())
+    }
+}
+
+impl Status {
+    /// All that have names of their own.
+    pub fn all() -> impl Iterator<Item = Status> {
+        let named = |state: &State| !matches!(state, State::Blocked(Before::Calling | Before::Answered));
+        STATES.into_iter().filter(named).map(Status::In).chain([Status::Exported, Status::Ended])
+    }
+
+    /// The name that people see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::In(state) => state.name(),
+            Status::Exported => "exported",
+            Status::Ended => "ended",
+        }
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Status> {
+        Status::all().find(|status| status.name() == name)
     }
 }
 

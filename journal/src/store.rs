@@ -6,16 +6,19 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::file;
 use crate::limits::RunLimits;
 use crate::model::{
-    At, Claim, Decided, Decision, Lease, NewRun, Record, RunId, Start, Started, Summary, Waiting, number_of,
+    At, Claim, Decided, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started, Summary, Waiting,
+    number_of,
 };
 use crate::owner::{Owner, Owners};
 use crate::portable;
+use crate::reads;
 use crate::row::{Live, Run};
 use crate::schema;
 use crate::state::State;
 use crate::tables::{self, Prepared, STATEMENTS, Tables};
 use crate::writer::{Ticket, Writer};
 use rusqlite::{Connection, OpenFlags};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -158,13 +161,13 @@ impl Store {
         self.writer.submit(move |tables| tables.release(run, epoch))
     }
 
-    /// Takes a run over, if nobody works on it and nobody else has to act first.
+    /// Takes a run over, if nobody works on it and nobody else has to act first. Who takes many over asks for
+    /// them all before waiting: they are written together.
     ///
-    /// # Errors
-    /// [`ErrorCode::NoRun`], [`ErrorCode::Owned`], or a damaged run.
-    pub fn claim(&self, run: RunId) -> Result<Claim> {
+    /// The ticket gives [`ErrorCode::NoRun`], [`ErrorCode::Owned`], or a damaged run.
+    pub fn claim(&self, run: RunId) -> Ticket<Claim> {
         let (cipher, owners, own) = (self.cipher.clone(), self.owners.clone(), self.owner.id);
-        self.writer.submit(move |tables| tables.claim(&cipher, &owners, own, run.0)).wait()
+        self.writer.submit(move |tables| tables.claim(&cipher, &owners, own, run.0))
     }
 
     /// Writes a person's decision on the call with this number; `who` decides. Returns the state that
@@ -196,14 +199,19 @@ impl Store {
         }
     }
 
-    /// Calls a function with each run, in the order of starting, until it returns false.
+    /// Calls a function with each of these runs, in the order of starting, until it returns false. Some of
+    /// them are in memory at a time.
     ///
     /// # Errors
     /// Damage, at the first run that has it.
-    pub fn list(&self, mut each: impl FnMut(Summary) -> bool) -> Result<()> {
-        let mut after = 0;
+    pub fn list(&self, listed: &Listed, mut each: impl FnMut(Summary) -> bool) -> Result<()> {
+        let &Listed { status, newest } = listed;
+        let mut after = match newest {
+            Some(newest) => reads::before_newest(&self.reader(), status, newest)?,
+            None => 0,
+        };
         loop {
-            let page = tables::page(&self.reader(), after, PAGE)?;
+            let page = tables::page(&self.reader(), status, after, PAGE)?;
             let Some((last, _)) = page.last() else { return Ok(()) };
             after = last.id;
             for (run, live) in page {
@@ -212,6 +220,14 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// How many runs there are, by the name of their status.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn count(&self) -> Result<BTreeMap<&'static str, i64>> {
+        reads::count(&self.reader())
     }
 
     /// The runs that a process may continue now, in the order of starting: they wait for no person and no
@@ -322,7 +338,7 @@ impl Store {
             },
             Some(live) => At::Live(Box::new(Waiting {
                 blocked: match live.state {
-                    State::Blocked(_) => crate::reads::blocked(&self.reader(), &self.cipher, &run, &live)?,
+                    State::Blocked(_) => reads::blocked(&self.reader(), &self.cipher, &run, &live)?,
                     _ => None,
                 },
                 state: live.state,
@@ -462,7 +478,7 @@ impl Store {
             return Err(Error::damaged("a run under way has no entry"));
         }
         let mut problem = None;
-        self.list(|summary| {
+        self.list(&Listed::default(), |summary| {
             let program = self.program(&summary.program);
             let decisions = self.decisions(summary.run);
             problem = program.err().or(decisions.err());

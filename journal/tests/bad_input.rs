@@ -4,7 +4,7 @@
 
 mod support;
 
-use ilo_journal::{Claim, Decision, ErrorCode, Options, RunId, Start, State, Store, To};
+use ilo_journal::{Claim, Decision, ErrorCode, Listed, Options, RunId, Start, State, Store, To};
 use std::fs;
 use std::path::Path;
 use support::{Place, mine, new_run, record, start};
@@ -85,13 +85,13 @@ fn filled(place: &Place) -> Vec<u8> {
 fn told(path: &Path) -> ilo_journal::Result<String> {
     let store = Store::open(path, &Options::default())?;
     let mut told = String::new();
-    store.list(|summary| {
+    store.list(&Listed::default(), |summary| {
         told.extend([format!("{summary:?}\n")]);
         true
     })?;
     for run in 1..=7 {
         told.extend([format!("{:?}\n", store.decisions(RunId(run))?)]);
-        match store.claim(RunId(run)) {
+        match store.claim(RunId(run)).wait() {
             Ok(Claim::Mine(claimed)) => {
                 told.extend([format!("{:?} {:?}\n", claimed.answer, claimed.snapshot)]);
             }
@@ -193,7 +193,7 @@ fn a_log_that_was_cut_off_loses_whole_transactions_only() {
         let other = Place::new();
         fs::write(other.path(), &file).unwrap();
         fs::write(other.folder.path().join("j-wal"), &log[..end]).unwrap();
-        let reached = match other.try_open(&Options::default()).and_then(|store| store.claim(run)) {
+        let reached = match other.try_open(&Options::default()).and_then(|store| store.claim(run).wait()) {
             Ok(Claim::Mine(claimed)) => {
                 assert_eq!(claimed.state, State::Calling);
                 claimed.call
@@ -278,7 +278,7 @@ fn two_paths_of_one_journal_are_one_journal_or_refused() {
     std::os::unix::fs::symlink(place.path(), &link).unwrap();
     let other = Store::open(&link, &Options::default()).unwrap();
     assert_eq!(other.path(), store.path());
-    assert_eq!(other.claim(run).unwrap_err().code, ErrorCode::Owned);
+    assert_eq!(other.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
     drop((store, other));
     let hard = place.folder.path().join("hard");
     fs::hard_link(place.path(), &hard).unwrap();
@@ -302,7 +302,7 @@ fn a_journal_that_another_process_creates_at_the_same_time_is_one_journal() {
     let mut runs = 0;
     place
         .open()
-        .list(|_| {
+        .list(&Listed::default(), |_| {
             runs += 1;
             true
         })
@@ -329,7 +329,7 @@ fn a_run_that_was_never_there_is_an_error_everywhere() {
     let place = Place::new();
     let store = place.open();
     for run in [RunId(0), RunId(-1), RunId(1), RunId(i64::MAX)] {
-        assert_eq!(store.claim(run).unwrap_err().code, ErrorCode::NoRun);
+        assert_eq!(store.claim(run).wait().unwrap_err().code, ErrorCode::NoRun);
         assert_eq!(store.show(run).unwrap_err().code, ErrorCode::NoRun);
         assert_eq!(store.export(run).unwrap_err().code, ErrorCode::NoRun);
         assert_eq!(store.resolve(run, Some(1), &Decision::Retry, "ann").unwrap_err().code, ErrorCode::NoRun);

@@ -3,7 +3,8 @@
 mod support;
 
 use ilo_journal::{
-    Answer, At, Claim, Decision, ErrorCode, Key, Options, Policy, RunLimits, Start, State, Store, To,
+    Answer, At, Claim, Decision, ErrorCode, Key, Listed, Options, Policy, RunLimits, Start, State, Status,
+    Store, Summary, To,
 };
 use std::fs;
 use support::{CHANGES, Place, mine, new_run, record, start};
@@ -30,7 +31,7 @@ fn a_run_is_there_when_the_journal_is_opened_again() {
     store.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
     drop(store);
     let store = place.open();
-    let Claim::Ended { outcome } = store.claim(run).unwrap() else { panic!("it has ended") };
+    let Claim::Ended { outcome } = store.claim(run).wait().unwrap() else { panic!("it has ended") };
     assert_eq!(outcome, b"{\"status\":\"ok\"}");
     assert_eq!(store.find("order").unwrap(), run);
     assert_eq!(store.find("1").unwrap(), run);
@@ -67,8 +68,8 @@ fn a_run_has_one_owner_and_who_has_lost_it_writes_nothing() {
     let place = Place::new();
     let (one, other) = (place.open(), place.open());
     let (run, mut lease) = start(&one, None, To::Calling);
-    assert_eq!(other.claim(run).unwrap_err().code, ErrorCode::Owned);
-    assert_eq!(one.claim(run).unwrap_err().code, ErrorCode::Owned);
+    assert_eq!(other.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
+    assert_eq!(one.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
     // Given back, it is the other's, and the first one's lease is worth nothing.
     one.release(&lease).wait().unwrap();
     let claimed = mine(&other, run);
@@ -79,7 +80,7 @@ fn a_run_has_one_owner_and_who_has_lost_it_writes_nothing() {
     assert_eq!((claimed.state, claimed.call), (State::Calling, 1));
     other.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
     drop(one);
-    let Claim::Ended { outcome } = other.claim(run).unwrap() else { panic!("it has ended") };
+    let Claim::Ended { outcome } = other.claim(run).wait().unwrap() else { panic!("it has ended") };
     assert_eq!(outcome, b"{\"status\":\"ok\"}");
 }
 
@@ -102,7 +103,7 @@ fn an_approval_lets_the_call_be_made_and_holds_for_that_call_and_policy_only() {
     let store = place.open();
     let (run, lease) = start(&store, None, To::Asking);
     drop(lease);
-    let Claim::Waits { state: State::Asking, call: 1, wake: None } = store.claim(run).unwrap() else {
+    let Claim::Waits { state: State::Asking, call: 1, wake: None } = store.claim(run).wait().unwrap() else {
         panic!("it waits for a person")
     };
     let refused = |call, decision: Decision| store.resolve(run, call, &decision, "ann").unwrap_err().code;
@@ -196,7 +197,10 @@ fn a_run_sleeps_until_its_time() {
     let place = Place::new();
     let store = place.open();
     let (run, _) = start(&store, None, To::Sleeping { until: i64::MAX });
-    assert!(matches!(store.claim(run).unwrap(), Claim::Waits { state: State::Sleeping, wake: Some(_), .. }));
+    assert!(matches!(
+        store.claim(run).wait().unwrap(),
+        Claim::Waits { state: State::Sleeping, wake: Some(_), .. }
+    ));
     let (run, _) = start(&store, None, To::Sleeping { until: 1 });
     let claimed = mine(&store, run);
     assert_eq!((claimed.state, claimed.answer), (State::Answered, Some(Answer::Ok("null".into()))));
@@ -214,7 +218,7 @@ fn an_exported_run_goes_on_in_one_journal_only_and_may_come_back() {
     let bytes = one.export(run).unwrap();
     // Nothing was written to a file yet: a second export gives the run again.
     let bytes_again = one.export(run).unwrap();
-    assert_eq!(one.claim(run).unwrap_err().code, ErrorCode::NotNow);
+    assert_eq!(one.claim(run).wait().unwrap_err().code, ErrorCode::NotNow);
     assert_eq!(one.resolve(run, Some(1), &Decision::Retry, "ann").unwrap_err().code, ErrorCode::NotNow);
     let moved = other.import(&bytes_again).unwrap();
     assert_eq!(other.import(&bytes).unwrap_err().code, ErrorCode::AlreadyHere);
@@ -250,7 +254,7 @@ fn an_import_believes_nothing() {
         if let Ok(imported) = other.import(&flipped) {
             // The byte was one that nothing reads.
             assert!(matches!(
-                other.claim(imported).unwrap(),
+                other.claim(imported).wait().unwrap(),
                 Claim::Waits { state: State::Asking, call: 1, .. }
             ));
             drop(other);
@@ -303,7 +307,7 @@ fn secrets_are_in_no_file_when_there_is_a_key() {
     }
     assert!(files >= 3, "the journal, its log and the exported run");
     assert!(
-        matches!(store.claim(started.run).unwrap(), Claim::Ended { outcome } if outcome.ends_with(b"\"}"))
+        matches!(store.claim(started.run).wait().unwrap(), Claim::Ended { outcome } if outcome.ends_with(b"\"}"))
     );
     drop(store);
     for key in [None, Some(Key::from_bytes([8; 32]))] {
@@ -354,7 +358,7 @@ fn runs_that_ended_long_ago_are_removed_and_others_stay() {
     assert_eq!(store.prune(0).unwrap(), 3);
     let mut left = Vec::new();
     store
-        .list(|summary| {
+        .list(&Listed::default(), |summary| {
             left.push(summary.run);
             true
         })
@@ -393,4 +397,44 @@ fn what_the_state_does_not_allow_is_refused_before_it_is_queued() {
     let begun = store.start(&new_run(None, &limits), &Start::Call(record(To::Doubt, 1)));
     assert_eq!(begun.unwrap_err().code, ErrorCode::Value);
     assert_eq!(store.end(lease, b"{}").unwrap_err().code, ErrorCode::NotNow);
+}
+
+#[test]
+fn runs_are_listed_by_where_they_are_and_the_last_of_them_alone() {
+    let place = Place::new();
+    let store = place.open();
+    let listed = |status: Option<&str>, newest| {
+        let status = status.map(|name| Status::named(name).unwrap());
+        let mut found = Vec::new();
+        let each = |summary: Summary| {
+            found.push(summary.run.0);
+            true
+        };
+        store.list(&Listed { status, newest }, each).unwrap();
+        found
+    };
+    // Runs 1, 4, 7, … ask; 2, 5, 8, … are in doubt; 3, 6, 9, … have ended.
+    for _ in 0..340 {
+        start(&store, None, To::Asking);
+        let (_, mut lease) = start(&store, None, To::Calling);
+        store.record(&mut lease, &record(To::Doubt, 1)).unwrap().wait().unwrap();
+        let (_, lease) = start(&store, None, To::Calling);
+        store.end(lease, b"{}").unwrap().wait().unwrap();
+    }
+    store.export(ilo_journal::RunId(1)).unwrap();
+    store.block(start(&store, None, To::Ready).0, "a tool is missing").unwrap();
+    let every = |first: i64| (first..=1020).step_by(3).collect::<Vec<_>>();
+    assert_eq!(listed(None, None), (1..=1021).collect::<Vec<_>>());
+    assert_eq!(listed(Some("asking"), None), every(4));
+    assert_eq!(listed(Some("doubt"), None), every(2));
+    assert_eq!(listed(Some("ended"), None), every(3));
+    assert_eq!(listed(Some("exported"), None), [1]);
+    assert_eq!(listed(Some("sleeping"), None), [0; 0]);
+    assert_eq!(listed(None, Some(3)), [1019, 1020, 1021]);
+    assert_eq!(listed(Some("doubt"), Some(2)), [1016, 1019]);
+    assert_eq!(listed(Some("ended"), Some(2)), [1017, 1020]);
+    assert_eq!(listed(Some("doubt"), Some(1_000)), every(2));
+    assert_eq!(listed(None, Some(0)), [0; 0]);
+    let expected = [("asking", 339), ("doubt", 340), ("ended", 340), ("exported", 1), ("ready", 1)];
+    assert_eq!(store.count().unwrap(), expected.into());
 }

@@ -468,7 +468,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let keeps = matches!(apply.function, Pure::Sort | Pure::Reverse | Pure::Slice);
         let kept = first.filter(|first| keeps && first.ty.lists > 0);
         let known = rules::gives(word, ty(first), None)?;
-        Some(kept.map_or(ValueInfo::held(known), |kept| ValueInfo { ty: known, ..kept }))
+        // A type that is that of the first operand holds as far as that one does.
+        let alone = rules::gives(word, None, None);
+        let held = alone == Some(known) || first.is_none_or(|first| first.held);
+        let given = ValueInfo { held: held || known == Inferred::ANY, ..ValueInfo::held(known) };
+        Some(kept.map_or(given, |kept| ValueInfo { ty: known, ..kept }))
     }
 
     fn fields(&mut self, fields: &[Field<'a>]) {

@@ -135,12 +135,24 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             self.values.code.settle();
         }
         match statement.kind {
-            StmtKind::Let { slot, value: Bound::Expr(value), .. } => self.bind(slot, &value)?,
+            StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
+                self.bind(slot, &value)?;
+                // A call that an expression ends with is no call that a ROLLBACK can be right behind.
+                if !matches!(value.kind, ExprKind::Call(_)) {
+                    self.values.code.settle();
+                }
+            }
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
                 let then = self.put(slot);
                 return self.control(control, then);
             }
-            StmtKind::Value(value) => return self.give(&value, then),
+            StmtKind::Value(value) => {
+                let end = self.give(&value, then)?;
+                if !matches!(value.kind, ExprKind::Call(_)) {
+                    self.values.code.settle();
+                }
+                return Ok(end);
+            }
             StmtKind::Return(crate::ast::ReturnKind::Err, value) | StmtKind::Fail(value) => {
                 let src = self.values.expr(&value, Want::Any)?.read();
                 self.values.code.emit_at(Op::Fail { src }, statement.span.start);

@@ -14,8 +14,8 @@ use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
 use ilo_drive::run::data_of;
 use ilo_journal::{
-    At, Beginning, Claim, Claimed, Decision, Error, Key, Left, Options, Recording, RunId, RunLimits, State,
-    Summary,
+    At, Beginning, Claim, Claimed, Decision, Error, Key, Left, Listed, Options, Recording, RunId, RunLimits,
+    State, Status, Summary,
 };
 use ilo_vm::{Limits, Program};
 use pyo3::IntoPyObjectExt;
@@ -164,11 +164,10 @@ impl Store {
     fn list(&self, py: Python<'_>, state: Option<&str>) -> PyResult<Vec<JournalRun>> {
         let store = self.open(py)?;
         let (mut found, mut programs) = (Vec::new(), HashMap::new());
+        let status = state.map(|state| Status::named(state).ok_or_else(|| unknown_state(state))).transpose()?;
         let listed = py.detach(|| {
-            store.list(|summary| {
-                if state.is_none_or(|state| state == state_of(&summary)) {
-                    found.push(summary);
-                }
+            store.list(&Listed { status, newest: None }, |summary| {
+                found.push(summary);
                 true
             })
         });
@@ -301,7 +300,7 @@ impl Store {
                 }
             }
         }
-        match py.detach(|| store.claim(RunId(run))).map_err(fails(py))? {
+        match py.detach(|| store.claim(RunId(run)).wait()).map_err(fails(py))? {
             Claim::Mine(claimed) => claimed_run(py, &store, *claimed)?.into_py_any(py),
             Claim::Ended { outcome } => stored(py, &outcome),
             Claim::Waits { state, call, .. } => {
@@ -354,12 +353,10 @@ fn claimed_run(
     Ok((Run::new(run, limits.machine), session))
 }
 
-fn state_of(summary: &Summary) -> &'static str {
-    match &summary.at {
-        At::Ended { .. } => "ended",
-        At::Live(live) if live.exported => "exported",
-        At::Live(live) => live.state.name(),
-    }
+/// The error for a word that is no state.
+fn unknown_state(found: &str) -> PyErr {
+    let names: Vec<&str> = Status::all().map(Status::name).collect();
+    PyValueError::new_err(format!("expected one of {}; found `{found}`", names.join(", ")))
 }
 
 /// Programs that were loaded, by their hash.
@@ -372,7 +369,7 @@ fn shown(
     programs: &mut Programs,
     summary: Summary,
 ) -> PyResult<JournalRun> {
-    let state = state_of(&summary);
+    let state = summary.status().name();
     let mut shown = JournalRun {
         run: summary.run.0,
         name: summary.name,

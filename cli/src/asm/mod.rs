@@ -11,6 +11,7 @@ mod dis;
 mod explain;
 mod fix;
 mod fmt;
+mod grammar;
 mod graph;
 mod input;
 #[cfg(feature = "lsp")]
@@ -60,6 +61,8 @@ enum Verb {
     Lsp(lsp::Args),
     /// Lists what may follow the beginning of a program in ID text
     Next(next::Args),
+    /// Prints a grammar of programs for an engine of constrained decoding
+    Grammar(grammar::Args),
     /// Explains an error code, with a wrong and a right example
     Explain(explain::Args),
     /// Prints a script that lets a shell complete this program's options
@@ -103,6 +106,7 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "lsp")]
         Verb::Lsp(args) => lsp::run(&args),
         Verb::Next(args) => next::run(&args),
+        Verb::Grammar(args) => grammar::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Completions(args) => print(&completions::script(&args, Cli::command())),
         Verb::Man(args) => man::page(&args, Cli::command()).and_then(|page| print(&page)),

@@ -103,9 +103,19 @@ fn a_run_that_has_used_up_its_calls_gets_more_or_is_cancelled() {
     for verb in ["more", "cancel"] {
         let output = place.start(&["--name", verb, "--max-calls", "1"]);
         assert_eq!(code(&output), 4, "{}", error(&output));
-        assert_eq!(json_of(&output)["reason"], "limited");
+        assert_eq!(
+            (&json_of(&output)["reason"], &json_of(&output)["limit"]),
+            (&json!("limited"), &json!("calls"))
+        );
+        assert!(error(&output).contains("ilo-vm resume "), "{}", error(&output));
+        assert!(error(&output).contains(" --calls 2 --journal j\n"), "{}", error(&output));
     }
     assert_eq!(place.tools_called(), ["pay", "pay"]);
+    let output = place.start(&["--name", "fuel", "--fuel", "8"]);
+    assert_eq!(json_of(&output)["limit"], "fuel", "{}", error(&output));
+    assert!(error(&output).contains(" --fuel 16 --journal j\n"), "{}", error(&output));
+    assert_eq!(json_of(&place.runs(&["list", "--json", "--limit", "1"]))["limit"], "fuel");
+    assert_eq!(code(&place.runs(&["cancel", "fuel"])), 0);
     let output = place.resume(&["more", "--calls", "10"]);
     assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}), "{}", error(&output));
     assert_eq!(code(&place.runs(&["cancel", "cancel"])), 0);

@@ -1,9 +1,12 @@
 //! Runs that sleep, or wait for an answer or for tools: they hold no thread and outlive the process.
 
 use super::support::{Place, code, error, json_of, kill, signal, spawn, wait_for};
+use ilo_journal::{Effect, NewRun, Options, Policy, Record, RunLimits, Start, Store, To};
 use rustix::process::Signal;
 use serde_json::json;
 use std::fs;
+use std::process::Output;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 const WAITS: &str = "
@@ -262,14 +265,40 @@ fn the_list_has_the_command_to_type_next_beside_each_run_that_waits() {
 }
 
 #[test]
-fn a_run_that_this_release_cannot_read_is_reported_and_stays_as_it_is() {
-    use ilo_journal::{Effect, NewRun, Options, Policy, Record, RunLimits, Start, Store, To};
+fn a_long_list_shows_the_last_runs_and_says_how_many_more_there_are() {
     let place = Place::new("", "");
     let store = Store::open(&place.0.path().join("j"), &Options::default()).unwrap();
-    let limits = RunLimits::default();
-    let program = [&ilo_spec::encode::MAGIC[..], &[0xff; 8]].concat();
-    let new = NewRun { name: None, input: b"", program: &program, function: "f", limits: &limits };
-    let record = Record {
+    for _ in 0..130 {
+        drop(store.start(&unreadable(), &Start::Call(ready())).unwrap().wait().unwrap());
+    }
+    drop(store);
+    let lines = |output: &Output| String::from_utf8_lossy(&output.stdout).lines().count();
+    let listed = place.runs(&["list"]);
+    assert_eq!(lines(&listed), 101, "the head and the runs");
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("\n31 "), "{listed:?}");
+    assert!(
+        error(&listed).starts_with("30 more runs that were started earlier, 130 ready in all\n"),
+        "{listed:?}"
+    );
+    assert!(error(&listed).contains("--limit N"), "{listed:?}");
+    let all = place.runs(&["list", "--limit", "130"]);
+    assert_eq!((lines(&all), error(&all).as_str()), (131, ""));
+    assert_eq!(lines(&place.runs(&["list", "--json"])), 130);
+    assert_eq!(lines(&place.runs(&["list", "--json", "--limit", "7"])), 7);
+    assert_eq!(error(&place.runs(&["list", "--state", "doubt"])), "no runs\n");
+    let wrong = place.runs(&["list", "--state", "doubtful"]);
+    assert_eq!(code(&wrong), 2);
+    assert!(error(&wrong).contains("doubt"), "{wrong:?}");
+}
+
+fn unreadable() -> NewRun<'static> {
+    static LIMITS: LazyLock<RunLimits> = LazyLock::new(RunLimits::default);
+    static PROGRAM: LazyLock<Vec<u8>> = LazyLock::new(|| [&ilo_spec::encode::MAGIC[..], &[0xff; 8]].concat());
+    NewRun { name: None, input: b"", program: &PROGRAM, function: "f", limits: &LIMITS }
+}
+
+fn ready() -> Record<'static> {
+    Record {
         to: To::Ready,
         call: 1,
         tool: "pay",
@@ -278,8 +307,14 @@ fn a_run_that_this_release_cannot_read_is_reported_and_stays_as_it_is() {
         active_ms: 0,
         snapshot: b"of a later release",
         answer: None,
-    };
-    drop(store.start(&new, &Start::Call(record)).unwrap().wait().unwrap());
+    }
+}
+
+#[test]
+fn a_run_that_this_release_cannot_read_is_reported_and_stays_as_it_is() {
+    let place = Place::new("", "");
+    let store = Store::open(&place.0.path().join("j"), &Options::default()).unwrap();
+    drop(store.start(&unreadable(), &Start::Call(ready())).unwrap().wait().unwrap());
     drop(store);
     let before = json_of(&place.runs(&["show", "1", "--json"]));
     for _ in 0..2 {
@@ -290,4 +325,29 @@ fn a_run_that_this_release_cannot_read_is_reported_and_stays_as_it_is() {
     }
     assert_eq!(json_of(&place.runs(&["show", "1", "--json"])), before);
     assert!(place.done().is_empty());
+}
+
+#[test]
+fn a_damaged_run_does_not_keep_the_others_from_going_on() {
+    let place = Place::new("", ", \"confirm\": true");
+    for run in ["1", "2"] {
+        assert_eq!(code(&place.start(&[])), 4);
+        assert_eq!(code(&place.runs(&["approve", run, "--call", "2"])), 0);
+    }
+    let path = place.0.path().join("j");
+    let whole = fs::read(&path).unwrap();
+    // One of the places where the name of the tool is belongs to run 1 alone.
+    let at = whole.windows(4).enumerate().filter(|(_, found)| found == b"ship").map(|(at, _)| at);
+    let damaged = at.into_iter().find(|&at| {
+        let mut bytes = whole.clone();
+        bytes[at] = b'S';
+        fs::write(&path, bytes).unwrap();
+        let shown = |run| error(&place.runs(&["show", run]));
+        shown("1").starts_with("error[journal-damaged]") && shown("2").is_empty()
+    });
+    assert!(damaged.is_some(), "the row is found");
+    let output = place.resume(&[]);
+    assert_eq!((code(&output), json_of(&output)), (2, json!({"status": "ok", "value": 7})));
+    let told = error(&output);
+    assert!(told.starts_with("error[journal-damaged]") && told.contains(" run 1"), "{told}");
 }

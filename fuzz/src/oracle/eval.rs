@@ -54,8 +54,9 @@ pub(super) struct Machine<'f, 's, 'w, 't> {
     not_rolled_back: Vec<String>,
     /// How many tools were called, by entries as well.
     calls: u64,
-    /// The tool whose call a ROLLBACK that comes next is one step with (4.7.2).
-    sent: Option<String>,
+    /// The tool whose call a ROLLBACK that comes next is one step with, and the slot that the call is bound
+    /// to (4.7.2).
+    sent: Option<(String, Option<Slot>)>,
     /// Whether a ROLLBACK has come since, so that a MATCH is no longer right behind the call.
     registered: bool,
     pub(super) steps: u64,
@@ -227,7 +228,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         let arguments = self.arguments(frame, call);
         if let (Err(Exit::Failure(..) | Exit::End(Ending::Fault { .. })), Some(tool)) = (&arguments, &covered)
         {
-            self.not_rolled_back.push(tool.clone());
+            self.not_rolled_back.push(tool.0.clone());
         }
         let json = self.joined(render::arguments(&arguments?))?;
         self.entries.push((call.tool.text.to_owned(), json));
@@ -236,9 +237,9 @@ impl<'f> Machine<'f, '_, '_, '_> {
     }
 
     /// After a statement that is a call: whether a ROLLBACK right behind it is one step with it.
-    fn sends(&mut self, call: &Call<'f>) {
+    fn sends(&mut self, call: &Call<'f>, slot: Option<Slot>) {
         let own = self.file.functions.iter().any(|function| function.name.text == call.tool.text);
-        (self.sent, self.registered) = ((!own).then(|| call.tool.text.to_owned()), false);
+        (self.sent, self.registered) = ((!own).then(|| (call.tool.text.to_owned(), slot)), false);
     }
 
     pub(super) fn step(&mut self) -> Result<(), Exit> {
@@ -295,7 +296,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
             StmtKind::Let { slot, value, .. } => {
                 self.bind(frame, *slot, value)?;
                 if let Bound::Expr(Expr { kind: ExprKind::Call(call), .. }) = value {
-                    self.sends(call);
+                    self.sends(call, Some(*slot));
                 }
                 Ok(None)
             }
@@ -307,7 +308,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 let value = self.expr(frame, expr)?;
                 frame.given = expr.span;
                 if let ExprKind::Call(call) = expr.kind {
-                    self.sends(call);
+                    self.sends(call, None);
                 }
                 Ok(Some(value))
             }
@@ -404,7 +405,8 @@ impl<'f> Machine<'f, '_, '_, '_> {
     fn take_apart(&mut self, frame: &mut Frame<'f>, node: &Match<'f>) -> Result<Option<Value>, Exit> {
         let cell = std::mem::replace(&mut frame.cells[node.slot.0 as usize], Cell::Unset);
         let Cell::Checked(result) = cell else { return Err(broken("a MATCH of a slot that is not checked")) };
-        if result.is_err() || self.registered {
+        let of_call = self.sent.as_ref().is_some_and(|sent| sent.1 == Some(node.slot));
+        if result.is_err() || self.registered || !of_call {
             self.sent = None;
         }
         let arm = |this: &mut Self, frame: &mut Frame<'f>, arm: &Arm<'f>, value| {

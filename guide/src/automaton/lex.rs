@@ -15,8 +15,8 @@ use std::sync::OnceLock;
 pub(crate) const LINE: usize = 32 << 10;
 /// The levels that a line may have.
 pub(crate) const LEVELS: u8 = 14;
-/// The digits that are tried behind a number which is the key of another case: with so many it can become more
-/// numbers than a MATCH_MAP has cases.
+/// The digits that are tried behind a number which is the key of another case: with so many it can become
+/// more numbers than a MATCH_MAP has cases.
 pub(crate) const KEY: usize = 2;
 /// The most bytes of a word.
 const LONGEST_WORD: usize = 16;

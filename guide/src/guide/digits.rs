@@ -1,5 +1,5 @@
-//! Masks of the tokens that are digits alone: by tables where any number may be written, by members where only
-//! some integers may.
+//! Masks of the tokens that are digits alone: by tables where any number may be written, by members where
+//! only some integers may.
 
 use crate::automaton::integers::Integers;
 use crate::automaton::keys::Numbers;

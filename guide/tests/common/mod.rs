@@ -6,6 +6,9 @@ use ilo_asm::catalog::{Catalog, Tool};
 use ilo_guide::{Guide, Node};
 use serde_json::{Value, json};
 
+pub mod recognise;
+pub mod samples;
+
 /// Random numbers that a seed decides.
 pub struct Random(u64);
 

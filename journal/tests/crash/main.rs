@@ -11,7 +11,7 @@ mod system_calls;
 mod worker;
 mod world;
 
-use ilo_journal::{Answer, At, Decision, Effect, ErrorCode, Options, State, Store};
+use ilo_journal::{Answer, At, Decision, Effect, ErrorCode, Listed, Options, State, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -131,7 +131,7 @@ fn spawn(folder: &Path, seed: u64) -> Child {
 fn decide(store: &Store, folder: &Path, runs: u64, counts: &mut Counts) -> bool {
     let (mut waiting, mut ended) = (Vec::new(), 0);
     store
-        .list(|summary| {
+        .list(&Listed::default(), |summary| {
             match summary.at {
                 At::Ended { .. } => ended += 1,
                 At::Live(live) => waiting.push((summary.run, live)),

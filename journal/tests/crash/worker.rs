@@ -51,7 +51,7 @@ pub fn run(folder: &Path, runs: u64, seed: u64) {
 }
 
 fn resume(store: &Arc<Store>, run: RunId, log: &Log<'_>, random: &mut Random) {
-    let claimed = match store.claim(run) {
+    let claimed = match store.claim(run).wait() {
         Ok(Claim::Mine(claimed)) => *claimed,
         Ok(Claim::Waits { .. } | Claim::Ended { .. }) => return,
         Err(error) => {

@@ -59,7 +59,7 @@ pub fn start(store: &Store, name: Option<&str>, to: To) -> (RunId, Lease) {
 
 /// Takes a run over.
 pub fn mine(store: &Store, run: RunId) -> Box<Claimed> {
-    match store.claim(run).unwrap() {
+    match store.claim(run).wait().unwrap() {
         Claim::Mine(claimed) => claimed,
         other => panic!("{other:?}"),
     }

@@ -56,7 +56,7 @@ impl Driver<'_> {
     pub(crate) fn resume(&mut self, run: RunId) -> Result<Exit, Refused> {
         let mut next = run;
         loop {
-            let then = match self.store.claim(next)? {
+            let then = match self.store.claim(next).wait()? {
                 Claim::Mine(claimed) => self.claimed(*claimed)?,
                 Claim::Ended { outcome } => Then::Exit(show_stored(&outcome)?),
                 Claim::Waits { state, call, wake } => self.waits(next, state, call, wake)?,
@@ -85,7 +85,7 @@ impl Driver<'_> {
         {
             return Ok(Then::Again(*run));
         }
-        suspended(left, name, self.journal).map(Then::Exit)
+        suspended(&self.store, left, name, self.journal).map(Then::Exit)
     }
 
     /// Waits until a run wakes, where that is soon; false if it is not, or a signal came.

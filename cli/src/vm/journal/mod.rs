@@ -9,7 +9,7 @@ mod shown;
 
 use super::{Exit, Refused, output};
 use ilo_host::problem::Problem;
-use ilo_journal::{Error, Key, Left, Options, State, Store};
+use ilo_journal::{At, Error, Key, Left, Options, State, Store, Summary, UsedUp};
 use ilo_spec::error::Code;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -133,32 +133,52 @@ fn reason(state: State) -> &'static str {
 }
 
 /// The commands of which a person types one next.
-fn next_commands(state: State, run: i64, call: u64) -> Vec<String> {
-    let of = |verb: &str, rest: &str| format!("runs {verb} {run} --call {call}{rest}");
-    match state {
+fn next_commands(summary: &Summary) -> Vec<String> {
+    let At::Live(live) = &summary.at else { return Vec::new() };
+    let run = summary.run;
+    let of = |verb: &str, rest: &str| format!("runs {verb} {run} --call {}{rest}", live.call);
+    match live.state {
+        _ if live.exported => Vec::new(),
         State::Doubt => vec![of("answer", " --value JSON"), of("fail", " --message TEXT"), of("retry", "")],
         State::Asking => vec![of("approve", ""), of("deny", "")],
         State::Deferred => vec![of("answer", " --value JSON"), of("fail", " --message TEXT")],
-        State::Limited => vec![format!("resume {run} --fuel N"), format!("runs cancel {run}")],
+        State::Limited => {
+            let more = more(summary);
+            vec![format!("resume {run}{more}"), format!("runs cancel {run}")]
+        }
         State::Ready | State::Calling | State::Answered | State::Sleeping | State::Blocked(_) => {
             vec![format!("resume {run}")]
         }
     }
 }
 
+/// The option that doubles the limit that a run has used up.
+fn more(summary: &Summary) -> String {
+    let limits = &summary.limits;
+    let (name, limit) = match summary.used_up() {
+        None => return String::new(),
+        Some(used @ UsedUp::Fuel) => (used.name(), limits.machine.fuel),
+        Some(used @ UsedUp::Calls) => (used.name(), limits.machine.tool_calls),
+        Some(used @ UsedUp::Time) => (used.name(), limits.time_ms),
+    };
+    format!(" --{name} {}", limit.saturating_mul(2).max(1))
+}
+
 /// Prints that a run waits, as one line of JSON, and for people what to type next.
-fn suspended(left: &Left, name: Option<&str>, journal: &Path) -> Result<Exit, Refused> {
+fn suspended(store: &Store, left: &Left, name: Option<&str>, journal: &Path) -> Result<Exit, Refused> {
     let Left::Waits { run, state, call, tool, arguments, wake } = left else { return Ok(Exit::Suspended) };
     let name = name.map_or(String::new(), |name| format!(",\"name\":{}", shown::quoted(name)));
     let reason = reason(*state);
     let tool = shown::quoted(tool);
     let wake = wake.map(shown::time);
     let when = wake.as_ref().map_or_else(String::new, |wake| format!(",\"wake\":\"{wake}\""));
+    let summary = store.show(*run)?;
+    let limit = summary.used_up().map_or_else(String::new, |used| format!(",\"limit\":\"{}\"", used.name()));
     let line = format!(
-        "{{\"status\":\"suspended\",\"run\":{run}{name},\"reason\":\"{reason}\"{when},\
+        "{{\"status\":\"suspended\",\"run\":{run}{name},\"reason\":\"{reason}\"{limit}{when},\
          \"call\":{{\"number\":{call},\"tool\":{tool},\"args\":{arguments}}}}}\n"
     );
-    let next = next_commands(*state, run.0, *call);
+    let next = next_commands(&summary);
     let advice = match wake {
         Some(wake) => format!("it sleeps until {wake}; `resume --watch` wakes it then"),
         None => state.advice().to_owned(),

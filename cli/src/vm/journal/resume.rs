@@ -8,10 +8,10 @@ use super::{Place, open, person, shown};
 use ilo_host::problem::Problem;
 use ilo_host::run::{CallSlots, Options};
 use ilo_host::tools::Tools;
-use ilo_journal::{At, Decision, Error, ErrorCode, RunId, State, Store};
+use ilo_journal::{At, Decision, Error, ErrorCode, RunId, State, Store, Summary};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -113,16 +113,24 @@ struct Work<'a> {
 impl Work<'_> {
     /// Continues these runs as far as they go.
     fn pass(&mut self, runs: &[RunId]) -> Result<(), Refused> {
-        let programs = runs.iter().map(|&run| self.store.program(&self.store.show(run)?.program));
-        let programs = programs.collect::<ilo_journal::Result<Vec<_>>>()?;
-        let all = || programs.iter().map(Vec::as_slice);
+        // Each program once: a million runs may have the same. What cannot be read is reported below.
+        let mut programs = HashMap::new();
+        for &run in runs {
+            if let Ok(Summary { program: hash, .. }) = self.store.show(run)
+                && !programs.contains_key(&hash)
+                && let Ok(program) = self.store.program(&hash)
+            {
+                programs.insert(hash, program);
+            }
+        }
+        let all = || programs.values().map(Vec::as_slice);
         load::connect(all(), &self.args.files, &mut self.tools)?;
         if self.args.lock.writes() {
             let names = load::names(all(), &self.args.files);
             self.args.lock.hold(&self.tools, names.iter().map(String::as_str))?;
         }
-        for (&run, program) in runs.iter().zip(&programs) {
-            let exit = match self.one(run, program) {
+        for &run in runs {
+            let exit = match self.one(run) {
                 // Of all runs, those that another process has are its own business.
                 Err(Refused::Journal(error))
                     if self.args.runs.is_empty()
@@ -144,8 +152,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn one(&mut self, run: RunId, program: &[u8]) -> Result<Exit, Refused> {
-        if let Some(obstacle) = self.obstacle(run, program)? {
+    fn one(&mut self, run: RunId) -> Result<Exit, Refused> {
+        if let Some(obstacle) = self.obstacle(run)? {
             return self.blocked(run, &obstacle);
         }
         self.args.more.give(&self.store, run)?;
@@ -166,16 +174,17 @@ impl Work<'_> {
     }
 
     /// What is in the way of a run that is to call tools now.
-    fn obstacle(&self, run: RunId, program: &[u8]) -> Result<Option<Obstacle>, Refused> {
+    fn obstacle(&self, run: RunId) -> Result<Option<Obstacle>, Refused> {
         let summary = self.store.show(run)?;
         let At::Live(live) = &summary.at else { return Ok(None) };
         if !live.state.is_for_owners() && live.state != State::Sleeping || live.exported {
             return Ok(None);
         }
-        if let Err(why) = shown::restored(program, &summary, live) {
+        let program = self.store.program(&summary.program)?;
+        if let Err(why) = shown::restored(&program, &summary, live) {
             return Ok(Some(Obstacle::Release(why)));
         }
-        let names = load::names([program], &self.args.files);
+        let names = load::names([program.as_slice()], &self.args.files);
         let missing = self.tools.problems(names.iter().map(String::as_str));
         if !missing.is_empty() {
             return Ok(Some(Obstacle::Tools("missing-tool", missing)));

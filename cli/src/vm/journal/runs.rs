@@ -3,15 +3,20 @@
 use super::super::{Exit, Refused, output};
 use super::shown::{self, Programs, quoted, time};
 use super::{Place, next_commands, open, person};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ilo_host::file;
 use ilo_host::problem::{Problem, shortened};
-use ilo_journal::{At, Decision, State, Store, Summary, Waiting};
+use ilo_journal::{At, Decision, Listed, State, Status, Store, Summary, Waiting};
 use ilo_spec::error::Code;
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+/// Rows of a table that are shown where no number is given.
+const ROWS: usize = 100;
+/// Rows that are laid out, and in memory, at once; each block of a longer table has its own head.
+const BLOCK: usize = 1000;
 /// Characters of the arguments in a row.
 const ARGUMENTS: usize = 48;
 
@@ -64,8 +69,11 @@ struct ListArgs {
     #[command(flatten)]
     place: Place,
     /// Only runs in this state
-    #[arg(long, value_name = "STATE")]
-    state: Option<String>,
+    #[arg(long, value_name = "STATE", value_parser = status())]
+    state: Option<Status>,
+    /// At most so many runs, those that were started last [default: 100; with --json all]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
     /// A line of JSON for each run
     #[arg(long)]
     json: bool,
@@ -180,46 +188,72 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
     }
 }
 
+fn status() -> impl TypedValueParser<Value = Status> {
+    let names = Status::all().map(Status::name);
+    PossibleValuesParser::new(names).try_map(|name| Status::named(&name).ok_or("no state has this name"))
+}
+
 fn list(args: &ListArgs) -> Result<Exit, Refused> {
     let store = open(&args.place.journal, &args.place.key, false)?;
-    let mut view = View { store: &store, journal: &args.place.journal, programs: Programs::default() };
-    let head = ["RUN", "NAME", "STATE", "SINCE", "CALL", "NEXT"].map(str::to_owned);
-    let (mut rows, mut lines, mut printed) = (vec![head.to_vec()], String::new(), Ok(Exit::Ok));
-    let person = std::io::stdout().is_terminal();
-    let mut states = BTreeSet::new();
-    store.list(|summary| {
-        if args.state.as_ref().is_some_and(|state| state != state_of(&summary)) {
-            return true;
-        }
+    let newest = args.limit.or(if args.json { None } else { Some(ROWS) });
+    let listed = Listed { status: args.state, newest };
+    let mut view = View {
+        store: &store,
+        journal: &args.place.journal,
+        programs: Programs::default(),
+        person: io::stdout().is_terminal(),
+        states: BTreeSet::new(),
+        rows: Vec::new(),
+    };
+    let (mut text, mut shown, mut printed) = (String::new(), 0, Ok(Exit::Ok));
+    store.list(&listed, |summary| {
+        shown += 1;
         if args.json {
-            lines.push_str(&shown::line(&store, &mut view.programs, &summary));
-            lines.push_str("}\n");
-            // A million runs are not kept until the end.
-            if lines.len() > 1 << 16 {
-                printed = output::print(&std::mem::take(&mut lines), Exit::Ok);
-            }
+            text.push_str(&shown::line(&store, &mut view.programs, &summary));
+            text.push_str("}\n");
         } else {
-            if let At::Live(live) = &summary.at {
-                states.insert(live.state);
-            }
-            rows.push(view.row(&summary, person));
+            view.add(&summary);
+        }
+        // A million runs are not kept until the end.
+        if text.len() > 1 << 16 {
+            printed = output::print(&std::mem::take(&mut text), Exit::Ok);
+        } else if view.rows.len() >= BLOCK {
+            printed = output::print(&view.table(), Exit::Ok);
         }
         printed.is_ok()
     })?;
     printed?;
-    if args.json {
-        return output::print(&lines, Exit::Ok);
+    if !args.json {
+        text = view.table();
+        if view.person {
+            // What else can be done than the command of the row.
+            text.extend(view.states.iter().map(|state| format!("{state}: {}\n", state.advice())));
+        }
     }
-    if rows.len() == 1 {
+    let exit = output::print(&text, Exit::Ok)?;
+    if shown == 0 && !args.json {
         output::error("no runs\n");
-        return Ok(Exit::Ok);
+    } else if newest.is_some() {
+        more(&store, args, shown)?;
     }
-    let mut text = output::table(&rows);
-    if person {
-        // What else can be done than the command of the row.
-        text.extend(states.into_iter().map(|state| format!("{state}: {}\n", state.advice())));
+    Ok(exit)
+}
+
+/// Says how many runs are not shown, and how they are.
+fn more(store: &Store, args: &ListArgs, shown: i64) -> Result<(), Refused> {
+    let counts = store.count()?;
+    let is_listed = |name: &str| args.state.is_none_or(|state| state.name() == name);
+    let of: Vec<(&str, i64)> = counts.into_iter().filter(|(name, _)| is_listed(name)).collect();
+    let hidden = of.iter().map(|(_, count)| count).sum::<i64>() - shown;
+    if hidden > 0 {
+        let of: Vec<String> = of.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        output::error(&format!(
+            "{hidden} more runs that were started earlier, {} in all\n  --limit N shows N runs, --state STATE those in \
+             one state\n",
+            of.join(", ")
+        ));
     }
-    output::print(&text, Exit::Ok)
+    Ok(())
 }
 
 /// Runs as rows of a table.
@@ -227,17 +261,39 @@ struct View<'v> {
     store: &'v Store,
     journal: &'v Path,
     programs: Programs,
+    /// Whether a person looks at a terminal.
+    person: bool,
+    /// The states of all rows.
+    states: BTreeSet<State>,
+    rows: Vec<Vec<String>>,
 }
 
 impl View<'_> {
-    fn row(&mut self, summary: &Summary, person: bool) -> Vec<String> {
+    fn add(&mut self, summary: &Summary) {
+        if let At::Live(live) = &summary.at {
+            self.states.insert(live.state);
+        }
+        let row = self.row(summary);
+        self.rows.push(row);
+    }
+
+    /// The rows so far, with a head; nothing if there are none.
+    fn table(&mut self) -> String {
+        if self.rows.is_empty() {
+            return String::new();
+        }
+        self.rows.insert(0, ["RUN", "NAME", "STATE", "SINCE", "CALL", "NEXT"].map(str::to_owned).to_vec());
+        output::table(&std::mem::take(&mut self.rows))
+    }
+
+    fn row(&mut self, summary: &Summary) -> Vec<String> {
         let name = summary.name.clone().unwrap_or_default();
         let (since, call, next) = match &summary.at {
             At::Ended { ended, .. } => (*ended, String::new(), String::new()),
-            At::Live(live) => (live.since, self.call(summary, live), self.next(summary, live)),
+            At::Live(live) => (live.since, self.call(summary, live), self.next(summary)),
         };
-        let since = if person { shown::age(since) } else { time(since) };
-        vec![summary.run.to_string(), name, state_of(summary).to_owned(), since, call, next]
+        let since = if self.person { shown::age(since) } else { time(since) };
+        vec![summary.run.to_string(), name, summary.status().name().to_owned(), since, call, next]
     }
 
     /// The call at which a run waits; where a person decides, with its arguments.
@@ -250,17 +306,9 @@ impl View<'_> {
     }
 
     /// The whole command to type next.
-    fn next(&self, summary: &Summary, live: &Waiting) -> String {
-        let next = next_commands(live.state, summary.run.0, live.call);
-        let next = next.into_iter().next().filter(|_| !live.exported);
+    fn next(&self, summary: &Summary) -> String {
+        let next = next_commands(summary).into_iter().next();
         next.map_or_else(String::new, |next| format!("ilo-vm {next} --journal {}", self.journal.display()))
-    }
-}
-
-fn state_of(summary: &Summary) -> &'static str {
-    match &summary.at {
-        At::Ended { .. } => "ended",
-        At::Live(live) => shown::state(live),
     }
 }
 
@@ -290,7 +338,7 @@ fn show(args: &OneArgs) -> Result<Exit, Refused> {
         vec!["name".to_owned(), summary.name.clone().unwrap_or_default()],
         vec!["function".to_owned(), summary.function.clone()],
         vec!["started".to_owned(), time(summary.started)],
-        vec!["state".to_owned(), state_of(&summary).to_owned()],
+        vec!["state".to_owned(), summary.status().name().to_owned()],
     ];
     let mut row = |name: &str, value: String| rows.push(vec![name.to_owned(), value]);
     match &summary.at {
@@ -305,6 +353,9 @@ fn show(args: &OneArgs) -> Result<Exit, Refused> {
             row("arguments", arguments.unwrap_or_else(|| "this release cannot read them".to_owned()));
             row("key", live.key.clone());
             row("worked", format!("{} ms of {}", live.active_ms, summary.limits.time_ms));
+            if let Some(used) = summary.used_up() {
+                row("used up", used.name().to_owned());
+            }
             if let Some(why) = &live.blocked {
                 row("blocked", why.clone());
             }
@@ -314,7 +365,7 @@ fn show(args: &OneArgs) -> Result<Exit, Refused> {
             if live.cancel {
                 row("cancelled", "yes; `resume` rolls back what the run has done".to_owned());
             }
-            for next in next_commands(live.state, summary.run.0, live.call) {
+            for next in next_commands(&summary) {
                 row("next", format!("ilo-vm {next} --journal {}", args.place.journal.display()));
             }
         }

@@ -140,7 +140,7 @@ impl Durable for Served {
         if let Some(why) = self.obstacle(&summary, &work).map_err(told)? {
             return if why.is_empty() { Ok(()) } else { Err(format!("it cannot go on: {why}")) };
         }
-        match self.store.claim(id(run)) {
+        match self.store.claim(id(run)).wait() {
             Ok(Claim::Mine(claimed)) => self.claimed(*claimed, work),
             Ok(Claim::Waits { .. } | Claim::Ended { .. }) => Ok(()),
             Err(error) if [ErrorCode::Lost, ErrorCode::Owned].contains(&error.code) => Ok(()),
@@ -186,7 +186,7 @@ impl Durable for Served {
                         in_doubt: live.state == State::Doubt,
                     })
                 } else {
-                    let state = shown::state(live);
+                    let state = live.status().name();
                     Now::Works(format!(
                         "{state} at call {} of `{}`: {}",
                         live.call,

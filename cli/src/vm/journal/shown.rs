@@ -91,12 +91,15 @@ pub(super) fn line(store: &Store, programs: &mut Programs, summary: &Summary) ->
             let arguments = programs.arguments(store, summary, live);
             line.extend([format!(
                 ",\"state\":\"{}\",\"since\":\"{}\",\"call\":{{\"number\":{},\"tool\":{},\"args\":{}}}",
-                state(live),
+                live.status().name(),
                 time(live.since),
                 live.call,
                 quoted(&live.tool),
                 arguments.as_deref().unwrap_or("null")
             )]);
+            if let Some(used) = summary.used_up() {
+                line.extend([format!(",\"limit\":\"{}\"", used.name())]);
+            }
             if live.cancel {
                 line.push_str(",\"cancelled\":true");
             }
@@ -109,11 +112,6 @@ pub(super) fn line(store: &Store, programs: &mut Programs, summary: &Summary) ->
         }
     }
     line
-}
-
-/// The state that people see.
-pub(super) fn state(live: &Waiting) -> &'static str {
-    if live.exported { "exported" } else { live.state.name() }
 }
 
 #[cfg(test)]

@@ -1,0 +1,62 @@
+//! `grammar`: a grammar of programs for engines of constrained decoding.
+
+use super::{Done, input, print};
+use ilo_asm::text::nearest;
+use ilo_guide::export::{self, DEPTH, Syntax};
+use ilo_guide::{Options, Session};
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum To {
+    /// Lark, as llguidance and Guidance take it
+    Lark,
+    /// GBNF, as llama.cpp takes it
+    Gbnf,
+    /// EBNF, as xgrammar takes it, and with it most servers of models
+    Ebnf,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+The grammar is for the body of a function; what comes before it is in the comment at the head of the grammar.
+A grammar cannot hold all rules, and its head says which it does not: check what the model wrote.
+
+Example: ilo-asm grammar --to lark --catalog tools.json --signature 'f(id: text) -> result text, text'")]
+pub(super) struct Args {
+    /// The syntax of the grammar
+    #[arg(long, value_enum)]
+    to: To,
+    /// The catalogue of tools, as `ilo-vm tools --json` writes it
+    #[arg(long)]
+    catalog: Option<PathBuf>,
+    /// Only these tools, by name, with commas between them
+    #[arg(long, value_delimiter = ',')]
+    only: Option<Vec<String>>,
+    /// The signature of the function
+    #[arg(long, default_value = "main() -> any")]
+    signature: String,
+    /// How many levels of blocks a program may have
+    #[arg(long, default_value_t = DEPTH)]
+    depth: u8,
+}
+
+pub(super) fn run(args: &Args) -> Done {
+    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?.unwrap_or_default();
+    let names = || catalog.tools().iter().map(|tool| tool.name.as_str());
+    for name in args.only.iter().flatten() {
+        if !names().any(|tool| tool == name) {
+            let near =
+                nearest(name, names()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err(format!("--only: the catalogue has no tool `{name}`{near}"));
+        }
+    }
+    let options = Options { tools: args.only.clone(), ..Options::default() };
+    let session = Session::new(&catalog, &args.signature, &options).map_err(|error| error.to_string())?;
+    let syntax = match args.to {
+        To::Lark => Syntax::Lark,
+        To::Gbnf => Syntax::Gbnf,
+        To::Ebnf => Syntax::Ebnf,
+    };
+    let grammar = export::grammar(&session, syntax, args.depth).map_err(|error| error.to_string())?;
+    print(grammar.as_bytes())
+}

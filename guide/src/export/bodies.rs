@@ -1,0 +1,133 @@
+//! The rules of statements and blocks: one set for each level, since a grammar cannot count blanks.
+
+use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text};
+use super::values::{Values, kinds_of};
+use crate::automaton::session::Session;
+use ilo_spec::node::Word;
+use ilo_spec::pure::Kinds;
+
+/// The grammar of the bodies of a session's programs, with so many levels of blocks.
+pub(super) fn rules(session: &Session<'_>, depth: u8) -> Rules {
+    let mut values = Values { session, rules: Rules::default() };
+    values.rules.begin("root");
+    values.rules.end("root", vec![vec![rule("block0")]]);
+    for level in 0..=depth {
+        values.level(level, depth);
+    }
+    values.rules
+}
+
+fn word(word: Word) -> Item {
+    text(word.mnemonic())
+}
+
+/// A line of a level.
+fn line(level: u8, items: impl IntoIterator<Item = Item>) -> Sequence {
+    let mut sequence = indent(level);
+    sequence.extend(spaced(items));
+    sequence.push(text("\n"));
+    sequence
+}
+
+fn indent(level: u8) -> Sequence {
+    if level == 0 { Vec::new() } else { vec![text("  ".repeat(level.into()))] }
+}
+
+/// A count and the block that it announces, or none.
+fn block(name: &str, level: u8) -> [Sequence; 2] {
+    let some = vec![Item::Token(Token::Count), text("\n"), rule(&format!("{name}{level}"))];
+    [some, vec![text("0"), text("\n")]]
+}
+
+impl Values<'_, '_> {
+    fn level(&mut self, level: u8, depth: u8) {
+        let (block, step, last) = (format!("block{level}"), format!("step{level}"), format!("last{level}"));
+        self.rules.begin(&block);
+        let more = vec![rule(&step), rule(&block)];
+        self.rules.end(&block, vec![more, vec![rule(&step)], vec![rule(&last)]]);
+        self.rules.begin(&step);
+        let steps = self.steps(level, depth);
+        self.rules.end(&step, steps);
+        self.rules.begin(&last);
+        let last_steps = self.last_steps(level);
+        self.rules.end(&last, last_steps);
+    }
+
+    /// Statements that others may follow.
+    fn steps(&mut self, level: u8, depth: u8) -> Vec<Sequence> {
+        let any = self.last_expression(Kinds::ANY);
+        let slot = Item::Token(Token::Slot);
+        let mut choices = vec![line(level, [word(Word::Let), slot.clone(), any])];
+        if let Some(call) = self.call(Kinds::ANY) {
+            choices.push(line(level, [call.clone()]));
+            choices.push(line(level, [word(Word::Undo), call.clone()]));
+            choices.push(line(level, [word(Word::Rollback), call]));
+        }
+        if level < depth {
+            let name = format!("control{level}");
+            self.rules.begin(&name);
+            let controls = self.controls(level, depth);
+            self.rules.end(&name, controls);
+            let bound = spaced([word(Word::Let), slot, rule(&name)]);
+            choices.push([indent(level), bound].concat());
+            choices.push([indent(level), vec![rule(&name)]].concat());
+        }
+        choices
+    }
+
+    /// Ways out of a block, and its value.
+    fn last_steps(&mut self, level: u8) -> Vec<Sequence> {
+        let (output, err) = (kinds_of(self.session.output), self.session.err.map(kinds_of));
+        let any = self.last_expression(Kinds::ANY);
+        let ok = self.last_expression(output);
+        let fails = self.last_expression(err.unwrap_or(Kinds::ANY));
+        let mut choices = vec![line(level, [any]), line(level, [word(Word::Fail), fails.clone()])];
+        if err.is_some() {
+            choices.push(line(level, [word(Word::RetOk), ok]));
+            choices.push(line(level, [word(Word::RetErr), fails]));
+        } else {
+            choices.push(line(level, [word(Word::Ret), ok]));
+        }
+        if level > 0 {
+            choices.push(line(level, [word(Word::Break)]));
+        }
+        choices
+    }
+
+    /// IF, FOR and MATCH, behind their indent.
+    fn controls(&mut self, level: u8, depth: u8) -> Vec<Sequence> {
+        let slot = Item::Token(Token::Slot);
+        let condition = self.expression(Kinds::BOOL.or(Kinds::NIL));
+        let list = self.expression(Kinds::LIST);
+        let inner = self.rules.of("inner", block("block", level + 1).into());
+        let mut otherwise = indent(level);
+        otherwise.extend(spaced([word(Word::Else), inner.clone()]));
+        let heads = [
+            spaced([word(Word::If), condition, inner.clone()]),
+            spaced([word(Word::For), slot.clone(), list, inner]),
+        ];
+        let mut choices = Vec::new();
+        for head in heads {
+            choices.push([head.clone(), otherwise.clone()].concat());
+            choices.push(head);
+        }
+        // An arm is a level below its MATCH, and its block below that.
+        if level + 2 <= depth {
+            let inner = self.rules.of("inner", block("block", level + 2).into());
+            let arm = |arm: Word| {
+                let mut sequence = indent(level + 1);
+                sequence.extend(spaced([word(arm), slot.clone(), inner.clone()]));
+                sequence
+            };
+            let head = |count: &str| {
+                let mut head = spaced([word(Word::Match), slot.clone(), text(count)]);
+                head.push(text("\n"));
+                head
+            };
+            choices.push([head("1"), arm(Word::Err)].concat());
+            choices.push([head("1"), arm(Word::Ok)].concat());
+            choices.push([head("2"), arm(Word::Err), arm(Word::Ok)].concat());
+        }
+        choices
+    }
+}

@@ -1,0 +1,85 @@
+//! Grammars for engines that take a context-free grammar, as Lark, GBNF and EBNF: what such a grammar can
+//! hold of the rules of ID text for one session. What it cannot hold is written at its head.
+
+mod bodies;
+mod print;
+mod rules;
+mod values;
+
+use crate::automaton::session::Session;
+use std::fmt;
+
+/// The syntax of a grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// Lark, for llguidance.
+    Lark,
+    /// GBNF, for llama.cpp.
+    Gbnf,
+    /// EBNF, for `XGrammar`.
+    Ebnf,
+}
+
+/// How deep the blocks of a grammar's programs are, where nothing else is said.
+pub const DEPTH: u8 = 4;
+/// The deepest blocks of a grammar's programs.
+pub const DEEPEST: u8 = 10;
+/// The most items, optional fields and cases that a count announces.
+const ITEMS: usize = 8;
+/// The most bytes of a grammar for llama.cpp, which fails on some that are larger.
+const GBNF_BYTES: usize = 97_000;
+
+/// Why there is no grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportError {
+    /// The blocks would be too deep.
+    Depth(u8),
+    /// The grammar has so many bytes, and may have so many.
+    Large(usize, usize),
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExportError::Depth(depth) => {
+                write!(f, "expected a depth from 1 to {DEEPEST}, found {depth}")
+            }
+            ExportError::Large(found, most) => {
+                write!(f, "the grammar has {found} bytes, and llama.cpp takes about {most}; name fewer tools")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ExportError {}
+
+/// What a grammar holds and what not.
+const HEAD: &str = "\
+A program in ID text behind its header and registries, which are below.
+This grammar holds: words and the kinds of their operands, the constants that schemas list, which arguments a tool
+has and which it must have, counts of items, pairs, cases and arms, indents, and that nothing follows a way out of a
+block. Required arguments come first, in the order of the schema.
+It does not hold: that a slot is set before it is read, and its type; that a result is matched; that all paths give a
+value; ranges of numbers; that the keys of a record or of cases differ; that BREAK is in a loop, and that there is one
+where its FOR has an ELSE; that a ROLLBACK follows the calls that need one, and calls nothing for its arguments; counts
+of statements. It has no constants of more than 18 digits or with an exponent of three, and no count above 8 but of
+required arguments. Check the program after it is written.
+";
+
+/// The grammar of the bodies of a session's programs. Engines of constrained decoding take it; check what
+/// they give, since a grammar holds only some of the rules.
+///
+/// # Errors
+/// Where blocks would be too deep, or the engine does not take a grammar of this size.
+pub fn grammar(session: &Session<'_>, syntax: Syntax, depth: u8) -> Result<String, ExportError> {
+    if !(1..=DEEPEST).contains(&depth) {
+        return Err(ExportError::Depth(depth));
+    }
+    let rules = bodies::rules(session, depth);
+    let head = HEAD.to_owned() + &session.prefix();
+    let text = print::text(&rules, &head, syntax);
+    match syntax {
+        Syntax::Gbnf if text.len() > GBNF_BYTES => Err(ExportError::Large(text.len(), GBNF_BYTES)),
+        _ => Ok(text),
+    }
+}

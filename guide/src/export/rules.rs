@@ -1,0 +1,114 @@
+//! The rules of a grammar, in no syntax yet.
+
+use std::collections::HashMap;
+
+/// What may stand in a rule.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Item {
+    /// These characters.
+    Text(String),
+    /// Another rule.
+    Rule(String),
+    /// A token with a syntax of its own.
+    Token(Token),
+}
+
+/// Tokens that are not one of some texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Token {
+    /// A quoted text.
+    Text,
+    /// Any number.
+    Number,
+    /// A whole number.
+    Whole,
+    /// A count of statements, at least 1.
+    Count,
+    /// The number of a slot.
+    Slot,
+}
+
+/// All tokens, with their names in a grammar.
+pub(super) const TOKENS: [(Token, &str); 5] = [
+    (Token::Text, "string"),
+    (Token::Number, "number"),
+    (Token::Whole, "whole"),
+    (Token::Count, "count"),
+    (Token::Slot, "slot"),
+];
+
+/// A sequence of items.
+pub(super) type Sequence = Vec<Item>;
+
+/// Rules by name, in the order in which they were begun.
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    pub(super) all: Vec<(String, Vec<Sequence>)>,
+    by_name: HashMap<String, usize>,
+    by_choices: HashMap<Vec<Sequence>, String>,
+}
+
+impl Rules {
+    /// Begins a rule; `false` where it was begun before.
+    pub(super) fn begin(&mut self, name: &str) -> bool {
+        if self.by_name.contains_key(name) {
+            return false;
+        }
+        self.by_name.insert(name.to_owned(), self.all.len());
+        self.all.push((name.to_owned(), Vec::new()));
+        true
+    }
+
+    /// Gives a rule that was begun its choices.
+    pub(super) fn end(&mut self, name: &str, choices: Vec<Sequence>) {
+        if let Some((_, place)) = self.by_name.get(name).and_then(|&at| self.all.get_mut(at)) {
+            *place = choices;
+        }
+    }
+
+    /// The rule with these choices: one that is there, or a new one.
+    pub(super) fn of(&mut self, prefix: &str, choices: Vec<Sequence>) -> Item {
+        if let Some(name) = self.by_choices.get(&choices) {
+            return Item::Rule(name.clone());
+        }
+        let name = format!("{prefix}{}", self.all.len());
+        self.begin(&name);
+        self.end(&name, choices.clone());
+        self.by_choices.insert(choices, name.clone());
+        Item::Rule(name)
+    }
+}
+
+impl Rules {
+    /// So many of these items, with a blank before each: a rule for each number, which uses the one before.
+    pub(super) fn repeated(&mut self, items: &[Item], count: usize) -> Sequence {
+        let mut sequence = Vec::new();
+        for _ in 0..count {
+            let longer = [vec![text(" ")], items.to_vec(), sequence].concat();
+            sequence = vec![self.of("n", vec![longer])];
+        }
+        sequence
+    }
+}
+
+/// Items with a blank between them.
+pub(super) fn spaced(items: impl IntoIterator<Item = Item>) -> Sequence {
+    let mut sequence = Vec::new();
+    for item in items {
+        if !sequence.is_empty() {
+            sequence.push(Item::Text(" ".to_owned()));
+        }
+        sequence.push(item);
+    }
+    sequence
+}
+
+/// A text as an item.
+pub(super) fn text(text: impl Into<String>) -> Item {
+    Item::Text(text.into())
+}
+
+/// A rule as an item.
+pub(super) fn rule(name: &str) -> Item {
+    Item::Rule(name.to_owned())
+}
