@@ -18,6 +18,8 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"measure","version":"1"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+/// How long a server may take from its first words until it listens.
+const LISTENING: Duration = Duration::from_secs(20);
 /// Calls of each client that are not counted.
 const WARM: usize = 20;
 
@@ -156,13 +158,26 @@ fn address(child: &mut Child) -> Result<String, Failure> {
     Ok(rest.split(['/', ' ', '\n']).next().unwrap_or_default().to_owned())
 }
 
+/// A connection to a server, which may say where it listens before it does.
+fn connected(host: &str) -> io::Result<TcpStream> {
+    let until = Instant::now() + LISTENING;
+    loop {
+        match TcpStream::connect(host) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && Instant::now() < until => {
+                thread::sleep(Duration::from_millis(50));
+            }
+            connected => return connected,
+        }
+    }
+}
+
 fn lines(over: &str, clients: usize, command: &[String]) -> Result<(Servers, Vec<Line>), Failure> {
     let (mut servers, mut lines) = (Servers(Vec::new()), Vec::new());
     if over == "http" {
         servers.0.push(start(command, Stdio::null())?);
         let host = address(servers.0.last_mut().ok_or("no server")?)?;
         for _ in 0..clients {
-            let stream = TcpStream::connect(&host)?;
+            let stream = connected(&host)?;
             stream.set_nodelay(true)?;
             lines.push(Line::Http {
                 stream: BufReader::new(stream),

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 root=../..
 cargo build --release -p ilo-cli --manifest-path $root/Cargo.toml
-cargo build --release -p ilo-host --features serve --example client --manifest-path $root/Cargo.toml
+cargo build --release -p ilo-serve-bench --bin client --manifest-path $root/Cargo.toml
 ILO_VM=${CARGO_TARGET_DIR:-$PWD/$root/target}/release/ilo-vm
 export ILO_VM MEMORY_FILE=$PWD/files/memory.json PORT=${PORT:-3901}
 
@@ -55,8 +55,8 @@ for target in "http://127.0.0.1:$((PORT + 2))/mcp" "$ILO_VM serve --tools sdk/to
     client "Python SDK over $over, 2025-11-25" sdk/venv/bin/python sdk/client.py legacy "$target"
     client "Python SDK over $over, 2026-07-28" sdk/venv/bin/python sdk/client.py 2026-07-28 "$target"
     client "TypeScript SDK over $over, 2025-11-25" node sdk/client.mjs "$target"
-    client "Rust SDK over $over, 2025-11-25" "${ILO_VM%/*}/examples/client" legacy "$target"
-    client "Rust SDK over $over, 2026-07-28" "${ILO_VM%/*}/examples/client" newer "$target"
+    client "Rust SDK over $over, 2025-11-25" "${ILO_VM%/*}/client" legacy "$target"
+    client "Rust SDK over $over, 2026-07-28" "${ILO_VM%/*}/client" newer "$target"
 done
 
 # The command line of the inspector, in the Node of the suite.
