@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 root=../..
 seconds=${1:-5}
 cargo build --release -p ilo-cli --manifest-path $root/Cargo.toml
-cargo build --release -p ilo-host --features serve --example plain --example measure --manifest-path $root/Cargo.toml
+cargo build --release -p ilo-serve-bench --bin plain --bin measure --manifest-path $root/Cargo.toml
 build=${CARGO_TARGET_DIR:-$PWD/$root/target}/release
 
 [ -d node_modules ] || npm install --no-audit --no-fund --no-package-lock
@@ -15,18 +15,18 @@ build=${CARGO_TARGET_DIR:-$PWD/$root/target}/release
 
 echo '| over | clients | server | calls/s | p50 ms | p99 ms | peak MB |'
 echo '|---|---|---|---|---|---|---|'
-row() { "$build/examples/measure" "$@" || echo "$1 over $2 with $3 clients: failed" >&2; }
+row() { "$build/measure" "$@" || echo "$1 over $2 with $3 clients: failed" >&2; }
 # Over stdio each client has a server of its own. With 200 clients there is room for the small ones only.
 for clients in 1 32 200; do
     row ilo stdio $clients "$seconds" "$build/ilo-vm" serve add.ilo
-    row rmcp stdio $clients "$seconds" "$build/examples/plain" stdio
+    row rmcp stdio $clients "$seconds" "$build/plain" stdio
     [ $clients = 200 ] && continue
     row FastMCP stdio $clients "$seconds" venv/bin/python server.py stdio
     row TypeScript stdio $clients "$seconds" node server.mjs stdio
 done
 for clients in 1 32 200; do
     row ilo http $clients "$seconds" "$build/ilo-vm" serve --http 0 add.ilo
-    row rmcp http $clients "$seconds" "$build/examples/plain" http
+    row rmcp http $clients "$seconds" "$build/plain" http
     row FastMCP http $clients "$seconds" venv/bin/python server.py http 38741
     row TypeScript http $clients "$seconds" node server.mjs http
 done

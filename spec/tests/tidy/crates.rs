@@ -18,6 +18,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     // What nobody gets as part of the product.
     ("fuzz", &["asm", "vm", "graph", "guide", "drive", "journal", "host"]),
     ("benches", &["asm", "vm", "graph", "guide", "drive", "journal", "host", "worker"]),
+    ("benches/serve", &[]),
     ("benches/worker", &[]),
     ("examples", &["asm", "vm"]),
 ];

@@ -1,10 +1,10 @@
 //! Clients against `ilo-vm serve` over streamable HTTP, well-behaved and not; prints throughput, times and
 //! memory.
 //!
-//! `cargo run --release -p ilo-host --example load -- [CLIENTS] [SECONDS] [FEW]`; the server is the `ilo-vm`
-//! of the same build. All clients but a few run a program of ten reads and some arithmetic, one run after the
-//! other. FEW (4) break off in the middle of a run, as many send a byte a second, as many ask and never read,
-//! and two hundred connections say nothing.
+//! `cargo run --release -p ilo-serve-bench --bin load -- [CLIENTS] [SECONDS] [FEW]`; the server is the
+//! `ilo-vm` of the same build. All clients but a few run a program of ten reads and some arithmetic, one run
+//! after the other. FEW (4) break off in the middle of a run, as many send a byte a second, as many ask and
+//! never read, and two hundred connections say nothing.
 
 use rmcp::model::{CallToolRequestParams, JsonObject};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -53,7 +53,7 @@ impl Server {
         let tools = folder.path().join("tools.json");
         std::fs::write(&tools, TOOLS)?;
         let build = std::env::current_exe()?;
-        let binary = build.parent().and_then(|examples| examples.parent()).ok_or("no folder")?.join("ilo-vm");
+        let binary = build.parent().ok_or("no folder")?.join("ilo-vm");
         let mut child = Command::new(&binary)
             .args(["serve", "--http", "0", "--tools"])
             .arg(&tools)
