@@ -18,6 +18,8 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"measure","version":"1"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+/// How long a server may take from its first words until it listens.
+const LISTENING: Duration = Duration::from_secs(20);
 /// Calls of each client that are not counted.
 const WARM: usize = 20;
 
@@ -156,13 +158,26 @@ fn address(child: &mut Child) -> Result<String, Failure> {
     Ok(rest.split(['/', ' ', '\n']).next().unwrap_or_default().to_owned())
 }
 
+/// A connection to a server, which may say where it listens before it does.
+fn connected(host: &str) -> io::Result<TcpStream> {
+    let until = Instant::now() + LISTENING;
+    loop {
+        match TcpStream::connect(host) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && Instant::now() < until => {
+                thread::sleep(Duration::from_millis(50));
+            }
+            connected => return connected,
+        }
+    }
+}
+
 fn lines(over: &str, clients: usize, command: &[String]) -> Result<(Servers, Vec<Line>), Failure> {
     let (mut servers, mut lines) = (Servers(Vec::new()), Vec::new());
     if over == "http" {
         servers.0.push(start(command, Stdio::null())?);
         let host = address(servers.0.last_mut().ok_or("no server")?)?;
         for _ in 0..clients {
-            let stream = TcpStream::connect(&host)?;
+            let stream = connected(&host)?;
             stream.set_nodelay(true)?;
             lines.push(Line::Http {
                 stream: BufReader::new(stream),
@@ -183,8 +198,8 @@ fn lines(over: &str, clients: usize, command: &[String]) -> Result<(Servers, Vec
     Ok((servers, lines))
 }
 
-/// Calls until the time is over; how long each call took.
-fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<Vec<Duration>, Failure> {
+/// Calls until the time is over; how long each call took, and the connection, which keeps its server running.
+fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<(Vec<Duration>, Line), Failure> {
     let warm = line.open().and_then(|()| (1..=WARM).try_for_each(|id| line.call(id).map(drop)));
     begin.wait();
     warm?;
@@ -192,7 +207,7 @@ fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<Vec<Dura
     while !over.load(Ordering::Relaxed) {
         times.push(line.call(WARM + 1 + times.len())?);
     }
-    Ok(times)
+    Ok((times, line))
 }
 
 fn main() -> Result<(), Failure> {
@@ -214,9 +229,11 @@ fn main() -> Result<(), Failure> {
     let begun = Instant::now();
     thread::sleep(Duration::from_secs(seconds));
     stop.store(true, Ordering::Relaxed);
-    let mut times = Vec::new();
+    let (mut times, mut open) = (Vec::new(), Vec::new());
     for thread in threads {
-        times.extend(thread.join().map_err(|_| "a client broke")??);
+        let (more, line) = thread.join().map_err(|_| "a client broke")??;
+        times.extend(more);
+        open.push(line);
     }
     let took = begun.elapsed().as_secs_f64();
     times.sort_unstable();
@@ -227,6 +244,7 @@ fn main() -> Result<(), Failure> {
     #[allow(clippy::cast_precision_loss, reason = "a count of calls")]
     let each = times.len() as f64 / took;
     let memory = servers.memory();
+    drop(open);
     println!("| {over} | {clients} | {name} | {each:.0} | {:.2} | {:.2} | {memory} |", at(50), at(99));
     Ok(())
 }

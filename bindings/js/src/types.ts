@@ -156,6 +156,8 @@ export interface PlannedCalls {
     readonly most: string;
     readonly readOnly: boolean;
     readonly confirm: boolean;
+    /** What follows a crash during a call of a durable run: it is made again, or a person decides. */
+    readonly afterCrash: "again" | "doubt";
     readonly isRollback: boolean;
     /** The tools that roll its calls back. */
     readonly entries: readonly string[];
