@@ -1,5 +1,5 @@
-//! The hosts that take a JSON Schema: what a schema for them may have, and their limits, which are checked before
-//! they would refuse.
+//! The hosts that take a JSON Schema: what a schema for them may have, and their limits, which are checked
+//! before they would refuse.
 
 use std::fmt;
 
@@ -28,9 +28,9 @@ impl std::error::Error for TooLarge {}
 /// Who takes a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
-    /// OpenAI's structured outputs and strict tools.
+    /// Structured outputs and strict tools of `OpenAI`.
     OpenAi,
-    /// Anthropic's structured outputs and strict tools.
+    /// Structured outputs and strict tools of Anthropic.
     Anthropic,
     /// Outlines.
     Outlines,
@@ -38,6 +38,10 @@ pub enum Host {
 
 /// What a schema may have.
 #[derive(Clone, Copy, Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a feature of JSON Schema that a host has or has not"
+)]
 pub(super) struct Rules {
     /// Definitions that refer to themselves.
     pub(super) recursion: bool,

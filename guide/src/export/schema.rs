@@ -197,9 +197,10 @@ impl Schema<'_, '_> {
     }
 
     fn records(&self, inner: &str) -> Vec<String> {
-        let fields = match self.rules.free_keys {
-            true => format!("{{\"type\":\"object\",\"additionalProperties\":{inner}}}"),
-            false => record([]),
+        let fields = if self.rules.free_keys {
+            format!("{{\"type\":\"object\",\"additionalProperties\":{inner}}}")
+        } else {
+            record([])
         };
         let mut all = vec![step(&[(Key::Obj, &fields)])];
         if self.rules.free_keys {
@@ -455,9 +456,10 @@ fn operands(row: &Operator, inner: &str, bounds: bool) -> String {
 
 /// `{"match":…,"cases":…,"default":…}`.
 fn choices(before: &[(Key, &str)], inner: &str, rules: hosts::Rules) -> Vec<String> {
-    let pair = match rules.bounds {
-        true => format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":2,\"maxItems\":2}}"),
-        false => list_of(inner),
+    let pair = if rules.bounds {
+        format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":2,\"maxItems\":2}}")
+    } else {
+        list_of(inner)
     };
     let mut cases = vec![list_of(&pair)];
     if rules.free_keys {
