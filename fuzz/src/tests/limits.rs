@@ -3,7 +3,6 @@
 //! `asm/tests/ceilings.rs` and `spec/tests/limits.rs`.
 
 #![cfg(feature = "host")]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use ilo_asm::build::{Options, build};
 use ilo_host::data::read::{Bounds, ReadErrorKind, read};

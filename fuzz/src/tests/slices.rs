@@ -1,10 +1,9 @@
 //! Runs in slices of fuel: random programs come to the same end, whatever the slices.
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+use crate::differential::datum;
+use crate::generate::{Case, bytes, case};
 use bumpalo::Bump;
 use ilo_asm::build::{Options, build};
-use ilo_fuzz::differential::datum;
-use ilo_fuzz::generate::{Case, bytes, case};
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 
 /// The programs of each test, unless `SEEDS` is set.

@@ -1,6 +1,6 @@
 //! A warm run allocates nothing.
 
-use ilo_benches::{P1_ARGUMENTS, PROGRAMS, Prepared, finish, p1};
+use crate::{P1_ARGUMENTS, PROGRAMS, Prepared, finish, p1};
 
 #[test]
 fn warm_runs_allocate_nothing() {

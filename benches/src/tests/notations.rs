@@ -1,7 +1,7 @@
 //! What is measured of the notations is whole programs: each source assembles without an error.
 
+use crate::notations::{CONSTRAINED, MCP, TOOL_CALLING, WORKFLOW, source};
 use ilo_asm::build::{Options, build};
-use ilo_benches::notations::{CONSTRAINED, MCP, TOOL_CALLING, WORKFLOW, source};
 
 #[test]
 fn large_sources_assemble() {

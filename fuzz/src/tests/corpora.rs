@@ -1,11 +1,9 @@
 //! Runs the fuzz bodies on the committed inputs: their corpora, the conformance corpus, the examples, and
 //! changed bytecode.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
+use crate::every_byte::sweep;
+use crate::seeds::{bytecodes, seeds, sources};
 use ilo_asm::notation::Notation;
-use ilo_fuzz::every_byte::sweep;
-use ilo_fuzz::seeds::{bytecodes, seeds, sources};
 
 /// Runs a body on the first inputs of its target.
 fn on_corpus(name: &str, body: fn(&[u8])) {
@@ -18,7 +16,7 @@ fn on_corpus(name: &str, body: fn(&[u8])) {
 /// A test for each target.
 macro_rules! targets {
     ($($(#[$attribute:meta])* $name:ident)*) => {
-        $($(#[$attribute])* #[test] fn $name() { on_corpus(stringify!($name), ilo_fuzz::$name); })*
+        $($(#[$attribute])* #[test] fn $name() { on_corpus(stringify!($name), crate::$name); })*
     };
 }
 
@@ -35,15 +33,15 @@ fn every_source_goes_all_the_way() {
     let sources = sources(Notation::Id);
     assert!(sources.len() > 500);
     for source in sources {
-        ilo_fuzz::id_text(source.as_bytes());
+        crate::id_text(source.as_bytes());
     }
 }
 
 #[test]
 fn every_cut_of_a_source_is_read() {
-    let source = include_str!("../../examples/notify.ilo");
+    let source = include_str!("../../../examples/notify.ilo");
     for end in (0..source.len()).filter(|&end| source.is_char_boundary(end)) {
-        ilo_fuzz::id_text(&source.as_bytes()[..end]);
+        crate::id_text(&source.as_bytes()[..end]);
     }
 }
 
@@ -54,7 +52,7 @@ fn every_changed_byte_of_bytecode_is_refused_or_harmless() {
     let programs = bytecodes();
     assert!(programs.len() > 300);
     for (number, bytes) in programs.into_iter().enumerate() {
-        sweep(ilo_fuzz::bytecode, &bytes, 0, |byte| {
+        sweep(crate::bytecode, &bytes, 0, |byte| {
             let values = [0, 0xff, byte.wrapping_add(1), byte.wrapping_sub(1), !byte];
             [values[number % 5], values[(number + 2) % 5]]
         });
@@ -64,11 +62,11 @@ fn every_changed_byte_of_bytecode_is_refused_or_harmless() {
 /// Every truncation, and every byte changed to three of nine values, which depend on the snapshot.
 #[test]
 fn every_cut_and_every_changed_byte_of_a_snapshot_is_refused_or_harmless() {
-    let snapshots = ilo_fuzz::snapshots();
+    let snapshots = crate::snapshots();
     assert!(snapshots.len() > 20);
     for (number, bytes) in snapshots.into_iter().enumerate() {
-        ilo_fuzz::snapshot(&bytes);
-        sweep(ilo_fuzz::snapshot, &bytes, 1, |byte| {
+        crate::snapshot(&bytes);
+        sweep(crate::snapshot, &bytes, 1, |byte| {
             let values = [0, 1, 2, 12, 0x7f, 0x80, 0xff, byte.wrapping_add(1), byte.wrapping_sub(1)];
             [0, 3, 6].map(|third| values[(number + third) % 9])
         });
@@ -77,8 +75,8 @@ fn every_cut_and_every_changed_byte_of_a_snapshot_is_refused_or_harmless() {
 
 #[test]
 fn a_changed_or_shortened_snapshot_is_refused_unless_it_is_sealed_again() {
-    for bytes in ilo_fuzz::snapshots() {
-        let program = &ilo_fuzz::suspending()[usize::from(bytes[0])];
+    for bytes in crate::snapshots() {
+        let program = &crate::suspending()[usize::from(bytes[0])];
         let restored = |bytes: &[u8]| ilo_vm::Run::from_snapshot(program, bytes, ilo_vm::Limits::default());
         assert!(restored(&bytes[1..]).is_ok());
         for at in 1..bytes.len() {

@@ -4,7 +4,6 @@
 //! system.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use ilo_asm::build::{Options, build};
 use ilo_spec::limits;
@@ -87,7 +86,7 @@ fn a_run_that_fills_its_memory_takes_no_more() {
     }
     for (name, _) in PROGRAMS {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "a_run_that_fills_its_memory_takes_no_more", "--nocapture"])
+            .args(["--exact", "tests::memory::a_run_that_fills_its_memory_takes_no_more", "--nocapture"])
             .env(WHICH, name)
             .output()
             .unwrap();

@@ -1,10 +1,8 @@
 //! A program that is printed in any notation reads back to the same code.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
-
+use crate::conversion::{Turned, turn};
+use crate::generate::{bytes, case};
 use ilo_asm::notation::Notation;
-use ilo_fuzz::conversion::{Turned, turn};
-use ilo_fuzz::generate::{bytes, case};
 
 /// Seeds whose programs were once converted wrongly.
 const KNOWN: [u64; 18] = [

@@ -1,8 +1,8 @@
 //! Random programs agree with the oracle: a few here, a hundred thousand with `fuzz/oracle.sh` in `.ci/run`.
 
-use ilo_fuzz::data::Data;
-use ilo_fuzz::differential::{Verdict, compare};
-use ilo_fuzz::generate::{Case, Tool, bytes, case};
+use crate::data::Data;
+use crate::differential::{Verdict, compare};
+use crate::generate::{Case, Tool, bytes, case};
 use std::collections::BTreeMap;
 
 #[test]

@@ -1,5 +1,4 @@
 //! Loops that BREAK ends, in runs that are suspended and restored at every call, and under look-ahead.
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use ilo_asm::build::{Options, build};
 use ilo_vm::{Datum, Limits, Program, Run, Scout, Step};

@@ -1,10 +1,8 @@
 //! The generator: nearly all of its programs pass the checks, and together they use the whole instruction
 //! set.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
+use crate::generate::{bytes, case};
 use ilo_asm::build::{Options, build};
-use ilo_fuzz::generate::{bytes, case};
 use ilo_spec::isa;
 use ilo_spec::program::Program;
 use std::collections::BTreeMap;

@@ -1,11 +1,10 @@
 //! Calls in parallel, in random programs: a run makes the calls that a scout predicts, and nothing but time
 //! shows how the calls ran.
 #![cfg(feature = "host")]
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+use crate::differential::datum;
+use crate::generate::{self, Case, bytes, case};
 use ilo_asm::build::{Options as Building, build};
-use ilo_fuzz::differential::datum;
-use ilo_fuzz::generate::{self, Case, bytes, case};
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::run::{CallSlots, Ended, Observer, Options, run};
@@ -29,7 +28,7 @@ fn programs() -> impl Iterator<Item = (u64, Case, Program)> {
     })
 }
 
-fn data(value: &ilo_fuzz::data::Data) -> Data {
+fn data(value: &crate::data::Data) -> Data {
     read(value.to_json().as_bytes(), &Bounds::default()).unwrap()
 }
 
@@ -38,10 +37,7 @@ fn limits() -> Limits {
 }
 
 /// The answer to a call, which depends only on the tool and its arguments.
-fn answer<'c>(
-    tool: &'c generate::Tool,
-    arguments: &str,
-) -> &'c Result<ilo_fuzz::data::Data, ilo_fuzz::data::Data> {
+fn answer<'c>(tool: &'c generate::Tool, arguments: &str) -> &'c Result<crate::data::Data, crate::data::Data> {
     let sum = arguments.bytes().fold(7_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     &tool.answers[sum % tool.answers.len()]
 }
