@@ -337,7 +337,7 @@ impl<'c> Session<'c> {
         out
     }
 
-    /// The header of the program in the notation `constrained`: its name, inputs and output as it writes them.
+    /// The header of the program as `constrained` writes it: its name, inputs and output.
     pub(crate) fn constrained_header(&self) -> serde_json::Value {
         let arena = Bump::new();
         let mut found = Diagnostics::default();
