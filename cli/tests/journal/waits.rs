@@ -356,8 +356,8 @@ fn a_damaged_run_does_not_keep_the_others_from_going_on() {
 fn a_file_that_may_not_grow_stops_the_run_before_its_call_and_nothing_is_lost() {
     let place = Place::new("", ", \"confirm\": true");
     assert_eq!(code(&place.start(&["--name", "order"])), 4);
-    // A quota, or a full disk: the log cannot be written to any more. The signal that goes with it is ignored,
-    // as services do.
+    // A quota, or a full disk: nothing more can be written to the log. The signal that goes with it is
+    // ignored, as services do.
     let full = |verb: &str| {
         let script = format!("trap '' XFSZ; ulimit -f 8; exec \"$0\" {verb} --journal j");
         let mut command = Command::new("sh");

@@ -421,7 +421,8 @@ impl Session {
             () = context.ct.cancelled() => return Ok(None),
             slot = self.shared.slots.run(self.client(context)) => slot,
         };
-        let slot = slot.ok_or_else(|| ErrorData::internal_error("the server is ending; this call was not made", None))?;
+        let slot = slot
+            .ok_or_else(|| ErrorData::internal_error("the server is ending; this call was not made", None))?;
         let interrupt = slot.cancel().clone();
         let request = context.extensions.get::<Parts>();
         let of_session = self
