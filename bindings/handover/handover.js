@@ -11,6 +11,7 @@ const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const LANGUAGES = {
     Rust: [path("../target/bindings/examples/replay")],
     JavaScript: [process.execPath, path("leg.js")],
+    Python: [path("../.venv/bin/python"), path("leg.py")],
 };
 // Runs of more calls are handed over at this many of them.
 const CUTS = 4;
