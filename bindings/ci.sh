@@ -47,6 +47,8 @@ step 'javascript: types'
 step 'javascript: tests'
 cargo build --quiet --locked --profile bindings --package ilo-bindings --example replay
 (cd js && timeout 600 node --test tests/)
+step 'javascript: Deno, Bun and workerd'
+(cd js/tests/runtimes && npm ci --silent --no-audit --no-fund && timeout 120 node run.js)
 step 'playground: page'
 ../playground/build.sh
 step 'playground: tests in a browser'

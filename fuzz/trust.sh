@@ -44,8 +44,8 @@ part 'limits of a run at n and n + 1, and its memory to the byte' 'test result' 
 part 'the fuel that each instruction is charged' 'test result' \
     cargo test --quiet --locked -p ilo-vm --test all fuel_costs::
 part 'memory of runs that fill their limit' 'loop results' \
-    cargo test --locked "${fuzz[@]}" --test memory -- --nocapture
-part 'fuzz bodies on their corpora' 'test result' cargo test --quiet --locked "${fuzz[@]}" --test corpora
+    cargo test --locked "${fuzz[@]}" --lib tests::memory:: -- --nocapture
+part 'fuzz bodies on their corpora' 'test result' cargo test --quiet --locked "${fuzz[@]}" --lib tests::corpora::
 part 'one in forty programs and snapshots with every byte changed to every value' 'refused or harmless' \
     cargo run --quiet --locked --profile checked "${fuzz[@]}" --bin every-byte -- 0 40
 part 'random programs against the oracle' 'programs agree' fuzz/oracle.sh "${PROGRAMS:-100000}"

@@ -1,5 +1,5 @@
 //! Measures an MCP server: how many calls of a tool it answers in a second, how long each takes, and its
-//! memory.
+//! processor time and memory.
 //!
 //! `measure NAME stdio|http CLIENTS SECONDS COMMAND…` starts the server (over stdio one for each client) and
 //! prints a row of a table. Each client makes one call of `add` after the other. Clients send each request
@@ -18,6 +18,10 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"measure","version":"1"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+/// How long a server may take from its first words until it listens.
+const LISTENING: Duration = Duration::from_secs(20);
+/// Milliseconds of the unit in which Linux gives processor time.
+const TICK: u64 = 10;
 /// Calls of each client that are not counted.
 const WARM: usize = 20;
 
@@ -133,6 +137,17 @@ impl Servers {
         };
         self.0.iter().filter_map(peak).sum::<u64>() / 1024
     }
+
+    /// The processor time that they have used, together, in milliseconds. Other work changes it little.
+    fn time(&self) -> u64 {
+        let ticks = |child: &Child| {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
+            // Behind the name in parentheses the user's time is the twelfth field, and the system's follows.
+            let fields = stat.rsplit_once(')')?.1.split_whitespace();
+            Some(fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>())
+        };
+        self.0.iter().filter_map(ticks).sum::<u64>() * TICK
+    }
 }
 
 fn start(command: &[String], output: Stdio) -> io::Result<Child> {
@@ -156,13 +171,26 @@ fn address(child: &mut Child) -> Result<String, Failure> {
     Ok(rest.split(['/', ' ', '\n']).next().unwrap_or_default().to_owned())
 }
 
+/// A connection to a server, which may say where it listens before it does.
+fn connected(host: &str) -> io::Result<TcpStream> {
+    let until = Instant::now() + LISTENING;
+    loop {
+        match TcpStream::connect(host) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && Instant::now() < until => {
+                thread::sleep(Duration::from_millis(50));
+            }
+            connected => return connected,
+        }
+    }
+}
+
 fn lines(over: &str, clients: usize, command: &[String]) -> Result<(Servers, Vec<Line>), Failure> {
     let (mut servers, mut lines) = (Servers(Vec::new()), Vec::new());
     if over == "http" {
         servers.0.push(start(command, Stdio::null())?);
         let host = address(servers.0.last_mut().ok_or("no server")?)?;
         for _ in 0..clients {
-            let stream = TcpStream::connect(&host)?;
+            let stream = connected(&host)?;
             stream.set_nodelay(true)?;
             lines.push(Line::Http {
                 stream: BufReader::new(stream),
@@ -183,8 +211,8 @@ fn lines(over: &str, clients: usize, command: &[String]) -> Result<(Servers, Vec
     Ok((servers, lines))
 }
 
-/// Calls until the time is over; how long each call took.
-fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<Vec<Duration>, Failure> {
+/// Calls until the time is over; how long each call took, and the connection, which keeps its server running.
+fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<(Vec<Duration>, Line), Failure> {
     let warm = line.open().and_then(|()| (1..=WARM).try_for_each(|id| line.call(id).map(drop)));
     begin.wait();
     warm?;
@@ -192,7 +220,7 @@ fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<Vec<Dura
     while !over.load(Ordering::Relaxed) {
         times.push(line.call(WARM + 1 + times.len())?);
     }
-    Ok(times)
+    Ok((times, line))
 }
 
 fn main() -> Result<(), Failure> {
@@ -211,22 +239,29 @@ fn main() -> Result<(), Failure> {
         })
         .collect();
     begin.wait();
-    let begun = Instant::now();
+    let (begun, used) = (Instant::now(), servers.time());
     thread::sleep(Duration::from_secs(seconds));
     stop.store(true, Ordering::Relaxed);
-    let mut times = Vec::new();
+    let (mut times, mut open) = (Vec::new(), Vec::new());
     for thread in threads {
-        times.extend(thread.join().map_err(|_| "a client broke")??);
+        let (more, line) = thread.join().map_err(|_| "a client broke")??;
+        times.extend(more);
+        open.push(line);
     }
-    let took = begun.elapsed().as_secs_f64();
+    let (took, used) = (begun.elapsed().as_secs_f64(), servers.time() - used);
     times.sort_unstable();
     let at = |hundredths: usize| {
         let place = (times.len() * hundredths / 100).min(times.len().saturating_sub(1));
         times.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
     };
     #[allow(clippy::cast_precision_loss, reason = "a count of calls")]
-    let each = times.len() as f64 / took;
+    let (each, cost) = (times.len() as f64 / took, used as f64 * 1e3 / times.len().max(1) as f64);
     let memory = servers.memory();
-    println!("| {over} | {clients} | {name} | {each:.0} | {:.2} | {:.2} | {memory} |", at(50), at(99));
+    drop(open);
+    println!(
+        "| {over} | {clients} | {name} | {each:.0} | {:.2} | {:.2} | {cost:.0} | {memory} |",
+        at(50),
+        at(99)
+    );
     Ok(())
 }

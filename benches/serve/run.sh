@@ -13,8 +13,8 @@ build=${CARGO_TARGET_DIR:-$PWD/$root/target}/release
 [ -d node_modules ] || npm install --no-audit --no-fund --no-package-lock
 [ -d venv ] || { python3 -m venv venv && venv/bin/pip install -q -r requirements.txt; }
 
-echo '| over | clients | server | calls/s | p50 ms | p99 ms | peak MB |'
-echo '|---|---|---|---|---|---|---|'
+echo '| over | clients | server | calls/s | p50 ms | p99 ms | CPU µs/call | peak MB |'
+echo '|---|---|---|---|---|---|---|---|'
 row() { "$build/measure" "$@" || echo "$1 over $2 with $3 clients: failed" >&2; }
 # Over stdio each client has a server of its own. With 200 clients there is room for the small ones only.
 for clients in 1 32 200; do

@@ -7,6 +7,8 @@
 pub mod notations;
 pub mod results;
 pub mod source;
+#[cfg(test)]
+mod tests;
 
 use ilo_spec::operand::FunctionId;
 use ilo_vm::{Call, Datum, Limits, Program, Run, Shape, Step};

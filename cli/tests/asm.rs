@@ -277,3 +277,44 @@ fn grammar_is_for_the_tools_that_are_named() {
     let (code, _, error) = run(at, &deep, "");
     assert!(code == 2 && error.contains("expected a depth from 1 to 10, found 99"), "{error}");
 }
+
+#[test]
+fn schema_is_for_a_signature_and_refuses_before_a_host_does() {
+    let folder = folder();
+    let at = folder.path();
+    let catalog = |count: usize| {
+        let tools = (0..count).map(|number| {
+            serde_json::json!({"name": format!("t{number}"), "inputSchema": {"type": "object",
+                "properties": {"host": {"type": "number"}, "n": {"type": "number"}}, "required": ["host"]}})
+        });
+        serde_json::json!({"tools": tools.collect::<Vec<_>>()}).to_string()
+    };
+    fs::write(at.join("few.json"), catalog(3)).unwrap();
+    fs::write(at.join("many.json"), catalog(1_000)).unwrap();
+    let signature = ["--signature", "f(id: text, items: list number) -> result nil, text"];
+    let schema = |catalog, more: &[&str]| run(at, &[&["schema", "--catalog", catalog], more].concat(), "");
+    for host in [&[][..], &["--for", "openai"], &["--for", "anthropic"], &["--for", "outlines"]] {
+        let (code, out, error) = schema("few.json", &[&signature[..], host].concat());
+        assert!(code == 0 && error.is_empty(), "{error}");
+        assert!(out.starts_with("{\"description\":\"") && out.contains("does not hold"), "{out}");
+        let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let inputs = &json["properties"]["in"]["properties"];
+        assert_eq!(inputs["items"]["enum"], serde_json::json!(["list num"]));
+        assert_eq!(json["properties"]["out"]["enum"], serde_json::json!(["result nil text"]));
+        // Only the schema without a host refers to itself, and that of OpenAI.
+        let is_endless = json["$defs"].get("step").is_some();
+        assert_eq!(is_endless, !out.contains("#/$defs/step0"), "{host:?}");
+    }
+    let (code, out, _) = schema("few.json", &["--only", "t1"]);
+    assert!(code == 0 && out.contains("\"t1\"") && !out.contains("\"t2\""), "{out}");
+    let (code, out, error) = schema("few.json", &["--only", "t9"]);
+    assert!(code == 2 && out.is_empty() && error.contains("no tool `t9`; did you mean"), "{error}");
+    let (code, _, error) = schema("few.json", &["--for", "openai"]);
+    assert!(code == 2 && error.contains("--signature"), "{error}");
+    for (host, limit) in
+        [("anthropic", "at most 20 tools, found 1000"), ("openai", "at most 5000 properties, found ")]
+    {
+        let (code, _, error) = schema("many.json", &[&["--for", host], &signature[..]].concat());
+        assert!(code == 2 && error.contains(limit) && error.contains("--only"), "{error}");
+    }
+}

@@ -135,6 +135,11 @@ impl Policy {
         self.read_only || self.idempotent
     }
 
+    /// What follows a crash while a call of a durable run is under way: it is made `again`, or is in `doubt`.
+    pub fn after_crash(&self) -> &'static str {
+        if self.is_safe_again() { "again" } else { "doubt" }
+    }
+
     /// Whether a call that has failed for the `retry`th time, counted from 0, is made again.
     pub fn retries(&self, failure: &Failure, retry: u32) -> bool {
         matches!(failure, Failure::Failed(_) | Failure::InDoubt(_)) && self.idempotent && retry < self.retries

@@ -19,6 +19,8 @@ pub mod seeds;
 pub mod shrink;
 mod snapshots;
 mod source_targets;
+#[cfg(test)]
+mod tests;
 
 pub use answers::answers;
 pub use conversion::{conversion, round_trip};

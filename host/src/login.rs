@@ -5,6 +5,7 @@
 //! and what a person reads. Tokens are kept by [`crate::tokens`].
 
 mod redirect;
+mod revoke;
 
 use crate::interrupt::Interrupt;
 use crate::mcp::server_config::{Server, Way};
@@ -12,7 +13,10 @@ use crate::tokens::{Store, discovered, why};
 use crate::tools::Tools;
 use ilo_drive::problem::{Problem, did_you_mean, shortened};
 use ilo_spec::error::Code;
-use rmcp::transport::auth::{AuthorizationManager, AuthorizationRequest, AuthorizationSession};
+use revoke::revoke;
+use rmcp::transport::auth::{
+    AuthorizationManager, AuthorizationRequest, AuthorizationSession, StoredCredentials,
+};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -23,6 +27,8 @@ use tokio::time::{sleep, timeout};
 const LOOK: Duration = Duration::from_millis(100);
 /// How long each part without a person may take.
 const STEP: Duration = Duration::from_mins(1);
+/// How long the authorization server may take to revoke tokens.
+const REVOKING: Duration = Duration::from_secs(15);
 
 /// How to sign in.
 #[derive(Clone, Debug, Default)]
@@ -155,12 +161,42 @@ async fn session(
     AuthorizationSession::new(manager, request).await.map_err(|(_, error)| why(&error))
 }
 
-/// Forgets the tokens of a server; whether there were any.
+/// How signing out ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SignedOut {
+    /// There were no tokens.
+    NoTokens,
+    /// The tokens are deleted here, and the authorization server takes them no more.
+    Revoked,
+    /// The tokens are deleted here. Why they may be valid elsewhere until their time is over.
+    Deleted(String),
+}
+
+/// Revokes the tokens of a server where its authorization server does that, and deletes them here.
 ///
 /// # Errors
 /// A server that has none by its kind; a file that cannot be deleted.
-pub fn sign_out(tools: &Tools, server: &str) -> Result<bool, Problem> {
+pub fn sign_out(tools: &Tools, server: &str) -> Result<SignedOut, Problem> {
     let (server, url) = found(tools, server)?;
     let failed = |message| Problem::new(Code::BadUsage, format!("server `{}`", server.name), message);
-    Store::of(url, &server.secrets).and_then(|store| store.delete()).map_err(failed)
+    let store = Store::of(url, &server.secrets).map_err(failed)?;
+    let revoked = match store.read() {
+        Ok(Some((stored, secret))) => revoked(url, &stored, secret.as_deref()),
+        Ok(None) => Ok(()),
+        Err(why) => Err(why),
+    };
+    let was = store.delete().map_err(failed)?;
+    Ok(match revoked {
+        _ if !was => SignedOut::NoTokens,
+        Ok(()) => SignedOut::Revoked,
+        Err(why) => SignedOut::Deleted(server.secrets.hidden(&why)),
+    })
+}
+
+fn revoked(url: &str, stored: &StoredCredentials, secret: Option<&str>) -> Result<(), String> {
+    // Once a process: a second provider would be refused, and the first one serves.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let late = |_| format!("the server did not answer within {} s", REVOKING.as_secs());
+    runtime.block_on(async { timeout(REVOKING, revoke(url, stored, secret)).await.map_err(late)? })
 }

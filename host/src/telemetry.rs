@@ -1,5 +1,6 @@
-//! Traces for OpenTelemetry: a run is a trace, and a call is a span of it. They are sent as OTLP over HTTP,
-//! in JSON, if the standard variables of the environment name a collector.
+//! Traces and metrics for OpenTelemetry: a run is a trace, and a call is a span of it; how long both take is
+//! measured. They are sent as OTLP over HTTP, in JSON, if the standard variables of the environment name a
+//! collector.
 //!
 //! A span has names, times and kinds of failures. It has no arguments, answers or messages, which may be
 //! private. Spans wait in a queue of bounded length; what does not fit is dropped and counted. A run never
@@ -7,6 +8,7 @@
 
 #[cfg(feature = "telemetry")]
 mod export;
+mod metrics;
 mod span;
 #[cfg(not(feature = "telemetry"))]
 mod without_feature;
@@ -14,6 +16,7 @@ mod without_feature;
 pub use crate::trace_context::Context;
 #[cfg(feature = "telemetry")]
 use export::Queue;
+use metrics::Metric;
 use span::{Kind, Span};
 #[cfg(not(feature = "telemetry"))]
 use without_feature::Queue;
@@ -41,9 +44,12 @@ pub(crate) struct Trace {
 }
 
 impl Telemetry {
-    /// As the environment says: `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT` names
-    /// the collector, `OTEL_EXPORTER_OTLP_HEADERS` has headers, `OTEL_SERVICE_NAME` a name, and `TRACEPARENT`
-    /// the span that runs are part of. `None` without a collector, or if `OTEL_SDK_DISABLED` is `true`.
+    /// As the environment says: `OTEL_EXPORTER_OTLP_ENDPOINT` names the collector, or
+    /// `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` and `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT` one for each,
+    /// `OTEL_EXPORTER_OTLP_HEADERS` has headers, `OTEL_SERVICE_NAME` a name, `OTEL_METRIC_EXPORT_INTERVAL`
+    /// the milliseconds between two exports of metrics, and `TRACEPARENT` the span that runs are part of.
+    /// `OTEL_TRACES_EXPORTER` and `OTEL_METRICS_EXPORTER` may be `none`. `None` without a collector, or if
+    /// `OTEL_SDK_DISABLED` is `true`.
     ///
     /// # Errors
     /// A setting that cannot be used.
@@ -62,6 +68,28 @@ impl Telemetry {
     /// Waits until the queue is empty, for at most this time. Returns the first error, once.
     pub fn flush(&self, most: Duration) -> Option<String> {
         self.queue.flush(most)
+    }
+
+    /// A client's call of a tool has been answered.
+    #[cfg_attr(not(feature = "serve"), allow(dead_code, reason = "only a server has clients"))]
+    pub(crate) fn answered(&self, tool: &str, error: Option<&str>, took: Duration) {
+        let attributes = [
+            ("gen_ai.operation.name", "execute_tool".to_owned()),
+            ("gen_ai.tool.name", tool.to_owned()),
+            ("mcp.method.name", "tools/call".to_owned()),
+        ];
+        self.measure(Metric::Server, &attributes, error, took);
+    }
+
+    fn measure(
+        &self,
+        metric: Metric,
+        attributes: &[(&'static str, String)],
+        error: Option<&str>,
+        took: Duration,
+    ) {
+        let error = error.map(|error| ("error.type", error.to_owned()));
+        self.queue.measure(metric, attributes.iter().cloned().chain(error).collect(), took);
     }
 
     /// The trace of a run that begins now.
@@ -110,14 +138,15 @@ impl Trace {
         };
         let mut attributes =
             vec![("gen_ai.operation.name", "execute_tool".to_owned()), ("gen_ai.tool.name", name.to_owned())];
-        let (title, kind) = match server {
+        let (title, kind, metric) = match server {
             Some(server) => {
                 attributes.push(("mcp.method.name", "tools/call".to_owned()));
                 attributes.push(("ilo.server", server.to_owned()));
-                (format!("tools/call {name}"), Kind::Client)
+                (format!("tools/call {name}"), Kind::Client, Metric::Client)
             }
-            None => (format!("execute_tool {name}"), Kind::Internal),
+            None => (format!("execute_tool {name}"), Kind::Internal, Metric::Tool),
         };
+        self.telemetry.measure(metric, &attributes, error, end.saturating_duration_since(start));
         self.send(Span {
             context: span,
             name: title,
@@ -135,6 +164,7 @@ impl Trace {
             ("gen_ai.operation.name", "invoke_workflow".to_owned()),
             ("gen_ai.workflow.name", function.to_owned()),
         ];
+        self.telemetry.measure(Metric::Run, &attributes, error, self.start.0.elapsed());
         self.send(Span {
             context: self.run,
             name: format!("invoke_workflow {function}"),

@@ -116,7 +116,7 @@ impl Store {
     }
 
     /// What is stored, with the secret of the client.
-    fn read(&self) -> Result<Option<(StoredCredentials, Option<String>)>, String> {
+    pub(crate) fn read(&self) -> Result<Option<(StoredCredentials, Option<String>)>, String> {
         let place = self.file.display();
         let file = match File::open(&self.file) {
             Ok(file) => file,

@@ -354,9 +354,10 @@ pub(crate) fn excerpt(heap: &Heap, program: &ProgramData, value: Value, out: &mu
     let _ = json(&mut Host { heap, program, out: &mut capped }, value);
 }
 
-/// Appends the beginning of a name to a message.
-pub(crate) fn clip(text: &str, out: &mut String) {
-    let _ = Capped { out, left: EXCERPT }.write_str(text);
+/// Appends the beginning of a name to a message; the empty name as `""`.
+pub(crate) fn clip(name: &str, out: &mut String) {
+    let shown = if name.is_empty() { "\"\"" } else { name };
+    let _ = Capped { out, left: EXCERPT }.write_str(shown);
 }
 
 /// A failure as a message of at most `limit` bytes.

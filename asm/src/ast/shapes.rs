@@ -2,8 +2,7 @@
 //! that are certainly no list.
 //!
 //! CONCAT of two lists is a list, so CONCATs are joined at once only where the inner one is a text for
-//! certain. That is decided by what an expression is, not by declared types: nothing holds those while a
-//! program runs.
+//! certain. Only the form of an expression decides this, since declared types are not enforced during a run.
 
 use super::{Binary, Expr, ExprKind, Literal};
 use ilo_spec::types::Base;

@@ -1,4 +1,4 @@
-//! The tools that a source names, before it is checked: what a host has to have ready to check it.
+//! The tools that a source names, found before the check, so that a host can load the schemas that it needs.
 
 use crate::build::{Options, read, text};
 use crate::catalog::own_function;

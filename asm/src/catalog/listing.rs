@@ -1,7 +1,6 @@
-//! A list of tools as MCP gives it, `{"tools": […]}` or the bare list, to a catalogue.
+//! Makes a catalogue from a list of tools as MCP gives it: `{"tools": […]}`, or the bare list.
 //!
-//! That all of it is JSON is checked here. Schemas stay text: what they say is read for the tools that a
-//! program names.
+//! It checks that the whole list is JSON. Schemas stay text until a program names their tool.
 
 use super::{Catalog, CatalogError, Schemas, Tool};
 use crate::text::shortened;

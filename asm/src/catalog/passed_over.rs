@@ -1,4 +1,4 @@
-//! The keywords of a schema that bind values and that shapes do not hold.
+//! The keywords of a schema that restrict values, but that shapes cannot express.
 
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -25,7 +25,8 @@ pub(crate) const UNNAMED: &str = "main";
 /// What a key of a program means, whatever a notation calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub(crate) enum Key {
+#[allow(missing_docs, reason = "each is the key of that name")]
+pub enum Key {
     Let,
     Call,
     Args,
@@ -322,6 +323,11 @@ impl Dialect {
 pub(crate) fn alike(word: &str, keys: &[Key]) -> Option<Key> {
     let is = |own: &&str| !own.is_empty() && crate::text::same_spelling(own, word);
     keys.iter().copied().find(|&key| spellings(key).iter().any(is))
+}
+
+/// A notation's word for a key; another notation's where it has none.
+pub fn word_of(notation: Notation, key: Key) -> &'static str {
+    Dialect::of(notation).word(key)
 }
 
 fn spellings(key: Key) -> [&'static str; 4] {

@@ -253,8 +253,9 @@ pub(crate) struct Membership {
 }
 
 /// What asks elsewhere whether a list holds a value, by words without signs and blanks.
-const MEMBERSHIP: [(&str, Membership); 14] = [
+const MEMBERSHIP: [(&str, Membership); 17] = [
     ("in", Membership { list_first: false, negated: false }),
+    ("isin", Membership { list_first: false, negated: false }),
     ("member", Membership { list_first: false, negated: false }),
     ("memberof", Membership { list_first: false, negated: false }),
     ("anyof", Membership { list_first: false, negated: false }),
@@ -262,19 +263,22 @@ const MEMBERSHIP: [(&str, Membership); 14] = [
     ("contains", Membership { list_first: true, negated: false }),
     ("includes", Membership { list_first: true, negated: false }),
     ("notin", Membership { list_first: false, negated: true }),
+    ("isnotin", Membership { list_first: false, negated: true }),
     ("nin", Membership { list_first: false, negated: true }),
     ("noneof", Membership { list_first: false, negated: true }),
     ("notcontains", Membership { list_first: true, negated: true }),
+    ("excludes", Membership { list_first: true, negated: true }),
     ("notincludes", Membership { list_first: true, negated: true }),
     ("doesnotcontain", Membership { list_first: true, negated: true }),
     ("nothas", Membership { list_first: true, negated: true }),
 ];
 
-/// What a word asks of a list and a value: `in`, `not in`, `$nin`, `not_contains`.
+/// What a word asks of a list and a value: `in`, `not in`, `!in`, `$nin`, `not_contains`.
 pub(crate) fn membership(spelling: &str) -> Option<Membership> {
-    let plain: String =
-        spelling.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
     let rest = spelling.trim_start_matches('$');
+    let (not, rest) = rest.strip_prefix('!').map_or(("", rest), |rest| ("not", rest));
+    let letters = rest.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase());
+    let plain: String = not.chars().chain(letters).collect();
     let is_word = rest.bytes().all(|byte| byte.is_ascii_alphabetic() || b" _-".contains(&byte));
     MEMBERSHIP.iter().find(|(word, _)| is_word && *word == plain).map(|&(_, found)| found)
 }

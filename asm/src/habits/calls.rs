@@ -1,4 +1,5 @@
-//! Calls as agents send them to tools, as state machines and other languages have them.
+//! Calls in other forms: as an agent sends them to a tool, or as state machines and other languages write
+//! them.
 
 use super::context::{Context, Entries, Fields, MARKERS, Rewrite, bound, get, kept, others};
 use super::words::{instead, key_of};

@@ -54,6 +54,17 @@ export class BadValue extends IloError {
     override name = "BadValue";
 }
 
+/** A run of a store cannot be started or go on; `code` is the stable code. */
+export class StoreError extends IloError {
+    override name = "StoreError";
+    readonly code: "name-taken" | "no-such-run" | "run-owned" | "other-call" | "not-in-this-state" | "unreadable";
+
+    constructor(message: string, code: StoreError["code"]) {
+        super(message);
+        this.code = code;
+    }
+}
+
 /** The WebAssembly module failed in itself, and a new instance was made. Runs under way are lost. */
 export class Crash extends IloError {
     override name = "Crash";

@@ -1,9 +1,10 @@
 /** Small programs that agents write, checked before they run, with tools that are your functions. */
 
 export { init, type Source } from "./core.js";
+export type { Store, Stored } from "./durable.js";
 export * from "./errors.js";
 export { Json } from "./json.js";
-export { Program, build, load, type BuildOptions, type Inputs, type ResumeOptions, type StartOptions } from "./program.js";
+export { Program, build, load, resume, type BuildOptions, type Decision, type InStore, type Inputs, type ResumeOptions, type StartOptions } from "./program.js";
 export type { RunOptions } from "./loop.js";
 export type { Run } from "./run.js";
 export { card, check, convert, detect, explain, fix, format, graph, type CheckOptions, type SourceOptions } from "./source.js";

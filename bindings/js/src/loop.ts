@@ -1,12 +1,13 @@
 /** Runs over tools: the loop that makes the calls, side by side where their tools only read. */
 
 import { call } from "./core.js";
+import type { Recording, Waits } from "./durable.js";
 import { Failure, Suspend } from "./errors.js";
 import { Drive } from "./glue.js";
 import { Past, WIDE, parse, textOf, write, type Bounds } from "./json.js";
 import { boundsOf, type Run } from "./run.js";
 import type { GivenTools, Tool, Tools } from "./tools.js";
-import type { Call, CallContext, Made, Outcome } from "./types.js";
+import type { Call, CallContext, Made, Outcome, Suspended } from "./types.js";
 
 export interface RunOptions {
     /** The tools; by default those with which the program was built. */
@@ -38,6 +39,7 @@ const now = (): number => performance.now();
 
 /** What a tool gets beside its arguments. Most tools never look at the signal, so it is made late. */
 class Context implements CallContext {
+    key: string | undefined;
     #controller: AbortController | undefined;
     #reason: Error | undefined;
 
@@ -67,9 +69,9 @@ interface Under {
 }
 
 /** Runs to the outcome, or to where a tool suspends; frees the run in any case. */
-export function drive(run: Run, tools: Tools, options: RunOptions): Promise<Outcome> {
+export function drive(run: Run, tools: Tools, options: RunOptions, recording?: Recording): Promise<Outcome> {
     try {
-        return new Loop(run, tools, options).go();
+        return new Loop(run, tools, options, recording).go();
     } finally {
         run.dispose();
     }
@@ -87,18 +89,19 @@ class Loop {
     private readonly callTime: number;
     private until: number;
     private readonly under = new Map<number, Under>();
-    private outcome: Outcome | undefined;
+    private outcome: Suspended | undefined;
     private cancelled = false;
     private over = false;
     private wake: (() => void) | undefined;
     private news = false;
-    /** A trap while a call was settled. */
+    /** A trap while a call was settled, or a store that failed. */
     private broken: unknown;
 
     constructor(
         run: Run,
         private readonly tools: Tools,
         private readonly options: RunOptions,
+        private readonly recording: Recording | undefined,
     ) {
         const time = milliseconds("timeout", options.timeout, 600_000);
         this.callTime = milliseconds("callTimeout", options.callTimeout, 30_000);
@@ -149,10 +152,15 @@ class Loop {
                 const dropped = this.under.get(parse(this.text()));
                 if (dropped) this.interrupt(dropped, "the answer is not wanted any more");
             } else {
-                return parse(this.text());
+                const outcome = this.text();
+                await this.recording?.ended(outcome);
+                return parse(outcome);
             }
             if (this.broken !== undefined) throw this.broken;
-            if (this.outcome) return this.outcome;
+            if (this.outcome) {
+                await this.recording?.waits(this.outcome, this.until - now());
+                return this.outcome;
+            }
         }
     }
 
@@ -188,8 +196,34 @@ class Loop {
         const under: Under = { ticket, tool, arguments: given, kind, context: new Context(), begun: now() };
         this.under.set(ticket, under);
         if (tool.confirm) void this.confirm(under);
-        else this.attempt(under, 0);
+        else this.begin(under);
         return alone && this.under.has(ticket) ? this.wait() : undefined;
+    }
+
+    /** Makes a call; in a run with a store, once its record is there. */
+    private begin(under: Under): void {
+        if (this.recording && !under.tool.readOnly) void this.record(under, this.recording);
+        else this.attempt(under, 0);
+    }
+
+    private async record(under: Under, recording: Recording): Promise<void> {
+        try {
+            const due = this.due();
+            const snapshot = call(() => this.drive.snapshot());
+            if (!due || !snapshot) throw new Error("no call waits");
+            under.context.key = recording.key(due);
+            await recording.calling(due, snapshot, under.tool.idempotent, this.until - now());
+        } catch (error) {
+            this.broken = error;
+            return this.stir();
+        }
+        if (this.isOpen(under)) this.attempt(under, 0);
+    }
+
+    /** The call that the run waits for. */
+    private due(): Call | undefined {
+        const waiting = call(() => this.drive.waiting());
+        return waiting === undefined ? undefined : parse(waiting);
     }
 
     /** Makes a call once a person has allowed it. */
@@ -197,14 +231,17 @@ class Loop {
         const { name } = under.tool;
         let why = "there is nobody to ask";
         try {
-            const waiting = call(() => this.drive.waiting());
-            if (this.options.ask && waiting !== undefined) {
+            const due = this.due();
+            if (due && this.recording?.allowed === due.number) return this.begin(under);
+            if (this.options.ask && due) {
                 this.limit(under);
-                const allowed = await this.options.ask(parse(waiting));
+                const allowed = await this.options.ask(due);
                 clearTimeout(under.timer);
                 if (!this.isOpen(under)) return;
-                if (allowed === true) return this.attempt(under, 0);
+                if (allowed === true) return this.begin(under);
                 why = "it was refused";
+            } else if (this.recording) {
+                return this.suspend(under, `tool \`${name}\` needs an approval`, "asking");
             }
         } catch (error) {
             why = `asking for it failed: ${failureText(error)}`;
@@ -254,7 +291,7 @@ class Loop {
 
     private failed(under: Under, error: unknown, retry: number): void {
         if (!this.isOpen(under)) return;
-        if (error instanceof Suspend) return this.suspend(under, error);
+        if (error instanceof Suspend) return this.suspend(under, textOf(error), "deferred");
         const pause = call(() => this.drive.pause(under.tool.name, retry));
         const [least = 0, most = 0] = pause ?? [];
         if (pause && most < this.until - now() && !this.cancelled) {
@@ -276,9 +313,10 @@ class Loop {
     private late(under: Under, own: number): void {
         if (!this.isOpen(under)) return;
         under.context.abort("the call is late");
+        const message = `tool \`${under.tool.name}\` took longer than its limit of ${Math.round(own)} ms`;
+        if (this.recording && !under.tool.readOnly) return this.suspend(under, message, "doubt");
         this.end(under, () => {
             if (under.kind !== ENTRY && this.until - now() <= 0) return this.drive.timedOut(under.ticket);
-            const message = `tool \`${under.tool.name}\` took longer than its limit of ${Math.round(own)} ms`;
             this.drive.inDoubt(under.ticket, message);
         });
     }
@@ -288,13 +326,12 @@ class Loop {
         this.end(under, () => this.drive.interrupted(under.ticket));
     }
 
-    /** The tool wants a person to answer. */
-    private suspend(under: Under, why: Suspend): void {
-        const waiting = call(() => this.drive.waiting());
-        const due: Call | undefined = waiting === undefined ? undefined : parse(waiting);
+    /** The run waits for a person. */
+    private suspend(under: Under, reason: string, state: Waits): void {
+        const due = this.due();
         if (due && (under.kind !== AHEAD || this.isSame(under, due))) {
             const snapshot = call(() => this.drive.snapshot()) ?? new Uint8Array();
-            this.outcome = { status: "suspended", snapshot, call: due, reason: textOf(why) };
+            this.outcome = { status: "suspended", snapshot, call: due, reason, ...(this.recording && { state }) };
             this.close(under, "the run is suspended");
             return this.stir();
         }

@@ -1,9 +1,10 @@
 /** Programs: building and loading them, starting runs, running them over tools. */
 
 import { Held, call } from "./core.js";
-import { BadValue } from "./errors.js";
+import { Recording, unpack, unreadable, type Beginning, type Store } from "./durable.js";
+import { BadValue, Crash, IloError, StoreError } from "./errors.js";
 import type { Catalogue, Core } from "./glue.js";
-import { WIDE, write, type Json } from "./json.js";
+import { WIDE, parse, textOf, write, type Json } from "./json.js";
 import { drive, type RunOptions } from "./loop.js";
 import { Run } from "./run.js";
 import type { CheckOptions } from "./source.js";
@@ -29,7 +30,64 @@ export interface ResumeOptions extends RunOptions {
     limits?: Limits | undefined;
 }
 
+/** Where a run is recorded, so that it outlives its process. */
+export interface InStore {
+    store: Store;
+    /** The name of the run in the store. A run of this name, program and input goes on, or gives its outcome. */
+    name: string;
+}
+
+/** What a person decides about the call at which a run of a store waits. */
+export type Decision = { /** The number of that call. */ call: number } & (
+    | { /** Its answer. */ answer: unknown }
+    | { /** Its failure. */ failure: unknown }
+    | { /** It is made: it is approved, or was not made before, or does no harm when made twice. */ make: true }
+);
+
 export type Inputs = { readonly [name: string]: unknown } | Json;
+
+/** The least time of a run that goes on, in milliseconds. */
+const LEAST = 1000;
+
+/** Throws unless the decision is about the call at which the run waits. */
+function check(name: string, due: number, waits: boolean, decision: Decision): void {
+    if (!waits) {
+        throw new StoreError(`run \`${name}\` waits for no decision; go on without one first`, "not-in-this-state");
+    }
+    if (decision.call !== due) {
+        throw new StoreError(`run \`${name}\` waits at call ${due}, not ${decision.call}`, "other-call");
+    }
+    const kinds = ["answer", "failure", "make"].filter((kind) => kind in decision);
+    if (kinds.length !== 1) throw new TypeError("expected one of `answer`, `failure` and `make`");
+}
+
+/** Reads a part of a record. */
+function readable<T>(name: string, what: string, read: () => T): T {
+    try {
+        return read();
+    } catch (error) {
+        if (error instanceof Crash) throw error;
+        throw unreadable(name, `its ${what} cannot be read: ${textOf(error)}`);
+    }
+}
+
+/**
+ * Goes on with a run of a store: after a crash, or with what a person has decided.
+ *
+ * A call that may have been made before a crash is made again only if its tool is `idempotent`; else the run waits,
+ * in state `doubt`, for a decision.
+ */
+export async function resume(in_: InStore, options: RunOptions = {}, decision?: Decision): Promise<Outcome> {
+    const { store, name } = in_;
+    const recording = await Recording.read(store, name);
+    if (!recording) throw new StoreError(`there is no run \`${name}\``, "no-such-run");
+    const program = readable(name, "program", () => load(unpack(recording.head.program)));
+    try {
+        return await program.resumeIn(recording, options, decision);
+    } finally {
+        program.dispose();
+    }
+}
 
 /** Builds a program; throws `CompileError`, whose message is for the model that wrote the source. */
 export function build(source: string, options: BuildOptions = {}): Program {
@@ -150,10 +208,70 @@ export class Program {
     /**
      * Runs over tools: those given here, else those that the program was built with.
      *
-     * Up to `atOnce` calls of read-only tools run side by side; the outcome does not depend on it.
+     * Up to `atOnce` calls of read-only tools run side by side; the outcome does not depend on it. With a `store`,
+     * each call that may change something is recorded before it is made.
      */
-    async run(inputs: Inputs = {}, options: RunOptions & StartOptions = {}): Promise<Outcome> {
-        return this.#over(options.tools, (tools) => drive(this.#start(inputs, options, tools), tools, options));
+    async run(inputs: Inputs = {}, options: RunOptions & StartOptions & Partial<InStore> = {}): Promise<Outcome> {
+        const { store, name } = options;
+        if ((store === undefined) !== (name === undefined)) throw new TypeError("expected `store` and `name` together");
+        return this.#over(options.tools, async (tools) => {
+            if (store === undefined || name === undefined) return drive(this.#start(inputs, options, tools), tools, options);
+            const beginning: Beginning = {
+                program: this.#packed,
+                function: options.function ?? null,
+                input: text("the input", inputs),
+                limits: limitsText(options.limits),
+            };
+            const found = await Recording.read(store, name);
+            if (!found) {
+                return drive(this.#start(inputs, options, tools), tools, options, Recording.fresh(store, name, beginning));
+            }
+            if (found.isOf(beginning)) return this.#goOn(found, tools, options);
+            throw new StoreError(`run \`${name}\` is one of another program or input; take another name`, "name-taken");
+        });
+    }
+
+    /** Goes on with a run of a store, if nobody has to decide first. */
+    async #goOn(recording: Recording, tools: Tools, options: RunOptions, decision?: Decision): Promise<Outcome> {
+        const { name, state } = recording;
+        if (!state) throw new IloError("the run is not in the store");
+        if (state.state === "ended") {
+            if (decision) throw new StoreError(`run \`${name}\` has ended`, "not-in-this-state");
+            return parse(state.outcome);
+        }
+        const core = this.#held.get();
+        call(() => core.need(tools.catalogue));
+        const { call: due, left } = state;
+        const snapshot = readable(name, "snapshot", () => unpack(state.snapshot));
+        const waits = state.state !== "calling";
+        if (waits && !decision && !(state.state === "asking" && options.ask)) {
+            return { status: "suspended", snapshot, call: due, reason: state.reason, state: state.state };
+        }
+        if (decision) check(name, due.number, waits, decision);
+        const tool = tools.get(call(() => tools.catalogue.ownName(due.tool)) ?? due.tool);
+        if (state.state === "calling" && !(state.again && tool?.idempotent)) {
+            const reason = `tool \`${due.tool}\` may have been called before the run was cut off`;
+            const found = { status: "suspended", snapshot, call: due, reason, state: "doubt" } as const;
+            await recording.waits(found, left);
+            return found;
+        }
+        const limits = parse(recording.head.limits);
+        const run = readable(name, "snapshot", () => this.restore(snapshot, { limits }));
+        try {
+            if (decision && "answer" in decision) run.answer(decision.answer);
+            else if (decision && "failure" in decision) run.fail(decision.failure);
+            else if (decision) recording.allowed = due.number;
+            await recording.claim();
+        } catch (error) {
+            run.dispose();
+            throw error;
+        }
+        return drive(run, tools, { ...options, timeout: Math.max(left, LEAST) }, recording);
+    }
+
+    /** @internal */
+    async resumeIn(recording: Recording, options: RunOptions, decision?: Decision): Promise<Outcome> {
+        return this.#over(options.tools, (tools) => this.#goOn(recording, tools, options, decision));
     }
 
     /** Goes on from a snapshot with the answer to its call, or its failure; without both the call is made. */

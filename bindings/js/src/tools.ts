@@ -55,6 +55,8 @@ async function validated(rich: Standard, value: unknown, what: string): Promise<
 export interface Tool {
     readonly name: string;
     readonly confirm: boolean;
+    readonly readOnly: boolean;
+    readonly idempotent: boolean;
     readonly retries: number;
     readonly timeout: number | undefined;
     call(input: unknown, context: CallContext): unknown;
@@ -138,7 +140,7 @@ function tool(name: string, definition: ToolDefinition): Tool {
     if (wrong !== undefined) {
         throw new TypeError(`tool \`${name}\`: there is no \`${wrong}\`; there are ${KEYS.join(", ")}`);
     }
-    const { onDoubt = "fail", retries = 0, idempotent, readOnly } = definition;
+    const { onDoubt = "fail", retries = 0, idempotent = false, readOnly = false } = definition;
     if (onDoubt !== "fail" && onDoubt !== "stop") {
         throw new TypeError(`tool \`${name}\`: \`onDoubt\` is "fail" or "stop", found ${String(onDoubt)}`);
     }
@@ -146,7 +148,7 @@ function tool(name: string, definition: ToolDefinition): Tool {
         throw new TypeError(`tool \`${name}\`: \`retries\` is only for tools that are \`idempotent\` or \`readOnly\``);
     }
     const { confirm = false, timeout } = definition;
-    return { name, confirm, retries, timeout, call: caller(definition) };
+    return { name, confirm, readOnly, idempotent, retries, timeout, call: caller(definition) };
 }
 
 /** How a tool is called: through the validation of its schemas, where they have one. */

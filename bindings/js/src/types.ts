@@ -124,8 +124,10 @@ export interface Suspended {
     readonly status: "suspended";
     readonly snapshot: Uint8Array;
     readonly call: Call;
-    /** What the tool said. */
+    /** What the tool said, or what a person has to know. */
     readonly reason: string;
+    /** In a store, why it waits: for an approval, for an answer from outside, or because nobody knows whether the call was made. */
+    readonly state?: "asking" | "deferred" | "doubt";
 }
 
 export type Finished = Ok | Err | Fault;
@@ -156,6 +158,8 @@ export interface PlannedCalls {
     readonly most: string;
     readonly readOnly: boolean;
     readonly confirm: boolean;
+    /** What follows a crash during a call of a durable run: it is made again, or a person decides. */
+    readonly afterCrash: "again" | "doubt";
     readonly isRollback: boolean;
     /** The tools that roll its calls back. */
     readonly entries: readonly string[];
@@ -170,6 +174,8 @@ export type Schema = { readonly [name: string]: unknown };
 export interface CallContext {
     /** Aborted when the call is late or its answer is not wanted any more. */
     readonly signal: AbortSignal;
+    /** In a run with a store: the same text for every attempt at this call, also after a crash. */
+    readonly key: string | undefined;
 }
 
 /** A tool, as `new Tools({name: {...}})` takes it. */

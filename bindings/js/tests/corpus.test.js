@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import * as ilo from "ilo";
+import { handOver } from "../../handover/handover.js";
 import { Mock, ROOT, cases, outcomeOf, parts, read, readCase, sameOutcome, same, section, written } from "./corpus.js";
 
 // The codes of findings that a run reports as it starts; the program itself builds.
@@ -191,4 +192,10 @@ test("every case holds", async () => {
 test("fuel and snapshots of every case are those of Rust", () => {
     assert.ok(replays.length > 1000, `${replays.length} runs`);
     checkReplays();
+});
+
+test("a snapshot of each language goes on in each other, with the same outcome and fuel", () => {
+    const { snapshots, failures } = handOver(replays.map(({ line }) => line));
+    assert.equal(failures.length, 0, `${failures.length} of ${snapshots}\n${failures.slice(0, 20).join("\n")}`);
+    assert.ok(snapshots > 500, `${snapshots} snapshots`);
 });

@@ -71,6 +71,7 @@ test("sources are checked, fixed, converted, laid out and drawn", () => {
     assert.deepEqual(program.tools, ["get_user"]);
     assert.deepEqual(program.functions, { email: {} });
     assert.equal(program.plan()[0].most, "1");
+    assert.equal(program.plan()[0].afterCrash, "doubt");
     assert.match(program.disassemble(), /get_user/);
     assert.equal(ilo.detect(source), "tool-calling");
     const id = ilo.convert(fixed.source, "id");

@@ -18,6 +18,16 @@ test("runs that end, fail, suspend, are dropped or disposed leave nothing in the
         await program.run({}, { tools: { t: { execute: () => new Promise(() => {}), timeout: 1 } } });
         await assert.rejects(program.run({}, { tools: { t: { execute: () => 1 } }, onCall: () => { throw new Error("x"); } }));
         await assert.rejects(program.resume(new Uint8Array(9), { tools: { t: { execute: () => 1 } } }));
+        const records = new Map();
+        const store = {
+            read: (name) => records.get(name),
+            write: (name, version, record) => Boolean(records.set(name, { version, record })),
+        };
+        const at = { store, name: "x" };
+        await program.run({}, { ...at, tools: { t: { execute: () => { throw new ilo.Suspend(); } } } });
+        const tools = { t: { execute: () => 1 } };
+        await assert.rejects(ilo.resume(at, { tools }, { call: 1, answer: Symbol() }), ilo.BadValue);
+        await ilo.resume(at, { tools }, { call: 1, answer: text });
         const run = program.start();
         run.step();
         run.answer(text);

@@ -235,6 +235,8 @@ test("what is wrong with a call of this package is said at once", async () => {
     run.step();
     assert.throws(() => run.answer(new Set()), ilo.BadValue);
     run.answer(1);
+    assert.throws(() => run.answer(2), ilo.NotWaiting);
+    assert.throws(() => run.fail("no"), ilo.NotWaiting);
     assert.equal(run.step().value, 1);
     await assert.rejects(ONE.run({}, { ...gives(1), onCall: () => { throw new Error("mine"); } }), /mine/);
 });

@@ -164,7 +164,8 @@ impl Store {
     fn list(&self, py: Python<'_>, state: Option<&str>) -> PyResult<Vec<JournalRun>> {
         let store = self.open(py)?;
         let (mut found, mut programs) = (Vec::new(), HashMap::new());
-        let status = state.map(|state| Status::named(state).ok_or_else(|| unknown_state(state))).transpose()?;
+        let status =
+            state.map(|state| Status::named(state).ok_or_else(|| unknown_state(state))).transpose()?;
         let listed = py.detach(|| {
             store.list(&Listed { status, newest: None }, |summary| {
                 found.push(summary);

@@ -232,6 +232,8 @@ pub(crate) struct PlannedCalls {
     read_only: bool,
     /// Whether a person is asked before each call.
     confirm: bool,
+    /// What follows a crash during a call of a durable run: it is made `again`, or is in `doubt`.
+    after_crash: &'static str,
     /// Whether every call of it is a rollback.
     is_rollback: bool,
     /// The tools that undo calls of it.
@@ -247,6 +249,7 @@ impl From<Planned> for PlannedCalls {
             most: found.most,
             read_only: found.policy.read_only,
             confirm: found.policy.confirm,
+            after_crash: found.policy.after_crash(),
             is_rollback: found.is_rollback,
             entries: found.entries,
             without_rollback: found.without.into_iter().filter_map(|place| place.source).collect(),

@@ -76,6 +76,7 @@ def test_a_plan_says_what_a_run_would_do() -> None:
     first, second = ilo.build(NOTIFY).plan(tools=notify_tools())
     assert (first.tool, first.most, first.read_only) == ("get-user", "1", True)
     assert (second.tool, second.read_only, len(second.without_rollback)) == ("send-email", False, 1)
+    assert (first.after_crash, second.after_crash) == ("again", "doubt")
 
 
 @pytest.mark.parametrize("form", ["svg", "dot", "mermaid"])

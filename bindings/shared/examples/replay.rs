@@ -2,8 +2,9 @@
 //!
 //! Each line of the standard input is a JSON object with `program` (packed, as hexadecimal), `input`,
 //! `function`, `limits` and `answers`: a list of whether it is an answer, its JSON, and whether the call may
-//! change something. For each it prints a line with `snapshots` (one for each call, as hexadecimal), `fuel`
-//! and `outcome`.
+//! change something. With a `snapshot` (as hexadecimal) the run goes on from there. For each it prints a line
+//! with `snapshots` (one for each call, as hexadecimal), `fuel` and `outcome`, which is null where a call
+//! waits that has no answer.
 
 use bumpalo::Bump;
 use ilo_bindings::Words;
@@ -36,14 +37,8 @@ fn field<'d>(data: &'d Data, name: &str) -> Result<&'d Data> {
 fn replay(given: &Data) -> Result<String> {
     let Data::Text(packed) = field(given, "program")? else { return Err("`program` is no text".to_owned()) };
     let program = Program::load(&bytes(packed)?).map_err(|error| error.to_string())?;
-    let name = match field(given, "function")? {
-        Data::Text(name) => Some(name.as_str()),
-        _ => None,
-    };
     let limits = limits(field(given, "limits")?)?;
-    let function = function(&program, name, &WORDS).map_err(|problem| problem.to_string())?;
-    let mut run = Run::new(&program, limits.clone());
-    run::start(&mut run, function, field(given, "input")?).map_err(|problem| problem.to_string())?;
+    let mut run = begun(&program, given, &limits)?;
     let Data::List(answers) = field(given, "answers")? else { return Err("no answers".to_owned()) };
     let mut snapshots = Vec::new();
     for answer in answers {
@@ -51,9 +46,7 @@ fn replay(given: &Data) -> Result<String> {
         if run.waiting().is_none() {
             return Err("more answers than calls".to_owned());
         }
-        let mut snapshot = Vec::new();
-        run.snapshot(&mut snapshot).map_err(|error| error.to_string())?;
-        snapshots.push(format!("\"{}\"", hexadecimal(&snapshot)));
+        snapshots.push(snapshot(&run)?);
         settle(&mut run, answer, &limits)?;
     }
     run.step();
@@ -61,10 +54,36 @@ fn replay(given: &Data) -> Result<String> {
     match run.outcome() {
         // Writing to a string does not fail.
         Some(found) => drop(found.write_json(&mut outcome)),
-        None => return Err("fewer answers than calls".to_owned()),
+        None => {
+            snapshots.push(snapshot(&run)?);
+            outcome.push_str("null");
+        }
     }
     let (fuel, snapshots) = (run.fuel_used(), snapshots.join(","));
     Ok(format!(r#"{{"fuel":{fuel},"snapshots":[{snapshots}],"outcome":{outcome}}}"#))
+}
+
+/// The run at its beginning, or at the call of its snapshot.
+fn begun(program: &Program, given: &Data, limits: &Limits) -> Result<Run> {
+    if let Some(Data::Text(snapshot)) = given.get("snapshot") {
+        let found = Run::from_snapshot(program, &bytes(snapshot)?, limits.clone());
+        return found.map_err(|error| error.to_string());
+    }
+    let name = match field(given, "function")? {
+        Data::Text(name) => Some(name.as_str()),
+        _ => None,
+    };
+    let function = function(program, name, &WORDS).map_err(|problem| problem.to_string())?;
+    let mut run = Run::new(program, limits.clone());
+    run::start(&mut run, function, field(given, "input")?).map_err(|problem| problem.to_string())?;
+    Ok(run)
+}
+
+/// The snapshot of the run as a text of JSON.
+fn snapshot(run: &Run) -> Result<String> {
+    let mut snapshot = Vec::new();
+    run.snapshot(&mut snapshot).map_err(|error| error.to_string())?;
+    Ok(format!("\"{}\"", hexadecimal(&snapshot)))
 }
 
 fn settle(run: &mut Run, answer: &Data, limits: &Limits) -> Result<()> {

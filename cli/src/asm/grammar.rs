@@ -1,10 +1,14 @@
 //! `grammar`: a grammar of programs for engines of constrained decoding.
 
 use super::{Done, input, print};
+use ilo_asm::catalog::Catalog;
 use ilo_asm::text::nearest;
 use ilo_guide::export::{self, DEPTH, Syntax};
 use ilo_guide::{Options, Session};
 use std::path::PathBuf;
+
+/// The signature where none is given.
+pub(super) const ANY: &str = "main() -> any";
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum To {
@@ -33,7 +37,7 @@ pub(super) struct Args {
     #[arg(long, value_delimiter = ',')]
     only: Option<Vec<String>>,
     /// The signature of the function
-    #[arg(long, default_value = "main() -> any")]
+    #[arg(long, default_value = ANY)]
     signature: String,
     /// How many levels of blocks a program may have
     #[arg(long, default_value_t = DEPTH)]
@@ -42,16 +46,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Done {
     let catalog = args.catalog.as_deref().map(input::catalog).transpose()?.unwrap_or_default();
-    let names = || catalog.tools().iter().map(|tool| tool.name.as_str());
-    for name in args.only.iter().flatten() {
-        if !names().any(|tool| tool == name) {
-            let near =
-                nearest(name, names()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Err(format!("--only: the catalogue has no tool `{name}`{near}"));
-        }
-    }
-    let options = Options { tools: args.only.clone(), ..Options::default() };
-    let session = Session::new(&catalog, &args.signature, &options).map_err(|error| error.to_string())?;
+    let session = session(&catalog, &args.signature, args.only.as_ref())?;
     let syntax = match args.to {
         To::Lark => Syntax::Lark,
         To::Gbnf => Syntax::Gbnf,
@@ -59,4 +54,22 @@ pub(super) fn run(args: &Args) -> Done {
     };
     let grammar = export::grammar(&session, syntax, args.depth).map_err(|error| error.to_string())?;
     print(grammar.as_bytes())
+}
+
+/// The session of a signature over a catalogue, or over some tools of it.
+pub(super) fn session<'c>(
+    catalog: &'c Catalog,
+    signature: &str,
+    only: Option<&Vec<String>>,
+) -> Result<Session<'c>, String> {
+    let names = || catalog.tools().iter().map(|tool| tool.name.as_str());
+    for name in only.into_iter().flatten() {
+        if !names().any(|tool| tool == name) {
+            let near =
+                nearest(name, names()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err(format!("--only: the catalogue has no tool `{name}`{near}"));
+        }
+    }
+    let options = Options { tools: only.cloned(), ..Options::default() };
+    Session::new(catalog, signature, &options).map_err(|error| error.to_string())
 }

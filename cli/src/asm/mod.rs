@@ -20,6 +20,7 @@ mod next;
 mod output;
 mod prompt;
 mod read_tree;
+mod schema;
 
 use crate::{completions, man};
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -63,6 +64,8 @@ enum Verb {
     Next(next::Args),
     /// Prints a grammar of programs for an engine of constrained decoding
     Grammar(grammar::Args),
+    /// Prints a JSON Schema of the notation constrained over a catalogue, with what it does not hold
+    Schema(schema::Args),
     /// Explains an error code, with a wrong and a right example
     Explain(explain::Args),
     /// Prints a script that lets a shell complete this program's options
@@ -107,6 +110,7 @@ pub fn main() -> ExitCode {
         Verb::Lsp(args) => lsp::run(&args),
         Verb::Next(args) => next::run(&args),
         Verb::Grammar(args) => grammar::run(&args),
+        Verb::Schema(args) => schema::run(&args),
         Verb::Explain(args) => explain::run(&args),
         Verb::Completions(args) => print(&completions::script(&args, Cli::command())),
         Verb::Man(args) => man::page(&args, Cli::command()).and_then(|page| print(&page)),

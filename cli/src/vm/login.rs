@@ -1,8 +1,8 @@
-//! `login` and `logout`: sign in to an MCP server by OAuth, and forget its tokens.
+//! `login` and `logout`: sign in to an MCP server by OAuth; revoke and delete its tokens.
 
 use super::signal::Signal;
 use super::{Exit, Refused, output, tools_of};
-use ilo_host::login::{Settings, sign_in, sign_out};
+use ilo_host::login::{Settings, SignedOut, sign_in, sign_out};
 use ilo_host::problem::Problem;
 use ilo_spec::error::Code;
 use std::io::IsTerminal as _;
@@ -72,12 +72,15 @@ pub(super) fn login(args: &Login) -> Result<Exit, Refused> {
 
 pub(super) fn logout(args: &Logout) -> Result<Exit, Refused> {
     let tools = tools_of(Some(&args.tools))?;
-    let was = sign_out(&tools, &args.server)?;
+    let ended = sign_out(&tools, &args.server)?;
     let server = output::plain(&args.server);
-    output::error(&if was {
-        format!("signed out of `{server}`: its tokens are deleted here\n")
-    } else {
-        format!("there were no tokens of `{server}`\n")
+    output::error(&match ended {
+        SignedOut::Revoked => format!("signed out of `{server}`: its tokens are revoked and deleted\n"),
+        SignedOut::Deleted(why) => {
+            let why = output::plain(&why);
+            format!("signed out of `{server}`: its tokens are deleted here, but not revoked: {why}\n")
+        }
+        SignedOut::NoTokens => format!("there were no tokens of `{server}`\n"),
     });
     Ok(Exit::Ok)
 }

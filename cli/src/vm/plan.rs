@@ -155,7 +155,7 @@ fn entry_of(call: &Planned, tools: &Tools) -> Data {
         field("entries", Data::List(call.entries.iter().map(|tool| Data::from(tool.as_str())).collect())),
         field("by_hand", places_data(&call.by_hand)),
         field("without", places_data(&call.without)),
-        field("after_crash", Data::from(if call.policy.is_safe_again() { "again" } else { "doubt" })),
+        field("after_crash", Data::from(call.policy.after_crash())),
         field("source", Data::from(source(call, tools))),
     ])
 }

@@ -134,8 +134,10 @@ fn serve(args: &Args) -> Result<Exit, Refused> {
     };
     let broken = |error: io::Error| Problem::new(Code::BadUsage, "", format!("cannot serve: {error}"));
     let (threads, keeps) = (service.threads() + SPARE, service.durable.is_some());
-    let runtime =
-        Builder::new_multi_thread().max_blocking_threads(threads).enable_all().build().map_err(broken)?;
+    // One client needs no more than one thread for its messages, beside those of its runs.
+    let mut builder =
+        if args.http.is_some() { Builder::new_multi_thread() } else { Builder::new_current_thread() };
+    let runtime = builder.max_blocking_threads(threads).enable_all().build().map_err(broken)?;
     let served = match args.http {
         None => match runtime.block_on(stdio(service, signal(&runtime, keeps))) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Ok),

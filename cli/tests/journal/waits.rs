@@ -1,11 +1,11 @@
 //! Runs that sleep, or wait for an answer or for tools: they hold no thread and outlive the process.
 
-use super::support::{Place, code, error, json_of, kill, signal, spawn, wait_for};
+use super::support::{Place, code, ended, error, json_of, kill, signal, spawn, wait_for};
 use ilo_journal::{Effect, NewRun, Options, Policy, Record, RunLimits, Start, Store, To};
 use rustix::process::Signal;
 use serde_json::json;
 use std::fs;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -350,4 +350,36 @@ fn a_damaged_run_does_not_keep_the_others_from_going_on() {
     assert_eq!((code(&output), json_of(&output)), (2, json!({"status": "ok", "value": 7})));
     let told = error(&output);
     assert!(told.starts_with("error[journal-damaged]") && told.contains(" run 1"), "{told}");
+}
+
+#[test]
+fn a_file_that_may_not_grow_stops_the_run_before_its_call_and_nothing_is_lost() {
+    let place = Place::new("", ", \"confirm\": true");
+    assert_eq!(code(&place.start(&["--name", "order"])), 4);
+    // A quota, or a full disk: nothing more can be written to the log. The signal that goes with it is
+    // ignored, as services do.
+    let full = |verb: &str| {
+        let script = format!("trap '' XFSZ; ulimit -f 8; exec \"$0\" {verb} --journal j");
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &script, env!("CARGO_BIN_EXE_ilo-vm")])
+            .current_dir(place.0.path())
+            .stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        ended(command)
+    };
+    for verb in ["runs approve order --call 2", "run p.ilo --tools tools.json --arg n=6 --name other"] {
+        let output = full(verb);
+        assert_eq!(code(&output), 2, "{output:?}");
+        let told = error(&output);
+        assert!(
+            ["error[journal-io]", "error[journal-full]"].iter().any(|code| told.starts_with(code)),
+            "{told}"
+        );
+    }
+    assert_eq!(place.tools_called(), ["pay"], "nothing was called without a record");
+    let listed = json_of(&place.runs(&["list", "--json"]));
+    assert_eq!((&listed["name"], &listed["state"]), (&json!("order"), &json!("asking")));
+    assert_eq!(code(&place.runs(&["approve", "order", "--call", "2"])), 0);
+    assert_eq!(json_of(&place.resume(&[])), json!({"status": "ok", "value": 7}));
 }

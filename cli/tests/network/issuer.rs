@@ -34,6 +34,8 @@ pub(crate) enum Fault {
     OtherAudience,
     /// Refresh tokens do not work.
     NoRefresh,
+    /// Tokens cannot be revoked.
+    NoRevocation,
 }
 
 #[derive(Default)]
@@ -48,6 +50,8 @@ struct State {
     count: u64,
     /// Every token that was given.
     given: Vec<String>,
+    /// The forms by which tokens were revoked.
+    revoked: Vec<HashMap<String, String>>,
     requests: Vec<String>,
 }
 
@@ -140,6 +144,11 @@ impl Issuer {
         self.state.lock().unwrap().given.clone()
     }
 
+    /// The forms by which tokens were revoked.
+    pub(crate) fn revoked(&self) -> Vec<HashMap<String, String>> {
+        self.state.lock().unwrap().revoked.clone()
+    }
+
     /// The requests so far, by method and path.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.state.lock().unwrap().requests.clone()
@@ -183,6 +192,14 @@ impl Issuer {
                 ("201 Created", String::new(), body.to_string())
             }
             "/authorize" => self.authorized(&mut state, parameters(query)),
+            "/revoke" if state.fault == Fault::NoRevocation => {
+                ("503 Service Unavailable", String::new(), String::new())
+            }
+            "/revoke" => {
+                state.revoked.push(parameters(body));
+                state.refresh = None;
+                ("200 OK", String::new(), String::new())
+            }
             "/token" => self.token(&mut state, &parameters(body)),
             _ => ("404 Not Found", String::new(), String::new()),
         }
@@ -197,6 +214,7 @@ impl Issuer {
         json!({
             "issuer": issuer, "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": token,
             "registration_endpoint": format!("{url}/register"), "jwks_uri": format!("{url}/jwks"),
+            "revocation_endpoint": format!("{url}/revoke"),
             "response_types_supported": ["code"], "code_challenge_methods_supported": methods,
             "token_endpoint_auth_methods_supported": ["none"],
             "authorization_response_iss_parameter_supported": true,

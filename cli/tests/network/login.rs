@@ -140,9 +140,32 @@ fn a_server_can_be_signed_in_to_and_out_of() {
     let requests = world.issuer.requests();
     assert_eq!(requests.iter().filter(|it| *it == "POST /token").count(), 1, "{requests:?}");
     let (said, code) = world.said(&["logout", "ilo"]);
-    assert_eq!((said.as_str(), code), ("signed out of `ilo`: its tokens are deleted here\n", Some(0)));
+    assert_eq!((said.as_str(), code), ("signed out of `ilo`: its tokens are revoked and deleted\n", Some(0)));
+    // The tokens are those that were given last: a code, an access and a refresh token.
+    let given = world.issuer.given();
+    let revoked = world.issuer.revoked();
+    let of =
+        |kind: &str| revoked.iter().find(|form| form["token_type_hint"] == kind).map(|form| &form["token"]);
+    assert_eq!((of("access_token"), of("refresh_token")), (given.get(1), given.get(2)));
+    assert!(revoked.iter().all(|form| form["client_id"] == "c1"), "{revoked:?}");
     assert!(!world.runs());
     assert_eq!(world.said(&["logout", "ilo"]).0, "there were no tokens of `ilo`\n");
+}
+
+#[test]
+fn tokens_that_cannot_be_revoked_are_deleted_and_that_is_said() {
+    let world = World::new();
+    for (fault, words) in
+        [(Fault::NoRevocation, "not revoked: HTTP status 503"), (Fault::OtherIssuer, "not revoked: ")]
+    {
+        assert_eq!(world.sign_in().1, Some(0));
+        world.issuer.misbehave(fault);
+        let (said, code) = world.said(&["logout", "ilo"]);
+        assert!(code == Some(0) && said.contains(words), "{said}");
+        assert!(world.issuer.revoked().is_empty());
+        assert!(!world.runs());
+        world.issuer.misbehave(Fault::None);
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Traces for OpenTelemetry: what a collector gets of a run, and what the tools of the run get.
+//! Traces and metrics for OpenTelemetry: what a collector gets of a run, and what the tools of the run get.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -106,7 +106,8 @@ fn without_a_collector_nothing_is_sent_and_a_bad_one_fails_no_run() {
         assert!(sent.try_recv().is_err());
     }
     let unsampled = PARENT.replace("-01", "-00");
-    assert!(run(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url), ("TRACEPARENT", &unsampled)]).status.success());
+    let traces = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", url.as_str());
+    assert!(run(&[traces, ("TRACEPARENT", &unsampled)]).status.success());
     assert!(sent.try_recv().is_err());
     for (url, words) in [(url.as_str(), "HTTP status 503"), ("http://127.0.0.1:1/?key=canary", "refused")] {
         let output = run(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", url)]);
@@ -120,4 +121,33 @@ fn without_a_collector_nothing_is_sent_and_a_bad_one_fails_no_run() {
         output.status.code() == Some(2) && said.contains("OTEL_EXPORTER_OTLP_ENDPOINT: no URL"),
         "{said}"
     );
+}
+
+#[test]
+fn runs_and_calls_are_measured() {
+    let (url, sent) = collector("200 OK");
+    let output = run(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &url), ("OTEL_TRACES_EXPORTER", "none")]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let (head, body) = sent.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert!(head.starts_with("POST /v1/metrics HTTP/1.1"), "{head}");
+    assert!(sent.try_recv().is_err(), "nothing else is sent");
+    let resource = &body["resourceMetrics"][0];
+    assert_eq!(attribute(&resource["resource"], "service.name"), "ilo-vm");
+    let metrics = resource["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let names: Vec<_> = metrics.iter().map(|metric| (&metric["name"], &metric["unit"])).collect();
+    let second = &Value::from("s");
+    let [run, tool] = ["gen_ai.invoke_workflow.duration", "gen_ai.execute_tool.duration"].map(Value::from);
+    assert_eq!(names, [(&run, second), (&tool, second)]);
+    let points = |at: usize| metrics[at]["histogram"]["dataPoints"].as_array().unwrap();
+    let [run] = points(0).as_slice() else { panic!("{body}") };
+    assert_eq!((attribute(run, "gen_ai.workflow.name"), attribute(run, "error.type")), ("f", ""));
+    let [context, fails] = points(1).as_slice() else { panic!("{body}") };
+    assert_eq!(attribute(context, "gen_ai.tool.name"), "context");
+    assert_eq!(
+        (attribute(fails, "gen_ai.tool.name"), attribute(fails, "error.type")),
+        ("fails", "tool_error")
+    );
+    let took = |point: &Value| point["sum"].as_f64().unwrap();
+    assert!(took(run) >= took(context) && [run, context, fails].iter().all(|point| point["count"] == "1"));
+    assert!(!body.to_string().contains("canary"), "arguments and messages stay here: {body}");
 }

@@ -1,6 +1,6 @@
 //! `serve --journal`: runs as tasks, which outlive the server.
 
-use crate::support::{ILO, Lines};
+use crate::support::{ILO, Lines, Served};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -269,4 +269,55 @@ fn a_person_is_asked_through_a_client_without_tasks() {
         assert_eq!(heard["result"]["isError"], failed, "{heard}");
     }
     assert_eq!(done(&folder), ["pay", "ship", "pay", "refund"]);
+}
+
+/// The same as [`ask`] over HTTP.
+fn post(server: &Served, method: &str, name: &str, params: Value) -> Value {
+    let mut params = params;
+    params["_meta"] = meta();
+    let head = format!(
+        "{}mcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\nmcp-name: {name}\r\n",
+        server.host()
+    );
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+    let answer = server.post(&head, &body.to_string());
+    let json =
+        answer.split_once("\r\n\r\n").and_then(|(_, body)| Some(&body[body.find('{')?..=body.rfind('}')?]));
+    let heard: Value =
+        json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_else(|| panic!("{answer}"));
+    if heard["error"].is_null() { heard["result"].clone() } else { heard["error"].clone() }
+}
+
+fn until_over_http(server: &Served, task: &str, status: &str) -> Value {
+    let begun = Instant::now();
+    loop {
+        let seen = post(server, "tasks/get", task, json!({"taskId": task}));
+        if seen["status"] == status {
+            return seen;
+        }
+        assert!(begun.elapsed() < Duration::from_mins(1), "{seen}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_task_over_http_is_approved_after_the_server_was_killed() {
+    let folder = shop(", \"confirm\": true");
+    let serve = || Served::start(&folder, &["--journal", &path(&folder, "j"), &path(&folder, "p.ilo")]);
+    let mut server = serve();
+    let created = post(&server, "tools/call", "f", json!({"name": "f", "arguments": {"n": 5}}));
+    assert_eq!(created["resultType"], "task", "{created}");
+    let task = created["taskId"].as_str().unwrap();
+    until_over_http(&server, task, "input_required");
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    let server = serve();
+    let seen = until_over_http(&server, task, "input_required");
+    let question = seen["inputRequests"].as_object().unwrap().keys().next().unwrap();
+    let yes = json!({"action": "accept", "content": {"call_it": true}});
+    let update = json!({"taskId": task, "inputResponses": {question: yes}});
+    post(&server, "tasks/update", task, update);
+    let seen = until_over_http(&server, task, "completed");
+    assert_eq!(seen["result"]["structuredContent"], json!({"result": 7}), "{seen}");
+    assert_eq!(done(&folder), ["pay", "ship"]);
 }

@@ -178,3 +178,40 @@ fn no_more_requests_wait_than_may() {
     let answered = ping(&format!("{cancel}\n"), 2_002);
     assert!(answered.contains(r#""result":{}"#), "{answered}");
 }
+
+/// A function that calls no tool is answered in another way where it is short, and the answer is the same.
+#[test]
+fn a_function_that_calls_nothing_answers_as_any_other() {
+    let folder = folder();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(format!("{name}.ilo"));
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let body = "IF EQ REF 0 LIT 0 \"bad\" 1\n  RET_ERR LIT 0 \"refused\"\nRET_OK REF 0\n";
+    let plain = write("plain", &format!("; fn plain(x: any) -> result any, text\n{body}"));
+    let calls = "; Tools: 0=get-user\nIF EQ REF 0 LIT 0 \"call\" 1\n  RET_OK CALL 0 0\n";
+    let calls = write("calls", &format!("; fn calls(x: any) -> result any, text\n{calls}{body}"));
+    let sum = "; fn sum(x: number) -> number\nLET 1 LIT 1 0\nFOR 2 RANGE REF 0 1\n  LET 1 ADD REF 1 REF 2\nRET REF 1\n";
+    let mut lines = Lines::start(&folder, &[&plain, &calls, &write("sum", sum)]);
+    let mut call = |tool: &str, x: &str| {
+        lines.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"{tool}","arguments":{{"x":{x}}}}}}}"#
+        ));
+        lines.hear_with(r#""id":2,"#)
+    };
+    for x in
+        [r#""text""#, "[1,2.5,null]", "null", r#"{"a":{"b":"\u00e9\n"}}"#, r#""bad""#, "9007199254740993"]
+    {
+        let (one, other) = (call("plain", x), call("calls", x));
+        assert_eq!(one, other, "{x}");
+        assert_eq!(one.contains(r#""isError":true"#), x.contains("bad"), "{one}");
+    }
+    for (x, expected) in [("10", "45"), ("100000", "4999950000")] {
+        assert!(call("sum", x).contains(&format!(r#""structuredContent":{{"result":{expected}}}"#)), "{x}");
+    }
+    for x in ["1.5", r#""a""#] {
+        let wrong = call("sum", x);
+        assert!(wrong.contains(r#""isError":true"#) && !wrong.contains("structuredContent"), "{x}: {wrong}");
+    }
+}

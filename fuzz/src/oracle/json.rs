@@ -182,7 +182,10 @@ impl Reader {
         }
         let repeated = (0..fields.len()).find(|&at| fields[..at].iter().any(|field| field.0 == fields[at].0));
         match repeated {
-            Some(at) => Err(Stop::Failure(format!("the field {} is given twice", shown(&fields[at].0)))),
+            Some(at) => {
+                let name = if fields[at].0.is_empty() { "\"\"".to_owned() } else { shown(&fields[at].0) };
+                Err(Stop::Failure(format!("the field {name} is given twice")))
+            }
             None => Ok(Value::record(fields)),
         }
     }

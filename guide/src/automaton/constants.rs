@@ -93,7 +93,7 @@ pub(crate) fn integers(shape: Shape<'_>) -> Option<(i64, i64)> {
     let low = least.map_or(-RANGE, |bound| near(bound.number));
     let high = most.map_or(RANGE, |bound| near(bound.number));
     let low = (low..=low.saturating_add(2)).find(|&int| fits(int))?;
-    let high = (high.saturating_sub(2)..=high.saturating_add(1)).rev().find(|&int| fits(int))?;
+    let high = (high.saturating_sub(2)..=high.saturating_add(1).min(RANGE)).rev().find(|&int| fits(int))?;
     (low <= high && low >= -RANGE && high <= RANGE).then_some((low, high))
 }
 

@@ -12,6 +12,7 @@ use ilo_asm::catalog::{Catalog, Lookup, Tool, own_function};
 use ilo_asm::check::ValueInfo;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
+use ilo_asm::print;
 use ilo_asm::types::Inferred;
 use std::fmt;
 use std::sync::OnceLock;
@@ -334,6 +335,16 @@ impl<'c> Session<'c> {
         let fields = (0..).zip(self.fields.iter().map(String::as_str));
         registries::write("Fields", fields.filter(|it| field(it.0)), &mut out);
         out
+    }
+
+    /// The header of the program as `constrained` writes it: its name, inputs and output.
+    pub(crate) fn constrained_header(&self) -> serde_json::Value {
+        let arena = Bump::new();
+        let mut found = Diagnostics::default();
+        let options = build::Options { from: Some(Notation::Id), ..build::Options::default() };
+        let file = read(&self.header, &arena, &options, &mut found);
+        let printed = print::print(&file, Notation::Constrained, &mut found);
+        serde_json::from_str(&printed).unwrap_or_default()
     }
 
     /// The longest constants of its tools.

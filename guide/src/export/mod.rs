@@ -1,10 +1,16 @@
 //! Grammars for engines that take a context-free grammar, as Lark, GBNF and EBNF: what such a grammar can
-//! hold of the rules of ID text for one session. What it cannot hold is written at its head.
+//! hold of the rules of ID text for one session, and a JSON Schema of the notation
+//! `constrained`. What they cannot hold is written at their heads.
 
 mod bodies;
+mod hosts;
 mod print;
 mod rules;
+mod schema;
 mod values;
+
+pub use hosts::{Host, TooLarge};
+pub use schema::schema;
 
 use crate::automaton::session::Session;
 use std::fmt;

@@ -25,6 +25,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 pub struct Sample {
     pub name: String,
     pub text: String,
+    /// The last function in the notation `constrained`; empty where it cannot be written so.
+    pub constrained: String,
     pub catalog: Catalog,
 }
 
@@ -76,7 +78,11 @@ fn functions(name: &str, source: &str, catalog: Option<&Catalog>, samples: &mut 
     }
     for last in 1..=ordered.len() {
         let file = ilo_asm::ast::File { functions: &ordered[..last] };
+        let only = ilo_asm::ast::File { functions: &ordered[last - 1..last] };
+        let mut found = Diagnostics::default();
+        let constrained = print::print(&only, Notation::Constrained, &mut found);
         samples.push(Sample {
+            constrained: if found.as_slice().is_empty() { constrained } else { String::new() },
             name: format!("{name} {}", ordered[last - 1].name.text),
             text: print::id(&file),
             catalog: whole.clone(),

@@ -14,7 +14,8 @@ use ilo_asm::diagnostic::{Diagnostics, json};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::problem::Problem;
-use ilo_vm::{FunctionId, Program, Status};
+use ilo_spec::error::Code;
+use ilo_vm::{FunctionId, Limits, Outcome, Program, Run, Status};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -23,6 +24,10 @@ use std::sync::Arc;
 const FOUND: usize = 10;
 /// Bytes of a value in an answer.
 const VALUE: usize = 4 << 20;
+/// The fuel for which a function is tried at once, less than half a millisecond's, and bytes of its
+/// arguments.
+const QUICK: u64 = 2_000;
+const QUICK_BYTES: usize = 4 << 10;
 
 /// A call, understood.
 pub(super) enum Work {
@@ -76,6 +81,33 @@ impl Work {
         };
         given.nothing_left()?;
         Ok(Some(work))
+    }
+}
+
+impl Work {
+    /// The answer of a small function that calls no tool, where it is there at once: going to another thread
+    /// and back takes longer than such a run. `None` leaves it to that thread; nothing has happened then.
+    pub(super) fn quick(&self, service: &Service) -> Option<CallToolResult> {
+        let Work::Long(Long::Function(at, inputs)) = self else { return None };
+        let offered = service.functions.get(*at)?;
+        let observed = service.options.telemetry.is_some() || service.durable.is_some();
+        if observed || inputs.len() > QUICK_BYTES || offered.program.tools().next().is_some() {
+            return None;
+        }
+        let limits = &service.options.limits;
+        let input = read(inputs, &bounds(limits)).ok()?;
+        if !run::problems(&offered.program, offered.function, &input, &service.tools).is_empty() {
+            return None;
+        }
+        let mut run = Run::new(&offered.program, Limits { fuel: limits.fuel.min(QUICK), ..limits.clone() });
+        run::start(&mut run, offered.function, &input).ok()?;
+        run.step();
+        let outcome = run.outcome()?;
+        match outcome.status() {
+            Status::Ok(_) => quick_result(&outcome),
+            Status::Fault(fault) if fault.code == Code::FaultFuel => None,
+            _ => Some(plain(shown(&outcome, &[], limits))),
+        }
     }
 }
 
@@ -156,10 +188,7 @@ impl Long {
                 (offered.program.clone(), offered.function, inputs)
             }
         };
-        let limits = &service.options.limits;
-        let bytes = usize::try_from(limits.memory).unwrap_or(usize::MAX);
-        let bounds = Bounds { bytes, depth: limits.value_depth, values: limits.result_nodes };
-        let input = read(&inputs, &bounds)
+        let input = read(&inputs, &bounds(&service.options.limits))
             .map_err(|error| refused(json!({"problems": [format!("inputs: {error}")]})))?;
         Ok(Prepared { program, function, input })
     }
@@ -233,9 +262,28 @@ fn function(program: &Program, name: Option<&str>) -> Result<FunctionId, Problem
     crate::entry::function(program, name, "function")
 }
 
+/// What [`plain`] makes of a value, without the steps between.
+fn quick_result(outcome: &Outcome<'_>) -> Option<CallToolResult> {
+    let mut text = String::new();
+    outcome.ok()?.write_json(&mut text).ok()?;
+    if text.len() > QUICK_BYTES {
+        return None;
+    }
+    let value: Value = serde_json::from_str(&text).ok()?;
+    let text = if let Value::String(text) = &value { text.clone() } else { text };
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(json!({ "result": value }));
+    Some(result)
+}
+
+/// The bounds of the inputs of a run.
+fn bounds(limits: &Limits) -> Bounds {
+    let bytes = usize::try_from(limits.memory).unwrap_or(usize::MAX);
+    Bounds { bytes, depth: limits.value_depth, values: limits.result_nodes }
+}
+
 /// Runs a function. Answers with its outcome and the calls that it made.
 fn outcome(service: &Service, prepared: Prepared, control: Control, mut watch: Watch) -> CallToolResult {
-    let limits = &service.options.limits;
     let Prepared { program, function, input } = prepared;
     let Control { cancel, ask, parent } = control;
     let telemetry = service.options.telemetry.as_ref().map(|telemetry| telemetry.part_of(parent));
@@ -249,12 +297,18 @@ fn outcome(service: &Service, prepared: Prepared, control: Control, mut watch: W
             return refused(json!({"problems": problems}));
         }
     };
+    match finished.outcome() {
+        Some(outcome) => shown(&outcome, &watch.calls(), &service.options.limits),
+        None => refused(json!({"problems": ["cancelled"]})),
+    }
+}
+
+/// An outcome as an answer, with the calls that were made.
+fn shown(outcome: &Outcome<'_>, calls: &[Value], limits: &Limits) -> CallToolResult {
     let mut text = String::new();
-    let Some(outcome) = finished.outcome() else { return refused(json!({"problems": ["cancelled"]})) };
     // Writing to a string does not fail.
     let _ = outcome.write_json(&mut text);
     let ok = matches!(outcome.status(), Status::Ok(_));
-    let calls = watch.calls();
     if text.len() > VALUE || values(text.as_bytes()) > limits.result_nodes {
         let size = text.len();
         let problem = format!(

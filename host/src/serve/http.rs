@@ -7,23 +7,24 @@ use super::door::Door;
 use super::message::{Refused, split};
 use super::resource::{Issuer, METADATA};
 use super::sessions::{Connected, Sessions, is_named};
-use super::{Address, Service, Serving, Shared, listen};
+use super::{Address, Service, Serving, Session, Shared, listen};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
-use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use hyper::body::{Frame, SizeHint};
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use rmcp::model::JsonRpcError;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -89,71 +90,96 @@ async fn listening(
     let door = Door::new(&settings, address).await?;
     ready(address);
     let shared = Shared::new(service);
-    listen::serve(listener, app(&shared, door), until, &shared).await;
+    listen::serve(listener, App::new(&shared, door), until, &shared).await;
     shared.stop().await;
     Ok(())
 }
 
-fn app(shared: &Arc<Shared>, door: Door) -> Router {
-    let most = shared.service.message();
-    // The door has looked at the host and the origin before.
-    let config =
-        StreamableHttpServerConfig::default().with_max_request_body_bytes(most).disable_allowed_hosts();
-    let (shared, sessions, door) = (Arc::clone(shared), Arc::new(Sessions::new()), Arc::new(door));
-    let own = Arc::clone(&sessions);
-    let mcp = StreamableHttpService::new(
-        move || Ok(shared.session(Some(Arc::clone(&own)))),
-        sessions.manager(),
-        config,
-    );
-    let bodies = Arc::new(Semaphore::new(TOGETHER.max(most.div_ceil(1024))));
-    let visitor = Arc::new(Visitor { door: Arc::clone(&door), sessions, most, bodies });
-    let inside = from_fn(move |request: Request, next: Next| {
-        let visitor = Arc::clone(&visitor);
-        async move { visitor.pass(request, next).await.unwrap_or_else(|refused| refused) }
-    });
-    let (allows, outside) = (Arc::clone(&door), Arc::clone(&door));
-    let pages = CorsLayer::new()
-        .allow_origin(AllowOrigin::predicate(move |origin, _| allows.allows(origin)))
-        .allow_methods([Method::GET, Method::POST, Method::DELETE])
-        .allow_headers(AllowHeaders::mirror_request())
-        .allow_private_network(AllowPrivateNetwork::yes())
-        .expose_headers([SESSION, header::WWW_AUTHENTICATE])
-        .max_age(ALLOWED);
-    let outside = from_fn(move |request: Request, next: Next| {
-        let refused = outside.refuses(request.headers());
-        async move {
-            match refused {
-                Some(refused) => refused,
-                None => next.run(request).await,
-            }
-        }
-    });
-    let (described, is_described) = (Arc::clone(&door), door.metadata().is_some());
-    let metadata = move || async move {
-        let body = described.metadata().unwrap_or_default().to_string();
-        ([(header::CONTENT_TYPE, "application/json")], body)
-    };
-    let mut router = Router::new().route_service(PATH, mcp).layer(inside);
-    if is_described {
-        router = router
-            .route(METADATA, get(metadata.clone()))
-            .route(&format!("{METADATA}/{{*path}}"), get(metadata));
+/// What answers requests.
+pub(super) struct App {
+    visitor: Visitor,
+    /// The same for requests of pages in browsers.
+    pages: TowerToHyperService<Router>,
+}
+
+impl App {
+    fn new(shared: &Arc<Shared>, door: Door) -> Arc<App> {
+        let most = shared.service.message();
+        // The door has looked at the host and the origin before.
+        let config =
+            StreamableHttpServerConfig::default().with_max_request_body_bytes(most).disable_allowed_hosts();
+        let (shared, sessions, door) = (Arc::clone(shared), Arc::new(Sessions::new()), Arc::new(door));
+        let own = Arc::clone(&sessions);
+        let mcp = StreamableHttpService::new(
+            move || Ok(shared.session(Some(Arc::clone(&own)))),
+            sessions.manager(),
+            config,
+        );
+        let bodies = Arc::new(Semaphore::new(TOGETHER.max(most.div_ceil(1024))));
+        let allows = Arc::clone(&door);
+        let cors = CorsLayer::new()
+            .allow_origin(AllowOrigin::predicate(move |origin, _| allows.allows(origin)))
+            .allow_methods([Method::GET, Method::POST, Method::DELETE])
+            .allow_headers(AllowHeaders::mirror_request())
+            .allow_private_network(AllowPrivateNetwork::yes())
+            .expose_headers([SESSION, header::WWW_AUTHENTICATE])
+            .max_age(ALLOWED);
+        Arc::new_cyclic(|app: &Weak<App>| {
+            let app = app.clone();
+            let answer = move |request: Request| {
+                let app = app.upgrade();
+                async move {
+                    match app {
+                        Some(app) => app.visitor.answer(request).await,
+                        None => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+                    }
+                }
+            };
+            let pages = TowerToHyperService::new(Router::new().fallback(answer).layer(cors));
+            App { visitor: Visitor { door, sessions, mcp, most, bodies }, pages }
+        })
     }
-    router.layer(pages).layer(outside)
+
+    /// The answer to a request.
+    pub(super) async fn answer(&self, request: Request) -> Response {
+        if let Some(refused) = self.visitor.door.refuses(request.headers()) {
+            return refused;
+        }
+        if !request.headers().contains_key(header::ORIGIN) {
+            return self.visitor.answer(request).await;
+        }
+        let Ok(answer) = self.pages.call(request).await;
+        answer
+    }
 }
 
 /// Sees requests to the protocol library.
 struct Visitor {
     door: Arc<Door>,
     sessions: Arc<Sessions>,
+    mcp: StreamableHttpService<Session, LocalSessionManager>,
     most: usize,
     /// Room for bodies that are not small.
     bodies: Arc<Semaphore>,
 }
 
 impl Visitor {
-    async fn pass(&self, request: Request, next: Next) -> Result<Response, Response> {
+    async fn answer(&self, request: Request) -> Response {
+        let path = request.uri().path();
+        if path == PATH {
+            return self.pass(request).await.unwrap_or_else(|refused| refused);
+        }
+        let rest = path.strip_prefix(METADATA).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        match (rest.and_then(|_| self.door.metadata()), request.method()) {
+            (None, _) => StatusCode::NOT_FOUND.into_response(),
+            (Some(metadata), &Method::GET | &Method::HEAD) => {
+                ([(header::CONTENT_TYPE, "application/json")], metadata.to_string()).into_response()
+            }
+            (Some(_), _) => StatusCode::METHOD_NOT_ALLOWED.into_response(),
+        }
+    }
+
+    async fn pass(&self, request: Request) -> Result<Response, Response> {
         let (head, body) = request.into_parts();
         let subject = self.door.subject(&head.headers).await?;
         let address = head.extensions.get::<Address>().map(|address| address.0);
@@ -182,7 +208,7 @@ impl Visitor {
                 request.extensions_mut().insert(arguments);
             }
         }
-        let mut answer = next.run(request).await;
+        let mut answer = self.mcp.handle(request).await.map(Body::new);
         if ends && answer.status().is_success() {
             self.sessions.ended(&headers);
             *answer.status_mut() = StatusCode::NO_CONTENT;

@@ -18,10 +18,11 @@ use serde_json::error::Category;
 use std::collections::HashSet;
 use std::future::Future;
 use std::io;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, Empty, empty};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 /// Requests that wait for their answers: far more than a client has questions, some 10 MB.
 const ASKED: usize = 1_000;
@@ -51,7 +52,13 @@ impl Broken {
 
 /// The two streams.
 pub(super) struct Lines<W: AsyncWrite> {
-    received: mpsc::Receiver<Received>,
+    input: Box<dyn AsyncRead + Send + Unpin>,
+    buffer: Vec<u8>,
+    /// What of the buffer was read and is not looked at yet.
+    unread: Range<usize>,
+    line: Line,
+    /// The most bytes of a message.
+    most: usize,
     output: AsyncRwTransport<RoleServer, Empty, W>,
     /// An error on its way out: who waits for the next message may give up and come again.
     sending: Option<Sending>,
@@ -67,11 +74,35 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
         output: W,
         most: usize,
     ) -> (Lines<W>, Broken) {
-        let (to, received) = mpsc::channel(1);
-        tokio::spawn(read(input, to, most));
         let (output, broken) = (AsyncRwTransport::new(empty(), output), Broken::default());
-        let lines = Lines { received, output, sending: None, asked: HashSet::new(), broken: broken.clone() };
+        let lines = Lines {
+            input: Box::new(input),
+            buffer: vec![0; PIECE],
+            unread: 0..0,
+            line: Line::default(),
+            most,
+            output,
+            sending: None,
+            asked: HashSet::new(),
+            broken: broken.clone(),
+        };
         (lines, broken)
+    }
+
+    /// The next message; none at the end of the input. Whoever waits may give up and come again.
+    async fn read(&mut self) -> Option<Received> {
+        loop {
+            if self.unread.is_empty() {
+                let count = self.input.read(&mut self.buffer).await.ok().filter(|&count| count > 0)?;
+                self.unread = 0..count;
+            }
+            let part = self.buffer.get(self.unread.clone())?.split_inclusive(|&byte| byte == b'\n').next()?;
+            self.unread.start += part.len();
+            let whole = self.line.feed(part, self.most);
+            if let Some(received) = whole.and_then(|whole| message(whole).transpose()) {
+                return Some(received);
+            }
+        }
     }
 
     fn refuse(&mut self, refused: Refused) {
@@ -99,20 +130,6 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
             _ => {}
         }
         Ok(message)
-    }
-}
-
-/// Reads lines to the end of the input.
-async fn read(mut from: impl AsyncRead + Unpin, to: mpsc::Sender<Received>, most: usize) {
-    let (mut line, mut buffer) = (Line::default(), vec![0; PIECE]);
-    while let Ok(count @ 1..) = from.read(&mut buffer).await {
-        for part in buffer.get(..count).unwrap_or_default().split_inclusive(|&byte| byte == b'\n') {
-            if let Some(received) = line.feed(part, most).and_then(|whole| message(whole).transpose())
-                && to.send(received).await.is_err()
-            {
-                return;
-            }
-        }
     }
 }
 
@@ -200,9 +217,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
                 self.sending = None;
                 sent.inspect_err(|error| self.broken.set(error)).ok()?;
             }
+            let broken = self.broken.clone();
             let received = tokio::select! {
-                () = self.broken.0.1.notified() => return None,
-                received = self.received.recv() => received?,
+                () = broken.0.1.notified() => return None,
+                received = self.read() => received?,
             };
             match received.and_then(|message| self.counted(message)) {
                 Ok(message) => return Some(message),

@@ -1,12 +1,13 @@
 //! Taking connections: how many there may be, and how long a client may take to say what it wants.
 
+use super::http::App;
 use super::{Address, Shared};
-use axum::Router;
+use axum::body::Body;
 use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -32,7 +33,7 @@ const SENDING: Duration = Duration::from_secs(1);
 /// for a moment, and then cancelled.
 pub(super) async fn serve(
     listener: TcpListener,
-    app: Router,
+    app: Arc<App>,
     until: impl Future<Output = ()>,
     shared: &Shared,
 ) {
@@ -56,10 +57,11 @@ pub(super) async fn serve(
         // An answer is small and sent in parts: none may wait for the client's acknowledgement of the one
         // before.
         drop(stream.set_nodelay(true));
-        let (app, address) = (TowerToHyperService::new(app.clone()), Address(from.ip()));
-        let service = service_fn(move |mut request| {
+        let (app, address) = (Arc::clone(&app), Address(from.ip()));
+        let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            let (app, mut request) = (Arc::clone(&app), request.map(Body::new));
             request.extensions_mut().insert(address);
-            app.call(request)
+            async move { Ok::<_, Infallible>(app.answer(request).await) }
         });
         let connection = open.watch(builder.serve_connection(TokioIo::new(Prompt(stream)), service));
         tokio::spawn(async move {

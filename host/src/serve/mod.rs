@@ -53,7 +53,7 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
@@ -258,34 +258,22 @@ impl ServerHandler for Session {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if let Some(state) = &request.request_state {
-            if let Some(answer) = self.answered(state, request.input_responses.clone(), &context).await {
-                return answer;
+        let Some(telemetry) = &self.shared.service.options.telemetry else {
+            return self.begin(request, context).await;
+        };
+        let (begun, name) = (Instant::now(), request.name.clone());
+        let answer = Box::pin(self.begin(request, context)).await;
+        let error = match &answer {
+            Err(error) => Some(error.code.0.to_string()),
+            Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => {
+                Some("tool_error".to_owned())
             }
-            let running = self.shared.waiting.resume(state, request.input_responses);
-            let over = || ErrorData::invalid_params("no such run waits for an answer; it may be over", None);
-            return self.drive(running.ok_or_else(over)?, context).await;
-        }
-        let given = Given::of(context.extensions.get::<Arguments>().or_else(|| arguments_of(&context)))?;
-        let Some(work) = Work::of(&self.shared.service, &request.name, given)? else {
-            let names: Vec<&str> = self.shared.offered.iter().map(|tool| tool.name.as_ref()).collect();
-            let there = meant_or_all(&request.name, names);
-            return Err(ErrorData::invalid_params(
-                format!("there is no tool `{}`{there}", request.name),
-                None,
-            ));
+            Ok(_) => None,
         };
-        let work = match work {
-            Work::Short(short) => return self.answer(short, &context).await,
-            Work::Long(work) => work,
-        };
-        if let Some(keeping) = self.shared.keeping.clone() {
-            return self.keep(work, keeping, context).await;
-        }
-        match self.start(work, &context).await? {
-            Some(running) => self.drive(running, context).await,
-            None => Ok(cancelled()),
-        }
+        // Clients may make up any name.
+        let name = if self.get_tool(&name).is_some() { &*name } else { "unknown" };
+        telemetry.answered(name, error.as_deref(), begun.elapsed());
+        answer
     }
 
     async fn get_task(
@@ -332,6 +320,65 @@ impl ServerHandler for Session {
 }
 
 impl Session {
+    /// Answers a call.
+    async fn begin(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        // Each request is moved about as what it may become at most, so what takes longer is a box.
+        if request.request_state.is_some() {
+            return Box::pin(self.resumed(request, context)).await;
+        }
+        let given = Given::of(context.extensions.get::<Arguments>().or_else(|| arguments_of(&context)))?;
+        let Some(work) = Work::of(&self.shared.service, &request.name, given)? else {
+            let names: Vec<&str> = self.shared.offered.iter().map(|tool| tool.name.as_ref()).collect();
+            let there = meant_or_all(&request.name, names);
+            return Err(ErrorData::invalid_params(
+                format!("there is no tool `{}`{there}", request.name),
+                None,
+            ));
+        };
+        match work.quick(&self.shared.service) {
+            Some(quick) => Ok(CallToolResponse::Complete(quick)),
+            None => Box::pin(self.called(work, context)).await,
+        }
+    }
+
+    /// Answers a call that goes on with the person's answer.
+    async fn resumed(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let state = request.request_state.as_deref().unwrap_or_default();
+        if let Some(answer) = self.answered(state, request.input_responses.clone(), &context).await {
+            return answer;
+        }
+        let running = self.shared.waiting.resume(state, request.input_responses);
+        let over = || ErrorData::invalid_params("no such run waits for an answer; it may be over", None);
+        self.drive(running.ok_or_else(over)?, context).await
+    }
+
+    /// Does what a call asks for.
+    async fn called(
+        &self,
+        work: Work,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let work = match work {
+            Work::Short(short) => return self.answer(short, &context).await,
+            Work::Long(work) => work,
+        };
+        if let Some(keeping) = self.shared.keeping.clone() {
+            return self.keep(work, keeping, context).await;
+        }
+        match self.start(work, &context).await? {
+            Some(running) => self.drive(running, context).await,
+            None => Ok(cancelled()),
+        }
+    }
+
     /// The client of a request over HTTP: its session, or its address if it has none. The library makes a new
     /// `Session` for each request without a session, so `own` says nothing there.
     fn client(&self, context: &RequestContext<RoleServer>) -> Arc<Client> {
@@ -374,7 +421,8 @@ impl Session {
             () = context.ct.cancelled() => return Ok(None),
             slot = self.shared.slots.run(self.client(context)) => slot,
         };
-        let slot = slot.ok_or_else(|| ErrorData::internal_error("the server is closing", None))?;
+        let slot = slot
+            .ok_or_else(|| ErrorData::internal_error("the server is ending; this call was not made", None))?;
         let interrupt = slot.cancel().clone();
         let request = context.extensions.get::<Parts>();
         let of_session = self

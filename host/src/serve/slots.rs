@@ -90,9 +90,9 @@ impl Slots {
         held(&client.checks, &self.checks).await
     }
 
-    /// Waits for room for a run.
+    /// Waits for room for a run. `None` where the server ends.
     pub(super) async fn run(self: &Arc<Slots>, client: Arc<Client>) -> Option<Slot> {
-        let held = held(&client.runs, &self.runs).await?;
+        let held = held(&client.runs, &self.runs).await.filter(|_| !self.is_stopping())?;
         self.under_way.send_modify(|count| *count += 1);
         let (slots, held) = (Arc::clone(self), Mutex::new(Some(held)));
         Some(Slot { slots, client, held, cancel: self.stop.child(), runtime: Handle::current() })
@@ -261,5 +261,6 @@ mod tests {
         assert!(slot.cancel().is_set());
         drop(slot);
         assert_eq!(slots.stop(Duration::from_secs(9)).await, 0);
+        assert!(slots.run(slots.client()).await.is_none(), "nothing begins any more");
     }
 }

@@ -1,11 +1,12 @@
-//! Sends spans to a collector, from a thread of its own.
+//! Sends spans and metrics to a collector, from a thread of its own.
 
+use super::metrics::{Metric, Metrics};
 use super::span::{Span, attribute};
 use ilo_drive::problem::{Problem, shortened};
 use ilo_spec::error::Code;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -19,6 +20,8 @@ const QUEUE: usize = 8192;
 const BATCH: usize = 512;
 /// How long a span waits for others that are sent with it.
 const PAUSE: Duration = Duration::from_secs(2);
+/// Milliseconds between two exports of metrics, unless the environment says otherwise.
+const INTERVAL: u64 = 60_000;
 /// How long the collector may take.
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -32,6 +35,10 @@ enum Message {
 pub(super) struct Queue {
     sender: SyncSender<Message>,
     state: Arc<State>,
+    /// Whether spans are sent.
+    traces: bool,
+    /// Nothing where no metrics are sent.
+    metrics: Option<Arc<Metrics>>,
 }
 
 #[derive(Default)]
@@ -50,7 +57,10 @@ impl fmt::Debug for Queue {
 /// The collector.
 struct Collector {
     http: Client,
-    url: Url,
+    traces: Option<Url>,
+    metrics: Option<(Url, Arc<Metrics>)>,
+    /// The time between two exports of metrics.
+    interval: Duration,
     headers: HeaderMap,
     service: String,
 }
@@ -63,45 +73,78 @@ fn wrong(name: &str, message: String) -> Problem {
     Problem::new(Code::BadUsage, name, message)
 }
 
+/// The variable that names the collector for everything.
+const ALL: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+
+/// Where a signal is sent; `None` where the environment does not say, or says that it is not sent.
+fn endpoint(signal: &str, path: &str) -> Result<Option<Url>, Problem> {
+    let exporter = variable(&format!("OTEL_{signal}_EXPORTER"));
+    if exporter.is_some_and(|exporter| exporter.eq_ignore_ascii_case("none")) {
+        return Ok(None);
+    }
+    let own = format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT");
+    let (name, given) = match (variable(&own), variable(ALL)) {
+        (Some(given), _) => (own.as_str(), given),
+        (None, Some(all)) => (ALL, format!("{}/v1/{path}", all.trim_end_matches('/'))),
+        (None, None) => return Ok(None),
+    };
+    // The URL may hold a secret, so it is not shown.
+    let url = Url::parse(&given).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.map(Some).ok_or_else(|| wrong(name, "no URL of a collector; write `http://HOST:4318`".to_owned()))
+}
+
 impl Queue {
     pub(super) fn from_environment() -> Result<Option<Queue>, Problem> {
-        const TRACES: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
-        const ALL: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
         if variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return Ok(None);
         }
-        let (name, given) = match (variable(TRACES), variable(ALL)) {
-            (Some(own), _) => (TRACES, own),
-            (None, Some(all)) => (ALL, format!("{}/v1/traces", all.trim_end_matches('/'))),
-            (None, None) => return Ok(None),
+        let traces = endpoint("TRACES", "traces")?;
+        let metrics = endpoint("METRICS", "metrics")?.map(|url| (url, Arc::new(Metrics::new())));
+        if traces.is_none() && metrics.is_none() {
+            return Ok(None);
+        }
+        let interval = match variable("OTEL_METRIC_EXPORT_INTERVAL") {
+            None => INTERVAL,
+            Some(text) => text.parse().ok().filter(|&millis| millis > 0).ok_or_else(|| {
+                wrong("OTEL_METRIC_EXPORT_INTERVAL", "expected a number of milliseconds".to_owned())
+            })?,
         };
-        // The URL may hold a secret, so it is not shown.
-        let url = Url::parse(&given).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        let url =
-            url.ok_or_else(|| wrong(name, "no URL of a collector; write `http://HOST:4318`".to_owned()))?;
         let headers = headers(variable("OTEL_EXPORTER_OTLP_HEADERS").as_deref().unwrap_or_default())?;
         let service = variable("OTEL_SERVICE_NAME").unwrap_or_else(|| "ilo-vm".to_owned());
         // Once a process: a second provider would be refused, and the first one serves.
         drop(rustls::crypto::ring::default_provider().install_default());
         let mut builder = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER);
-        if url.scheme() == "http" {
+        let mut urls = traces.iter().chain(metrics.iter().map(|(url, _)| url));
+        if urls.all(|url| url.scheme() == "http") {
             // Without TLS no certificates are needed, and a machine may have none.
             builder = builder.tls_certs_only([]);
         }
-        let http = builder.build().map_err(|error| wrong(name, format!("no HTTP client: {error}")))?;
+        let http = builder.build().map_err(|error| wrong(ALL, format!("no HTTP client: {error}")))?;
         let (sender, receiver) = sync_channel(QUEUE);
         let state = Arc::<State>::default();
-        let (shared, collector) = (Arc::clone(&state), Collector { http, url, headers, service });
+        let (is_traced, measured) =
+            (traces.is_some(), metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics)));
+        let interval = Duration::from_millis(interval);
+        let collector = Collector { http, traces, metrics, interval, headers, service };
+        let shared = Arc::clone(&state);
         let begun = thread::Builder::new().name("telemetry".to_owned());
         let begun = begun.spawn(move || collector.serve(&receiver, &shared));
-        begun.map_err(|error| wrong(name, format!("no thread: {error}")))?;
-        Ok(Some(Queue { sender, state }))
+        begun.map_err(|error| wrong(ALL, format!("no thread: {error}")))?;
+        Ok(Some(Queue { sender, state, traces: is_traced, metrics: measured }))
     }
 
     /// Adds a span, unless the queue is full.
     pub(super) fn add(&self, span: Span) {
-        if span.context.is_sampled() && self.sender.try_send(Message::Span(Box::new(span))).is_err() {
+        let wanted = self.traces && span.context.is_sampled();
+        if wanted && self.sender.try_send(Message::Span(Box::new(span))).is_err() {
             self.state.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds a duration to a metric.
+    pub(super) fn measure(&self, metric: Metric, attributes: Vec<(&'static str, String)>, took: Duration) {
+        if let Some(metrics) = &self.metrics {
+            metrics.add(metric, attributes, took);
         }
     }
 
@@ -147,46 +190,71 @@ impl Collector {
     /// Sends what comes until the queue is gone.
     fn serve(&self, queue: &Receiver<Message>, state: &State) {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        let report = |sent: Result<(), String>| {
+            if let Err(why) = sent {
+                *state.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+            }
+        };
         let mut spans: Vec<Box<Span>> = Vec::new();
         let mut until = Instant::now();
+        let mut measured = until + self.interval;
         loop {
-            let wait =
-                if spans.is_empty() { ANSWER } else { until.saturating_duration_since(Instant::now()) };
-            let mut waiting = None;
-            match queue.recv_timeout(wait) {
+            let next = if spans.is_empty() { measured } else { until.min(measured) };
+            let (mut waiting, mut over) = (None, false);
+            match queue.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(Message::Span(span)) => {
                     if spans.is_empty() {
                         until = Instant::now() + PAUSE;
                     }
                     spans.push(span);
-                    if spans.len() < BATCH {
-                        continue;
-                    }
                 }
                 Ok(Message::Flush(done)) => waiting = Some(done),
-                Err(RecvTimeoutError::Disconnected) if spans.is_empty() => return,
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+                Err(RecvTimeoutError::Disconnected) => over = true,
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            if !spans.is_empty() {
-                let sent = runtime.block_on(self.send(&spans));
-                if let Err(why) = sent {
-                    *state.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
-                }
+            let (now, all) = (Instant::now(), over || waiting.is_some());
+            if !spans.is_empty() && (all || spans.len() >= BATCH || now >= until) {
+                report(runtime.block_on(self.send_spans(&spans)));
                 spans.clear();
+            }
+            let changed = self.metrics.as_ref().is_some_and(|(_, metrics)| metrics.has_changed());
+            if now >= measured || (all && changed) {
+                report(runtime.block_on(self.send_metrics()));
+                measured = Instant::now() + self.interval;
             }
             if let Some(done) = waiting {
                 let _ = done.try_send(());
             }
+            if over {
+                return;
+            }
         }
     }
 
-    async fn send(&self, spans: &[Box<Span>]) -> Result<(), String> {
+    async fn send_spans(&self, spans: &[Box<Span>]) -> Result<(), String> {
+        let Some(url) = &self.traces else { return Ok(()) };
         let spans: Vec<_> = spans.iter().map(|span| span.json()).collect();
         let body = json!({"resourceSpans": [{
-            "resource": {"attributes": [attribute("service.name", &self.service)]},
-            "scopeSpans": [{"scope": {"name": "ilo-vm", "version": env!("CARGO_PKG_VERSION")}, "spans": spans}],
+            "resource": self.resource(), "scopeSpans": [{"scope": scope(), "spans": spans}],
         }]});
-        let request = self.http.post(self.url.clone()).headers(self.headers.clone());
+        self.send(url, &body).await.map_err(|why| format!("traces could not be sent: {why}"))
+    }
+
+    async fn send_metrics(&self) -> Result<(), String> {
+        let Some((url, metrics)) = &self.metrics else { return Ok(()) };
+        let Some(metrics) = metrics.json() else { return Ok(()) };
+        let body = json!({"resourceMetrics": [{
+            "resource": self.resource(), "scopeMetrics": [{"scope": scope(), "metrics": metrics}],
+        }]});
+        self.send(url, &body).await.map_err(|why| format!("metrics could not be sent: {why}"))
+    }
+
+    fn resource(&self) -> Value {
+        json!({"attributes": [attribute("service.name", &self.service)]})
+    }
+
+    async fn send(&self, url: &Url, body: &Value) -> Result<(), String> {
+        let request = self.http.post(url.clone()).headers(self.headers.clone());
         let sent = request.header(CONTENT_TYPE, "application/json").body(body.to_string()).send().await;
         let failed = |error: reqwest::Error| {
             let error = error.without_url();
@@ -194,13 +262,13 @@ impl Collector {
             while let Some(source) = cause.source() {
                 cause = source;
             }
-            format!("traces could not be sent: {}", shortened(&cause.to_string(), 200))
+            shortened(&cause.to_string(), 200)
         };
         let status = sent.map_err(failed)?.status();
-        if status.is_success() {
-            Ok(())
-        } else {
-            Err(format!("traces could not be sent: HTTP status {}", status.as_u16()))
-        }
+        if status.is_success() { Ok(()) } else { Err(format!("HTTP status {}", status.as_u16())) }
     }
+}
+
+fn scope() -> Value {
+    json!({"name": "ilo-vm", "version": env!("CARGO_PKG_VERSION")})
 }

@@ -2,77 +2,24 @@
 //! doubt. In the end every run has the outcome of an uninterrupted run, and its effects, each once.
 //!
 //! `crash.sh` builds and starts it: `crash ROUNDS SEED`.
-#![allow(clippy::unwrap_used, reason = "an example")]
+#![allow(clippy::unwrap_used, missing_docs, unreachable_pub, reason = "an example")]
 
+#[path = "../../tests/crash/programs.rs"]
+mod programs;
 mod support;
 
-use ilo_vm::{Limits, Program, Run, Step};
+use programs::{Log, Random, answer, expected, program};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Place, order, program};
+use support::{Place, order};
 
 /// Runs in a round.
 const RUNS: u64 = 8;
 /// How long a round may take.
 const LONGEST: Duration = Duration::from_mins(5);
-
-const SOURCES: [&str; 4] = [
-    "
-; fn f(n: number) -> result number, text
-; Vars: 0=n 1=i 2=got 3=paid 4=set
-; Tools: 0=get 1=pay 2=refund 3=set
-; Fields: 0=key 1=amount 2=id
-FOR 1 RANGE REF 0 4
-  LET 2 CALL 0 1 0 REF 1
-  LET 3 CALL 1 1 1 ADD REF 1 LIT 1 100
-  ROLLBACK CALL 2 1 2 FIELD 3 2
-  LET 4 CALL 3 1 0 REF 1
-RET_OK REF 0
-",
-    "
-; fn f(n: number) -> result number, text
-; Vars: 0=n 1=i 2=got 3=paid 4=last
-; Tools: 0=get 1=pay 2=refund
-; Fields: 0=key 1=amount 2=id
-FOR 1 RANGE REF 0 3
-  LET 2 CALL 0 1 0 REF 1
-  LET 3 CALL 1 1 1 ADD REF 1 LIT 1 100
-  ROLLBACK CALL 2 1 2 FIELD 3 2
-LET 4 CALL 1 1 1 LIT 1 13
-RET_OK REF 0
-",
-    r#"
-; fn f(n: number) -> result number, text
-; Vars: 0=n 1=first 2=second 3=error
-; Tools: 0=pay 1=refund 2=set
-; Fields: 0=amount 1=id 2=key
-LET 1 CALL 0 1 0 ADD REF 0 LIT 1 200
-LET 2 CALL 0 1 0 LIT 1 13
-MATCH 2 2
-  ERR 3 3
-    UNDO CALL 1 1 1 FIELD 1 1
-    UNDO CALL 2 1 2 REF 0
-    RET_ERR CONCAT LIT 0 "not paid: " REF 3
-  OK 2 1
-    RET_OK REF 0
-"#,
-    "
-; fn f(n: number) -> result text, text
-; Vars: 0=n 1=paid 2=shipped 3=again
-; Tools: 0=pay 1=refund 2=ship
-; Fields: 0=amount 1=id 2=key
-LET 1 CALL 0 1 0 ADD REF 0 LIT 1 300
-ROLLBACK CALL 1 1 1 FIELD 1 1
-LET 2 CALL 2 1 2 REF 0
-LET 3 CALL 0 1 0 LIT 1 400
-ROLLBACK CALL 1 1 1 FIELD 3 1
-RET_OK FIELD 1 1
-",
-];
 
 #[derive(Default)]
 struct Counts {
@@ -80,35 +27,9 @@ struct Counts {
     servers: u64,
     doubts: u64,
     approvals: u64,
+    answers: u64,
     cancels: u64,
     again: u64,
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
-}
-
-/// What a tool answers, and whether that changes anything. Errors are the tool's.
-fn answer(tool: &str, arguments: &str) -> (Result<String, String>, bool) {
-    if tool == "pay" && arguments == "{\"amount\":13}" {
-        return (Err("no money".to_owned()), false);
-    }
-    let digits: String = arguments.chars().filter(char::is_ascii_digit).collect();
-    let json = match tool {
-        "pay" => format!("{{\"id\":\"p{digits}\"}}"),
-        "get" | "set" | "ship" => "true".to_owned(),
-        _ => "null".to_owned(),
-    };
-    (Ok(json), tool != "get")
 }
 
 /// The tool as a program: its effect is a line in a file.
@@ -120,8 +41,7 @@ fn tool(name: &str, effects: &Path) {
     let (answer, changes) = answer(name, arguments.trim());
     std::thread::sleep(Duration::from_millis(50));
     if changes {
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(effects).unwrap();
-        file.write_all(format!("{key}\t{name}\t{}\n", arguments.trim()).as_bytes()).unwrap();
+        Log(effects).write(&key, name, arguments.trim());
     }
     std::thread::sleep(Duration::from_millis(50));
     match answer {
@@ -133,48 +53,6 @@ fn tool(name: &str, effects: &Path) {
     }
 }
 
-fn beginning(number: u64) -> (Program, i64) {
-    let source = SOURCES[usize::try_from(number).unwrap() % SOURCES.len()];
-    (program(source), 1 + i64::try_from(number % 4).unwrap())
-}
-
-/// The outcome of a run that nothing interrupts, and its effects: tool, arguments, number.
-fn expected(number: u64) -> (Value, Vec<(String, String, u64)>) {
-    let (program, n) = beginning(number);
-    let mut run = Run::new(&program, Limits::default());
-    run.start(program.function("f").unwrap(), &[n.into()]).unwrap();
-    let mut effects = Vec::new();
-    while let Step::Call(call) = run.step() {
-        let mut arguments = String::new();
-        call.write_json(&mut arguments).unwrap();
-        let (tool, at) = (call.tool().to_owned(), call.number());
-        let (answer, changes) = answer(&tool, &arguments);
-        let call = run.pending().unwrap();
-        match answer {
-            Ok(json) => {
-                let arena = bumpalo::Bump::new();
-                let data = ilo_drive::data::read::read(json.as_bytes(), &Default::default()).unwrap();
-                call.answer(data.to_datum(&arena)).unwrap();
-            }
-            Err(message) => call.fail(&message).unwrap(),
-        }
-        if changes {
-            effects.push((tool, arguments, at));
-        }
-    }
-    (serde_json::from_str(&run.outcome().unwrap().to_string()).unwrap(), effects)
-}
-
-/// Key, tool, arguments.
-fn effects(folder: &Path) -> Vec<(String, String, String)> {
-    let text = std::fs::read_to_string(folder.join("effects")).unwrap_or_default();
-    let row = |line: &str| {
-        let mut fields = line.split('\t').map(str::to_owned);
-        (fields.next().unwrap(), fields.next().unwrap(), fields.next().unwrap())
-    };
-    text.lines().map(row).collect()
-}
-
 fn tools(folder: &Path) {
     let own = std::env::current_exe().unwrap();
     let command = |name: &str| json!([own, "tool", name, folder.join("effects")]);
@@ -184,6 +62,7 @@ fn tools(folder: &Path) {
         "pay": { "command": command("pay") },
         "refund": { "command": command("refund") },
         "ship": { "command": command("ship"), "confirm": true },
+        "review": { "command": command("review"), "deferred": true },
     } });
     std::fs::write(folder.join("tools.json"), tools.to_string()).unwrap();
 }
@@ -217,7 +96,7 @@ async fn round(seed: u64, counts: &mut Counts) {
     loop {
         assert!(begun.elapsed() < LONGEST, "seed {seed}: the runs do not end");
         for number in 0..RUNS {
-            let (program, n) = beginning(number);
+            let (program, n) = program(number);
             let url = place.ingress(&format!("/ilo/r{number}/run/send"));
             if !keys.contains_key(&number)
                 && let Some((status, text)) = place.post(&url, &order(&program, &json!({ "n": n }))).await
@@ -276,12 +155,12 @@ async fn decide(place: &Place, counts: &mut Counts) -> bool {
         while is_running(&format!("ILO_IDEMPOTENCY_KEY={key}")) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let found = effects(&place.folder);
+        let found = Log(&place.folder.join("effects")).read();
         let effect = found.iter().find(|(of, ..)| of == key);
         let verdict = match (waiting["reason"].as_str().unwrap(), effect) {
             ("asking", None) => json!("approve"),
             ("in-doubt", None) => json!("retry"),
-            ("in-doubt", Some((_, tool, arguments))) => {
+            ("in-doubt" | "deferred", Some((_, tool, arguments))) => {
                 let (answer, _) = answer(tool, arguments);
                 json!({ "answer": serde_json::from_str::<Value>(&answer.unwrap()).unwrap() })
             }
@@ -291,6 +170,7 @@ async fn decide(place: &Place, counts: &mut Counts) -> bool {
         let body = json!({ "call": waiting["call"], "decision": verdict });
         match place.post(&url, &body).await {
             Some((status, _)) if status < 300 && waiting["reason"] == "asking" => counts.approvals += 1,
+            Some((status, _)) if status < 300 && waiting["reason"] == "deferred" => counts.answers += 1,
             Some((status, _)) if status < 300 => counts.doubts += 1,
             // The run has moved on, or the server was killed.
             _ => {}
@@ -309,7 +189,7 @@ async fn check(
     counts: &mut Counts,
 ) {
     let mut by_key = Made::new();
-    for (key, tool, arguments) in effects(&place.folder) {
+    for (key, tool, arguments) in Log(&place.folder.join("effects")).read() {
         by_key.entry(key).or_default().push((tool, arguments));
     }
     for number in 0..RUNS {
@@ -322,6 +202,7 @@ async fn check(
             check_cancelled(&mut by_key, &keys[&number], &format!("seed {seed}: r{number}"));
             continue;
         }
+        let outcome: Value = serde_json::from_str(&outcome).unwrap();
         assert_eq!(found, outcome, "seed {seed}: r{number}");
         for (tool, arguments, call) in effects {
             let made = by_key.remove(&format!("{}-{call}", keys[&number])).unwrap_or_default();
@@ -366,10 +247,10 @@ async fn main() {
     for seed in first..first + rounds {
         round(seed, &mut counts).await;
     }
-    let Counts { endpoints, servers, doubts, approvals, cancels, again } = counts;
+    let Counts { endpoints, servers, doubts, approvals, answers, cancels, again } = counts;
     println!(
         "{rounds} rounds of {RUNS} runs from seed {first}: {endpoints} kills of the endpoint, {servers} of the \
-         server, {doubts} doubts, {approvals} approvals, {cancels} runs cancelled, {again} idempotent calls made again; 0 violations, {} s",
+         server, {doubts} doubts, {approvals} approvals, {answers} deferred answers, {cancels} runs cancelled, {again} idempotent calls made again; 0 violations, {} s",
         begun.elapsed().as_secs()
     );
 }

@@ -61,6 +61,11 @@ enum Progress {
     Ended(Entry),
 }
 
+/// A value that a person gives.
+fn value(json: &RawValue) -> Data {
+    data(json).unwrap_or(Data::Nil)
+}
+
 fn lock(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -170,7 +175,7 @@ impl<'c> Calls<'c> {
                     }
                 }
                 result => match result.result() {
-                    Some(result) => return Ok(result),
+                    Some(result) => return self.made(call, result).await,
                     None if call.start.kind == Kind::Read => return Ok(Err(Failure::Interrupted)),
                     // A cancel came before its result.
                     None => {}
@@ -197,13 +202,30 @@ impl<'c> Calls<'c> {
                 Stored::InDoubt(why) if self.asks(call) => why,
                 Stored::NotMade | Stored::Mark if call.yields() => return Ok(Err(Failure::Interrupted)),
                 result => match result.result() {
-                    Some(result) => return Ok(result),
+                    Some(result) => return self.made(call, result).await,
                     None => continue,
                 },
             };
             doubts += 1;
             if let Some(result) = self.doubt(call, doubts, why).await? {
                 return Ok(result);
+            }
+        }
+    }
+
+    /// What came of a call that was made. A deferred one has only begun; its answer comes from outside.
+    async fn made(&mut self, call: &Call<'_>, result: Called) -> Result<Called, HandlerError> {
+        if !call.policy.deferred || result.is_err() {
+            return Ok(result);
+        }
+        let message = "the answer comes from outside (`deferred`)";
+        let promise = format!("answer-{}", call.number);
+        loop {
+            // Also of a run that was cancelled, whose call was made.
+            match self.person(call, Reason::Deferred, promise.clone(), message.to_owned()).await? {
+                Some(Verdict::Answer(json)) => return Ok(Ok(value(&json))),
+                Some(Verdict::Fail(json)) => return Ok(Err(Failure::Failed(value(&json)))),
+                Some(Verdict::Retry | Verdict::Approve | Verdict::Deny(_)) | None => {}
             }
         }
     }
@@ -311,7 +333,6 @@ impl<'c> Calls<'c> {
         let promise = format!("doubt-{}-{doubts}", call.number);
         loop {
             let verdict = self.person(call, Reason::InDoubt, promise.clone(), why.clone()).await?;
-            let value = |json: &RawValue| data(json).unwrap_or(Data::Nil);
             match verdict {
                 Some(Verdict::Answer(json)) => return Ok(Some(Ok(value(&json)))),
                 Some(Verdict::Fail(json)) => return Ok(Some(Err(Failure::Failed(value(&json))))),

@@ -13,6 +13,8 @@ pub(crate) enum Reason {
     Asking,
     /// Nobody knows whether its call was made.
     InDoubt,
+    /// Its call was made, and the answer comes from outside.
+    Deferred,
 }
 
 /// A run that waits for a person.
@@ -88,6 +90,7 @@ pub(crate) fn promise(waiting: Option<Waiting>, decided: &Decision) -> Result<St
     let (state, allowed) = match reason {
         Reason::Asking => ("asks for approval of", ["approve", "deny"].as_slice()),
         Reason::InDoubt => ("is in doubt about", ["answer", "fail", "retry"].as_slice()),
+        Reason::Deferred => ("waits for the answer of", ["answer", "fail"].as_slice()),
     };
     let word = decided.decision.word();
     if !allowed.contains(&word) {
@@ -95,4 +98,51 @@ pub(crate) fn promise(waiting: Option<Waiting>, decided: &Decision) -> Result<St
         return Err(format!("the run {state} call {call} of `{tool}`: decide `{allowed}`, not `{word}`"));
     }
     Ok(promise)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+
+    use super::{Reason, Waiting, promise};
+    use serde_json::json;
+
+    /// What follows a decision on call 3 of a run that waits at it for this reason.
+    fn decided(reason: Reason, call: u64, decision: &serde_json::Value) -> Result<String, String> {
+        let waiting = Waiting {
+            reason,
+            call: 3,
+            tool: "pay".to_owned(),
+            arguments: serde_json::from_str("{}").unwrap(),
+            key: "k-3".to_owned(),
+            promise: "p".to_owned(),
+            message: String::new(),
+        };
+        let decided = json!({ "call": call, "decision": decision });
+        promise(Some(waiting), &serde_json::from_value(decided).unwrap())
+    }
+
+    #[test]
+    fn a_decision_fits_the_reason_for_which_the_run_waits() {
+        let decisions = [
+            json!("approve"),
+            json!({"deny": "no"}),
+            json!({"answer": 1}),
+            json!({"fail": "x"}),
+            json!("retry"),
+        ];
+        let allowed = |reason| decisions.clone().map(|decision| decided(reason, 3, &decision).is_ok());
+        assert_eq!(allowed(Reason::Asking), [true, true, false, false, false]);
+        assert_eq!(allowed(Reason::InDoubt), [false, false, true, true, true]);
+        assert_eq!(allowed(Reason::Deferred), [false, false, true, true, false]);
+        assert_eq!(decided(Reason::Asking, 3, &json!("approve")).unwrap(), "p");
+    }
+
+    #[test]
+    fn a_decision_on_another_call_decides_nothing() {
+        let refused = decided(Reason::Asking, 2, &json!("approve")).unwrap_err();
+        assert_eq!(refused, "the decision is on call 2, and the run is at call 3 of `pay`");
+        let decision = serde_json::from_value(json!({"call": 3, "decision": "approve"})).unwrap();
+        assert_eq!(promise(None, &decision).unwrap_err(), "the run waits for nobody's decision");
+    }
 }

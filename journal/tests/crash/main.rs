@@ -7,17 +7,19 @@
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub, reason = "a test")]
 
 mod power;
+mod programs;
 mod system_calls;
 mod worker;
 mod world;
 
 use ilo_journal::{Answer, At, Decision, Effect, ErrorCode, Listed, Options, State, Store};
+use programs::{Log, Random, expected};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use worker::Random;
-use world::{Log, TOOLS, answer, expected};
+
+use world::{TOOLS, answer};
 
 /// Runs in a round.
 const RUNS: u64 = 8;

@@ -2,7 +2,7 @@
 //! as a disk may hold them at some moment. Writes that were not flushed are kept, dropped or torn. From each
 //! such image the runs go on, and in the end the promise must hold.
 
-use crate::worker::Random;
+use crate::programs::Random;
 use crate::{Counts, check, create, settle};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,25 +1,12 @@
 //! A process that starts and resumes runs until all have ended or it is killed.
 
-use crate::world::{Log, TOOLS, answer, beginning, started};
+use crate::programs::{Log, Random};
+use crate::world::{TOOLS, answer, beginning};
 use ilo_journal::{Claim, Due, ErrorCode, Left, Made, Options, Permit, RunId, Session, Store, Taken};
 use ilo_vm::{Program, Run, Step};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A stream of numbers from a seed.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, end: u64) -> u64 {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
-}
 
 pub fn run(folder: &Path, runs: u64, seed: u64) {
     let mut random = Random(seed);
@@ -34,8 +21,7 @@ pub fn run(folder: &Path, runs: u64, seed: u64) {
         if store.find(&name).is_ok() {
             continue;
         }
-        let (program, beginning) = beginning(&name, number);
-        let run = started(&program, number);
+        let (run, beginning) = beginning(&name, number);
         let session = Session::new(store.clone(), beginning);
         if let Some(Left::Ended | Left::Waits { .. }) = drive(session, run, &Log(&log_path), &mut random) {
             Log(&folder.join("acknowledged")).write(&name, "-", "-");

@@ -1,4 +1,4 @@
-//! What is JSON reads as RFC 8259 says; what is none is reported at its byte, with its fix.
+//! JSON is read as RFC 8259 says; an error is reported at its byte, with its fix.
 
 use super::*;
 use crate::diagnostic::fix;

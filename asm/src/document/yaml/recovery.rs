@@ -1,8 +1,7 @@
-//! Why the scanner stopped, and the fix: mostly quotes around a value that YAML reads otherwise than it
-//! looks.
+//! Finds why the scanner stopped, and the fix: mostly quotes around a value that has a special meaning in
+//! YAML.
 //!
-//! Works on the one line in which the scanner stopped. A fix is offered where there is one; the edit of a
-//! fix touches the value alone.
+//! It looks only at the line in which the scanner stopped. A fix changes only the value.
 
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;

@@ -1,4 +1,4 @@
-//! What is YAML reads as YAML 1.2 says; what is none is reported at its byte, with its fix.
+//! YAML is read as YAML 1.2 says; an error is reported at its byte, with its fix.
 
 use super::*;
 use crate::diagnostic::fix;

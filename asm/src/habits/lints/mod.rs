@@ -1,4 +1,5 @@
-//! Lints: warnings of what is valid but was most likely meant otherwise, because other languages have it so.
+//! Lints: warnings about valid forms that mean something else in other languages, and so were most likely
+//! meant otherwise.
 
 mod cases;
 mod failures;

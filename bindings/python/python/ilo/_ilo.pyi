@@ -1,5 +1,5 @@
 from collections.abc import Mapping, Sequence
-from typing import Any, final, type_check_only
+from typing import Any, Literal, final, type_check_only
 
 __all__ = [
     "Call",
@@ -179,6 +179,8 @@ class PlannedCalls:
     def read_only(self) -> bool: ...
     @property
     def confirm(self) -> bool: ...
+    @property
+    def after_crash(self) -> Literal["again", "doubt"]: ...
     @property
     def is_rollback(self) -> bool: ...
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 
 from . import _ilo
 from ._errors import CompileError
@@ -296,6 +295,9 @@ def without_loop(go: Callable[[], Any]) -> Any:
             result.append((asyncio.run(go()), None))
         except BaseException as error:
             result.append((None, error))
+
+    # Imported late: it takes half a millisecond, and most runs need no thread.
+    import threading
 
     thread = threading.Thread(target=in_thread, name="ilo run")
     thread.start()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-import threading
+import time
+from _thread import allocate_lock, get_ident
 from contextvars import ContextVar
 from functools import partial
 
@@ -104,7 +105,7 @@ class Cancellation:
     def __init__(self) -> None:
         self.is_cancelled = False
         self._callbacks: list[Callable[[], None]] = []
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
 
     def cancel(self) -> None:
         """Cancels the runs that have this."""
@@ -203,7 +204,7 @@ def run_inline(
                 except Exception as error:
                     pause = drive.pause(name, retry)
                     if pause and pause[1] < drive.seconds_left:
-                        threading.Event().wait(_between(pause))
+                        time.sleep(_between(pause))
                         retry += 1
                         continue
                     drive.fail(ticket, failure_of(error))
@@ -274,10 +275,10 @@ class Loop:
         """What cancels this run, from any thread."""
         from anyio import from_thread, lowlevel
 
-        token, thread = lowlevel.current_token(), threading.get_ident()
+        token, thread = lowlevel.current_token(), get_ident()
 
         def cancel() -> None:
-            if threading.get_ident() == thread:
+            if get_ident() == thread:
                 self._cancel()
             else:
                 from_thread.run_sync(self._cancel, token=token)
@@ -577,6 +578,9 @@ async def _in_thread(function: Callable[[dict[str, Any]], Any], arguments: dict[
         except Exception:
             # The event loop has ended: nobody waits.
             pass
+
+    # Imported late: it takes half a millisecond, and most runs need no thread.
+    import threading
 
     threading.Thread(target=call, name="ilo tool", daemon=True).start()
     await done.wait()

@@ -120,18 +120,21 @@ pub(super) fn calls(expected: &[Data], found: &[Data]) -> Vec<String> {
     differing
 }
 
-/// The expected calls as lines. One that equals the call in its place is as the found line is, so that only
-/// calls that differ are shown as different.
+/// The expected calls as lines. One that equals a found call is as the line of that is, so that only calls
+/// that differ are shown as different, also behind a call that is missing or too many.
 pub(super) fn in_layout_of(expected: &[Data], found: &[Data], lines: &str) -> String {
-    let lines = lines.lines().map(Some).chain(std::iter::repeat(None));
-    let found = found.iter().map(Some).chain(std::iter::repeat(None));
+    let without_number: Vec<Data> = found.iter().map(|found| call(found.clone(), true)).collect();
+    let lines: Vec<&str> = lines.lines().collect();
+    let mut next = 0;
     let mut text = String::new();
-    for ((expected, found), line) in expected.iter().zip(found).zip(lines) {
-        let equal = |found: &Data| {
-            differences(expected, &call(found.clone(), expected.get("seq").is_none())).is_empty()
-        };
-        match line.filter(|_| found.is_some_and(equal)) {
-            Some(line) => text.push_str(line),
+    for expected in expected {
+        let found = if expected.get("seq").is_none() { &without_number } else { found };
+        let at = (next..found.len()).find(|&at| expected.same(&found[at]));
+        match at.and_then(|at| Some((at, lines.get(at)?))) {
+            Some((at, line)) => {
+                next = at + 1;
+                text.push_str(line);
+            }
             None => text.push_str(&expected.to_json()),
         }
         text.push('\n');
@@ -224,5 +227,15 @@ mod tests {
         let shown = in_layout_of(&expected, &[data(a), data(b)], &format!("{a}\n{b}\n"));
         let c = r#"{"tool":"c","args":{}}"#;
         assert_eq!(shown, format!("{a}\n{c}\n{{\"tool\":\"d\"}}\n"));
+    }
+
+    #[test]
+    fn calls_behind_a_missing_one_are_shown_as_equal() {
+        let found = [r#"{"seq":0,"tool":"a","ok":1}"#, r#"{"seq":1,"tool":"b","ok":1}"#];
+        let expected = [r#"{"tool":"n"}"#, r#"{"ok":1.0,"tool":"a"}"#, r#"{"ok":1.0,"tool":"b"}"#].map(data);
+        let shown = in_layout_of(&expected, &found.map(data), &found.join("\n"));
+        assert_eq!(shown, format!("{{\"tool\":\"n\"}}\n{}\n{}\n", found[0], found[1]));
+        let shown = in_layout_of(&expected[2..], &found.map(data), &found.join("\n"));
+        assert_eq!(shown, format!("{}\n", found[1]));
     }
 }

@@ -1,0 +1,155 @@
+/** Durable runs: what is recorded of a run in a store that the host gives, so that the run outlives its process. */
+
+import { parse } from "./json.js";
+import { StoreError } from "./errors.js";
+import type { Call, Suspended } from "./types.js";
+
+/** Where a host keeps runs: one record for each name. */
+export interface Store {
+    /** The record of a name with its version; nothing where there is none. */
+    read(name: string): Stored | undefined | Promise<Stored | undefined>;
+    /**
+     * Puts a record with this version in the place of the one whose version is one less; version 1 is the first.
+     *
+     * It gives `true` once the record survives a crash. Where the version that is there is another one, it changes
+     * nothing and gives `false`. Of two writers of one version only one may get `true`.
+     */
+    write(name: string, version: number, record: string): boolean | Promise<boolean>;
+}
+
+export interface Stored {
+    readonly version: number;
+    readonly record: string;
+}
+
+/** What a run is, whatever becomes of it. */
+interface Head {
+    readonly format: typeof FORMAT;
+    /** What begins the key of every call. */
+    readonly key: string;
+    readonly program: string;
+    readonly function: string | null;
+    readonly input: string;
+    readonly limits: string;
+}
+
+/** The call at which a run is. */
+interface At {
+    /** Milliseconds that the run has left. */
+    readonly left: number;
+    readonly snapshot: string;
+    readonly call: Call;
+}
+
+type State =
+    | (At & { readonly state: "calling"; readonly again: boolean })
+    | (At & { readonly state: Waits; readonly reason: string })
+    | { readonly state: "ended"; readonly outcome: string };
+
+/** Why a run waits for a person. */
+export type Waits = NonNullable<Suspended["state"]>;
+
+const FORMAT = 1;
+
+/** What a program and its arguments are in a record. */
+export type Beginning = Pick<Head, "function" | "input" | "limits"> & { readonly program: Uint8Array };
+
+/** The record of one run, and writing the next one. */
+export class Recording {
+    /** The number of the call that a person has allowed. */
+    allowed: number | undefined;
+
+    private constructor(
+        private readonly store: Store,
+        readonly name: string,
+        readonly head: Head,
+        private version: number,
+        readonly state?: State,
+    ) {}
+
+    /** A run that is not in the store yet. */
+    static fresh(store: Store, name: string, { program, ...rest }: Beginning): Recording {
+        const random = crypto.getRandomValues(new Uint8Array(16));
+        const key = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
+        return new Recording(store, name, { format: FORMAT, key, program: pack(program), ...rest }, 0);
+    }
+
+    /** The run of that name. */
+    static async read(store: Store, name: string): Promise<Recording | undefined> {
+        const found = await store.read(name);
+        if (found === undefined || found === null) return undefined;
+        const { version, record } = found;
+        let all: { head?: Head; state?: State };
+        try {
+            all = parse(record);
+        } catch {
+            all = {};
+        }
+        const { head, state } = all ?? {};
+        const at = state && "snapshot" in state && typeof state.call?.number === "number";
+        if (head?.format !== FORMAT || !(at || state?.state === "ended") || !Number.isSafeInteger(version)) {
+            throw unreadable(name, "its record is not one that this version reads");
+        }
+        return new Recording(store, name, head, version, state);
+    }
+
+    /** Whether it is a run of this program with these arguments. */
+    isOf({ program, function: name, input }: Beginning): boolean {
+        const { head } = this;
+        return head.program === pack(program) && head.function === name && head.input === input;
+    }
+
+    /** The idempotency key of a call: the same for every attempt. */
+    key(call: Call): string {
+        return `${this.head.key}-${call.number}`;
+    }
+
+    /** From here on, whoever drove the run before can record nothing more, and so makes no more calls. */
+    async claim(): Promise<void> {
+        if (this.state) await this.write(this.state);
+    }
+
+    /** A call that may change something is made next. `again`: after a crash it may be made again. */
+    async calling(call: Call, snapshot: Uint8Array, again: boolean, left: number): Promise<void> {
+        await this.write({ state: "calling", call, snapshot: pack(snapshot), again, left });
+    }
+
+    /** The run waits for a person. */
+    async waits({ state, call, snapshot, reason }: Suspended, left: number): Promise<void> {
+        await this.write({ state: state ?? "deferred", call, snapshot: pack(snapshot), reason, left });
+    }
+
+    /** The run has ended. */
+    async ended(outcome: string): Promise<void> {
+        await this.write({ state: "ended", outcome });
+    }
+
+    private async write(state: State): Promise<void> {
+        const { head } = this;
+        const wrote = await this.store.write(this.name, this.version + 1, JSON.stringify({ head, state }, exact));
+        if (wrote !== true) {
+            throw new StoreError(`run \`${this.name}\`: something else drives it now; go on with \`resume\``, "run-owned");
+        }
+        this.version++;
+    }
+}
+
+/** What a store has of a run is not what this package wrote. */
+export function unreadable(name: string, why: string): StoreError {
+    return new StoreError(`run \`${name}\`: ${why}`, "unreadable");
+}
+
+/** Integers past 2^53 in the arguments of a call are for people to see: the snapshot has the exact ones. */
+function exact(_: string, value: unknown): unknown {
+    return typeof value === "bigint" ? value.toString() : value;
+}
+
+/** Bytes as a text. */
+export function pack(bytes: Uint8Array): string {
+    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+/** The bytes of such a text. */
+export function unpack(text: string): Uint8Array {
+    return Uint8Array.from(atob(text), (unit) => unit.charCodeAt(0));
+}

@@ -1,0 +1,5 @@
+// The smoke test on Node, Deno and Bun, which find the package by its name.
+import * as ilo from "ilo";
+import { smoke } from "./smoke.js";
+
+console.log(await smoke(ilo));

@@ -1,0 +1,44 @@
+// What the package must do on every runtime: it needs nothing but the package.
+
+const SOURCE = `{"function": "greet", "input": {"id": "number"}, "output": "text", "steps": [
+    {"let": "user", "call": "get_user", "args": {"user_id": "$input.id"}}, {"return": "Hello, $user.name"}]}`;
+
+function expect(holds, what) {
+    if (!holds) throw new Error(`the smoke test failed: ${what}`);
+}
+
+// A store that lives as long as its process.
+function memory() {
+    const runs = new Map();
+    return {
+        read: (name) => runs.get(name),
+        write: (name, version, record) => {
+            if ((runs.get(name)?.version ?? 0) !== version - 1) return false;
+            runs.set(name, { version, record });
+            return true;
+        },
+    };
+}
+
+export async function smoke(ilo) {
+    const tools = new ilo.Tools({ get_user: { execute: async ({ user_id }) => ({ name: `user ${user_id}` }) } });
+    let message = "";
+    try {
+        ilo.build(SOURCE.replace("get_user", "get_usr"), { tools });
+    } catch (error) {
+        message = error.message;
+    }
+    expect(message.includes("error[unknown-tool]") && message.includes("get_user"), `a wrong source: ${message}`);
+    const program = ilo.build(SOURCE, { tools });
+    const outcome = await program.run({ id: 7 });
+    expect(outcome.value === "Hello, user 7" && outcome.fuel > 0, `a run: ${JSON.stringify(outcome)}`);
+    const asks = { get_user: { execute: () => { throw new ilo.Suspend("later"); } } };
+    const waits = await program.run({ id: 7 }, { tools: asks });
+    const resumed = await ilo.load(program.toBytes()).resume(waits.snapshot, { tools, answer: { name: "Ada" } });
+    expect(resumed.value === "Hello, Ada", "a snapshot");
+    const store = memory();
+    const stored = await program.run({ id: 7 }, { tools: asks, store, name: "x" });
+    const decided = await ilo.resume({ store, name: "x" }, { tools }, { call: stored.call.number, answer: { name: "Bob" } });
+    expect(decided.value === "Hello, Bob", "a store");
+    return `${outcome.value}, fuel ${outcome.fuel}`;
+}

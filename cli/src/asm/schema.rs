@@ -1,0 +1,52 @@
+//! `schema`: a JSON Schema of programs in the notation constrained, for hosts that take one.
+
+use super::{Done, grammar, input, print};
+use ilo_guide::export as exports;
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Host {
+    /// Structured outputs and strict tools of `OpenAI`
+    Openai,
+    /// Structured outputs and strict tools of Anthropic
+    Anthropic,
+    /// Outlines
+    Outlines,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+A schema cannot hold all rules, and its description says which it does not: check what the model wrote.
+
+Example: ilo-asm schema --catalog catalog.json --signature 'f(id: text) -> result nil, text' --for openai > ilo.schema.json")]
+pub(super) struct Args {
+    /// The catalogue of tools, as `ilo-vm tools --json` writes it
+    #[arg(long)]
+    catalog: Option<PathBuf>,
+    /// The only tools that may be called [default: all]
+    #[arg(long, value_delimiter = ',')]
+    only: Option<Vec<String>>,
+    /// The host whose limits and keywords the schema keeps to [default: JSON Schema without limits]
+    #[arg(long = "for", value_name = "HOST")]
+    host: Option<Host>,
+    /// The signature, such as 'f(id: text) -> text' [default: any; with --for one must be given]
+    #[arg(long)]
+    signature: Option<String>,
+}
+
+pub(super) fn run(args: &Args) -> Done {
+    if args.host.is_some() && args.signature.is_none() {
+        return Err("--for needs --signature, since these hosts take no records with free keys".to_owned());
+    }
+    let host = args.host.map(|host| match host {
+        Host::Openai => exports::Host::OpenAi,
+        Host::Anthropic => exports::Host::Anthropic,
+        Host::Outlines => exports::Host::Outlines,
+    });
+    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?.unwrap_or_default();
+    let signature = args.signature.as_deref().unwrap_or(grammar::ANY);
+    let session = grammar::session(&catalog, signature, args.only.as_ref())?;
+    let any = args.signature.is_none();
+    let schema = exports::schema(&session, host, any).map_err(|error| error.to_string())?;
+    print(schema.as_bytes())
+}

@@ -1,0 +1,57 @@
+"""Validates documents against schemas with the package jsonschema, which reads them independently: functions of the
+corpus, and mutants that no schema allows. schemas.sh calls it with a file of samples, and takes every how many of them.
+
+It prints the rows of a table for RESULTS.md, and what was refused or accepted against that on standard error."""
+
+import importlib.metadata
+import json
+import sys
+
+import jsonschema
+
+
+def mutants(program):
+    """Programs with one mistake."""
+    body = program["body"]
+    for step in [
+        {"lett": "x", "expr": 1},
+        {"ret": 1, "let": "x"},
+        {"let": "x", "call": "no such tool", "args": {}},
+        {"let": "x", "op": "++", "a": 1, "b": 2},
+        {"for": "x", "yield": []},
+    ]:
+        yield {**program, "body": [*body, step]}
+    yield {key: value for key, value in program.items() if key != "out"}
+    yield {**program, "out": "no such type"}
+
+
+def main():
+    step = int(sys.argv[2])
+    with open(sys.argv[1], encoding="utf-8") as file:
+        samples = [json.loads(line) for number, line in enumerate(file) if number % step == 0]
+    samples = [sample for sample in samples if sample["program"]]
+    version = importlib.metadata.version("jsonschema")
+    for host in ["none", "openai", "anthropic", "outlines"]:
+        accepted, refused, made, total = 0, 0, 0, 0
+        for sample in samples:
+            if sample[host] is None:
+                continue
+            total += 1
+            schema = json.loads(sample[host])
+            jsonschema.Draft202012Validator.check_schema(schema)
+            accepts = jsonschema.Draft202012Validator(schema).is_valid
+            program = json.loads(sample["program"])
+            if not accepts(program):
+                print(f"{host} refused: {sample['name']}", file=sys.stderr)
+                continue
+            accepted += 1
+            for mutant in mutants(program):
+                made += 1
+                refused += not accepts(mutant)
+                if accepts(mutant):
+                    print(f"{host} accepted: {sample['name']}: {mutant['body'][-1]}", file=sys.stderr)
+        print(f"| {host} | {accepted} of {total} | {refused} of {made} |", flush=True)
+    print(f"jsonschema {version}")
+
+
+main()

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Tries schemas in jsonschema: guide/real/schemas.sh [TAKE EVERY HOW MANY FUNCTIONS]. Installs it into guide/real/venv.
+set -euo pipefail
+cd "$(dirname "$0")"
+[ -x venv/bin/python ] || python3 -m venv venv
+venv/bin/pip install --quiet jsonschema
+samples=$(mktemp)
+trap 'rm -f "$samples"' EXIT
+cargo run --quiet --locked -p ilo-guide --example schemas >"$samples"
+venv/bin/python schemas.py "$samples" "${1:-1}"

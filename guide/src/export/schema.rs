@@ -1,0 +1,475 @@
+//! A JSON Schema of programs in the notation `constrained`: one function, with the calls of a catalogue.
+//!
+//! Schemas are written as text, since the order of keys is the order in which engines write them.
+
+use super::hosts::{self, Host, TooLarge};
+use crate::automaton::session::{Callee, Numbered, Session};
+use ilo_asm::catalog::Shape;
+use ilo_asm::dialect::operator::{self, Makes, Operator};
+use ilo_asm::dialect::{Key, word_of};
+use ilo_asm::notation::Notation;
+use ilo_spec::pure::Kinds;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// How deep values nest where a host takes no schema that refers to itself.
+const VALUES: u8 = 2;
+/// How deep blocks nest there.
+const BLOCKS: u8 = 1;
+/// The level of a schema that refers to itself.
+const ENDLESS: u8 = u8::MAX;
+
+const STRING: &str = r#"{"type":"string"}"#;
+
+/// A schema of one function in the notation `constrained`: of the session's signature, or of any. Hosts that
+/// take no free keys hold no signature that is free.
+///
+/// # Errors
+/// Where the host would refuse it.
+pub fn schema(session: &Session<'_>, host: Option<Host>, any_signature: bool) -> Result<String, TooLarge> {
+    let rules = host.map_or(hosts::Rules::FREE, Host::rules);
+    let callable = session.tools.iter().filter(|tool| tool.depth.is_some()).count();
+    hosts::tools(host, callable)?;
+    let mut schema = Schema { session, rules, any_signature, defs: BTreeMap::new() };
+    let level = if rules.recursion { ENDLESS } else { BLOCKS };
+    let steps = schema.steps(level);
+    let top = schema.top(&steps);
+    let about = Value::from(about(rules)).to_string();
+    let defs: Vec<String> = schema.defs.iter().map(|(name, it)| format!("{}:{it}", quoted(name))).collect();
+    let whole = format!("{{\"description\":{about},{},\"$defs\":{{{}}}}}\n", top, defs.join(","));
+    hosts::schema(host, &whole)?;
+    Ok(whole)
+}
+
+/// What the schema does not hold.
+fn about(rules: hosts::Rules) -> String {
+    let mut all = vec![
+        "that names are in scope, and their types: each text may be a name",
+        "required values on all paths, ret of the right form, break outside for",
+        "operands that an operator refuses, ranges and fields within arguments",
+        "equal keys; names of fields that a record does not have",
+        "required rollbacks",
+    ];
+    if !rules.optional {
+        all.push("and it refuses some optional arguments without the others");
+    }
+    if !rules.free_keys {
+        all.push(
+            "and it refuses records with fields (write put), cases as a record (write pairs), and arguments that \
+             the schema of a tool does not list",
+        );
+    }
+    if !rules.recursion {
+        all.push("and it refuses values nested deeper than 2, blocks deeper than 1");
+    }
+    format!(
+        "One function of an ilo program in the notation constrained. Check each program after: this schema does not hold {}.",
+        all.join("; ")
+    )
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn key(key: Key) -> &'static str {
+    word_of(Notation::Constrained, key)
+}
+
+/// The definition that a name has.
+fn reference(name: &str) -> String {
+    format!("{{\"$ref\":{}}}", quoted(&format!("#/$defs/{name}")))
+}
+
+fn constant(text: &str) -> String {
+    format!("{{\"type\":\"string\",\"enum\":[{}]}}", quoted(text))
+}
+
+fn any_of(all: &[String]) -> String {
+    match all {
+        [only] => only.clone(),
+        _ => format!("{{\"anyOf\":[{}]}}", all.join(",")),
+    }
+}
+
+fn list_of(item: &str) -> String {
+    format!("{{\"type\":\"array\",\"items\":{item}}}")
+}
+
+/// A record of these fields and no others; the third says whether one is required.
+fn record<'k>(fields: impl IntoIterator<Item = (&'k str, String, bool)>) -> String {
+    let (mut properties, mut required) = (Vec::new(), Vec::new());
+    for (name, schema, is_required) in fields {
+        properties.push(format!("{}:{schema}", quoted(name)));
+        required.extend(is_required.then(|| quoted(name)));
+    }
+    let (properties, required) = (properties.join(","), required.join(","));
+    format!(
+        "{{\"type\":\"object\",\"properties\":{{{properties}}},\"required\":[{required}],\"additionalProperties\":false}}"
+    )
+}
+
+/// A record of these keys, all required.
+fn step(fields: &[(Key, &str)]) -> String {
+    record(fields.iter().map(|(name, schema)| (key(*name), (*schema).to_owned(), true)))
+}
+
+struct Schema<'s, 'c> {
+    session: &'s Session<'c>,
+    rules: hosts::Rules,
+    any_signature: bool,
+    defs: BTreeMap<String, String>,
+}
+
+impl Schema<'_, '_> {
+    /// The members of the function itself.
+    fn top(&self, steps: &str) -> String {
+        let fields = if self.any_signature {
+            let free = format!("{{\"type\":\"object\",\"additionalProperties\":{STRING}}}");
+            vec![(Key::Name, STRING.to_owned()), (Key::Input, free), (Key::Output, STRING.to_owned())]
+        } else {
+            let header = self.session.constrained_header();
+            let text = |value: &Value| constant(value.as_str().unwrap_or_default());
+            let names = self.session.parameters.iter().map(|it| it.0.as_str());
+            let types = names.map(|name| (name, text(&header[key(Key::Input)][name]), true));
+            vec![
+                (Key::Name, text(&header[key(Key::Name)])),
+                (Key::Input, record(types)),
+                (Key::Output, text(&header[key(Key::Output)])),
+            ]
+        };
+        let fields = fields.into_iter().map(|(name, schema)| (key(name), schema, true));
+        let whole = record(fields.chain([(key(Key::Steps), steps.to_owned(), true)]));
+        // The members alone, behind those that the caller writes.
+        whole.trim_start_matches('{').strip_suffix('}').unwrap_or_default().to_owned()
+    }
+
+    /// Adds a definition, unless it is there, and gives the reference to it.
+    fn define(&mut self, name: String, make: impl FnOnce(&mut Self) -> String) -> String {
+        let found = reference(&name);
+        if !self.defs.contains_key(&name) {
+            self.defs.insert(name.clone(), String::new());
+            let schema = make(self);
+            self.defs.insert(name, schema);
+        }
+        found
+    }
+
+    /// The level below, or nothing where it is the last.
+    fn below(level: u8) -> Option<u8> {
+        if level == ENDLESS { Some(ENDLESS) } else { level.checked_sub(1) }
+    }
+
+    fn named(name: &str, level: u8) -> String {
+        if level == ENDLESS { name.to_owned() } else { format!("{name}{level}") }
+    }
+
+    fn any(&mut self) -> String {
+        let level = if self.rules.recursion { ENDLESS } else { VALUES };
+        self.value(Kinds::ANY, level)
+    }
+
+    /// A value of some kinds. A text may be the name of a value of any kind.
+    fn value(&mut self, kinds: Kinds, level: u8) -> String {
+        let kinds = if self.rules.typed { kinds } else { Kinds::ANY };
+        let name = format!("value_{}", kinds.to_string().replace(" or ", "_"));
+        self.define(Self::named(&name, level), |schema| {
+            let mut all = vec![STRING.to_owned()];
+            for (kind, ty) in [(Kinds::NUMBER, "number"), (Kinds::BOOL, "boolean"), (Kinds::NIL, "null")] {
+                all.extend(kinds.meets(kind).then(|| format!("{{\"type\":\"{ty}\"}}")));
+            }
+            if kinds.meets(Kinds::TEXT) {
+                all.push(record([("text", STRING.to_owned(), true)]));
+            }
+            let Some(below) = Self::below(level) else { return any_of(&all) };
+            let inner = schema.value(Kinds::ANY, below);
+            if kinds.meets(Kinds::LIST) {
+                all.push(list_of(&inner));
+            }
+            all.extend(kinds.meets(Kinds::RECORD).then(|| schema.records(&inner)).into_iter().flatten());
+            all.push(schema.operations(&inner, below));
+            all.push(schema.cases(&inner, below));
+            if schema.rules.recursion {
+                all.extend(schema.call());
+            }
+            any_of(&all)
+        })
+    }
+
+    fn records(&self, inner: &str) -> Vec<String> {
+        let fields = if self.rules.free_keys {
+            format!("{{\"type\":\"object\",\"additionalProperties\":{inner}}}")
+        } else {
+            record([])
+        };
+        let mut all = vec![step(&[(Key::Obj, &fields)])];
+        if self.rules.free_keys {
+            let set = fields.clone();
+            all.push(step(&[(Key::Merge, inner), (Key::Set, &set)]));
+            // A record of one field that has the name of an operator is read as that operator.
+            let first = operator::TABLE.iter().map(|row| quoted(row.spelling));
+            let taken: Vec<String> = first.chain([quoted("text")]).collect();
+            let only = format!(
+                "\"minProperties\":1,\"maxProperties\":1,\"propertyNames\":{{\"enum\":[{}]}}",
+                taken.join(",")
+            );
+            all.push(format!("{{\"type\":\"object\",\"additionalProperties\":{inner},\"not\":{{{only}}}}}"));
+        }
+        all
+    }
+
+    /// Operators over values.
+    fn operations(&mut self, inner: &str, below: u8) -> String {
+        let (inner, bounds) = (inner.to_owned(), self.rules.bounds);
+        self.define(Self::named("operation", below), |_| {
+            let mut all = vec![op(&[], &inner, 2)];
+            all.push(op(&[], &inner, 1));
+            all.extend(operator::TABLE.iter().map(|row| {
+                let operands = if row.least() == 1 { inner.clone() } else { operands(row, &inner, bounds) };
+                record([(row.spelling, operands, true)])
+            }));
+            any_of(&all)
+        })
+    }
+
+    /// A choice by equal cases.
+    fn cases(&mut self, inner: &str, below: u8) -> String {
+        let (inner, rules) = (inner.to_owned(), self.rules);
+        self.define(Self::named("cases", below), |_| any_of(&choices(&[], &inner, rules)))
+    }
+
+    fn steps(&mut self, level: u8) -> String {
+        list_of(&self.step(level))
+    }
+
+    fn step(&mut self, level: u8) -> String {
+        self.define(Self::named("step", level), |schema| {
+            let any = schema.any();
+            let mut all = Vec::new();
+            schema.simple(level, &any, &mut all);
+            if let Some(below) = Self::below(level) {
+                schema.blocks(&any, below, &mut all);
+            } else {
+                use Key::{Else, If, Let, Then};
+                all.push(step(&[(Let, STRING), (If, &any), (Then, &any), (Else, &any)]));
+            }
+            any_of(&all)
+        })
+    }
+
+    fn simple(&mut self, level: u8, any: &str, all: &mut Vec<String>) {
+        use Key::{Break, Compensate, Expr, Fail, Handler, If, Let, Obj, Return, Rollback};
+        let yes = r#"{"type":"boolean","enum":[true]}"#;
+        let ret = self.returns(any);
+        let handler = self.handler(level, any);
+        let undo = self.call();
+        all.push(step(&[(Let, STRING), (Expr, any)]));
+        all.push(step(&[(Let, STRING), (Expr, any), (Handler, &handler)]));
+        all.push(step(&[(Expr, any)]));
+        for bound in [&[][..], &[(Let, STRING)]] {
+            all.extend([1, 2].map(|operands| op(bound, any, operands)));
+            all.extend(choices(bound, any, self.rules));
+        }
+        all.push(step(&[(Return, &ret)]));
+        all.push(step(&[(Fail, any)]));
+        all.push(step(&[(Break, yes)]));
+        all.push(step(&[(If, any), (Return, &ret)]));
+        all.push(step(&[(If, any), (Break, yes)]));
+        if self.rules.free_keys {
+            let fields = format!("{{\"type\":\"object\",\"additionalProperties\":{any}}}");
+            all.push(step(&[(Obj, &fields)]));
+            all.push(step(&[(Let, STRING), (Obj, &fields)]));
+            all.push(step(&[(Let, STRING), (Key::Merge, any), (Key::Set, &fields)]));
+        }
+        let Some(undo) = undo else { return };
+        let many = list_of(&undo);
+        all.push(step(&[(Rollback, &any_of(&[undo, many.clone()]))]));
+        all.push(step(&[(Compensate, &many)]));
+        for (number, tool) in self.session.tools.iter().enumerate().filter(|it| it.1.depth.is_some()) {
+            let name = constant(&tool.name);
+            for is_bound in [false, true] {
+                for handled in [false, true] {
+                    let mut fields = Vec::new();
+                    fields.extend(is_bound.then_some((key(Let), STRING.to_owned(), true)));
+                    fields.push((key(Key::Call), name.clone(), true));
+                    fields.extend(self.args(number, tool));
+                    fields.extend(handled.then(|| (key(Handler), handler.clone(), true)));
+                    if self.rules.recursion && self.rules.optional {
+                        fields.push((key(Rollback), any_of(&[reference("call"), many.clone()]), false));
+                        fields.push((key(Compensate), many.clone(), false));
+                    }
+                    all.push(record(fields));
+                }
+            }
+        }
+    }
+
+    /// Steps with blocks.
+    fn blocks(&mut self, any: &str, below: u8, all: &mut Vec<String>) {
+        use Key::{Body, Else, For, Handler, If, In, Let, Match, Then};
+        let steps = self.steps(below);
+        all.push(step(&[(If, any), (Then, &steps)]));
+        all.push(step(&[(If, any), (Then, &steps), (Else, &steps)]));
+        for bound in [&[][..], &[(Let, STRING)]] {
+            let passes = [bound, &[(For, STRING), (In, any), (Body, &steps)]].concat();
+            all.push(step(&passes));
+            all.push(step(&[&passes[..], &[(Else, &steps)]].concat()));
+        }
+        let branch = any_of(&[any.to_owned(), steps.clone()]);
+        all.push(step(&[(Let, STRING), (If, any), (Then, &branch), (Else, &branch)]));
+        let handler = self.handler(below, any);
+        for bound in [&[][..], &[(Let, STRING)]] {
+            for ends in [
+                &[(Then, branch.as_str())][..],
+                &[(Handler, &handler)],
+                &[(Handler, &handler), (Then, &branch)],
+            ] {
+                all.push(step(&[bound, &[(Match, STRING)], ends].concat()));
+                if self.rules.recursion {
+                    all.push(step(&[bound, &[(Match, STRING), (Key::As, STRING)], ends].concat()));
+                }
+            }
+        }
+    }
+
+    /// What `ret` takes.
+    fn returns(&mut self, any: &str) -> String {
+        let any = any.to_owned();
+        let is_plain = self.any_signature || self.session.err.is_none();
+        let is_result = self.any_signature || self.session.err.is_some();
+        self.define("return".to_owned(), |_| {
+            let mut all = Vec::new();
+            if is_result {
+                all.push(step(&[(Key::Ok, &any)]));
+                all.push(step(&[(Key::Err, &any)]));
+            }
+            all.extend(is_plain.then_some(any));
+            any_of(&all)
+        })
+    }
+
+    /// What `err` beside a call takes.
+    fn handler(&mut self, level: u8, any: &str) -> String {
+        let any = any.to_owned();
+        self.define(Self::named("handler", level), |schema| {
+            let yes = r#"{"type":"boolean","enum":[true]}"#.to_owned();
+            let mut ways = vec![(Key::Return, schema.returns(&any)), (Key::Value, any)];
+            ways.extend([Key::Skip, Key::Break, Key::Ignore].map(|way| (way, yes.clone())));
+            if let Some(below) = Self::below(level) {
+                ways.push((Key::Then, schema.steps(below)));
+            }
+            let mut all = vec![STRING.to_owned()];
+            for (way, takes) in ways {
+                if schema.rules.optional && schema.rules.recursion {
+                    let name = (key(Key::As), STRING.to_owned(), false);
+                    all.push(record([name, (key(way), takes, true)]));
+                } else {
+                    all.push(step(&[(way, &takes)]));
+                }
+            }
+            any_of(&all)
+        })
+    }
+
+    /// A call, as a value or one that takes another back; nothing where there is no tool.
+    fn call(&mut self) -> Option<String> {
+        let session = self.session;
+        session.tools.iter().any(|tool| tool.depth.is_some()).then(|| {
+            self.define("call".to_owned(), |schema| {
+                let mut all = Vec::new();
+                for (number, tool) in session.tools.iter().enumerate().filter(|it| it.1.depth.is_some()) {
+                    let head = [(key(Key::Call), constant(&tool.name), true)];
+                    all.push(record(head.into_iter().chain(schema.args(number, tool))));
+                }
+                any_of(&all)
+            })
+        })
+    }
+
+    /// The key for the arguments, where there may be some.
+    fn args(&mut self, number: usize, tool: &Numbered<'_>) -> Option<(&'static str, String, bool)> {
+        let is_required = !tool.required.is_empty() || !self.rules.optional;
+        let may_have = self.rules.optional || !tool.listed.is_empty();
+        may_have.then(|| (key(Key::Args), self.arguments(number, tool), is_required))
+    }
+
+    /// The arguments of a tool.
+    fn arguments(&mut self, number: usize, tool: &Numbered<'_>) -> String {
+        let optional = self.rules.optional;
+        self.define(format!("args{number}"), |schema| {
+            let mut fields = Vec::new();
+            let mut open = false;
+            match &tool.callee {
+                Some(Callee::Tool(called)) => {
+                    let input = called.input();
+                    open = (!input.has_fields() || input.is_open()) && schema.rules.free_keys;
+                    for field in input.fields() {
+                        fields.push((field.name, schema.argument(field.shape), field.required));
+                    }
+                }
+                Some(Callee::Function { parameters, .. }) => {
+                    let any = schema.any();
+                    fields.extend(parameters.iter().map(|it| (it.0.as_str(), any.clone(), true)));
+                }
+                None => {}
+            }
+            if optional || fields.iter().all(|it| it.2) {
+                let closed = record(fields);
+                let any = schema.any();
+                let end = "\"additionalProperties\":";
+                return if open {
+                    closed.replacen(&format!("{end}false"), &format!("{end}{any}"), 1)
+                } else {
+                    closed
+                };
+            }
+            let required = record(fields.iter().filter(|it| it.2).cloned());
+            let all = record(fields.into_iter().map(|(name, value, _)| (name, value, true)));
+            any_of(&[required, all])
+        })
+    }
+
+    fn argument(&mut self, shape: Shape<'_>) -> String {
+        let level = if self.rules.recursion { ENDLESS } else { VALUES };
+        self.value(shape.kinds(), level)
+    }
+}
+
+/// `{"op":"+","a":…,"b":…}`, for operators of so many operands.
+fn op(before: &[(Key, &str)], inner: &str, operands: usize) -> String {
+    let rows = operator::TABLE.iter().filter(|row| row.takes(operands));
+    let rows = rows.filter(|row| !matches!(row.makes, Makes::Apply(_)) || row.least() == operands);
+    let names: Vec<String> = rows.map(|row| quoted(row.spelling)).collect();
+    let operator = format!("{{\"type\":\"string\",\"enum\":[{}]}}", names.join(","));
+    let all = [before, &[(Key::Op, operator.as_str()), (Key::A, inner), (Key::B, inner)]].concat();
+    step(all.get(..all.len() - (2 - operands)).unwrap_or_default())
+}
+
+/// The list of an operator's operands.
+fn operands(row: &Operator, inner: &str, bounds: bool) -> String {
+    if !bounds {
+        return list_of(inner);
+    }
+    let most = if row.folds { String::new() } else { format!(",\"maxItems\":{}", row.most()) };
+    format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":{}{most}}}", row.least())
+}
+
+/// `{"match":…,"cases":…,"default":…}`.
+fn choices(before: &[(Key, &str)], inner: &str, rules: hosts::Rules) -> Vec<String> {
+    let pair = if rules.bounds {
+        format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":2,\"maxItems\":2}}")
+    } else {
+        list_of(inner)
+    };
+    let mut cases = vec![list_of(&pair)];
+    if rules.free_keys {
+        cases.push(format!("{{\"type\":\"object\",\"additionalProperties\":{inner}}}"));
+    }
+    let cases = any_of(&cases);
+    let head = [before, &[(Key::Match, inner), (Key::Cases, cases.as_str())]].concat();
+    let mut all = vec![step(&[&head[..], &[(Key::Default, inner)]].concat())];
+    if rules.optional {
+        all.push(step(&head));
+    }
+    all
+}

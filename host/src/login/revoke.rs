@@ -1,0 +1,65 @@
+//! Tells an authorization server that the tokens of a sign-in are not used any more (RFC 7009).
+
+use crate::tokens::{discovered, is_safe, why};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Client, Url, redirect};
+use rmcp::transport::auth::{AuthorizationManager, StoredCredentials};
+use serde_json::Value;
+
+/// What the endpoint gets of each token, and the kind of the token by its name.
+const KINDS: [&str; 2] = ["refresh_token", "access_token"];
+
+/// Revokes the tokens of a server.
+///
+/// # Errors
+/// Why they are still valid, or may be.
+pub(super) async fn revoke(
+    url: &str,
+    stored: &StoredCredentials,
+    client_secret: Option<&str>,
+) -> Result<(), String> {
+    let manager = AuthorizationManager::new(url).await.map_err(|error| why(&error))?;
+    let metadata = discovered(&manager).await?;
+    // Another authorization server than the one that gave the tokens does not get them.
+    if stored.issuer.is_none() || stored.issuer != metadata.issuer {
+        return Err("the server names another authorization server now".to_owned());
+    }
+    let endpoint = metadata.additional_fields.get("revocation_endpoint").and_then(Value::as_str);
+    let endpoint = endpoint.ok_or("its authorization server revokes no tokens")?;
+    if !is_safe(endpoint) {
+        return Err("the address for that is neither `https` nor within this machine".to_owned());
+    }
+    let mut builder = Client::builder().redirect(redirect::Policy::none());
+    if endpoint.starts_with("http://") {
+        // Without TLS no certificates are needed, and a machine may have none.
+        builder = builder.tls_certs_only([]);
+    }
+    let http = builder.build().map_err(|error| format!("no HTTP client: {error}"))?;
+    let tokens = serde_json::to_value(&stored.token_response).unwrap_or_default();
+    for kind in KINDS {
+        let Some(token) = tokens.get(kind).and_then(Value::as_str) else { continue };
+        let mut request = http.post(endpoint).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        if let Some(secret) = client_secret {
+            request = request.basic_auth(encoded(&stored.client_id), Some(encoded(secret)));
+        }
+        let form = form(&[("token", token), ("token_type_hint", kind), ("client_id", &stored.client_id)]);
+        let sent = request.body(form).send().await.map_err(|error| error.without_url().to_string())?;
+        if !sent.status().is_success() {
+            return Err(format!("HTTP status {}", sent.status().as_u16()));
+        }
+    }
+    Ok(())
+}
+
+/// Fields as a form has them.
+fn form(fields: &[(&str, &str)]) -> String {
+    // The URL is only there for its query.
+    let Ok(mut url) = Url::parse("http://form/") else { return String::new() };
+    url.query_pairs_mut().extend_pairs(fields);
+    url.query().unwrap_or_default().to_owned()
+}
+
+/// A text as it is in a form, which is how the parts of a client's password are written.
+fn encoded(text: &str) -> String {
+    form(&[("", text)]).trim_start_matches('=').to_owned()
+}
