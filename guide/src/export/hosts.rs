@@ -84,7 +84,7 @@ fn at_most(host: &'static str, what: &'static str, count: usize, limit: usize) -
     if count > limit { Err(TooLarge { host, what, count, limit }) } else { Ok(()) }
 }
 
-/// Limits of schemas, from the documentation of the hosts in November 2026.
+/// Limits of schemas, as known in November 2026.
 pub(super) fn tools(host: Option<Host>, tools: usize) -> Result<(), TooLarge> {
     let limit = match host {
         Some(Host::Anthropic) => 20,
