@@ -146,9 +146,8 @@ fn missing(heap: &Heap, program: &ProgramData, record: &Value, name: &str) -> Tr
     let mut there = String::new();
     let fields = heap.shapes.fields(program, record.aux);
     for &name in fields.iter().take(NAMED) {
-        there.push_str(if there.is_empty() { " there are `" } else { ", `" });
+        there.push_str(if there.is_empty() { " there are " } else { ", " });
         crate::render::clip(heap.shapes.name(program, name), &mut there);
-        there.push('`');
     }
     if fields.is_empty() {
         there.push_str(" it has none");
@@ -157,7 +156,7 @@ fn missing(heap: &Heap, program: &ProgramData, record: &Value, name: &str) -> Tr
     }
     let mut clipped = String::new();
     crate::render::clip(name, &mut clipped);
-    Trap::new(Code::FaultMissingField, format_args!("the record has no field `{clipped}`;{there}"))
+    Trap::new(Code::FaultMissingField, format_args!("the record has no field {clipped};{there}"))
 }
 
 /// The field with that name, a text, if the record has it.
