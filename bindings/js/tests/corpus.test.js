@@ -13,12 +13,21 @@ const AT_THE_START = [
 ];
 // The memory that Rust gives a run; the package gives less.
 const MEMORY = 64 << 20;
+// The options of a case that set limits.
+const LIMITS = new Map([
+    ["--fuel", "fuel"],
+    ["--max-calls", "toolCalls"],
+    ["--max-items", "items"],
+    ["--max-rollbacks", "rollbacks"],
+]);
 
 function options(found) {
     const words = (found.headers.options ?? "").split(/\s+/);
     const value = (name) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
     const limits = { memory: MEMORY };
-    for (const [key, name] of [["--fuel", "fuel"], ["--max-calls", "toolCalls"], ["--max-rollbacks", "rollbacks"]]) {
+    const unknown = words.filter((word) => word.startsWith("--max-") && !LIMITS.has(word));
+    assert.deepEqual(unknown, [], "options that set no limit here");
+    for (const [key, name] of LIMITS) {
         if (value(key) !== undefined) limits[name] = Number(value(key));
     }
     return { limits, function: value("--fn") };

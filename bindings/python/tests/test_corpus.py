@@ -17,7 +17,14 @@ def options(case: corpus.Case) -> dict[str, Any]:
     """The arguments of `run` that a case's options stand for."""
     words = case.headers.get("options", "").split()
     given = {word: words[at + 1] for at, word in enumerate(words) if word.startswith("--") and at + 1 < len(words)}
-    names = {"--fuel": "fuel", "--max-calls": "tool_calls", "--max-rollbacks": "rollbacks"}
+    names = {
+        "--fuel": "fuel",
+        "--max-calls": "tool_calls",
+        "--max-items": "items",
+        "--max-rollbacks": "rollbacks",
+    }
+    unknown = [word for word in words if word.startswith("--max-") and word not in names]
+    assert not unknown, f"{unknown}: options that set no limit here"
     made: dict[str, Any] = {"limits": {name: int(given[key]) for key, name in names.items() if key in given}}
     if "--fn" in given:
         made["function"] = given["--fn"]
