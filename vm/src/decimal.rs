@@ -59,14 +59,13 @@ impl Decimal {
     /// Rounds to decimal places, which may be negative; halves go away from zero.
     pub(crate) fn round(&mut self, places: i64) {
         let keep = i64::from(self.exponent).saturating_add(places).saturating_add(1);
-        let Ok(keep) = usize::try_from(keep) else {
+        if keep < 0 {
             // Less than half of the last place.
             self.count = 0;
             return;
-        };
-        if keep >= self.count {
-            return;
         }
+        // What is more than an address holds is past all digits.
+        let Some(keep) = usize::try_from(keep).ok().filter(|&keep| keep < self.count) else { return };
         let up = self.digits[keep] >= 5;
         self.count = keep;
         if !up {
