@@ -8,21 +8,13 @@ from typing import Any
 
 import ilo
 import pytest
-from ilo.guide import Session, read_vocab
+from ilo.guide import read_vocab
+from parts import SESSION, TOOLS
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 
-def get_user(user_id: int) -> dict[str, str]:
-    return {"email": "ada@example.org"}
-
-
-def send(to: str, urgent: bool = False) -> None: ...
-
-
-TOOLS = ilo.Tools(get_user, send)
-SESSION = Session("f(id: number, names: list) -> result text, text", TOOLS)
 TOKENS = 60
 
 

@@ -64,6 +64,10 @@ class Branches:
     def __init__(self, session: Session, vocab: Vocab, *, left: int | None = None) -> None:
         self._vocab = vocab
         self._left = left
+        end = bytearray(vocab.mask_bytes)
+        end[vocab.eos // 8] = 1 << vocab.eos % 8
+        #: The mask that allows the end alone.
+        self.end = bytes(end)
         self._first = Guide(session, vocab)
         self._kept: dict[tuple[int, ...], Guide | None] = {(): self._first.copy()}
 
@@ -81,11 +85,9 @@ class Branches:
         found = [(guide, self._of(text)) for text, guide in rows if guide is not None]
         made = fill_masks([guide for guide, _ in found], [left for _, left in found])
         size, at = self._vocab.mask_bytes, 0
-        end = bytearray(size)
-        end[eos // 8] = 1 << eos % 8
         for _, guide in rows:
             if guide is None:
-                masks += end
+                masks += self.end
             else:
                 masks += made[at : at + size]
                 at += size

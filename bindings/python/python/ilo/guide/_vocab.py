@@ -91,10 +91,20 @@ def _of_sentencepiece(model: Any) -> tuple[list[bytes], int | None]:
 
 
 def _of_llama_cpp(model: Any) -> tuple[list[bytes], int | None]:
-    # Control tokens have no text where special tokens are not written.
-    inner = model._model
+    import ctypes
+
+    import llama_cpp
+
+    vocab = llama_cpp.llama_model_get_vocab(model.model)
+
+    def token(number: int, size: int = 64) -> bytes:
+        piece = (ctypes.c_char * size)()
+        # Special tokens are not written. A length below nothing is that of the buffer that it takes.
+        length = llama_cpp.llama_token_to_piece(vocab, number, piece, size, 0, False)
+        return piece.raw[:length] if length >= 0 else token(number, -length)
+
     eos = model.token_eos()
-    return [inner.detokenize([number]) for number in range(model.n_vocab())], eos if eos >= 0 else None
+    return [token(number) for number in range(model.n_vocab())], eos if eos >= 0 else None
 
 
 def byte_alphabet() -> dict[str, bytes]:

@@ -8,7 +8,7 @@ import torch
 from transformers import LogitsProcessor
 
 from . import Branches, Session, Vocab
-from ._torch import forbid
+from ._torch import forbidden
 
 __all__ = ["Guided"]
 
@@ -22,6 +22,8 @@ class Guided(LogitsProcessor):  # type: ignore[misc]
 
     def __init__(self, session: Session, vocab: Vocab, *, max_new_tokens: int | None = None) -> None:
         self._branches = Branches(session, vocab, left=max_new_tokens)
+        # Raises if the tokens are too few.
+        self._branches.masks([()])
         self._prompt: Any = None
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
@@ -31,4 +33,4 @@ class Guided(LogitsProcessor):  # type: ignore[misc]
         if not torch.equal(input_ids[:1, :start], self._prompt):
             raise ValueError("the prompt differs from that of the first step: make a `Guided` for each call of `generate`")
         masks = self._branches.masks(input_ids[:, start:].tolist())
-        return forbid(scores.clone(), masks)
+        return scores.masked_fill(forbidden(masks, scores), float("-inf"))
