@@ -12,6 +12,8 @@ mod case;
 mod cases;
 #[cfg(feature = "vm")]
 mod consent;
+#[cfg(all(feature = "journal", feature = "serve", feature = "login"))]
+mod help;
 #[cfg(feature = "vm")]
 mod hidden;
 #[cfg(feature = "journal")]

@@ -15,7 +15,7 @@ pub(super) struct Args {
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The catalogue of tools, as `ilo-vm tools --json` writes it
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
     /// Print each diagnostic as a line of JSON to standard output
     #[arg(long)]

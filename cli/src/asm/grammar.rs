@@ -22,8 +22,8 @@ enum To {
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-The grammar is for the body of a function; what comes before it is in the comment at the head of the grammar.
-A grammar cannot hold all rules, and its head says which it does not: check what the model wrote.
+The grammar is for the body of a function. The comment at its head has the text that comes before the body, for the \
+prompt, and the rules that a grammar cannot express: check what the model wrote.
 
 Example: ilo-asm grammar --to lark --catalog tools.json --signature 'f(id: text) -> result text, text'")]
 pub(super) struct Args {
@@ -31,12 +31,12 @@ pub(super) struct Args {
     #[arg(long, value_enum)]
     to: To,
     /// The catalogue of tools, as `ilo-vm tools --json` writes it
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
-    /// Only these tools, by name, with commas between them
-    #[arg(long, value_delimiter = ',')]
+    /// The only tools that may be called, with commas between them [default: all]
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     only: Option<Vec<String>>,
-    /// The signature of the function
+    /// The signature of the function, such as 'f(id: text) -> text'
     #[arg(long, default_value = ANY)]
     signature: String,
     /// How many levels of blocks a program may have

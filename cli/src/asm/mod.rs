@@ -40,40 +40,40 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Builds bytecode from a source, or from bytecode again
+    /// Build bytecode from a source, or from bytecode again
     Build(build::Args),
-    /// Shows all errors and warnings, and writes nothing
+    /// Show all errors and warnings
     Check(check::Args),
-    /// Formats sources: counts, indentation, registries; comments stay
+    /// Format sources: counts, indentation, registries; comments stay
     Fmt(fmt::Args),
-    /// Applies every fix that is the only one for its error
+    /// Apply every fix that is the only one for its error
     Fix(fix::Args),
-    /// Converts any notation, or bytecode that was not stripped, to any notation; slots and ids are
+    /// Convert any notation, or bytecode that was not stripped, to any notation; slots and ids are
     /// renumbered
     Convert(convert::Args),
-    /// Lists bytecode: offset, instruction, registers, constants, source line
+    /// List bytecode: offset, instruction, registers, constants, source line
     Dis(dis::Args),
-    /// Draws calls, data flow, branches and rollbacks
+    /// Draw calls, data flow, branches and rollbacks
     Graph(graph::Args),
-    /// Prints a prompt for a model that writes programs: a short guide to a notation, and the tools
+    /// Print a prompt for a model that writes programs: a short guide to a notation, and the tools
     Prompt(prompt::Args),
-    /// Serves an editor by the Language Server Protocol, on standard streams
+    /// Serve an editor by the Language Server Protocol, on standard streams
     #[cfg(feature = "lsp")]
     Lsp(lsp::Args),
-    /// Lists what may follow the beginning of a program in ID text
+    /// List what may follow the beginning of a program in ID text
     Next(next::Args),
-    /// Prints a grammar of programs for an engine of constrained decoding
+    /// Print a grammar of programs for an engine of constrained decoding
     Grammar(grammar::Args),
-    /// Prints a JSON Schema of the notation constrained over a catalogue, with what it does not hold
+    /// Print a JSON Schema of programs in the notation constrained
     Schema(schema::Args),
-    /// Explains an error code, with a wrong and a right example
+    /// Explain an error code, with a wrong and a right example
     Explain(explain::Args),
-    /// Prints a script that lets a shell complete this program's options
+    /// Print a script that lets a shell complete this program's options
     #[command(
         after_help = "Example: ilo-asm completions bash > ~/.local/share/bash-completion/completions/ilo-asm"
     )]
     Completions(completions::Args),
-    /// Prints this program's manual page in roff, or writes those of all commands
+    /// Print this program's manual page in roff, or write those of all commands
     #[command(after_help = "Example: ilo-asm man > ilo-asm.1\nExample: ilo-asm man ~/.local/share/man/man1")]
     Man(man::Args),
 }

@@ -20,9 +20,10 @@ pub(super) struct Args {
     /// The beginning of a program in ID text; `-` reads standard input
     file: PathBuf,
     /// The catalogue of tools, as `ilo-vm tools --json` writes it
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
-    /// The signature, such as 'f(id: text) -> text' [default: that of the last header in the file]
+    /// The signature of the function, such as 'f(id: text) -> text' [default: that of the last header in the
+    /// file]
     #[arg(long)]
     signature: Option<String>,
     /// Print JSON

@@ -15,7 +15,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NOTATION")]
     notation: Notation,
     /// The catalogue of tools, as `ilo-vm tools --json` writes it
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
 }
 

@@ -16,20 +16,20 @@ enum Host {
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-A schema cannot hold all rules, and its description says which it does not: check what the model wrote.
+A schema cannot express all rules; its description lists the others. Check what the model wrote.
 
 Example: ilo-asm schema --catalog catalog.json --signature 'f(id: text) -> result nil, text' --for openai > ilo.schema.json")]
 pub(super) struct Args {
     /// The catalogue of tools, as `ilo-vm tools --json` writes it
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
-    /// The only tools that may be called [default: all]
-    #[arg(long, value_delimiter = ',')]
+    /// The only tools that may be called, with commas between them [default: all]
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     only: Option<Vec<String>>,
     /// The host whose limits and keywords the schema keeps to [default: JSON Schema without limits]
     #[arg(long = "for", value_name = "HOST")]
     host: Option<Host>,
-    /// The signature, such as 'f(id: text) -> text' [default: any; with --for one must be given]
+    /// The signature of the function, such as 'f(id: text) -> text'; required with --for [default: any]
     #[arg(long)]
     signature: Option<String>,
 }

@@ -22,6 +22,7 @@ use std::path::Path;
 
 /// How the files of programs are read: in which notation, and how large they may be.
 #[derive(Clone, clap::Args)]
+#[command(next_help_heading = "Files of programs")]
 pub(super) struct FileLimits {
     /// The notation of a source: id, tool-calling, constrained, workflow or mcp [default: found from its
     /// content]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Where accepted definitions are kept.
 #[derive(Default, clap::Args)]
 pub(super) struct LockArgs {
-    /// Hold the tools against the definitions in this file, which is written where it is not there
+    /// Compare the tools with the definitions in this file, which is created if it is missing
     #[arg(long, value_name = "FILE", requires = "tools")]
     lock: Option<PathBuf>,
     /// Accept the tools as they are now, and write them to the file of `--lock`

@@ -13,12 +13,19 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-`calls` counts those of the dearest path, a loop's once for each item, and every rollback that is registered; retries are
-beyond it. `rollback after it` says what takes such a call back: `by entry` names the tools that ROLLBACK registers in one
-step with it, which run after every failure, fault and limit; `by hand` names the tools whose calls as rollbacks can still
-run on some path once it has succeeded, whatever they undo, so not after a fault or limit; `none: line 7` are the calls that
-nothing rolls back. A rollback itself `is one`, and what is read only `needs none`. `after a crash` of a run with a journal during such a
-call, `resume` calls again what only reads or is idempotent (`again`); any other call is `in doubt` until a person decides.
+`calls` is the number of calls on the path with the most of them: a call in a loop counts once for each item, and every \
+rollback that is registered counts. Retries are not counted.
+
+`rollback after it` says what undoes such a call:
+  by entry    tools that ROLLBACK registers in one step with it, for every failure, fault and limit
+  by hand     tools that the program itself may call later; after a fault or limit it does not
+  none        the lines of calls that nothing undoes
+  is one      the call is itself a rollback
+  needs none  the tool only reads
+
+`after a crash` says what `resume` does if a run with a journal is killed during such a call:
+  again       it is made again, since its tool only reads or is idempotent
+  in doubt    the run waits until a person decides
 
 Example: ilo-vm plan examples/checkout.ilo --tools examples/tools.json")]
 pub(super) struct Args {

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 const TRACE: u64 = 256 << 20;
 
 const HELP: &str = "\
-Give the program the input that the run had: a trace has the calls and their answers, and not the
-input. No tool is called. If the program makes the same calls, its outcome is printed. Else the first
+Give the program the input that the run had: a trace has the calls and their answers, but not the \
+input. No tool is called. If the program makes the same calls, its outcome is printed. Otherwise the first \
 call that differs is reported.
 
 Exit codes: 0 ok, 1 err, 2 not a valid program, input or trace, or other calls than the trace has, 3 fault

@@ -39,10 +39,10 @@ const HELP: &str = "\
 Standard output is the outcome alone, as JSON; all else goes to standard error.
 Ctrl-C cancels the run: what it has done is rolled back. A second one ends it at once.
 
-With --journal the run outlives this process: Ctrl-C leaves it to be resumed, and where a call needs approval
+With --journal the run outlives this process: Ctrl-C leaves it to be resumed, and where a call needs approval \
 or nobody knows whether it was made, the run waits. `ilo-vm runs list` says what to do next.
 
-Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 4 waits in the journal,
+Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 4 waits in the journal, \
 74 standard output cannot be written, 130 interrupted
 
 Example: ilo-vm run examples/notify.ilo --tools examples/tools.json --arg user-id=u1 --arg message=Hello";
@@ -69,12 +69,12 @@ pub(super) struct Args {
     tools: Option<PathBuf>,
     #[command(flatten)]
     lock: LockArgs,
-    #[cfg(feature = "journal")]
-    #[command(flatten)]
-    journal: RunJournal,
     /// Write a line of JSON for each tool call as it ends
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    #[cfg(feature = "journal")]
+    #[command(flatten)]
+    journal: RunJournal,
     #[command(flatten)]
     limits: RunLimits,
     #[command(flatten)]
@@ -90,7 +90,7 @@ pub(super) struct RunLimits {
     /// Milliseconds of the whole run
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_RUN_MS)]
     timeout: u64,
-    /// Milliseconds of one tool call, where its entry says nothing else
+    /// Milliseconds of one tool call, unless its entry sets another limit
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_CALL_MS)]
     call_timeout: u64,
     /// Calls of read-only tools under way at once; with 1, one at a time
@@ -108,7 +108,7 @@ pub(super) struct MachineLimits {
     /// Bytes of memory; the input may have as many
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_MEMORY)]
     memory: u64,
-    /// Tool calls, those of rollbacks among them
+    /// Tool calls, including those of rollbacks
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
     max_calls: u64,
     /// ROLLBACK entries

@@ -31,9 +31,9 @@ const HELP: &str = "\
 Offers `run_program`, `check_program` and `find_tools`, and each function of the programs that are named here.
 Standard output belongs to the protocol; all else goes to standard error.
 
-With --journal runs outlive the server. A client that knows tasks gets each run as one: it asks for the task's state, and
-its person approves calls and decides on those in doubt. Ending the server leaves its runs to the next one, which goes on
-with them when it starts, as with every other run of the journal that can go on.
+With --journal runs outlive the server. A client that knows tasks gets each run as a task: it asks for the state \
+of the task, and its person approves calls and decides on those in doubt. When the server ends, its runs stay in the \
+journal. The next server continues them, and every other run of the journal that can go on.
 
 Example: ilo-vm serve --tools examples/tools.json examples/notify.ilo
 Example: ilo-vm serve --tools examples/tools.json --http 8080
@@ -49,19 +49,36 @@ pub(super) struct Args {
     tools: Option<PathBuf>,
     #[command(flatten)]
     lock: LockArgs,
+    /// What is logged to standard error: off, error, warn, info, debug
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    log: LevelFilter,
     #[cfg(feature = "journal")]
     #[command(flatten)]
     journal: super::journal::ServeJournal,
+    #[command(flatten)]
+    http: HttpArgs,
+    #[command(flatten)]
+    clients: ClientLimits,
+    #[command(flatten)]
+    limits: RunLimits,
+    #[command(flatten)]
+    files: load::FileLimits,
+}
+
+/// How the server is reached by HTTP, and by whom.
+#[derive(clap::Args)]
+#[command(next_help_heading = "HTTP")]
+struct HttpArgs {
     /// Serve streamable HTTP at `/mcp` instead of standard input and output
-    #[arg(long, value_name = "PORT|ADDRESS:PORT", value_parser = address)]
-    http: Option<SocketAddr>,
-    /// The variable of the environment that holds the token which HTTP requests must bear
+    #[arg(long = "http", id = "http", value_name = "PORT|ADDRESS:PORT", value_parser = address)]
+    address: Option<SocketAddr>,
+    /// The environment variable with the token that HTTP requests must carry
     #[arg(long, value_name = "NAME", requires = "http")]
     token_env: Option<String>,
-    /// The authorization server (OAuth) whose access tokens HTTP requests must bear
+    /// The authorization server (OAuth) whose access tokens HTTP requests must carry
     #[arg(long, value_name = "URL", requires = "http")]
     issuer: Option<String>,
-    /// The URL by which clients know this server, the audience of tokens; that of `--http` if not given
+    /// The URL by which clients know this server, which access tokens name [default: that of --http]
     #[arg(long, value_name = "URL", requires = "issuer")]
     resource: Option<String>,
     /// A scope that every access token must have
@@ -70,9 +87,15 @@ pub(super) struct Args {
     /// An origin whose pages may send HTTP requests, such as `https://app.example.com:443`
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     origins: Vec<String>,
-    /// A name of this machine that HTTP requests may ask for, beside those of loopback
+    /// A host name that HTTP requests may ask for, in addition to those of loopback
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     hosts: Vec<String>,
+}
+
+/// What clients may use.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Limits of clients")]
+struct ClientLimits {
     /// Runs at a time, for all clients
     #[arg(long, value_name = "N", default_value_t = 16)]
     max_runs: usize,
@@ -82,13 +105,6 @@ pub(super) struct Args {
     /// How long a question to a person may be open before it counts as refused
     #[arg(long, value_name = "MS", default_value_t = 120_000)]
     question_timeout: u64,
-    /// What is logged to standard error: off, error, warn, info, debug
-    #[arg(long, value_name = "LEVEL", default_value = "warn")]
-    log: LevelFilter,
-    #[command(flatten)]
-    limits: RunLimits,
-    #[command(flatten)]
-    files: load::FileLimits,
 }
 
 /// An address, or a port of loopback.
@@ -126,19 +142,19 @@ fn serve(args: &Args) -> Result<Exit, Refused> {
         functions,
         tools,
         options: Options { telemetry: telemetry.clone(), ..options },
-        runs: args.max_runs.max(1),
-        runs_of_client: args.max_client_runs.max(1),
+        runs: args.clients.max_runs.max(1),
+        runs_of_client: args.clients.max_client_runs.max(1),
         source: args.files.max_source,
-        question: Duration::from_millis(args.question_timeout),
+        question: Duration::from_millis(args.clients.question_timeout),
         durable: durable(args)?,
     };
     let broken = |error: io::Error| Problem::new(Code::BadUsage, "", format!("cannot serve: {error}"));
     let (threads, keeps) = (service.threads() + SPARE, service.durable.is_some());
     // One client needs no more than one thread for its messages, beside those of its runs.
     let mut builder =
-        if args.http.is_some() { Builder::new_multi_thread() } else { Builder::new_current_thread() };
+        if args.http.address.is_some() { Builder::new_multi_thread() } else { Builder::new_current_thread() };
     let runtime = builder.max_blocking_threads(threads).enable_all().build().map_err(broken)?;
-    let served = match args.http {
+    let served = match args.http.address {
         None => match runtime.block_on(stdio(service, signal(&runtime, keeps))) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Ok),
             // An error of the protocol, such as an input that ends before its first request. Those of output
@@ -153,9 +169,9 @@ fn serve(args: &Args) -> Result<Exit, Refused> {
             Ok(()) => Ok(Exit::Ok),
         },
         Some(address) => {
-            let (origins, hosts) = (args.origins.clone(), args.hosts.clone());
-            let (resource, scopes) = (args.resource.clone(), args.scopes.clone());
-            let issuer = args.issuer.clone().map(|url| Issuer { url, resource, scopes });
+            let (origins, hosts) = (args.http.origins.clone(), args.http.hosts.clone());
+            let (resource, scopes) = (args.http.resource.clone(), args.http.scopes.clone());
+            let issuer = args.http.issuer.clone().map(|url| Issuer { url, resource, scopes });
             let settings = Http { address, token: token(args)?, issuer, origins, hosts };
             let ready = |address| output::error(&format!("serving http://{address}/mcp\n"));
             let served = runtime.block_on(http(service, settings, Box::new(ready), signal(&runtime, keeps)));
@@ -223,7 +239,7 @@ async fn heard() {
 
 /// The token, from the environment so that no list of processes shows it.
 fn token(args: &Args) -> Result<Option<String>, Problem> {
-    let Some(name) = &args.token_env else { return Ok(None) };
+    let Some(name) = &args.http.token_env else { return Ok(None) };
     match std::env::var(name) {
         Ok(token) if !token.is_empty() => Ok(Some(token)),
         _ => {

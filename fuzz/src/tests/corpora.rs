@@ -25,7 +25,16 @@ targets! {
     #[cfg(feature = "host")] json
     #[cfg(feature = "host")] tools_file
     #[cfg(feature = "host")] mcp_answer
-    #[cfg(feature = "host")] mcp_messages
+}
+
+/// A third of the inputs: each begins a server. `fuzz/run.sh` begins with all.
+#[cfg(feature = "host")]
+#[test]
+fn mcp_messages() {
+    crate::mcp_messages(b"");
+    for seed in seeds("mcp_messages").iter().step_by(3) {
+        crate::mcp_messages(seed);
+    }
 }
 
 #[test]

@@ -168,7 +168,7 @@ impl<'c> Calls<'c> {
         loop {
             let entry = self.call(call, true).await?;
             match entry.result {
-                Stored::InDoubt(why) if self.asks(call) => {
+                Stored::InDoubt(why) if asks(call) => {
                     doubts += 1;
                     if let Some(result) = self.doubt(call, doubts, why).await? {
                         return Ok(result);
@@ -199,7 +199,7 @@ impl<'c> Calls<'c> {
             }
             let why = match self.call(call, false).await?.result {
                 Stored::Unsure => "the process or the server ended while the call was under way".to_owned(),
-                Stored::InDoubt(why) if self.asks(call) => why,
+                Stored::InDoubt(why) if asks(call) => why,
                 Stored::NotMade | Stored::Mark if call.yields() => return Ok(Err(Failure::Interrupted)),
                 result => match result.result() {
                     Some(result) => return self.made(call, result).await,
@@ -228,11 +228,6 @@ impl<'c> Calls<'c> {
                 Some(Verdict::Retry | Verdict::Approve | Verdict::Deny(_)) | None => {}
             }
         }
-    }
-
-    /// Whether a person decides if no answer came.
-    fn asks(&self, call: &Call<'_>) -> bool {
-        !call.policy.read_only && call.policy.on_doubt == OnDoubt::Ask
     }
 
     /// Writes an entry that only says whose attempt this is.
@@ -379,4 +374,9 @@ impl<'c> Calls<'c> {
             }
         }
     }
+}
+
+/// Whether a person decides if no answer came.
+fn asks(call: &Call<'_>) -> bool {
+    !call.policy.read_only && call.policy.on_doubt == OnDoubt::Ask
 }

@@ -21,13 +21,13 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_secs(1);
 
 const HELP: &str = "\
-Without a run, every run is continued that can be. Runs that wait for a person are not.
+Without RUN, every run is continued that can be. A run that waits for a person is not.
 Standard output is the outcome of each run, a line each.
 
-A run whose tools are missing, or have changed against the file of --lock, is `blocked`: nothing of it is called, and
+A run whose tools are missing, or have changed against the file of --lock, is `blocked`: it calls nothing, and \
 `resume` continues it once they are as they were, or with --update. A run that this release cannot read stays as it is.
 
-With --watch this process stays until a signal, or until the runs that were named have ended: it wakes runs that sleep
+With --watch this process stays until a signal, or until the runs that were named have ended: it wakes runs that sleep \
 when it is time, and continues runs as people decide on them, one at a time.
 
 Exit codes: those of `run`, 4 where a run waits; the highest of several runs
@@ -52,29 +52,29 @@ pub(crate) struct Args {
     tools: Option<PathBuf>,
     #[command(flatten)]
     lock: LockArgs,
-    #[command(flatten)]
-    more: More,
-    /// Milliseconds of one tool call, where its entry says nothing else
+    /// Milliseconds of one tool call, unless its entry sets another limit
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_CALL_MS)]
     call_timeout: u64,
     /// Calls of read-only tools under way at once; with 1, one at a time
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_CALLS_UNDER_WAY)]
     max_calls_at_once: usize,
     #[command(flatten)]
+    more: More,
+    #[command(flatten)]
     files: load::FileLimits,
 }
 
 /// Higher limits, for runs that have used theirs up.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Limits of runs that have used theirs up")]
+#[command(next_help_heading = "New limits of a run that has used up its own")]
 struct More {
-    /// Instructions, roughly, those used before included
+    /// Instructions, roughly, including those before
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
-    /// Tool calls, those made before included
+    /// Tool calls, including those before
     #[arg(long, value_name = "N")]
     calls: Option<u64>,
-    /// Milliseconds of work, those used before included
+    /// Milliseconds of work, including those before
     #[arg(long, value_name = "MS")]
     time: Option<u64>,
 }

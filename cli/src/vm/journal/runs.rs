@@ -21,9 +21,9 @@ const BLOCK: usize = 1000;
 const ARGUMENTS: usize = 48;
 
 const HELP: &str = "\
-RUN is the number or the name of a run. A decision names the call that it is about, so that it approves or
-answers no other call than the one that was looked at. `answer` and `fail` also take the idempotency key of the call in
-place of RUN, which its tool got: who does the work of a `deferred` tool needs no more than that.
+RUN is the number or the name of a run. A decision names its call by number, so that it cannot decide on a later call \
+by mistake. `answer` and `fail` also take the idempotency key of a call in place of RUN: whoever does the work of a \
+`deferred` tool has got that key with the call.
 
 Example: ilo-vm runs list --journal runs.journal
 Example: ilo-vm runs approve 3 --call 2 --journal runs.journal --by ann
@@ -41,26 +41,47 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum Verb {
     /// List the runs, and the command to type next for each that waits.
+    #[command(after_help = "\
+Example: ilo-vm runs list --journal runs.journal
+Example: ilo-vm runs list --state doubt --json --journal runs.journal")]
     List(ListArgs),
     /// Show one run: where it is, and what was decided.
-    Show(OneArgs),
+    #[command(after_help = "Example: ilo-vm runs show 3 --journal runs.journal")]
+    Show(RunArgs),
     /// Let a call be made that needs approval.
+    #[command(after_help = "Example: ilo-vm runs approve 3 --call 2 --by ann --journal runs.journal")]
     Approve(CallArgs),
     /// Refuse a call that needs approval; it fails.
+    #[command(
+        after_help = "Example: ilo-vm runs deny 3 --call 2 --message 'too much' --journal runs.journal"
+    )]
     Deny(DenyArgs),
     /// Give the answer of a call that is in doubt or deferred.
+    #[command(after_help = "\
+Example: ilo-vm runs answer 3 --call 2 --value '{\"id\":7}' --journal runs.journal
+Example: ilo-vm runs answer \"$ILO_IDEMPOTENCY_KEY\" --value '{\"id\":7}' --journal runs.journal")]
     Answer(AnswerArgs),
     /// Let a call fail that is in doubt or deferred.
+    #[command(
+        after_help = "Example: ilo-vm runs fail 3 --call 2 --message 'no such card' --journal runs.journal"
+    )]
     Fail(FailArgs),
     /// Let a call be made again that is in doubt: it was not made, or making it twice does no harm.
+    #[command(after_help = "Example: ilo-vm runs retry 3 --call 2 --journal runs.journal")]
     Retry(CallArgs),
     /// Cancel a run; what it has done is rolled back when it is resumed.
+    #[command(after_help = "Example: ilo-vm runs cancel 3 --journal runs.journal")]
     Cancel(OneArgs),
     /// Write a run to a file, to be continued with another journal.
+    #[command(after_help = "Example: ilo-vm runs export 3 --output run-3 --journal runs.journal")]
     Export(ExportArgs),
-    /// Read a run from such a file.
+    /// Read a run from a file that `runs export` has written.
+    #[command(after_help = "Example: ilo-vm runs import run-3 --journal other.journal")]
     Import(ImportArgs),
     /// Remove runs that ended some time ago; `run`, `resume` and `serve` do so once a day.
+    #[command(after_help = "\
+Example: ilo-vm runs prune --journal runs.journal
+Example: ilo-vm runs prune --keep 90 --journal runs.journal")]
     Prune(PruneArgs),
 }
 
@@ -79,18 +100,26 @@ struct ListArgs {
     json: bool,
 }
 
+/// A run to look at.
 #[derive(clap::Args)]
-struct OneArgs {
+struct RunArgs {
     /// The number or name of the run
     run: String,
     #[command(flatten)]
     place: Place,
-    /// Who decides [default: the user]
-    #[arg(long, value_name = "NAME")]
-    by: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// A run to decide on.
+#[derive(clap::Args)]
+struct OneArgs {
+    #[command(flatten)]
+    run: RunArgs,
+    /// Who decides [default: the user]
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -115,7 +144,7 @@ struct DenyArgs {
 struct AnswerArgs {
     #[command(flatten)]
     one: OneArgs,
-    /// The number of the call; the idempotency key of a call in place of RUN has it
+    /// The number of the call; not needed with an idempotency key in place of RUN
     #[arg(long, value_name = "N")]
     call: Option<u64>,
     /// The value that the call has given
@@ -127,7 +156,7 @@ struct AnswerArgs {
 struct FailArgs {
     #[command(flatten)]
     one: OneArgs,
-    /// The number of the call; the idempotency key of a call in place of RUN has it
+    /// The number of the call; not needed with an idempotency key in place of RUN
     #[arg(long, value_name = "N")]
     call: Option<u64>,
     /// The message of the failure
@@ -138,7 +167,7 @@ struct FailArgs {
 #[derive(clap::Args)]
 struct ExportArgs {
     #[command(flatten)]
-    one: OneArgs,
+    one: RunArgs,
     /// The file to write; it must not be there
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -312,7 +341,7 @@ impl View<'_> {
     }
 }
 
-fn show(args: &OneArgs) -> Result<Exit, Refused> {
+fn show(args: &RunArgs) -> Result<Exit, Refused> {
     let store = open(&args.place.journal, &args.place.key, false)?;
     let summary = store.show(store.find(&args.run)?)?;
     let decided = store.decisions(summary.run)?;
@@ -378,14 +407,15 @@ fn show(args: &OneArgs) -> Result<Exit, Refused> {
 }
 
 fn decide(args: &OneArgs, call: Option<u64>, decision: &Decision) -> Result<Exit, Refused> {
-    let store = open(&args.place.journal, &args.place.key, false)?;
-    let (run, call) = match (call, store.find_key(&args.run)?) {
+    let RunArgs { run, place, json } = &args.run;
+    let store = open(&place.journal, &place.key, false)?;
+    let (run, call) = match (call, store.find_key(run)?) {
         (None, Some((run, call))) if !matches!(decision, Decision::Cancel) => (run, Some(call)),
-        _ => (store.find(&args.run)?, call),
+        _ => (store.find(run)?, call),
     };
     let who = args.by.clone().unwrap_or_else(person);
     let state = store.resolve(run, call, decision, &who)?;
-    told(&store, args.json, run, &format!("run {run} is {state}: {}", state.advice()))
+    told(&store, *json, run, &format!("run {run} is {state}: {}", state.advice()))
 }
 
 /// Prints where a run is now.

@@ -18,7 +18,7 @@ use std::time::Instant;
 use subject::{Failure, subjects};
 
 const HELP: &str = "\
-A case file has headers and sections: a program, its tools, its input, and the outcome and calls that
+A case file has headers and sections: a program, its tools, its input, and the outcome and calls that \
 it must have.
 
     about: a gold member gets 20 % off
@@ -32,8 +32,8 @@ it must have.
     === trace
     {\"tool\": \"get-user\", \"args\": {\"user-id\": \"u1\"}, \"ok\": {\"level\": \"gold\"}}
 
-In place of `program: FILE` there may be a section `=== source NOTATION`, and in place of the section
-`tools` a header `tools: FILE`. Paths are relative to the case file. A new case needs no outcome:
+In place of `program: FILE` there may be a section `=== source NOTATION`, and in place of the section \
+`tools` a header `tools: FILE`. Paths are relative to the case file. A new case needs no outcome: \
 --update writes it from the run.
 
 Exit codes: 0 all cases hold, 1 a case does not hold, 2 not a valid case or option, 130 interrupted
