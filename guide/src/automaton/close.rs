@@ -1,5 +1,5 @@
-//! A known end: what ends a program from any state, node by node. Where its nodes go is up to an [`Out`]: they
-//! are written, or only their lengths are summed.
+//! A known end: what ends a program from any state, node by node. Where its nodes go is up to an [`Out`]:
+//! they are written, or only their lengths are summed.
 
 use crate::automaton::integers::Integers;
 use crate::automaton::lex::{LEVELS, Lex, Machine};
@@ -282,8 +282,9 @@ impl Core<'_, '_> {
         (!goes_on).then_some(false)
     }
 
-    /// What the end from here depends on, if what was there when `values` were known stays as it is: the frames
-    /// but for the innermost, the blocks but for the innermost and the slots. `None` where it depends on schemas.
+    /// What the end from here depends on, if what was there when `values` were known stays as it is: the
+    /// frames but for the innermost, the blocks but for the innermost and the slots. `None` where it depends
+    /// on schemas.
     pub(crate) fn end_key(&self, values: usize) -> Option<EndKey> {
         let known = |value: u32| {
             if (value as usize) < values || value == NONE {

@@ -210,8 +210,8 @@ impl Guide<'_, '_> {
         let closers: Vec<Closer> =
             vocab.texts.closers(place).iter().filter(|it| is_set(bits, it.token)).copied().collect();
         let free = self.machine.text_is_free();
-        // Behind another plain token the end is as long as here, but for a text that must differ from those of
-        // other cases, or decides what is read.
+        // Behind another plain token the end is as long as here, but for a text that must differ from those
+        // of other cases, or decides what is read.
         let spare = match self.machine.core.state.phase {
             _ if free => 0,
             Phase::CaseKey => crate::automaton::state::ITEMS as usize,

@@ -213,8 +213,8 @@ impl Machine<'_, '_> {
 }
 
 impl Core<'_, '_> {
-    /// The length of an end from behind a whole token. Where it begins an operand or statement: at which place,
-    /// and how many expressions are open around it.
+    /// The length of an end from behind a whole token. Where it begins an operand or statement: at which
+    /// place, and how many expressions are open around it.
     fn look(
         &mut self,
         vocab: &Vocab,
