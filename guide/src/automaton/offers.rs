@@ -269,14 +269,14 @@ impl<'c> Core<'_, 'c> {
 
     /// The kinds of LIT that may be what is wanted, as bits.
     pub(crate) fn literal_kinds(&self, want: WantId) -> u8 {
-        let mut kinds = 0;
-        for kind in [TEXT, NUMBER, NIL, BOOL] {
-            let takes = self.arena.takes(self.session, want, type_of(kind));
-            if takes && self.shape(want).is_none_or(|shape| has_literal(shape, kind)) {
-                kinds |= 1 << kind;
-            }
-        }
-        kinds
+        let kinds = [TEXT, NUMBER, NIL, BOOL].into_iter();
+        kinds.filter(|&kind| self.is_kind(kind, want)).fold(0, |kinds, kind| kinds | 1 << kind)
+    }
+
+    /// Whether a kind of LIT may be what is wanted.
+    pub(crate) fn is_kind(&self, kind: u8, want: WantId) -> bool {
+        self.arena.takes(self.session, want, type_of(kind))
+            && self.shape(want).is_none_or(|shape| has_literal(shape, kind))
     }
 
     pub(crate) fn shape(&self, want: WantId) -> Option<Shape<'c>> {
