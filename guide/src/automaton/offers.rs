@@ -139,7 +139,11 @@ impl<'c> Core<'_, 'c> {
 
     pub(crate) fn some_call(&mut self, want: WantId) -> bool {
         let (depth, top) = (self.depth(), self.state.frame == NONE);
-        if matches!(self.state.stmt, Stmt::Mark(_)) {
+        // The arguments of a ROLLBACK have no calls.
+        if !top && matches!(self.state.stmt, Stmt::Mark(Word::Rollback)) {
+            return false;
+        }
+        if top && matches!(self.state.stmt, Stmt::Mark(_)) {
             let count = u32::try_from(self.session.tools.len()).unwrap_or(u32::MAX);
             return (0..count).any(|number| self.callable(number, want, depth, top));
         }
