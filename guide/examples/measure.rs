@@ -22,8 +22,6 @@ use std::time::Instant;
 
 /// Programs of each catalogue.
 const PROGRAMS: u64 = 60;
-/// Programs over many tools of which masks within a budget are measured: they take tens of milliseconds each.
-const BUDGETED: usize = 3;
 /// The levels of blocks that the grammars have.
 const DEPTH: u8 = 6;
 /// Each time is the least of so many.
@@ -143,7 +141,7 @@ fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Opti
     let (mut warm, mut accept, mut tight) = (Vec::new(), Vec::new(), Vec::new());
     let mut bits = vec![0; vocab.mask_len()];
     let (mut refused, mut most, mut forced, mut all) = (0, 0, 0, 0);
-    for (number, program) in programs.iter().enumerate() {
+    for program in &programs {
         let tokens = bpe.encode_ordinary(program);
         let mut guide = Guide::new(&session);
         // As a host with a budget calls it: the end that is known is kept from token to token.
@@ -162,13 +160,15 @@ fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Opti
                 guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
                 micros(start)
             }));
-            if count < 100 || number < BUDGETED {
+            tight.push(least(|| {
+                let mut within = within.clone();
                 let start = Instant::now();
                 let _ = within.fill_mask(vocab, budget, &mut bits);
-                tight.push(micros(start));
-                within.accept(vocab, token).unwrap();
-                budget -= 1;
-            }
+                micros(start)
+            }));
+            let _ = within.fill_mask(vocab, budget, &mut bits);
+            within.accept(vocab, token).unwrap();
+            budget -= 1;
             let before = guide.clone();
             let start = Instant::now();
             let taken = guide.accept(vocab, token);

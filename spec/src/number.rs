@@ -68,12 +68,22 @@ fn check_form(text: &[u8]) -> Result<bool, NumberError> {
 }
 
 /// A buffer for the longest number: a sign, 17 digits, a point, and an exponent or 5 leading zeros.
-struct Digits {
+#[derive(Default)]
+pub struct Digits {
     bytes: [u8; 32],
     len: usize,
 }
 
+impl Digits {
+    /// What was written.
+    #[inline]
+    pub fn as_str(&self) -> &str {
+        self.bytes.get(..self.len).and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+}
+
 impl Write for Digits {
+    #[inline]
     fn write_str(&mut self, s: &str) -> fmt::Result {
         let end = self.len + s.len();
         self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(s.as_bytes());
@@ -91,11 +101,9 @@ pub fn write(number: Number, out: &mut impl Write) -> fmt::Result {
         Number::Int(int) => return write!(out, "{int}"),
         Number::Double(double) => double,
     };
-    let mut buffer = Digits { bytes: [0; 32], len: 0 };
+    let mut buffer = Digits::default();
     write!(buffer, "{double:e}")?;
-    let text =
-        core::str::from_utf8(buffer.bytes.get(..buffer.len).unwrap_or_default()).map_err(|_| fmt::Error)?;
-    let (mantissa, exponent) = text.split_once('e').ok_or(fmt::Error)?;
+    let (mantissa, exponent) = buffer.as_str().split_once('e').ok_or(fmt::Error)?;
     let exponent: i32 = exponent.parse().map_err(|_| fmt::Error)?;
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
     let (head, tail) = mantissa.split_once('.').unwrap_or((mantissa, ""));

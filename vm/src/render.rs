@@ -10,7 +10,7 @@ use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use core::fmt::{self, Write};
-use ilo_spec::number;
+use ilo_spec::number::{self, Digits};
 use ilo_spec::program::Number;
 
 /// Where rendered text goes, and the heap that the value lives in.
@@ -265,7 +265,7 @@ impl Sink for Arena<'_> {
     }
 
     fn number(&mut self, number: Number) -> Result<(), Trap> {
-        let mut digits = Digits { bytes: [0; 32], len: 0 };
+        let mut digits = Digits::default();
         // The buffer is larger than the longest number.
         let _ = number::write(number, &mut digits);
         self.raw(digits.as_str())
@@ -296,27 +296,6 @@ impl Sink for Arena<'_> {
 
     fn unknown(&mut self) -> Result<(), Trap> {
         Err(mismatch("a value to render", Tag::Unknown))
-    }
-}
-
-/// A buffer for the longest number.
-struct Digits {
-    bytes: [u8; 32],
-    len: usize,
-}
-
-impl Digits {
-    fn as_str(&self) -> &str {
-        self.bytes.get(..self.len).and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default()
-    }
-}
-
-impl Write for Digits {
-    fn write_str(&mut self, s: &str) -> fmt::Result {
-        let end = self.len + s.len();
-        self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(s.as_bytes());
-        self.len = end;
-        Ok(())
     }
 }
 

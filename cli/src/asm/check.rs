@@ -14,9 +14,8 @@ pub(super) struct Args {
     /// The sources
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The catalogue of tools, as `ilo-vm tools --json` writes it
-    #[arg(long, value_name = "FILE")]
-    catalog: Option<PathBuf>,
+    #[command(flatten)]
+    tools: input::Tools,
     /// Print each diagnostic as a line of JSON to standard output
     #[arg(long)]
     json: bool,
@@ -28,7 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Done {
-    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?;
+    let catalog = args.tools.catalog()?;
     let options = args.reading.options(catalog.as_ref());
     let mut refused = false;
     for path in &args.files {

@@ -15,15 +15,14 @@ pub(super) struct Args {
     /// The sources; `-` goes to standard output
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The tools that there are, as `ilo-vm tools --json` writes them
-    #[arg(long)]
-    catalog: Option<PathBuf>,
+    #[command(flatten)]
+    tools: input::Tools,
     #[command(flatten)]
     reading: Reading,
 }
 
 pub(super) fn run(args: &Args) -> Done {
-    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?;
+    let catalog = args.tools.catalog()?;
     let options = args.reading.options(catalog.as_ref());
     let mut refused = false;
     for path in &args.files {

@@ -5,7 +5,6 @@ use ilo_asm::catalog::Catalog;
 use ilo_asm::text::nearest;
 use ilo_guide::export::{self, DEPTH, Syntax};
 use ilo_guide::{Options, Session};
-use std::path::PathBuf;
 
 /// The signature where none is given.
 pub(super) const ANY: &str = "main() -> any";
@@ -30,9 +29,8 @@ pub(super) struct Args {
     /// The syntax of the grammar
     #[arg(long, value_enum)]
     to: To,
-    /// The catalogue of tools, as `ilo-vm tools --json` writes it
-    #[arg(long, value_name = "FILE")]
-    catalog: Option<PathBuf>,
+    #[command(flatten)]
+    tools: input::Tools,
     /// The only tools that may be called, with commas between them [default: all]
     #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     only: Option<Vec<String>>,
@@ -45,7 +43,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Done {
-    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?.unwrap_or_default();
+    let catalog = args.tools.catalog()?.unwrap_or_default();
     let session = session(&catalog, &args.signature, args.only.as_ref())?;
     let syntax = match args.to {
         To::Lark => Syntax::Lark,

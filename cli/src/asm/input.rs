@@ -10,9 +10,10 @@ use ilo_spec::decode::decode;
 use ilo_spec::encode::MAGIC;
 use ilo_spec::limits;
 use ilo_spec::program::Program;
-use std::fs::{self, File};
+use std::fmt;
+use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How sources are read.
 #[derive(clap::Args)]
@@ -115,8 +116,28 @@ pub(super) fn program(input: &Input, options: &Options<'_>) -> Result<Option<Pro
     Ok(program)
 }
 
-/// Reads a catalogue, as `ilo-vm tools --json` writes it.
-pub(super) fn catalog(path: &Path) -> Result<Catalog, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Catalog::from_json(&text).map_err(|error| format!("{}: {error}", path.display()))
+/// Most bytes of a catalogue.
+const MOST_CATALOGUE: u64 = 64 << 20;
+
+/// The tools that a command knows.
+#[derive(clap::Args)]
+pub(super) struct Tools {
+    /// The catalogue of tools, as `ilo-vm tools --json` writes it
+    #[arg(long, value_name = "FILE")]
+    catalog: Option<PathBuf>,
+}
+
+impl Tools {
+    /// Reads the catalogue, if one is given.
+    pub(super) fn catalog(&self) -> Result<Option<Catalog>, String> {
+        let Some(path) = &self.catalog else { return Ok(None) };
+        let wrong = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
+        let mut text = String::new();
+        let file = File::open(path).map_err(|error| wrong(&error))?;
+        file.take(MOST_CATALOGUE + 1).read_to_string(&mut text).map_err(|error| wrong(&error))?;
+        if text.len() as u64 > MOST_CATALOGUE {
+            return Err(wrong(&format_args!("expected at most {MOST_CATALOGUE} bytes, found more")));
+        }
+        Catalog::from_json(&text).map(Some).map_err(|error| wrong(&error))
+    }
 }

@@ -19,9 +19,8 @@ const LISTED: usize = 12;
 pub(super) struct Args {
     /// The beginning of a program in ID text; `-` reads standard input
     file: PathBuf,
-    /// The catalogue of tools, as `ilo-vm tools --json` writes it
-    #[arg(long, value_name = "FILE")]
-    catalog: Option<PathBuf>,
+    #[command(flatten)]
+    tools: input::Tools,
     /// The signature of the function, such as 'f(id: text) -> text' [default: that of the last header in the
     /// file]
     #[arg(long)]
@@ -32,7 +31,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Done {
-    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?.unwrap_or_default();
+    let catalog = args.tools.catalog()?.unwrap_or_default();
     let input = input::Input::read(&args.file, limits::DEFAULT_SOURCE)?;
     if input.bytecode().is_some() {
         return Err(format!("{}: expected ID text, found bytecode", input.name));

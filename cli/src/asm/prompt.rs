@@ -3,7 +3,6 @@
 use super::{Done, input, output};
 use ilo_asm::notation::Notation;
 use ilo_asm::prompt;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
@@ -14,13 +13,12 @@ pub(super) struct Args {
     /// The notation
     #[arg(long, value_name = "NOTATION")]
     notation: Notation,
-    /// The catalogue of tools, as `ilo-vm tools --json` writes it
-    #[arg(long, value_name = "FILE")]
-    catalog: Option<PathBuf>,
+    #[command(flatten)]
+    tools: input::Tools,
 }
 
 pub(super) fn run(args: &Args) -> Done {
-    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?;
+    let catalog = args.tools.catalog()?;
     output::show(prompt::prompt(args.notation, catalog.as_ref()).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

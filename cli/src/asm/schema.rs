@@ -2,7 +2,6 @@
 
 use super::{Done, grammar, input, print};
 use ilo_guide::export as exports;
-use std::path::PathBuf;
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Host {
@@ -20,9 +19,8 @@ A schema cannot express all rules; its description lists the others. Check what 
 
 Example: ilo-asm schema --catalog catalog.json --signature 'f(id: text) -> result nil, text' --for openai > ilo.schema.json")]
 pub(super) struct Args {
-    /// The catalogue of tools, as `ilo-vm tools --json` writes it
-    #[arg(long, value_name = "FILE")]
-    catalog: Option<PathBuf>,
+    #[command(flatten)]
+    tools: input::Tools,
     /// The only tools that may be called, with commas between them [default: all]
     #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     only: Option<Vec<String>>,
@@ -43,7 +41,7 @@ pub(super) fn run(args: &Args) -> Done {
         Host::Anthropic => exports::Host::Anthropic,
         Host::Outlines => exports::Host::Outlines,
     });
-    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?.unwrap_or_default();
+    let catalog = args.tools.catalog()?.unwrap_or_default();
     let signature = args.signature.as_deref().unwrap_or(grammar::ANY);
     let session = grammar::session(&catalog, signature, args.only.as_ref())?;
     let any = args.signature.is_none();

@@ -69,10 +69,16 @@ impl Core<'_, '_> {
         if none { 0 } else { one(Word::Else) }
     }
 
+    /// Whether FAIL may be the next statement of the innermost block.
+    pub(crate) fn may_fail(&self) -> bool {
+        let block = self.block();
+        block.takes_statements() && !block.rollback && !block.must_live
+    }
+
     /// The words that begin a statement of the innermost block.
     fn statements(&mut self) -> Words {
         let block = self.block();
-        if block.kind == Kind::Match || block.sealed || !block.gives_on() {
+        if !block.takes_statements() {
             return 0;
         }
         self.state.frame = NONE;
@@ -87,7 +93,7 @@ impl Core<'_, '_> {
         if self.some_call(ANY) {
             words |= one(Word::Call);
         }
-        if !block.must_live {
+        if self.may_fail() {
             words |= one(Word::Fail);
             if self.session.err.is_some() {
                 words |= one(Word::RetErr);

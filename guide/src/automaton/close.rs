@@ -1,152 +1,200 @@
-//! A known end: the text that ends a program from any state.
+//! A known end: what ends a program from any state, node by node. Where its nodes go is up to an [`Out`]:
+//! they are written, or only their lengths are summed.
 
-use crate::automaton::keys::Numbers;
+use crate::automaton::integers::Integers;
 use crate::automaton::lex::{LEVELS, Lex, Machine};
-use crate::automaton::offers::{NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Phase, SLOTS};
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
+use crate::automaton::state::{Core, ITEMS, NONE, Phase, SLOTS};
+use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
 use crate::automaton::want::ANY;
+use ilo_asm::types::Inferred;
 use ilo_spec::node::{TABLE, Word};
+use ilo_spec::number;
 
 /// The most steps to an end.
-const STEPS: usize = 20_000;
+pub(crate) const STEPS: usize = 20_000;
+
+/// Where the nodes of an end go; each gives whether there is room for more.
+pub(crate) trait Out {
+    /// A line begins with a word.
+    fn line(&mut self, level: u8, word: Word) -> bool;
+    fn word(&mut self, word: Word) -> bool;
+    fn integer(&mut self, number: u32) -> bool;
+    /// A constant as it is written.
+    fn constant(&mut self, text: &str) -> bool;
+}
+
+/// The end as text, in the pieces that its nodes are.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) text: Vec<u8>,
+    /// Where each piece ends.
+    pub(crate) ends: Vec<usize>,
+}
+
+impl Written {
+    /// A piece more.
+    pub(crate) fn piece(&mut self, bytes: &[u8]) {
+        self.text.extend_from_slice(bytes);
+        self.ends.push(self.text.len());
+    }
+
+    fn behind_blank(&mut self, text: &str) -> bool {
+        self.text.push(b' ');
+        self.piece(text.as_bytes());
+        true
+    }
+}
+
+impl Out for Written {
+    fn line(&mut self, level: u8, word: Word) -> bool {
+        self.text.push(b'\n');
+        self.text.extend(core::iter::repeat_n(b' ', 2 * usize::from(level)));
+        self.piece(word.mnemonic().as_bytes());
+        true
+    }
+
+    fn word(&mut self, word: Word) -> bool {
+        self.behind_blank(word.mnemonic())
+    }
+
+    fn integer(&mut self, number: u32) -> bool {
+        self.behind_blank(&number.to_string())
+    }
+
+    fn constant(&mut self, text: &str) -> bool {
+        self.behind_blank(text)
+    }
+}
+
+/// The node that the token which is being written becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Becomes {
+    /// It is whole.
+    Whole,
+    Line(u8, Word),
+    Word(Word),
+    Integer(u32),
+    Nil,
+    Bool(bool),
+    /// A number or a text: the bytes say which.
+    Constant,
+}
 
 impl Machine<'_, '_> {
     /// Whether the program may end here.
     pub(crate) fn may_end(&mut self) -> bool {
-        self.attempt(|this| this.end_line() && this.core.end())
+        match self.lex {
+            Lex::Line(0) => self.core.trial(Core::end),
+            Lex::Line(_) | Lex::Start | Lex::Text(..) => false,
+            _ => self.attempt(|this| this.end_line() && this.core.end()),
+        }
     }
 
     /// Writes an end; `None` where none was found, which would be a defect.
-    pub(crate) fn close(&mut self) -> Option<()> {
-        for _ in 0..STEPS {
-            let between = matches!(self.lex, Lex::Start | Lex::Text(..));
-            if !between && self.may_end() {
+    pub(crate) fn close(&mut self) -> Option<Written> {
+        let mut end = Written::default();
+        self.attempt(|this| {
+            if this.lex == Lex::Line(0) && this.core.trial(Core::end) {
                 return Some(());
             }
-            let bytes = self.next_bytes()?;
-            for byte in bytes {
-                if !self.byte(byte) {
-                    return None;
-                }
-            }
-        }
-        None
+            let (rest, becomes) = this.completion()?;
+            end.piece(&rest);
+            (this.take(becomes, &rest) && this.core.close(&mut end)).then_some(())
+        })?;
+        Some(end)
     }
 
-    fn next_bytes(&mut self) -> Option<Vec<u8>> {
+    /// The bytes that complete the token which is being written, and the node that it becomes. Between tokens
+    /// it is the next one.
+    pub(crate) fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
         match self.lex {
-            Lex::Line(blanks) => self.begin_statement(blanks),
-            Lex::Start => self.begin_token(),
-            Lex::Word(length, level, _) => self.rest_of_word(length, level),
-            Lex::Integer(_) | Lex::Number(_) => self.rest_of_number(),
-            Lex::Text(start, inside) => self.rest_of_text(start, inside),
-            Lex::Behind => self.separator(),
+            Lex::Line(blanks) => {
+                let (level, word) = self.core.ending_line(blanks.div_ceil(2))?;
+                let mut bytes = vec![b' '; usize::from(2 * level).saturating_sub(blanks.into())];
+                bytes.extend(word.mnemonic().bytes());
+                Some((bytes, Becomes::Line(level, word)))
+            }
+            Lex::Start => self.core.trial(|core| {
+                let node = core.ending_node()?;
+                Some(match node {
+                    Node::Word(word) => (word.mnemonic().into(), Becomes::Word(word)),
+                    Node::Integer(number) => (number.to_string().into(), Becomes::Integer(number)),
+                    Node::Nil => (b"nil".to_vec(), Becomes::Nil),
+                    Node::Bool(truth) => (truth.to_string().into(), Becomes::Bool(truth)),
+                    Node::Number(text) => (text.into(), Becomes::Constant),
+                    Node::Text(text) => (serde_json::Value::from(text).to_string().into(), Becomes::Constant),
+                })
+            }),
+            Lex::Word(length, level, left) => self.rest_of_word(length.into(), level, left),
+            Lex::Integer(value) => self.rest_of_integer(value),
+            Lex::Number(length) => {
+                let written = self.tail(length.into());
+                let whole = self.core.first_number(written)?;
+                let rest = whole.as_bytes().get(written.len()..)?.to_vec();
+                Some((rest, Becomes::Constant))
+            }
+            Lex::Text(start, inside) => Some((self.rest_of_text(start, inside)?, Becomes::Constant)),
+            Lex::Behind => Some((Vec::new(), Becomes::Whole)),
         }
     }
 
-    fn one_of(&mut self, bytes: impl IntoIterator<Item = u8>) -> Option<Vec<u8>> {
-        bytes.into_iter().find(|&byte| self.attempt(|this| this.byte(byte))).map(|byte| vec![byte])
+    /// Takes the node that a token has become, and the bytes that complete it.
+    pub(crate) fn take(&mut self, becomes: Becomes, rest: &[u8]) -> bool {
+        match becomes {
+            Becomes::Whole => {}
+            Becomes::Line(level, word) => self.core.begin_line(level, word),
+            Becomes::Word(word) => self.core.take_word(word),
+            Becomes::Integer(number) => self.core.take_integer(number),
+            Becomes::Nil => self.core.take_constant(Constant::Nil),
+            Becomes::Bool(truth) => self.core.take_constant(Constant::Bool(truth)),
+            Becomes::Constant => {
+                let whole = rest.iter().all(|&byte| self.byte(byte));
+                let Lex::Number(length) = self.lex else { return whole && self.lex == Lex::Behind };
+                let written = self.tail(length.into()).to_vec();
+                return whole && self.complete_number(&written);
+            }
+        }
+        true
     }
 
-    fn separator(&mut self) -> Option<Vec<u8>> {
-        self.one_of(*b"\n ")
-    }
-
-    fn rest_of_number(&mut self) -> Option<Vec<u8>> {
-        self.one_of(*b"\n 0123456789")
-    }
-
-    fn begin_statement(&mut self, blanks: u8) -> Option<Vec<u8>> {
-        let first = blanks.div_ceil(2);
-        let level = (first..LEVELS).find(|&level| self.words_at(Some(level)) != 0)?;
-        let words = self.words_at(Some(level));
-        let word = self.ending_word(words, level);
-        let mut bytes = vec![b' '; usize::from(2 * level - blanks)];
-        bytes.extend(word.mnemonic().bytes());
-        Some(bytes)
-    }
-
-    /// The word of a line that leads to an end soonest.
-    fn ending_word(&mut self, words: Words, level: u8) -> Word {
-        let owes = self.core.trial(|core| core.up_to(level) && core.owes());
-        let order: &[Word] = if owes {
-            &[Word::Fail, Word::Ok, Word::Match, Word::Else]
-        } else {
-            &[Word::Fail, Word::Ok, Word::List, Word::Obj, Word::Lit, Word::Rollback, Word::Else]
+    fn rest_of_word(&mut self, length: usize, level: Option<u8>, left: Words) -> Option<(Vec<u8>, Becomes)> {
+        let word = match level {
+            Some(level) => {
+                let first = self.core.trial(|core| core.ending_word(level));
+                first.filter(|&word| left & one(word) != 0)
+            }
+            None if left == 0 => {
+                let written = self.tail(length);
+                let name = self.names().find(|name| name.starts_with(written))?;
+                let becomes = if name == b"nil" { Becomes::Nil } else { Becomes::Bool(name == b"true") };
+                return Some((name.get(length..)?.to_vec(), becomes));
+            }
+            None => self.core.constant_word().filter(|&word| left & one(word) != 0),
         };
-        let found = order.iter().find(|&&word| words & one(word) != 0).copied();
-        found
-            .or_else(|| TABLE.iter().find(|row| words & one(row.word) != 0).map(|row| row.word))
-            .unwrap_or(Word::Fail)
+        // What ends soon, and else the first.
+        let soon = [Word::Fail, Word::Lit, Word::List, Word::Let, Word::Ref];
+        let word = word.or_else(|| soon.into_iter().find(|&word| left & one(word) != 0));
+        let word = word.or_else(|| TABLE.iter().map(|row| row.word).find(|&it| left & one(it) != 0))?;
+        let rest = word.mnemonic().as_bytes().get(length..)?.to_vec();
+        Some((rest, level.map_or(Becomes::Word(word), |level| Becomes::Line(level, word))))
     }
 
-    fn begin_token(&mut self) -> Option<Vec<u8>> {
-        let constants = self.core.constants();
-        if constants >> NIL & 1 == 1 {
-            return Some(b"nil".to_vec());
-        }
-        if let Some(name) = self.names().next() {
-            return Some(name.to_vec());
-        }
-        if constants >> NUMBER & 1 == 1 {
-            return match self.core.numbers() {
-                Numbers::Listed(all) => all.first().map(|number| number.to_string().into_bytes()),
-                _ => self.one_of(*b"0123456789-"),
-            };
-        }
-        if constants >> TEXT & 1 == 1 {
-            return Some(b"\"".to_vec());
-        }
-        let phase = self.core.state.phase;
-        let words = self.words_at(None);
-        if matches!(phase, Phase::Operand | Phase::Bound | Phase::FieldOrName) && words != 0 {
-            let want = if phase == Phase::Bound { ANY } else { self.core.state.want };
-            let want = self.core.arena.want(want);
-            if let Some(constant) = self.core.arena.constant(self.core.session, want) {
-                return Some(constant.into_bytes());
-            }
-        }
-        if phase == Phase::MatchSlot {
-            let owed = |slot: &u8| {
-                let core = &self.core;
-                core.matchable(*slot) && core.now().calls(*slot) & core.state.checked != 0
-            };
-            if let Some(slot) = (0..SLOTS).find(owed) {
-                return Some(slot.to_string().into_bytes());
-            }
-        }
+    fn rest_of_integer(&mut self, begun: u32) -> Option<(Vec<u8>, Becomes)> {
         let integers = self.integers();
-        if let Some(number) = self.core.least(integers) {
-            return Some(number.to_string().into_bytes());
+        let (mut value, mut rest) = (begun, Vec::new());
+        while !self.core.has(integers, value) {
+            let longer = |digit: u8| value.checked_mul(10)?.checked_add(digit.into());
+            let fits = |digit: &u8| longer(*digit).is_some_and(|it| self.core.begins(integers, it));
+            let digit = (0..10).filter(|_| value != 0).find(fits)?;
+            value = longer(digit)?;
+            rest.push(b'0' + digit);
         }
-        let word = TABLE.iter().find(|row| words & one(row.word) != 0)?;
-        Some(word.mnemonic.as_bytes().to_vec())
-    }
-
-    fn rest_of_word(&mut self, length: u8, level: Option<u8>) -> Option<Vec<u8>> {
-        let from = self.text.len().saturating_sub(length.into());
-        let prefix = self.text.get(from..).unwrap_or_default().to_vec();
-        if let Some(name) = self.names().find(|name| level.is_none() && name.starts_with(&prefix)) {
-            let rest = name.get(prefix.len()..).unwrap_or_default().to_vec();
-            return if rest.is_empty() { self.separator() } else { Some(rest) };
-        }
-        let words = self.words_at(level);
-        let fits = |word: Word| words & one(word) != 0 && word.mnemonic().as_bytes().starts_with(&prefix);
-        let first =
-            [Word::Fail, Word::Lit, Word::List, Word::Let, Word::Ref].into_iter().find(|&it| fits(it));
-        let word = first.or_else(|| TABLE.iter().map(|row| row.word).find(|&word| fits(word)))?;
-        let rest = word.mnemonic().as_bytes().get(prefix.len()..).unwrap_or_default().to_vec();
-        if rest.is_empty() { self.separator() } else { Some(rest) }
+        Some((rest, Becomes::Integer(value)))
     }
 
     fn rest_of_text(&mut self, start: usize, inside: Inside) -> Option<Vec<u8>> {
-        match inside {
-            Inside::Escape => return self.one_of(*b"nu\"\\/bfrt"),
-            Inside::Unicode(..) => return self.one_of(*b"0123456789abcdef"),
-            Inside::Character(_, low, high) => return self.one_of(low..=high),
-            Inside::Plain => {}
-        }
         if let Some(texts) = self.core.texts() {
             let written = self.text.get(start..).unwrap_or_default();
             let quoted = texts.iter().map(|text| serde_json::Value::from(&**text).to_string());
@@ -154,6 +202,239 @@ impl Machine<'_, '_> {
                 quoted.filter_map(|text| text.as_bytes().strip_prefix(written).map(<[u8]>::to_vec));
             return rest.next();
         }
-        self.one_of(*b"\"abcdefghijklmnopqrstuvwxyz0123456789-_")
+        let mut rest = Vec::new();
+        self.attempt(|this| {
+            let mut inside = inside;
+            while this.lex != Lex::Behind {
+                let bytes: &[u8] = match inside {
+                    Inside::Escape => b"nu\"\\/bfrt",
+                    Inside::Unicode(..) => b"0123456789abcdef",
+                    Inside::Character(_, low, _) => &[low],
+                    Inside::Plain => b"\"abcdefghijklmnopqrstuvwxyz0123456789-_",
+                };
+                let byte = bytes.iter().copied().find(|&byte| this.attempt(|it| it.byte(byte)))?;
+                this.byte(byte);
+                rest.push(byte);
+                if let Lex::Text(_, next) = this.lex {
+                    inside = next;
+                }
+            }
+            Some(())
+        })?;
+        Some(rest)
+    }
+}
+
+/// What an end depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct EndKey {
+    level: u8,
+    phase: Phase,
+    depth: Option<u8>,
+    first: KnownValue,
+    others: KnownValue,
+    ends: [bool; 4],
+}
+
+/// A value: one that was there before, or one of which the type counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum KnownValue {
+    Before(u32),
+    Of(Inferred),
+}
+
+/// A node within a line.
+enum Node {
+    Word(Word),
+    Integer(u32),
+    Nil,
+    Bool(bool),
+    Number(String),
+    Text(String),
+}
+
+impl Core<'_, '_> {
+    /// Writes an end from behind a whole token. `false` where none was found, or there is no room for it.
+    pub(crate) fn close(&mut self, out: &mut impl Out) -> bool {
+        (0..STEPS).find_map(|_| self.close_step(out)).unwrap_or(false)
+    }
+
+    /// Writes the next node of an end. Gives whether it has been found, once that is known.
+    pub(crate) fn close_step(&mut self, out: &mut impl Out) -> Option<bool> {
+        let goes_on = match self.state.phase {
+            Phase::MergeMore => {
+                self.end_merge();
+                true
+            }
+            Phase::End | Phase::Line => {
+                if self.trial(Core::end) {
+                    return Some(true);
+                }
+                let Some((level, word)) = self.ending_line(0) else { return Some(false) };
+                self.begin_line(level, word);
+                out.line(level, word)
+            }
+            _ => match self.ending_node() {
+                Some(node) => self.take_node(node, out),
+                None => false,
+            },
+        };
+        (!goes_on).then_some(false)
+    }
+
+    /// What the end from here depends on, if what was there when `values` were known stays as it is: the
+    /// frames but for the innermost, the blocks but for the innermost and the slots. `None` where it depends
+    /// on schemas.
+    pub(crate) fn end_key(&self, values: usize) -> Option<EndKey> {
+        let known = |value: u32| {
+            if (value as usize) < values || value == NONE {
+                return Some(KnownValue::Before(value));
+            }
+            let known = self.arena.value(value);
+            known.part.shape().is_none().then_some(KnownValue::Of(known.ty))
+        };
+        let block = self.block();
+        let frame = self.frame();
+        let (first, others) = frame.map_or((block.value, NONE), |frame| (frame.first, frame.others));
+        let ends = [block.gives.value, block.gives.lack, block.sealed, block.rollback];
+        Some(EndKey {
+            level: block.level,
+            phase: self.state.phase,
+            depth: frame.map(|frame| frame.depth),
+            first: known(first)?,
+            others: known(others)?,
+            ends,
+        })
+    }
+
+    fn take_node(&mut self, node: Node, out: &mut impl Out) -> bool {
+        match node {
+            Node::Word(word) => {
+                self.take_word(word);
+                out.word(word)
+            }
+            Node::Integer(number) => {
+                self.take_integer(number);
+                out.integer(number)
+            }
+            Node::Nil => {
+                self.take_constant(Constant::Nil);
+                out.constant("nil")
+            }
+            Node::Bool(truth) => {
+                self.take_constant(Constant::Bool(truth));
+                out.constant(if truth { "true" } else { "false" })
+            }
+            Node::Number(text) => {
+                let Ok(number) = number::parse(&text) else { return false };
+                self.take_constant(Constant::Number(number));
+                out.constant(&text)
+            }
+            Node::Text(text) => {
+                self.take_constant(Constant::Text(&text));
+                if text.is_empty() {
+                    return out.constant("\"\"");
+                }
+                out.constant(&serde_json::Value::from(text).to_string())
+            }
+        }
+    }
+
+    /// The line that leads to an end soonest, at this level or deeper.
+    fn ending_line(&mut self, first: u8) -> Option<(u8, Word)> {
+        let last = self.level().min(LEVELS - 1);
+        (first..=last).find_map(|level| self.ending_word(level).map(|word| (level, word)))
+    }
+
+    /// The word of a line of a level that leads to an end soonest.
+    fn ending_word(&mut self, level: u8) -> Option<Word> {
+        if self.trial(|core| core.up_to(level) && core.settle() && core.may_fail()) {
+            return Some(Word::Fail);
+        }
+        let words = self.line_words(level);
+        if words == 0 {
+            return None;
+        }
+        let owes = self.trial(|core| core.up_to(level) && core.owes());
+        let order: &[Word] = if owes {
+            &[Word::Ok, Word::Match, Word::Else]
+        } else {
+            &[Word::Ok, Word::List, Word::Obj, Word::Lit, Word::Rollback, Word::Else]
+        };
+        let found = order.iter().find(|&&word| words & one(word) != 0).copied();
+        found.or_else(|| TABLE.iter().find(|row| words & one(row.word) != 0).map(|row| row.word))
+    }
+
+    /// The first word of the constant that may be the next operand.
+    fn constant_word(&self) -> Option<Word> {
+        let want = match self.state.phase {
+            Phase::Bound => ANY,
+            Phase::Operand | Phase::FieldOrName => self.state.want,
+            _ => return None,
+        };
+        self.arena.plain(self.session, self.arena.want(want))
+    }
+
+    /// The next node of an end within a line.
+    fn ending_node(&mut self) -> Option<Node> {
+        match self.state.phase {
+            Phase::LitValue(_) => return self.ending_constant(),
+            Phase::CaseKey => {
+                if let Some(key) = self.ending_constant() {
+                    return Some(key);
+                }
+            }
+            Phase::CallWord => return Some(Node::Word(Word::Call)),
+            Phase::LitKind => {
+                let want = self.frame().map_or(ANY, |frame| frame.want);
+                let kind = [NIL, BOOL, NUMBER, TEXT].into_iter().find(|&kind| self.is_kind(kind, want));
+                return kind.map(|kind| Node::Integer(kind.into()));
+            }
+            Phase::ItemCount | Phase::BlockCount | Phase::MergeStart => return Some(Node::Integer(0)),
+            Phase::MatchCount | Phase::CaseCount => return Some(Node::Integer(1)),
+            Phase::PairCount => return self.pair_counts().map(|counts| Node::Integer(counts.0)),
+            Phase::MatchSlot => {
+                let owed =
+                    |slot: &u8| self.matchable(*slot) && self.now().calls(*slot) & self.state.checked != 0;
+                if let Some(slot) = (0..SLOTS).find(owed) {
+                    return Some(Node::Integer(slot.into()));
+                }
+            }
+            _ => {
+                if let Some(word) = self.constant_word() {
+                    return Some(Node::Word(word));
+                }
+            }
+        }
+        let integers = self.integers();
+        if let Some(number) = self.least(integers).filter(|_| integers != Integers::Nothing) {
+            return Some(Node::Integer(number));
+        }
+        let words = self.trial(Core::words);
+        TABLE.iter().find(|row| words & one(row.word) != 0).map(|row| Node::Word(row.word))
+    }
+
+    fn ending_constant(&self) -> Option<Node> {
+        let constants = self.constants();
+        let has = |kind: u8| constants >> kind & 1 == 1;
+        if has(NIL) {
+            return Some(Node::Nil);
+        }
+        let truth = [true, false].into_iter().find(|&truth| has(BOOL) && self.takes_bool(truth));
+        if let Some(truth) = truth {
+            return Some(Node::Bool(truth));
+        }
+        if has(NUMBER) {
+            return self.first_number(b"").map(Node::Number);
+        }
+        if !has(TEXT) {
+            return None;
+        }
+        if let Some(texts) = self.texts() {
+            return texts.first().map(|text| Node::Text((**text).to_owned()));
+        }
+        // Other cases have keys as well: with so many letters one is free.
+        let mut letters = (0..=ITEMS as usize).map(|count| "a".repeat(count));
+        letters.find(|text| self.takes_text(text)).map(Node::Text)
     }
 }

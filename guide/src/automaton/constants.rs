@@ -2,10 +2,10 @@
 
 use crate::automaton::session::Session;
 use crate::automaton::want::{Arena, Want};
-use ilo_asm::ast::Literal;
 use ilo_asm::catalog::Shape;
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::types::Inferred;
+use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
 use std::fmt::Write;
@@ -106,31 +106,31 @@ impl<'c> Arena<'c> {
         }
     }
 
-    /// The shortest constant of a want.
-    pub(crate) fn constant(&self, session: &Session<'c>, want: Want<'c>) -> Option<String> {
-        if let Want::Shape(shape) = want
-            && !shape.is_any()
-        {
-            let mut out = String::new();
-            return shape_constant(session, shape, DEEPEST_CONSTANT, &mut out).then_some(out);
+    /// The first word of the shortest constant of a want.
+    pub(crate) fn plain(&self, session: &Session<'c>, want: Want<'c>) -> Option<Word> {
+        match want {
+            Want::Shape(shape) if !shape.is_any() => match flat(shape) {
+                Some(text) if text.starts_with("LIST") => Some(Word::List),
+                Some(_) => Some(Word::Lit),
+                None => depth_of(session, shape).map(|_| Word::Obj),
+            },
+            _ => self.constant_of_type(session, want),
         }
-        self.constant_of_type(session, want).map(str::to_owned)
     }
 
-    fn constant_of_type(&self, session: &Session<'c>, want: Want<'c>) -> Option<&'static str> {
-        let candidates: [(&'static str, Inferred, Option<Literal<'_>>); 6] = [
-            ("LIST 0", Inferred::ANY.list(), None),
-            ("OBJ 0", Inferred::RECORD, None),
-            ("LIT 1 0", Inferred::NUMBER, None),
-            ("LIT 3 true", Inferred::BOOL, None),
-            ("LIT 2 nil", Inferred::NIL, Some(Literal::Nil)),
-            ("LIT 0 \"\"", Inferred::TEXT, Some(Literal::Text(""))),
+    fn constant_of_type(&self, session: &Session<'c>, want: Want<'c>) -> Option<Word> {
+        let candidates = [
+            (Word::List, Inferred::ANY.list(), Part::Nothing),
+            (Word::Obj, Inferred::RECORD, Part::Unknown),
+            (Word::Lit, Inferred::NUMBER, Part::Unknown),
+            (Word::Lit, Inferred::BOOL, Part::Unknown),
+            (Word::Lit, Inferred::NIL, Part::Nothing),
+            (Word::Lit, Inferred::TEXT, Part::Unknown),
         ];
-        let found = candidates.iter().find(|(text, ty, _)| {
-            let part = if *ty == Inferred::NIL || *text == "LIST 0" { Part::Nothing } else { Part::Unknown };
-            self.accepts(session, want, ValueInfo::held(*ty).with_part(part))
-        });
-        found.map(|found| found.0)
+        let fits = |(_, ty, part): &&(Word, Inferred, Part<'c>)| {
+            self.accepts(session, want, ValueInfo::held(*ty).with_part(*part))
+        };
+        candidates.iter().find(fits).map(|found| found.0)
     }
 }
 

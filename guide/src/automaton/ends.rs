@@ -230,7 +230,7 @@ impl Block {
     }
 
     /// Whether a statement may follow the last.
-    pub(crate) fn gives_on(&self) -> bool {
-        self.gives.lives()
+    pub(crate) fn takes_statements(&self) -> bool {
+        self.kind != Kind::Match && !self.sealed && self.gives.lives()
     }
 }

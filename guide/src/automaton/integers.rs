@@ -1,9 +1,11 @@
 //! The integers that may come next, as a set whose beginnings are found fast.
 
 use crate::automaton::constants::depth_of;
-use crate::automaton::session::{Callee, Session};
+use crate::automaton::session::{Alike, Callee, Session};
 use crate::automaton::state::{Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::{WantId, WantKey, field};
+use core::iter::Peekable;
+use core::slice::Iter;
 use ilo_asm::catalog::Shape;
 use ilo_asm::check::ValueInfo;
 use ilo_asm::types::Inferred;
@@ -18,6 +20,8 @@ pub(crate) enum Integers {
     Listed(u32, u32),
     /// These, which are kept for all places alike.
     Kept(u32, u32),
+    /// The tools of these groups, as bits.
+    Alike(u64),
     /// All fields that have names, but for these.
     FieldsBut(u32, u32),
 }
@@ -125,9 +129,13 @@ impl<'c> Core<'_, 'c> {
 
     /// The tools that a call at a depth may go to.
     pub(crate) fn tools_for(&mut self, want: WantId, depth: u8, top: bool) -> Integers {
-        let marked = matches!(self.state.stmt, Stmt::Mark(_));
+        let marked = top && matches!(self.state.stmt, Stmt::Mark(_));
         let followed = top && matches!(self.state.stmt, Stmt::Let | Stmt::Value);
         let deep = depth >= DEPTH;
+        let groups = self.tools_alike(want, followed, deep).filter(|_| !marked);
+        if let Some(groups) = groups.filter(|_| self.arena.is_of_type(want)) {
+            return Integers::Alike(groups);
+        }
         let key = self.arena.key(want).filter(|_| !marked);
         let is = |set: &&ToolSet<'_>| set.followed == followed && set.deep == deep;
         let known = key.and_then(|key| self.tool_sets.iter().filter(is).find(|set| set.want.same(&key)));
@@ -136,11 +144,16 @@ impl<'c> Core<'_, 'c> {
         }
         let count = u32::try_from(self.session.tools.len()).unwrap_or_default();
         let start = self.ids.len();
-        for number in 0..count {
+        let session = self.session;
+        // Those that give another type need no look.
+        let may = groups.map(|groups| session.groups(groups).flatten().copied());
+        let all = groups.is_none().then_some(0..count);
+        for number in may.into_iter().flatten().chain(all.into_iter().flatten()) {
             if self.callable(number, want, depth, top) {
                 self.ids.push(number);
             }
         }
+        self.ids.get_mut(start..).unwrap_or_default().sort_unstable();
         let found = self.ids.len() - start;
         let length = u32::try_from(found).unwrap_or_default();
         let listed = Integers::Listed(u32::try_from(start).unwrap_or(NONE), length);
@@ -160,6 +173,19 @@ impl<'c> Core<'_, 'c> {
         self.ids.truncate(start);
         self.tool_sets.push(ToolSet { want, followed, deep, start: kept, length });
         Integers::Kept(kept, length)
+    }
+
+    /// The groups of tools that a call may go to if only the type of what they give counts, as bits. `None`
+    /// without groups.
+    fn tools_alike(&self, want: WantId, followed: bool, deep: bool) -> Option<u64> {
+        let fits = |group: &Alike| {
+            !(deep && group.nests)
+                && (followed || !group.rollback)
+                && self.arena.takes_type(self.session, want, group.output)
+        };
+        let groups = (0..).zip(&self.session.alike).filter(|it| fits(it.1));
+        let found = groups.fold(0, |groups, (at, _)| groups | 1 << at);
+        (!self.session.alike.is_empty()).then_some(found)
     }
 
     /// The fields that FIELD may read.
@@ -247,6 +273,7 @@ impl<'c> Core<'_, 'c> {
             Integers::Range(least, most) => low <= most && least <= high,
             Integers::Listed(start, length) => within(slice(&self.ids, start, length), low, high) > 0,
             Integers::Kept(start, length) => within(slice(&self.kept, start, length), low, high) > 0,
+            Integers::Alike(groups) => self.session.groups(groups).any(|all| within(all, low, high) > 0),
             Integers::FieldsBut(start, length) => {
                 let but = within(slice(&self.ids, start, length), low, high);
                 within(&self.session.named, low, high) > but
@@ -283,6 +310,18 @@ impl<'c> Core<'_, 'c> {
             Integers::Range(least, most) => (least..=most).for_each(run),
             Integers::Listed(start, length) => slice(&self.ids, start, length).iter().copied().for_each(run),
             Integers::Kept(start, length) => slice(&self.kept, start, length).iter().copied().for_each(run),
+            Integers::Alike(groups) => {
+                let mut lists: Vec<_> =
+                    self.session.groups(groups).map(|all| all.iter().peekable()).collect();
+                loop {
+                    let first = |list: &mut Peekable<Iter<'_, u32>>| list.peek().map(|it| **it);
+                    let Some(least) = lists.iter_mut().filter_map(first).min() else { break };
+                    run(least);
+                    for list in &mut lists {
+                        let _ = list.next_if(|it| **it == least);
+                    }
+                }
+            }
             Integers::FieldsBut(start, length) => {
                 let mut but = slice(&self.ids, start, length).iter().peekable();
                 for &number in &self.session.named {
@@ -309,6 +348,9 @@ impl<'c> Core<'_, 'c> {
             Integers::Range(least, most) => (least <= most).then_some(least),
             Integers::Listed(start, length) => slice(&self.ids, start, length).first().copied(),
             Integers::Kept(start, length) => slice(&self.kept, start, length).first().copied(),
+            Integers::Alike(groups) => {
+                self.session.groups(groups).filter_map(|all| all.first().copied()).min()
+            }
             Integers::FieldsBut(start, length) => {
                 let mut but = slice(&self.ids, start, length).iter().peekable();
                 self.session.named.iter().copied().find(|&number| {

@@ -1,14 +1,20 @@
 //! Constants that may be written: those of a place, and keys of cases that differ.
 
 use crate::automaton::constants::integers;
+use crate::automaton::numbers::{Begun, number_form};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, type_of};
 use crate::automaton::state::{Core, Frame, Phase};
+use crate::automaton::steps::Constant;
 use crate::automaton::want::field;
 use ilo_asm::catalog::Shape;
 use ilo_asm::rules;
 use ilo_spec::node::Word;
 use ilo_spec::number;
 use ilo_spec::program::Number;
+
+/// The digits that are tried behind a number which is the key of another case: with so many it can become
+/// more numbers than a MATCH_MAP has cases.
+pub(crate) const KEY: usize = 2;
 
 impl<'c> Core<'_, 'c> {
     /// The kinds of keys that a case may have, as bits.
@@ -86,6 +92,58 @@ impl<'c> Core<'_, 'c> {
             None if bounded => Numbers::Listed(&[]),
             None => Numbers::All,
         }
+    }
+
+    /// Whether a number that begins so may come next.
+    pub(crate) fn number_goes_on(&self, text: &[u8]) -> bool {
+        let Ok(written) = core::str::from_utf8(text) else { return false };
+        match self.numbers() {
+            Numbers::Listed(all) => all.iter().any(|number| number.to_string().starts_with(written)),
+            Numbers::Integers(low, high) => {
+                Begun::of(text).is_some_and(|begun| begun.may_be_within(low, high))
+            }
+            Numbers::All if self.has_free_digits(text) => number_form(text).is_some(),
+            Numbers::All => self.free_number(text, KEY),
+        }
+    }
+
+    /// Whether all that counts is how a number is written: it has no exponent, and any may come next.
+    fn has_free_digits(&self, text: &[u8]) -> bool {
+        self.state.phase != Phase::CaseKey
+            && text.last().is_some_and(u8::is_ascii_digit)
+            && !text.iter().any(|byte| matches!(byte, b'e' | b'E'))
+    }
+
+    /// Whether a number is as no other key, or becomes so with some digits more.
+    pub(crate) fn free_number(&self, text: &[u8], digits: usize) -> bool {
+        let Some(rest) = number_form(text) else { return false };
+        let whole = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
+        if whole.is_some_and(|number| self.takes_constant(Constant::Number(number))) {
+            return true;
+        }
+        rest && digits > 0
+            && (b'0'..=b'9').any(|digit| self.free_number(&[text, &[digit]].concat(), digits - 1))
+    }
+
+    /// The first number that begins so and may come next, digit by digit.
+    pub(crate) fn first_number(&self, begun: &[u8]) -> Option<String> {
+        let fits = |text: &str| {
+            number::parse(text).is_ok_and(|number| self.takes_constant(Constant::Number(number)))
+        };
+        if let Numbers::Listed(all) = self.numbers() {
+            let mut texts = all.iter().map(ToString::to_string);
+            return texts.find(|text| text.as_bytes().starts_with(begun));
+        }
+        if begun.is_empty() && self.takes_number(Number::Int(0)) {
+            return Some("0".to_owned());
+        }
+        let mut text = core::str::from_utf8(begun).ok()?.to_owned();
+        while !fits(&text) {
+            let next = |digit: &char| self.number_goes_on(format!("{text}{digit}").as_bytes());
+            let digit = "0123456789-".chars().find(next)?;
+            text.push(digit);
+        }
+        Some(text)
     }
 }
 

@@ -1,8 +1,6 @@
 //! Bytes: which byte may come next within and between tokens, and the tokens that they make.
 
 use crate::automaton::integers::Integers;
-use crate::automaton::keys::Numbers;
-use crate::automaton::numbers::{Begun, number_form};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Phase};
 use crate::automaton::steps::Constant;
@@ -15,9 +13,6 @@ use std::sync::OnceLock;
 pub(crate) const LINE: usize = 32 << 10;
 /// The levels that a line may have.
 pub(crate) const LEVELS: u8 = 14;
-/// The digits that are tried behind a number which is the key of another case: with so many it can become
-/// more numbers than a MATCH_MAP has cases.
-pub(crate) const KEY: usize = 2;
 /// The most bytes of a word.
 const LONGEST_WORD: usize = 16;
 
@@ -147,7 +142,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         *place
     }
 
-    fn tail(&self, length: usize) -> &[u8] {
+    pub(crate) fn tail(&self, length: usize) -> &[u8] {
         self.text.get(self.text.len().saturating_sub(length)..).unwrap_or_default()
     }
 
@@ -226,7 +221,7 @@ impl<'s, 'c> Machine<'s, 'c> {
             }
             b'-' | b'0'..=b'9' if has(NUMBER) => {
                 self.lex = Lex::Number(1);
-                self.number_goes_on(&[byte])
+                self.core.number_goes_on(&[byte])
             }
             b'0'..=b'9' => {
                 let value = u32::from(byte - b'0');
@@ -314,47 +309,16 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
         number.push(byte);
         self.lex = Lex::Number(length.saturating_add(1));
-        self.number_goes_on(&number)
+        self.core.number_goes_on(&number)
     }
 
-    fn complete_number(&mut self, text: &[u8]) -> bool {
+    pub(crate) fn complete_number(&mut self, text: &[u8]) -> bool {
         let number = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
         let Some(number) = number.filter(|&number| self.core.takes_constant(Constant::Number(number))) else {
             return false;
         };
         self.core.take_constant(Constant::Number(number));
         true
-    }
-
-    /// Whether a number that begins so may come next.
-    fn number_goes_on(&self, text: &[u8]) -> bool {
-        let Ok(written) = core::str::from_utf8(text) else { return false };
-        match self.core.numbers() {
-            Numbers::Listed(all) => all.iter().any(|number| number.to_string().starts_with(written)),
-            Numbers::Integers(low, high) => {
-                Begun::of(text).is_some_and(|begun| begun.may_be_within(low, high))
-            }
-            Numbers::All if self.has_free_digits(text) => number_form(text).is_some(),
-            Numbers::All => self.free_number(text, KEY),
-        }
-    }
-
-    /// Whether all that counts is how a number is written: it has no exponent, and any may come next.
-    fn has_free_digits(&self, text: &[u8]) -> bool {
-        self.core.state.phase != Phase::CaseKey
-            && text.last().is_some_and(u8::is_ascii_digit)
-            && !text.iter().any(|byte| matches!(byte, b'e' | b'E'))
-    }
-
-    /// Whether a number is as no other key, or becomes so with some digits more.
-    pub(crate) fn free_number(&self, text: &[u8], digits: usize) -> bool {
-        let Some(rest) = number_form(text) else { return false };
-        let whole = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
-        if whole.is_some_and(|number| self.core.takes_constant(Constant::Number(number))) {
-            return true;
-        }
-        rest && digits > 0
-            && (b'0'..=b'9').any(|digit| self.free_number(&[text, &[digit]].concat(), digits - 1))
     }
 
     fn in_text(&mut self, start: usize, inside: Inside, byte: u8) -> bool {

@@ -5,7 +5,7 @@
 //! what does not change.
 
 mod blocks;
-mod close;
+pub(crate) mod close;
 pub(crate) mod constants;
 mod ends;
 mod flow;

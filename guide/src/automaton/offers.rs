@@ -139,7 +139,11 @@ impl<'c> Core<'_, 'c> {
 
     pub(crate) fn some_call(&mut self, want: WantId) -> bool {
         let (depth, top) = (self.depth(), self.state.frame == NONE);
-        if matches!(self.state.stmt, Stmt::Mark(_)) {
+        // The arguments of a ROLLBACK have no calls.
+        if !top && matches!(self.state.stmt, Stmt::Mark(Word::Rollback)) {
+            return false;
+        }
+        if top && matches!(self.state.stmt, Stmt::Mark(_)) {
             let count = u32::try_from(self.session.tools.len()).unwrap_or(u32::MAX);
             return (0..count).any(|number| self.callable(number, want, depth, top));
         }
@@ -269,14 +273,14 @@ impl<'c> Core<'_, 'c> {
 
     /// The kinds of LIT that may be what is wanted, as bits.
     pub(crate) fn literal_kinds(&self, want: WantId) -> u8 {
-        let mut kinds = 0;
-        for kind in [TEXT, NUMBER, NIL, BOOL] {
-            let takes = self.arena.takes(self.session, want, type_of(kind));
-            if takes && self.shape(want).is_none_or(|shape| has_literal(shape, kind)) {
-                kinds |= 1 << kind;
-            }
-        }
-        kinds
+        let kinds = [TEXT, NUMBER, NIL, BOOL].into_iter();
+        kinds.filter(|&kind| self.is_kind(kind, want)).fold(0, |kinds, kind| kinds | 1 << kind)
+    }
+
+    /// Whether a kind of LIT may be what is wanted.
+    pub(crate) fn is_kind(&self, kind: u8, want: WantId) -> bool {
+        self.arena.takes(self.session, want, type_of(kind))
+            && self.shape(want).is_none_or(|shape| has_literal(shape, kind))
     }
 
     pub(crate) fn shape(&self, want: WantId) -> Option<Shape<'c>> {

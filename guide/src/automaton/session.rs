@@ -76,6 +76,20 @@ pub(crate) struct Numbered<'c> {
     pub(crate) rollback: bool,
 }
 
+/// Tools that are alike, but for the schemas of what they give.
+#[derive(Clone, Debug)]
+pub(crate) struct Alike {
+    pub(crate) output: Inferred,
+    pub(crate) rollback: bool,
+    /// They have required arguments.
+    pub(crate) nests: bool,
+    /// In ascending order.
+    pub(crate) numbers: Vec<u32>,
+}
+
+/// The most groups of tools that are alike.
+const MOST_ALIKE: usize = 64;
+
 /// A signature, a catalogue and registries: what all guides of one program share.
 #[derive(Clone, Debug)]
 pub struct Session<'c> {
@@ -87,6 +101,8 @@ pub struct Session<'c> {
     pub(crate) gives_nil: bool,
     pub(crate) err: Option<Inferred>,
     pub(crate) tools: Vec<Numbered<'c>>,
+    /// The tools that can be called, in groups; none where there are too many groups.
+    pub(crate) alike: Vec<Alike>,
     pub(crate) fields: Vec<String>,
     pub(crate) field_numbers: HashMap<String, u32>,
     vars: Vec<(u32, String)>,
@@ -165,6 +181,7 @@ impl<'c> Session<'c> {
             output,
             err,
             tools: Vec::new(),
+            alike: Vec::new(),
             fields: Vec::new(),
             field_numbers: HashMap::new(),
             vars: options.vars.clone(),
@@ -234,7 +251,30 @@ impl<'c> Session<'c> {
             let numbered = self.numbered(name, callee);
             self.tools.push(numbered);
         }
+        self.group();
         Ok(())
+    }
+
+    /// Finds the tools that are alike.
+    fn group(&mut self) {
+        for (number, tool) in (0..).zip(&self.tools) {
+            let Some(depth) = tool.depth.filter(|_| tool.callee.is_some()) else { continue };
+            let (output, rollback, nests) = (tool.output.ty, tool.rollback, depth > 0);
+            let is = |it: &&mut Alike| it.output == output && it.rollback == rollback && it.nests == nests;
+            match self.alike.iter_mut().find(is) {
+                Some(group) => group.numbers.push(number),
+                None => self.alike.push(Alike { output, rollback, nests, numbers: vec![number] }),
+            }
+            if self.alike.len() > MOST_ALIKE {
+                return self.alike.clear();
+            }
+        }
+    }
+
+    /// The numbers of the tools of some groups.
+    pub(crate) fn groups(&self, groups: u64) -> impl Iterator<Item = &[u32]> {
+        let all = (0..).zip(&self.alike);
+        all.filter(move |(at, _)| groups >> *at & 1 == 1).map(|it| it.1.numbers.as_slice())
     }
 
     fn add_field(&mut self, name: &str) {

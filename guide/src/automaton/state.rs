@@ -27,7 +27,7 @@ pub(crate) const ITEMS: u32 = 32;
 pub(crate) const COUNT: u32 = 99;
 
 /// What may come next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Phase {
     /// The first word of a line.
     Line,

@@ -76,6 +76,9 @@ pub(crate) struct Arena<'c> {
     pub(crate) values: Vec<ValueInfo<'c>>,
 }
 
+/// How many of the first values are found again where the same is known.
+const OFTEN: usize = 12;
+
 /// The want of any value.
 pub(crate) const ANY: WantId = 0;
 
@@ -121,11 +124,33 @@ impl<'c> Arena<'c> {
         None
     }
 
+    /// Whether only the type of a value decides whether it is as wanted.
+    pub(crate) fn is_of_type(&self, want: WantId) -> bool {
+        let mut want = self.want(want);
+        loop {
+            match want {
+                Want::Any | Want::Demand(_) | Want::Equal(_) | Want::Part { .. } => return true,
+                Want::Shape(_) | Want::FieldOf(_) => return false,
+                Want::ListOf(of) | Want::IndexOf(of) | Want::And(_, of) | Want::First(_, of) => {
+                    want = self.want(of);
+                }
+            }
+        }
+    }
+
     pub(crate) fn value(&self, id: u32) -> ValueInfo<'c> {
         self.values.get(id as usize).copied().unwrap_or(ValueInfo::ANY)
     }
 
     pub(crate) fn add_value(&mut self, known: ValueInfo<'c>) -> u32 {
+        // Many values are known by their type alone.
+        let same = |it: &&ValueInfo<'c>| {
+            let unknown = matches!((it.part, known.part), (Part::Unknown, Part::Unknown));
+            unknown && it.ty == known.ty && it.held == known.held
+        };
+        if let Some(at) = self.values.iter().take(OFTEN).position(|it| same(&it)) {
+            return u32::try_from(at).unwrap_or(u32::MAX);
+        }
         self.values.push(known);
         u32::try_from(self.values.len() - 1).unwrap_or(u32::MAX)
     }

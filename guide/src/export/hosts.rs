@@ -103,7 +103,9 @@ pub(super) fn schema(host: Option<Host>, text: &str) -> Result<(), TooLarge> {
     match host {
         Host::OpenAi => {
             at_most(name, "properties", found.properties, 5_000)?;
+            at_most(name, "levels of objects", found.deepest, 10)?;
             at_most(name, "values of enum", found.constants, 1_000)?;
+            at_most(name, "characters in an enum of more than 250 values", found.large_enum, 15_000)?;
             at_most(name, "characters in names and constants", found.characters, 120_000)
         }
         Host::Anthropic => at_most(name, "optional properties", found.optional, 24),
@@ -117,11 +119,24 @@ struct Found {
     optional: usize,
     constants: usize,
     characters: usize,
+    /// The most objects inside one another; what a definition has counts where it is defined.
+    deepest: usize,
+    /// The most characters of an enum with more than 250 values.
+    large_enum: usize,
+    objects: usize,
 }
 
 impl Found {
     /// Counts in one place of a schema. Our own schemas nest little, so this may recurse.
     fn count(&mut self, value: &serde_json::Value, names: bool) {
+        let is_object = !names && value.get("properties").is_some_and(serde_json::Value::is_object);
+        self.objects += usize::from(is_object);
+        self.deepest = self.deepest.max(self.objects);
+        self.count_inside(value, names);
+        self.objects -= usize::from(is_object);
+    }
+
+    fn count_inside(&mut self, value: &serde_json::Value, names: bool) {
         use serde_json::Value;
         match value {
             Value::Object(all) => {
@@ -137,7 +152,14 @@ impl Found {
                         Value::Array(constants) if name == "enum" && !names => {
                             self.constants += constants.len();
                             let texts = constants.iter().filter_map(Value::as_str);
-                            self.characters += texts.map(|text| text.chars().count()).sum::<usize>();
+                            let characters = texts.map(|text| text.chars().count()).sum::<usize>();
+                            self.characters += characters;
+                            if constants.len() > 250 {
+                                self.large_enum = self.large_enum.max(characters);
+                            }
+                        }
+                        Value::String(constant) if name == "const" && !names => {
+                            self.characters += constant.chars().count();
                         }
                         _ => self.count(inner, name == "properties" && !names),
                     }
@@ -151,5 +173,63 @@ impl Found {
             Value::Array(all) => all.iter().for_each(|inner| self.count(inner, false)),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn refused(host: Host, schema: &Value) -> Option<String> {
+        super::schema(Some(host), &schema.to_string()).err().map(|error| error.to_string())
+    }
+
+    /// Objects inside one another.
+    fn nested(levels: usize) -> Value {
+        (0..levels).fold(json!({"type": "string"}), |inner, _| json!({"properties": {"a": inner}}))
+    }
+
+    fn properties(count: usize) -> Value {
+        let all = (0..count).map(|n| (n.to_string(), json!({})));
+        json!({"properties": Value::Object(all.collect()), "required": []})
+    }
+
+    fn constants(count: usize, width: usize) -> Value {
+        json!({"enum": (0..count).map(|n| format!("{n:0width$}")).collect::<Vec<_>>()})
+    }
+
+    /// The limits that the hosts' own pages give, each at n and at n + 1.
+    #[test]
+    fn limits_hold_at_n_and_not_at_n_plus_1() {
+        for (host, fits, is_past, what) in [
+            (Host::OpenAi, properties(5_000), properties(5_001), "5000 properties, found 5001"),
+            (Host::OpenAi, nested(10), nested(11), "10 levels of objects, found 11"),
+            (Host::OpenAi, constants(1_000, 4), constants(1_001, 4), "1000 values of enum, found 1001"),
+            (Host::OpenAi, constants(250, 100), constants(251, 100), "250 values, found 25100"),
+            (Host::OpenAi, constants(300, 50), constants(300, 51), "250 values, found 15300"),
+            (
+                Host::OpenAi,
+                json!({"const": "x".repeat(120_000)}),
+                json!({"$defs": {"d": {"const": "x".repeat(120_000)}}}),
+                "120000 characters in names and constants, found 120001",
+            ),
+            (Host::Anthropic, properties(24), properties(25), "24 optional properties, found 25"),
+        ] {
+            assert_eq!(refused(host, &fits), None);
+            let message = refused(host, &is_past).unwrap_or_default();
+            assert!(message.contains(what), "{what}: {message}");
+        }
+        assert!(tools(Some(Host::Anthropic), 20).is_ok() && tools(Some(Host::Anthropic), 21).is_err());
+        assert!(tools(None, 2_000).is_ok() && tools(None, 2_001).is_err());
+    }
+
+    /// A property whose name is that of a keyword is a name.
+    #[test]
+    fn names_are_no_keywords() {
+        let schema = json!({"properties": {"enum": {"type": "string"}, "const": {}, "properties": {}}});
+        let mut found = Found::default();
+        found.count(&schema, false);
+        assert_eq!((found.properties, found.constants, found.deepest), (3, 0, 1));
     }
 }

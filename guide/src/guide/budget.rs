@@ -8,10 +8,12 @@
 
 use crate::automaton::constants::Lengths;
 use crate::automaton::lex::{Lex, Machine};
-use crate::automaton::offers::NUMBER;
-use crate::automaton::texts::{Inside, Led, run};
+use crate::automaton::state::Phase;
+use crate::automaton::texts::Inside;
 use crate::guide::Guide;
-use crate::vocab::Vocab;
+use crate::guide::looks::Known;
+use crate::vocab::{Closer, Vocab};
+use hashbrown::HashMap;
 use std::fmt;
 
 /// The budget is too small to end the program.
@@ -41,7 +43,7 @@ pub(crate) struct Plan {
     at: usize,
     whole: Vec<u8>,
     /// The tokens of the end from there, and what had been taken and counted.
-    length: usize,
+    tokens: Vec<u32>,
     taken: u32,
     counted: u32,
     /// What a token of the program can add to the end, at most, and what each thing that is counted can.
@@ -55,13 +57,6 @@ struct Growth {
     level: usize,
     argument: usize,
 }
-
-/// The most tokens, or kinds of tokens that are alike, that are tried for one mask; no more are allowed, so
-/// that time is bounded.
-const MOST_TRIED: usize = 64;
-
-/// What the digits of fields that are alike can add to an end.
-const FIELD: usize = 8;
 
 /// What a statement that is begun may need to end: a MATCH of two arms at the deepest level.
 const STATEMENT: &str = "\n                        MATCH 63 2\n                          ERR 63 1\n                            FAIL LIST 0\n                          OK 63 1\n                            FAIL LIST 0";
@@ -126,7 +121,7 @@ impl Guide<'_, '_> {
         let level = usize::from(self.machine.core.level());
         let each = plan.growth.statement + level * plan.growth.level;
         // A text may end in the middle of a character.
-        plan.length
+        plan.tokens.len()
             + taken * each
             + counted * plan.growth.argument
             + plan.growth.next(&self.machine, vocab)
@@ -135,17 +130,18 @@ impl Guide<'_, '_> {
 
     /// Allows only what leaves an end within the tokens left.
     fn tighten(&mut self, vocab: &Vocab, left: usize, bits: &mut [u32]) -> Result<(), Short> {
-        let none = Short { needed: None };
-        let planned = self.make_plan(vocab);
-        let (Some(tokens), Some(plan)) = (planned, &self.plan) else {
-            return Err(none);
+        if self.planned(vocab).is_none() {
+            self.make_plan(vocab);
+        }
+        let (Some(place), Some(plan)) = (self.planned(vocab), &self.plan) else {
+            return Err(Short { needed: None });
         };
-        let needed = tokens.len() + 1;
-        let next = plan.growth.next(&self.machine, vocab) + 8;
-        if left > needed + next {
+        let rest = plan.tokens.get(place..).unwrap_or_default();
+        let needed = rest.len() + 1;
+        let first = rest.first().copied().unwrap_or(vocab.eos());
+        if left > needed + plan.growth.next(&self.machine, vocab) + 8 {
             return Ok(());
         }
-        let first = tokens.first().copied().unwrap_or(vocab.eos());
         if needed >= left {
             bits.fill(0);
             set(bits, first);
@@ -153,7 +149,8 @@ impl Guide<'_, '_> {
         }
         match self.machine.lex {
             Lex::Text(_, inside) if self.machine.core.texts().is_none() => {
-                self.tighten_text(vocab, inside, left, needed, bits);
+                let statement = plan.growth.statement;
+                self.tighten_text(vocab, inside, left, statement, bits);
             }
             _ => self.tighten_each(vocab, left, bits),
         }
@@ -161,104 +158,96 @@ impl Guide<'_, '_> {
         Ok(())
     }
 
-    /// The tokens of the shortest end known, which is kept.
-    fn make_plan(&mut self, vocab: &Vocab) -> Option<Vec<u32>> {
-        let mut end = vocab.cut(&self.close()?)?;
+    /// Where in the tokens of the plan the text is, if it follows them.
+    fn planned(&self, vocab: &Vocab) -> Option<usize> {
+        let plan = self.plan.as_ref().filter(|plan| plan.vocab == vocab.id)?;
         let text = &self.machine.text;
-        let old = self.plan.take().filter(|plan| plan.vocab == vocab.id);
-        let rest = old.as_ref().and_then(|plan| plan.whole.strip_prefix(text.as_slice()));
-        if let Some(rest) = rest.and_then(|rest| vocab.cut(rest))
-            && rest.len() < end.len()
-        {
-            end = rest;
+        if !plan.whole.starts_with(text) {
+            return None;
         }
-        let mut whole = text.clone();
-        end.iter().for_each(|&token| whole.extend_from_slice(vocab.token(token)));
-        let growth = match old {
-            Some(old) => old.growth,
-            None => Growth::new(&self.machine, vocab)?,
-        };
-        let state = &self.machine.core.state;
+        let mut at = plan.at;
+        for (place, &token) in plan.tokens.iter().enumerate() {
+            if at >= text.len() {
+                return (at == text.len()).then_some(place);
+            }
+            at += vocab.token(token).len();
+        }
+        (at == text.len()).then_some(plan.tokens.len())
+    }
+
+    /// Finds an end and keeps it, where the vocabulary can write one.
+    fn make_plan(&mut self, vocab: &Vocab) {
+        let old = self.plan.take().filter(|plan| plan.vocab == vocab.id);
+        let growth = old.map(|plan| plan.growth).or_else(|| Growth::new(&self.machine, vocab));
+        let Some((growth, end)) = growth.zip(self.machine.close()) else { return };
+        let (mut tokens, mut from) = (Vec::new(), 0);
+        for &to in &end.ends {
+            let Some(piece) = end.text.get(from..to).and_then(|piece| vocab.cut(piece)) else { return };
+            tokens.extend(piece);
+            from = to;
+        }
+        let (text, state) = (&self.machine.text, &self.machine.core.state);
         self.plan = Some(Plan {
             vocab: vocab.id,
             at: text.len(),
-            whole,
-            length: end.len(),
+            whole: [text.as_slice(), &end.text].concat(),
+            tokens,
             taken: state.taken,
             counted: state.counted,
             growth,
         });
-        Some(end)
     }
 
-    /// How many tokens the end takes behind this token, with that one and the end of the text.
-    fn needed_by(&mut self, vocab: &Vocab, token: u32) -> Option<usize> {
-        if token == vocab.eos() {
-            return Some(1);
-        }
-        self.machine.attempt(|machine| {
-            if !vocab.token(token).iter().all(|&byte| machine.byte(byte)) {
-                return None;
-            }
-            let start = machine.text.len();
-            machine.close()?;
-            let end = vocab.cut(machine.text.get(start..)?)?;
-            Some(end.len() + 2)
-        })
-    }
-
-    fn tighten_text(&mut self, vocab: &Vocab, inside: Inside, left: usize, needed: usize, bits: &mut [u32]) {
-        let closers: Vec<u32> =
-            vocab.texts.closers(crate::automaton::texts::place(inside)).iter().map(|it| it.token).collect();
-        let closers: Vec<u32> = closers.into_iter().filter(|&token| is_set(bits, token)).collect();
-        // Behind another plain token the end is as long as here, but for texts that must differ from others.
-        let spare = if self.machine.text_is_free() { 1 } else { 4 };
-        let plain = inside == Inside::Plain && needed + spare <= left;
+    fn tighten_text(
+        &mut self,
+        vocab: &Vocab,
+        inside: Inside,
+        left: usize,
+        statement: usize,
+        bits: &mut [u32],
+    ) {
+        let place = crate::automaton::texts::place(inside);
+        let closers: Vec<Closer> =
+            vocab.texts.closers(place).iter().filter(|it| is_set(bits, it.token)).copied().collect();
+        let free = self.machine.text_is_free();
+        // Behind another plain token the end is as long as here, but for a text that must differ from those
+        // of other cases, or decides what is read.
+        let spare = match self.machine.core.state.phase {
+            _ if free => 0,
+            Phase::CaseKey => crate::automaton::state::ITEMS as usize,
+            _ => statement,
+        };
+        let limit = left.checked_sub(2 + spare).filter(|_| inside == Inside::Plain);
+        let mut known = Known::new(&mut self.machine);
+        let plain = limit.is_some_and(|limit| {
+            self.machine.attempt(|machine| machine.ends_within(vocab, limit, false, &mut known)).is_some()
+        });
         let ready = vocab.texts.plain();
         for (at, word) in bits.iter_mut().enumerate() {
             *word &= if plain { ready.get(at).copied().unwrap_or_default() } else { 0 };
         }
-        for token in closers {
-            if self.needed_by(vocab, token).is_some_and(|needed| needed <= left) {
+        // What follows a free text is the same for all that have the same behind it.
+        let mut tails: HashMap<u32, bool> = HashMap::new();
+        for Closer { tail, token } in closers {
+            let fits = match tails.get(&tail).filter(|_| free) {
+                Some(&fits) => fits,
+                None => self.machine.fits(vocab, token, left, &mut known),
+            };
+            tails.insert(tail, fits);
+            if fits {
                 set(bits, token);
             }
         }
     }
 
     fn tighten_each(&mut self, vocab: &Vocab, left: usize, bits: &mut [u32]) {
-        let numbers = matches!(self.machine.lex, Lex::Number(_))
-            || (self.machine.lex == Lex::Start && self.machine.core.constants() >> NUMBER & 1 == 1);
-        let alike = numbers && self.machine.has_free_numbers();
-        let fields = self.machine.has_alike_fields();
-        let (mut opened, mut digits, mut needs, mut tried) = (None, None, None, 0);
-        for word in 0..bits.len() {
-            let mut rest = bits.get(word).copied().unwrap_or_default();
+        let mut known = Known::new(&mut self.machine);
+        for (word, place) in (0..).zip(bits) {
+            let mut rest = *place;
             while rest != 0 {
                 let bit = rest.trailing_zeros();
                 rest &= rest - 1;
-                let token = u32::try_from(word).unwrap_or_default() * 32 + bit;
-                let bytes = vocab.token(token);
-                if fields && bytes.iter().all(u8::is_ascii_digit) {
-                    // Behind each of these fields the end is as long, but for digits.
-                    let needs = *needs.get_or_insert_with(|| self.needed_by(vocab, token));
-                    if needs.is_some_and(|needs| needs + FIELD <= left) {
-                        continue;
-                    }
-                }
-                let group = if alike && bytes.iter().all(u8::is_ascii_digit) {
-                    Some(&mut digits)
-                } else {
-                    opening(bytes, &mut opened)
-                };
-                let mut fits = |this: &mut Self| {
-                    tried += 1;
-                    tried <= MOST_TRIED && this.needed_by(vocab, token).is_some_and(|it| it <= left)
-                };
-                let fits = match group {
-                    Some(group) => *group.get_or_insert_with(|| fits(self)),
-                    None => fits(self),
-                };
-                if !fits && let Some(place) = bits.get_mut(word) {
+                if !self.machine.fits(vocab, word * 32 + bit, left, &mut known) {
                     *place &= !(1 << bit);
                 }
             }
@@ -297,12 +286,6 @@ impl Guide<'_, '_> {
         let mut longer = range.iter().map(|&token| vocab.token(token)).filter(|it| it.len() > rest.len());
         longer.any(|token| self.machine.attempt(|machine| token.iter().all(|&byte| machine.byte(byte))))
     }
-}
-
-/// Tokens that open a text and stay in it at a plain place are alike, if they begin alike.
-fn opening<'g>(bytes: &[u8], group: &'g mut Option<bool>) -> Option<&'g mut Option<bool>> {
-    let rest = bytes.strip_prefix(b"\"")?;
-    (run(Inside::Plain, rest) == Led::On(Inside::Plain)).then_some(group)
 }
 
 fn set(bits: &mut [u32], token: u32) {

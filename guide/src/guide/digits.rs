@@ -2,8 +2,8 @@
 //! only some integers may.
 
 use crate::automaton::integers::Integers;
-use crate::automaton::keys::Numbers;
-use crate::automaton::lex::{KEY, Lex, Machine};
+use crate::automaton::keys::{KEY, Numbers};
+use crate::automaton::lex::{Lex, Machine};
 use crate::automaton::numbers::{Begun, EXACT, MOST_WHOLE, Room, digits_in, room};
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::Phase;
@@ -100,7 +100,7 @@ impl Machine<'_, '_> {
             bytes.len() + KEY <= left && (room != Room::First || bytes != b"0")
         };
         for &token in tokens {
-            if is_free(token) || self.free_number(&[written, vocab.token(token)].concat(), KEY) {
+            if is_free(token) || self.core.free_number(&[written, vocab.token(token)].concat(), KEY) {
                 set(bits, token);
             }
         }

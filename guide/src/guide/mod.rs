@@ -2,6 +2,7 @@
 
 pub(crate) mod budget;
 mod digits;
+mod looks;
 pub(crate) mod mask;
 
 use crate::automaton::lex::{LEVELS, Lex, Machine, Offered};
@@ -164,11 +165,7 @@ impl<'s, 'c> Guide<'s, 'c> {
 
     /// A text that ends the program from here.
     pub fn close(&mut self) -> Option<Vec<u8>> {
-        let start = self.machine.text.len();
-        self.machine.attempt(|machine| {
-            machine.close()?;
-            Some(machine.text.get(start..).unwrap_or_default().to_vec())
-        })
+        self.machine.close().map(|end| end.text)
     }
 
     /// The bytes that must come next: as long as there is one choice. Nothing where the program may end.

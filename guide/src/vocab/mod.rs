@@ -1,12 +1,14 @@
 //! The tokens of a model, and tables of them that make masks fast: a trie of those that are written outside
 //! texts, one of digits, and for each place in a text those that stay in it or end it.
 
+mod lengths;
 mod texts;
 mod trie;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(crate) use lengths::{Length, Lengths};
 pub(crate) use texts::{Closer, Texts};
 pub(crate) use trie::{Digits, NO_NODE, Opening, Trie};
 
@@ -39,6 +41,9 @@ pub struct Vocab {
     pub(crate) trie: Trie,
     pub(crate) digits: Digits,
     pub(crate) texts: Texts,
+    pub(crate) lengths: Lengths,
+    /// Where in `sorted` the tokens begin that have a first byte, and where the last end.
+    first: Vec<u32>,
     /// Tells vocabularies apart.
     pub(crate) id: u64,
     /// The most words and numbers that a token ends.
@@ -85,6 +90,8 @@ impl Vocab {
             trie: Trie::default(),
             digits: Digits::default(),
             texts: Texts::default(),
+            lengths: Lengths::default(),
+            first: Vec::new(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             crossings: 0,
         };
@@ -106,7 +113,14 @@ impl Vocab {
         self.texts = texts;
         self.digits = Digits::new(&sorted, self);
         self.crossings = self.trie.crossings();
+        let first = (0..=256_u16).map(|byte| {
+            let begins_before =
+                |&token: &u32| self.token(token).first().is_some_and(|&it| u16::from(it) < byte);
+            u32::try_from(sorted.partition_point(begins_before)).unwrap_or(u32::MAX)
+        });
+        self.first = first.collect();
         self.sorted = sorted;
+        self.lengths = Lengths::new(self);
     }
 
     /// How many tokens there are.
@@ -141,14 +155,18 @@ impl Vocab {
 
     /// The longest token that a text begins with, and its length.
     fn longest_at(&self, text: &[u8]) -> Option<(u32, usize)> {
-        let (mut from, mut to) = (0, self.sorted.len());
+        let first = usize::from(*text.first()?);
+        let at = |place: usize| self.first.get(place).map(|&at| at as usize);
+        let (mut from, mut to) = (at(first)?, at(first + 1)?);
         let mut found = None;
         for (depth, &byte) in text.iter().enumerate().take(self.longest) {
             let at = |place: &u32| self.token(*place).get(depth).copied();
-            let range = self.sorted.get(from..to)?;
-            let low = range.partition_point(|token| at(token) < Some(byte));
-            let high = range.partition_point(|token| at(token) <= Some(byte));
-            (from, to) = (from + low, from + high);
+            if depth > 0 {
+                let range = self.sorted.get(from..to)?;
+                let low = range.partition_point(|token| at(token) < Some(byte));
+                let high = range.partition_point(|token| at(token) <= Some(byte));
+                (from, to) = (from + low, from + high);
+            }
             // What has no more bytes comes first.
             let Some(&first) = self.sorted.get(from).filter(|_| from < to) else { break };
             if self.token(first).len() == depth + 1 {
@@ -176,5 +194,6 @@ impl Vocab {
             + 4 * (self.starts.len() + self.sorted.len())
             + self.trie.memory()
             + self.texts.memory()
+            + self.lengths.memory()
     }
 }

@@ -57,6 +57,10 @@ pub(crate) fn is_plausible(token: &[u8]) -> bool {
     {
         return false;
     }
+    // A line has a word, and no blank at its end.
+    if before.windows(2).any(|pair| matches!(pair, b"\n\n" | b" \n")) {
+        return false;
+    }
     let parts = before.split(|byte| matches!(byte, b' ' | b'\n'));
     let count = parts.clone().count();
     let fits = parts.enumerate().all(|(at, part)| is_part(part, at == 0, at + 1 == count));

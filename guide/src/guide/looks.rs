@@ -1,0 +1,261 @@
+//! How long an end is behind each of the tokens that may come next, with what they have in common found once.
+
+use crate::automaton::close::{Becomes, EndKey, STEPS};
+use crate::automaton::keys::KEY;
+use crate::automaton::lex::{Lex, Machine};
+use crate::automaton::offers::{NUMBER, TEXT};
+use crate::automaton::state::{Core, ITEMS, Phase};
+use crate::automaton::texts::{Inside, Led, run};
+use crate::vocab::{Length, Vocab};
+use hashbrown::HashMap;
+use ilo_spec::node::{self, Word};
+
+/// The most ends that are looked for to make one mask; tokens that need more are not allowed, so that time is
+/// bounded.
+const MOST: usize = 512;
+
+/// What the digits of fields that are alike can add to an end.
+const FIELD: usize = 8;
+
+/// Where a node begins.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// How many expressions are open where an operand is next, or a statement.
+    around: Option<u8>,
+    /// How many values are known there.
+    values: usize,
+    /// Behind texts, and behind digits, the end is nearly as long, and can differ by so many tokens.
+    texts: Option<usize>,
+    digits: Option<usize>,
+}
+
+impl Place {
+    fn of(machine: &Machine<'_, '_>) -> Place {
+        let core = &machine.core;
+        let phase = core.state.phase;
+        let around = match phase {
+            Phase::Operand | Phase::Bound | Phase::FieldOrName => Some(core.depth()),
+            // The operand is what the slot or tool belongs to.
+            Phase::RefSlot | Phase::Tool => Some(core.depth().saturating_sub(1)),
+            Phase::Line | Phase::End => Some(0),
+            _ => None,
+        };
+        let kinds = core.constants();
+        let has = |kind: u8| kinds >> kind & 1 == 1;
+        let is_key = phase == Phase::CaseKey;
+        let texts = match () {
+            () if !has(TEXT) => None,
+            () if is_key => Some(ITEMS as usize),
+            () => machine.text_is_free().then_some(0),
+        };
+        let digits = match () {
+            () if has(NUMBER) && machine.has_free_numbers() => Some(0),
+            () if machine.has_alike_fields() => Some(FIELD),
+            // Other keys may have a digit more where one is taken, and so may this one.
+            () if has(NUMBER) && is_key => Some(core.frame().map_or(0, |frame| frame.left as usize) + KEY),
+            () => None,
+        };
+        Place { around, values: core.arena.values.len(), texts, digits }
+    }
+}
+
+/// What was found for one mask: lengths of ends in tokens, `None` where they are over the limit.
+pub(crate) struct Known {
+    /// How many tokens of the program are taken.
+    taken: u32,
+    /// Whether a blank ends a token here.
+    is_behind: bool,
+    /// Here, and behind a blank or a line end that ends the token which is being written.
+    places: [Place; 2],
+    /// Behind the node that is next at these places.
+    nodes: HashMap<(bool, Becomes), Option<usize>>,
+    /// Behind the operand or statement that a node begins.
+    ends: HashMap<(bool, EndKey), Option<usize>>,
+    /// Whether texts and digits that are alike fit.
+    alike: [[Option<bool>; 2]; 2],
+    looks: usize,
+}
+
+impl Known {
+    pub(crate) fn new(machine: &mut Machine<'_, '_>) -> Known {
+        let is_behind = !matches!(machine.lex, Lex::Line(_) | Lex::Start | Lex::Text(..));
+        let here = Place::of(machine);
+        let behind = |byte: u8| machine.attempt(|it| (is_behind && it.byte(byte)).then(|| Place::of(it)));
+        let behind = [b' ', b'\n'].into_iter().find_map(behind).unwrap_or_default();
+        Known {
+            taken: machine.core.state.taken,
+            is_behind,
+            places: [here, behind],
+            nodes: HashMap::new(),
+            ends: HashMap::new(),
+            alike: [[None; 2]; 2],
+            looks: 0,
+        }
+    }
+
+    fn place(&self, crosses: bool) -> &Place {
+        let [here, behind] = &self.places;
+        if crosses { behind } else { here }
+    }
+
+    /// Whether this token goes on behind the one that is being written.
+    fn crosses(&self, token: &[u8]) -> bool {
+        self.is_behind && matches!(token.first(), Some(b' ' | b'\n'))
+    }
+
+    /// Of a token that is like others: where its answer is, and by how many tokens theirs can differ.
+    fn alike(&mut self, token: &[u8]) -> Option<(&mut Option<bool>, usize)> {
+        let crosses = self.crosses(token);
+        let bytes = if crosses { token.strip_prefix(b" ")? } else { token };
+        let place = *self.place(crosses);
+        let [texts, digits] = self.alike.get_mut(usize::from(crosses))?;
+        match bytes.split_first()? {
+            (b'"', rest) if run(Inside::Plain, rest) == Led::On(Inside::Plain) => Some((texts, place.texts?)),
+            _ if bytes.iter().all(u8::is_ascii_digit) => Some((digits, place.digits?)),
+            _ => None,
+        }
+    }
+
+    /// How many expressions are open around the operand or statement that this node begins, where what comes
+    /// behind depends on nothing else than an [`EndKey`].
+    fn shared(&self, crosses: bool, becomes: Becomes) -> Option<u8> {
+        let exits = [Word::Let, Word::Ret, Word::RetOk, Word::RetErr, Word::Fail];
+        let shares = match becomes {
+            Becomes::Line(_, word) => word.row().place == node::Place::Expression || exits.contains(&word),
+            Becomes::Word(word) => word.row().place == node::Place::Expression,
+            Becomes::Integer(_) => true,
+            _ => false,
+        };
+        self.place(crosses).around.filter(|_| shares)
+    }
+}
+
+impl Core<'_, '_> {
+    /// Whether the operand or statement is complete around which so many expressions are open.
+    fn is_behind(&self, around: u8) -> bool {
+        match self.depth() {
+            0 => matches!(self.state.phase, Phase::End | Phase::BlockCount),
+            open => open <= around,
+        }
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Whether an end fits behind this token, which may come next, with that one and the end of the text.
+    pub(crate) fn fits(&mut self, vocab: &Vocab, token: u32, left: usize, known: &mut Known) -> bool {
+        let Some((answer, slack)) = known.alike(vocab.token(token)) else {
+            return self.fits_alone(vocab, token, left, known);
+        };
+        let near = answer.take().unwrap_or_else(|| {
+            let mut known = Known::new(self);
+            self.fits_alone(vocab, token, left.saturating_sub(slack), &mut known)
+        });
+        if let Some((answer, _)) = known.alike(vocab.token(token)) {
+            *answer = Some(near);
+        }
+        near || (slack > 0 && self.fits_alone(vocab, token, left, known))
+    }
+
+    fn fits_alone(&mut self, vocab: &Vocab, token: u32, left: usize, known: &mut Known) -> bool {
+        let Some(limit) = left.checked_sub(2) else { return token == vocab.eos() && left > 0 };
+        let bytes = vocab.token(token);
+        token == vocab.eos()
+            || self.attempt(|machine| {
+                bytes.iter().all(|&byte| machine.byte(byte))
+                    && machine.ends_within(vocab, limit, known.crosses(bytes), known).is_some()
+            })
+    }
+
+    /// How many tokens an end from here takes, if that is within a limit, which is the same for all that is
+    /// known.
+    pub(crate) fn ends_within(
+        &mut self,
+        vocab: &Vocab,
+        limit: usize,
+        crosses: bool,
+        known: &mut Known,
+    ) -> Option<usize> {
+        if self.lex == Lex::Line(0) && self.core.trial(Core::end) {
+            return Some(0);
+        }
+        let (rest, becomes) = self.completion()?;
+        let mut length = Length::new(vocab, limit);
+        if !length.bytes(&rest) {
+            return None;
+        }
+        let spent = limit - length.left;
+        let is_next = self.core.state.taken == known.taken + u32::from(crosses);
+        let is_kept = is_next
+            && match becomes {
+                Becomes::Whole => false,
+                Becomes::Constant => matches!(self.lex, Lex::Text(_, Inside::Plain)) && self.text_is_free(),
+                _ => true,
+            };
+        let behind = match known.nodes.get(&(crosses, becomes)).filter(|_| is_kept) {
+            Some(&behind) => behind,
+            None if known.looks >= MOST => return None,
+            None => {
+                let takes = self.take(becomes, &rest);
+                let behind = takes.then(|| {
+                    let shared = known.shared(crosses, becomes).filter(|_| is_next);
+                    let shared = shared.map(|around| (crosses, around));
+                    self.core.look(vocab, limit, shared, known)
+                });
+                let behind = behind.flatten();
+                if is_kept {
+                    known.nodes.insert((crosses, becomes), behind);
+                }
+                behind
+            }
+        };
+        behind.map(|behind| behind + spent).filter(|&all| all <= limit)
+    }
+}
+
+impl Core<'_, '_> {
+    /// The length of an end from behind a whole token. Where it begins an operand or statement: at which
+    /// place, and how many expressions are open around it.
+    fn look(
+        &mut self,
+        vocab: &Vocab,
+        limit: usize,
+        shared: Option<(bool, u8)>,
+        known: &mut Known,
+    ) -> Option<usize> {
+        known.looks += 1;
+        let mut length = Length::new(vocab, limit);
+        let mut found = None;
+        let mut is_open = shared;
+        for _ in 0..STEPS {
+            if let Some((crosses, around)) = is_open
+                && self.is_behind(around)
+            {
+                is_open = None;
+                let before = limit - length.left;
+                let key = self.end_key(known.place(crosses).values).map(|key| (crosses, key));
+                found = key.map(|key| (key, before));
+                if let Some(key) = key {
+                    if let Some(&behind) = known.ends.get(&key) {
+                        debug_assert_eq!(behind, self.measured(vocab, limit), "{key:?}");
+                        return behind.map(|behind| behind + before).filter(|&all| all <= limit);
+                    }
+                    // What is behind is found up to the whole limit.
+                    length = Length::new(vocab, limit);
+                }
+            }
+            if let Some(ends) = self.close_step(&mut length) {
+                let behind = ends.then(|| limit - length.left);
+                let Some((key, before)) = found else { return behind };
+                known.ends.insert(key, behind);
+                return behind.map(|behind| behind + before).filter(|&all| all <= limit);
+            }
+        }
+        None
+    }
+
+    /// The length of an end from here, found anew.
+    fn measured(&mut self, vocab: &Vocab, limit: usize) -> Option<usize> {
+        let mut length = Length::new(vocab, limit);
+        self.trial(|core| core.close(&mut length)).then(|| limit - length.left)
+    }
+}

@@ -1,0 +1,106 @@
+//! How many tokens the pieces of an end take, found once.
+
+use super::Vocab;
+use crate::automaton::close::Out;
+use crate::automaton::lex::LEVELS;
+use ilo_spec::node::{TABLE, Word};
+
+/// What the vocabulary cannot write.
+const NEVER: u16 = u16::MAX;
+/// The integers whose lengths are kept.
+const INTEGERS: u32 = 128;
+/// The constants whose lengths are kept.
+const CONSTANTS: [&str; 5] = ["nil", "true", "false", "0", "\"\""];
+/// More than the words that there are.
+const WORDS: usize = 64;
+
+/// In tokens, each with what separates the piece from the one before.
+#[derive(Debug, Default)]
+pub(crate) struct Lengths {
+    /// At the beginning of a line, by level and word.
+    lines: Vec<u16>,
+    words: Vec<u16>,
+    integers: Vec<u16>,
+    constants: Vec<u16>,
+}
+
+impl Lengths {
+    pub(super) fn new(vocab: &Vocab) -> Lengths {
+        let length = |text: &str| {
+            let tokens = vocab.cut(text.as_bytes());
+            tokens.and_then(|tokens| u16::try_from(tokens.len()).ok()).unwrap_or(NEVER)
+        };
+        let words = |before: &str| {
+            let mut lengths = [NEVER; WORDS];
+            for row in TABLE {
+                if let Some(place) = lengths.get_mut(row.word as usize) {
+                    *place = length(&format!("{before}{}", row.mnemonic));
+                }
+            }
+            lengths
+        };
+        Lengths {
+            lines: (0..LEVELS).flat_map(|level| words(&format!("\n{}", "  ".repeat(level.into())))).collect(),
+            words: words(" ").to_vec(),
+            integers: (0..INTEGERS).map(|number| length(&format!(" {number}"))).collect(),
+            constants: CONSTANTS.map(|text| length(&format!(" {text}"))).to_vec(),
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        2 * (self.lines.len() + self.words.len() + self.integers.len() + self.constants.len())
+    }
+}
+
+/// The length of an end in tokens, as long as it is within a limit.
+pub(crate) struct Length<'v> {
+    vocab: &'v Vocab,
+    /// What is left of the limit.
+    pub(crate) left: usize,
+}
+
+impl<'v> Length<'v> {
+    pub(crate) fn new(vocab: &'v Vocab, limit: usize) -> Length<'v> {
+        Length { vocab, left: limit }
+    }
+
+    /// Takes so many tokens more.
+    fn take(&mut self, length: Option<usize>) -> bool {
+        let left = length.and_then(|length| self.left.checked_sub(length));
+        self.left = left.unwrap_or_default();
+        left.is_some()
+    }
+
+    fn known(&mut self, length: Option<&u16>) -> bool {
+        self.take(length.filter(|&&length| length != NEVER).map(|&length| length.into()))
+    }
+
+    /// Takes the tokens of these bytes.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> bool {
+        bytes.is_empty() || self.take(self.vocab.cut(bytes).map(|tokens| tokens.len()))
+    }
+}
+
+impl Out for Length<'_> {
+    fn line(&mut self, level: u8, word: Word) -> bool {
+        self.known(self.vocab.lengths.lines.get(usize::from(level) * WORDS + word as usize))
+    }
+
+    fn word(&mut self, word: Word) -> bool {
+        self.known(self.vocab.lengths.words.get(word as usize))
+    }
+
+    fn integer(&mut self, number: u32) -> bool {
+        match self.vocab.lengths.integers.get(number as usize) {
+            Some(length) => self.known(Some(length)),
+            None => self.bytes(format!(" {number}").as_bytes()),
+        }
+    }
+
+    fn constant(&mut self, text: &str) -> bool {
+        match CONSTANTS.iter().position(|it| *it == text) {
+            Some(at) => self.known(self.vocab.lengths.constants.get(at)),
+            None => self.bytes(format!(" {text}").as_bytes()),
+        }
+    }
+}
