@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from typing import Any
 
 import ilo
 import pytest
-from ilo.guide import Branches, CannotEnd, Guide, Refused, Session, Vocab, fill_masks
+from ilo.guide import Branches, CannotEnd, Guide, Refused, Session, Vocab, fill_masks, read_vocab
 
 # A made-up tokenizer: each byte, pieces of the language that cross words, numbers and lines, special tokens.
 PIECES = [
@@ -370,3 +371,43 @@ def test_nothing_of_it_is_imported_with_ilo() -> None:
     code = "import ilo, sys; print([name for name in sys.modules if name.startswith('ilo.guide') or name == 'json'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+class Tokenizer:
+    """What `read_vocab` asks of a tokenizer of the package tokenizers."""
+
+    eos_token_id = 1
+
+    def __init__(self, decoder: Any, vocab: list[str], added: list[tuple[int, str, bool]] = []) -> None:
+        self.vocab = {piece: number for number, piece in enumerate(vocab)}
+        tokens = [{"id": number, "content": text, "special": special} for number, text, special in added]
+        self.parts = {"decoder": decoder, "added_tokens": tokens}
+
+    def to_str(self) -> str:
+        return json.dumps(self.parts)
+
+    def get_vocab(self) -> dict[str, int]:
+        return self.vocab
+
+
+def test_a_byte_level_vocabulary() -> None:
+    # In byte-level vocabularies a blank is written as U+0120, a line end as U+010A, and the bytes of an "ü" as "Ã¼".
+    pieces = ["RET", "</s>", "\u0120REF", "\u010a\u0120\u0120", "\u00c3\u00bc", "\u00c3", "<tool>"]
+    vocab = read_vocab(Tokenizer({"type": "ByteLevel"}, pieces, [(1, "</s>", True), (6, "<tool>", False)]), size=9)
+    expected = [b"RET", b"", b" REF", b"\n  ", "ü".encode(), b"\xc3", b"<tool>", b"", b""]
+    assert [vocab.token(token) for token in range(len(vocab))] == expected and vocab.eos == 1
+
+
+def test_a_sentencepiece_vocabulary() -> None:
+    decoder = {"type": "Sequence", "decoders": [{"type": "Replace"}, {"type": "ByteFallback"}, {"type": "Fuse"}]}
+    pieces = ["<unk>", "</s>", "\u2581REF", "RET", "<0x0A>", "<0xC3>", "ü"]
+    vocab = read_vocab(Tokenizer(decoder, pieces, [(0, "<unk>", True), (1, "</s>", True)]))
+    assert [vocab.token(token) for token in range(7)] == [b"", b"", b" REF", b"RET", b"\n", b"\xc3", "ü".encode()]
+
+
+@pytest.mark.parametrize("decoder", [None, {"type": "WordPiece"}, {"type": "Sequence", "decoders": []}])
+def test_a_vocabulary_that_cannot_be_read(decoder: Any) -> None:
+    with pytest.raises(ValueError, match="byte-level or sentencepiece decoder, found"):
+        read_vocab(Tokenizer(decoder, ["a", "b"]))
+    with pytest.raises(TypeError, match="cannot read the tokens of object"):
+        read_vocab(object())
