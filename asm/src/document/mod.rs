@@ -128,6 +128,11 @@ impl<'a> Entry<'a> {
     pub fn name(&self) -> Option<&'a str> {
         self.key.text()
     }
+
+    /// Whether its key is a text for which this holds.
+    pub(crate) fn is(&self, holds: impl FnOnce(&'a str) -> bool) -> bool {
+        self.name().is_some_and(holds)
+    }
 }
 
 /// A key as it is compared: 1 and 1.0 are one key, "1" is another.

@@ -90,10 +90,7 @@ pub(super) fn kept<'a>(entry: &Entry<'a>) -> Option<(&'a str, Replacement<'a>)> 
 
 /// The entries of a list but for some.
 pub(super) fn others<'a>(list: Entries<'a>, without: &[&str]) -> Fields<'a> {
-    list.iter()
-        .filter(|entry| !entry.name().is_some_and(|name| without.contains(&name)))
-        .filter_map(kept)
-        .collect()
+    list.iter().filter(|entry| !entry.is(|name| without.contains(&name))).filter_map(kept).collect()
 }
 
 /// The entry with `let`, as the beginning of a step.

@@ -81,8 +81,7 @@ type Operation<'a> = ((&'a str, Replacement<'a>), Option<&'static str>);
 /// The operation of a record, and what to say of it where that is another notation's form.
 fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a>> {
     let (operator, operands) = by_keys(list)?;
-    let constrained =
-        list.iter().all(|entry| entry.name().is_some_and(|name| matches!(name, "op" | "a" | "b")));
+    let constrained = list.iter().all(|entry| entry.is(|name| matches!(name, "op" | "a" | "b")));
     if constrained && at.dialect.has(Key::Op) {
         return None;
     }

@@ -6,7 +6,7 @@ use super::context::Walk;
 use crate::catalog::{ADDRESS, meant_address};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::step_forms::CONTINUE;
-use crate::dialect::{Dialect, HANDLER, Key, operator};
+use crate::dialect::{Dialect, HANDLER, Key, is_operation};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, json, rename, shown};
@@ -95,13 +95,11 @@ impl<'a> Walk<'_, 'a> {
     pub(super) fn yielded(&mut self, step: &Node<'a>) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let is = |name: &str| dialect.meaning(name, &[Key::Yield]).is_some();
-        let entry = entries(step).iter().find(|entry| entry.name().is_some_and(is))?;
+        let entry = entries(step).iter().find(|entry| entry.is(is))?;
         if dialect.has(Key::Yield) {
             return None;
         }
-        let operates = |name: &str| operator::find(name).is_some();
-        let record = matches!(entry.value.kind, Kind::Record(_))
-            && !matches!(entries(&entry.value), [only] if only.name().is_some_and(operates));
+        let record = matches!(entry.value.kind, Kind::Record(_)) && !is_operation(entries(&entry.value));
         let word = dialect.word(if record { Key::Obj } else { Key::Value });
         let message = format!("the last step of a loop is what it yields: `{word}` does here");
         let fix = rename(&entry.key, word);
@@ -288,9 +286,7 @@ fn case_of<'a>(node: &Node<'a>) -> Option<Entry<'a>> {
     match entries(node) {
         [only] => Some(*only),
         list @ [_, _] => {
-            let get = |names: &[&str]| {
-                list.iter().find(|entry| entry.name().is_some_and(|name| names.contains(&name)))
-            };
+            let get = |names: &[&str]| list.iter().find(|entry| entry.is(|name| names.contains(&name)));
             Some(Entry { key: get(&KEYS)?.value, value: get(&VALUES)?.value })
         }
         _ => None,

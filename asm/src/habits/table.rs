@@ -33,11 +33,11 @@ pub(super) struct Example {
 pub(super) fn is_canonical<'a>(context: &Context<'_, 'a>, list: Entries<'a>) -> bool {
     let nested = |entry: &Entry<'a>| {
         matches!(entry.value.kind, Kind::Record(_))
-            && entry.name().is_some_and(|name| matches!(name, "let" | "if" | "for" | "match" | "call"))
+            && entry.is(|name| matches!(name, "let" | "if" | "for" | "match" | "call"))
     };
     let looped =
         |entry: &Entry<'a>| entry.name() == Some("for") && !is_name(entry.value.text().unwrap_or("x"));
-    let own = |entry: &Entry<'a>| entry.name().is_some_and(|name| context.dialect.is_own(name));
+    let own = |entry: &Entry<'a>| entry.is(|name| context.dialect.is_own(name));
     list.iter().all(|entry| own(entry) && !nested(entry) && !looped(entry))
         && !(get(list, &["if"]).is_some() && choices::condition_beside(context, list).is_some()
             || operations::has_pair(context, list)

@@ -22,8 +22,7 @@ fn bad_step(span: Span, message: &str, expected: &str, found: &str, help: &str) 
 
 /// A shell command, or an action of a build.
 pub(super) fn command<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let is_arguments =
-        |entry: &Entry<'a>| entry.name().is_some_and(|name| at.dialect.meaning(name, &[Key::Args]).is_some());
+    let is_arguments = |entry: &Entry<'a>| at.dialect.means(entry, &[Key::Args]);
     let arguments = list.iter().any(is_arguments);
     let (entry, action) = list.iter().find_map(|entry| {
         let (name, text) = (entry.name()?, entry.value.text()?);
@@ -76,8 +75,8 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let inside = entries(&entry.value);
     // `{"a": {"set": 3}}` binds what is set.
     let binds = |entry: &Entry<'a>| matches!(entry.name(), Some("set" | "value" | "="));
-    let is_operator = |entry: &Entry<'a>| entry.name().is_some_and(|name| operator::find(name).is_some());
-    let is_step = |entry: &Entry<'a>| entry.name().is_some_and(begins_step);
+    let is_operator = |entry: &Entry<'a>| entry.is(operator::is);
+    let is_step = |entry: &Entry<'a>| entry.is(begins_step);
     if at.named || !inside.iter().any(|entry| is_step(entry) || is_operator(entry) || binds(entry)) {
         return None;
     }
@@ -138,10 +137,8 @@ pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
 
 /// A loop without a bound whose body has a step's word.
 pub(super) fn unbounded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let is = |key: Key| {
-        list.iter().any(|entry| entry.name().is_some_and(|name| at.dialect.meaning(name, &[key]).is_some()))
-    };
-    let loops = list.iter().any(|entry| entry.name().is_some_and(is_unbounded));
+    let is = |key: Key| list.iter().any(|entry| at.dialect.means(entry, &[key]));
+    let loops = list.iter().any(|entry| entry.is(is_unbounded));
     if loops && is(Key::Yield) && !is(Key::For) { absent(at, list) } else { None }
 }
 

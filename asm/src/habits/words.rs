@@ -5,7 +5,7 @@
 use super::context::{Entries, Walk};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::step_forms::CONTINUE;
-use crate::dialect::{Dialect, Form, Key, Meant, STEPS, alike};
+use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike};
 use crate::document::{Entry, Kind, Node, Text, entries, rename, shown};
 use ilo_spec::error::Code;
 
@@ -118,16 +118,14 @@ pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
 
 /// The kind of step that a word of another language makes of a record.
 pub(super) fn kind_of_step(list: Entries<'_>) -> Option<&'static Form> {
-    let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
     let mut names = list.iter().filter_map(Entry::name).filter(|name| *name != "let");
-    let key = names.find_map(|name| key_of(name, &kinds))?;
-    STEPS.iter().find(|form| form.key == key)
+    let key = names.find_map(|name| key_of(name, &STEP_KEYS))?;
+    Form::of(key)
 }
 
 /// The kind of step that a word of another language makes of a record, where the word that is read otherwise
 /// only belongs to that: `foreach` beside `yield`, `when` beside `return`.
 pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Option<&'static Form> {
-    let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
     let mut names = list.iter().filter_map(Entry::name);
     let inner = names.clone().find(|name| dialect.meaning(name, &[form.key]).is_some())?;
     let is_unknown = |name: &str| {
@@ -135,12 +133,12 @@ pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Op
         !read.iter().any(|keys| dialect.meaning(name, keys).is_some())
     };
     names.find_map(|name| {
-        let key = key_of(name, &kinds).filter(|_| is_unknown(name))?;
+        let key = key_of(name, &STEP_KEYS).filter(|_| is_unknown(name))?;
         // What elsewhere names something is no step.
         if key_of(name, &crate::dialect::ALL) != Some(key) {
             return None;
         }
-        let outer = STEPS.iter().find(|outer| outer.key == key && outer.key != form.key)?;
+        let outer = Form::of(key).filter(|outer| outer.key != form.key)?;
         let holds = |keys| dialect.meaning(inner, keys).is_some();
         (holds(outer.needs) || holds(outer.takes)).then_some(outer)
     })

@@ -7,7 +7,7 @@ use crate::ast::{
     Unary,
 };
 use crate::dialect::operator::Makes;
-use crate::dialect::{Key, is_word};
+use crate::dialect::{Key, is_outcome, is_word};
 use crate::document::print::{Doc, Entry};
 use crate::matched::{matched_call, rollbacks};
 use crate::notation::Notation;
@@ -265,11 +265,7 @@ impl<'a> Printer<'_, 'a> {
     /// A value that is not taken for `{"ok": …}`.
     fn no_outcome(value: Doc<'a>) -> Doc<'a> {
         match &value {
-            Doc::Record(entries)
-                if entries.iter().any(|(key, _)| matches!(&**key, "ok" | "err" | "error")) =>
-            {
-                Doc::one("obj", value)
-            }
+            Doc::Record(entries) if entries.iter().any(|(key, _)| is_outcome(key)) => Doc::one("obj", value),
             _ => value,
         }
     }

@@ -127,8 +127,7 @@ impl<'a> StepReader<'_, 'a> {
     fn leaves(&self, step: &Step<'_, 'a>, handler: &Entry<'a>) -> bool {
         const WAYS: [Key; 4] = [Key::Return, Key::Ok, Key::Message, Key::Skip];
         let both = step.keyed.has(Key::Handler) && step.keyed.has(Key::Compensate);
-        let leaves =
-            |entry: &Entry<'a>| entry.name().is_some_and(|name| self.dialect.key(name, &WAYS).is_some());
+        let leaves = |entry: &Entry<'a>| self.dialect.names(entry, &WAYS);
         !both
             && match handler.value.kind {
                 Kind::Text(_) => true,

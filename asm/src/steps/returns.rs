@@ -7,7 +7,7 @@ use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::dialect::Key;
+use crate::dialect::{Key, is_outcome};
 use crate::document::fits_in_braces;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, shown};
@@ -103,7 +103,8 @@ impl<'a> StepReader<'_, 'a> {
             [only] => key(only).map(|key| (only, key)),
             _ => None,
         };
-        self.inexact |= found.is_none() && self.is_outcome(list);
+        // A success or failure in the words of some notation, or both.
+        self.inexact |= found.is_none() && list.len() <= 2 && list.iter().any(|entry| entry.is(is_outcome));
         match found {
             Some((only, Key::Ok)) => {
                 self.succeed(only);
@@ -120,12 +121,6 @@ impl<'a> StepReader<'_, 'a> {
                 self.push(StmtKind::Return(ReturnKind::Plain, value), whole(entry));
             }
         }
-    }
-
-    /// Whether a record may be a success or failure in the words of some notation, or both.
-    fn is_outcome(&self, list: &[Entry<'a>]) -> bool {
-        let is = |name: &str| self.dialect.meaning(name, &[Key::Ok, Key::Message]).is_some();
-        list.len() <= 2 && list.iter().any(|entry| entry.name().is_some_and(is))
     }
 
     /// Reports a plain value from a result function.

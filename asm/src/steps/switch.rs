@@ -5,7 +5,7 @@ use super::reader::StepReader;
 use super::step::{Step, Tail};
 use crate::ast::{Block, Control, Expr, If, ReturnKind, StmtKind};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{ARM, Key};
+use crate::dialect::{ARM, Key, is_outcome};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use crate::span::Span;
@@ -184,7 +184,7 @@ impl<'a> StepReader<'_, 'a> {
 
 /// Whether a `return` holds `ok` or a failure.
 fn is_result_form(entry: &Entry<'_>) -> bool {
-    matches!(entries(&entry.value), [only] if matches!(only.name(), Some("ok" | "error" | "err")))
+    matches!(entries(&entry.value), [only] if only.is(is_outcome))
 }
 
 /// Whether no path reaches the end of a block, judged by its last statement.
