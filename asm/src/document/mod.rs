@@ -11,6 +11,7 @@ pub(crate) mod replacement;
 pub(crate) mod tests;
 pub(crate) mod yaml;
 
+use crate::ast::Literal;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::span::Span;
 use crate::text::shorten;
@@ -152,14 +153,26 @@ impl<'a> Key<'a> {
         match node.kind {
             Kind::Null => Key::Null,
             Kind::Bool(bool) => Key::Bool(bool),
-            Kind::Number(Number::Int(int)) => Key::Int(int),
-            Kind::Number(Number::Double(double)) => Key::double(double),
+            Kind::Number(number) => Key::number(number),
             Kind::Text(text) => Key::Text(text.text),
             Kind::List(_) | Kind::Record(_) => Key::None,
         }
     }
 
-    fn double(double: f64) -> Key<'a> {
+    pub(crate) fn of_literal(literal: Literal<'a>) -> Key<'a> {
+        match literal {
+            Literal::Nil => Key::Null,
+            Literal::Bool(bool) => Key::Bool(bool),
+            Literal::Number(number) => Key::number(number),
+            Literal::Text(text) => Key::Text(text),
+        }
+    }
+
+    fn number(number: Number) -> Key<'a> {
+        let double = match number {
+            Number::Int(int) => return Key::Int(int),
+            Number::Double(double) => double,
+        };
         // Only the integer that is exactly this double is written so.
         match format!("{double:.0}").parse() {
             Ok(int) if double.fract() == 0.0 => Key::Int(int),
