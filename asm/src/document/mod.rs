@@ -12,7 +12,7 @@ pub(crate) mod tests;
 pub(crate) mod yaml;
 
 use crate::ast::Literal;
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::span::Span;
 use crate::text::shorten;
 use hashbrown::HashMap;
@@ -85,6 +85,11 @@ pub enum Style {
 }
 
 impl<'a> Node<'a> {
+    /// A text that the source does not have so.
+    pub(crate) fn of_text(text: &'a str, span: Span) -> Node<'a> {
+        Node { kind: Kind::Text(Text { text, style: Style::Double, start: None }), span }
+    }
+
     /// The text, where it is one.
     pub fn text(&self) -> Option<&'a str> {
         match self.kind {
@@ -259,12 +264,18 @@ pub(crate) fn entries<'a>(node: &Node<'a>) -> &'a [Entry<'a>] {
 /// The fix that writes another word for a text, quotes left as they are.
 pub(crate) fn rename(node: &Node<'_>, word: &str) -> Option<Fix> {
     match node.kind {
-        Kind::Text(Text { start: Some(_), text, .. }) => Some(Fix {
-            title: format!("write `{word}`"),
-            edits: vec![Edit { span: node.part(0..text.len()), text: word.to_owned() }],
-        }),
+        Kind::Text(Text { start: Some(_), text, .. }) => {
+            Some(Fix::write(word, node.part(0..text.len()), word))
+        }
         _ => None,
     }
+}
+
+/// The diagnostic of a text in the place of which another word is written.
+pub(crate) fn misnamed(code: Code, node: &Node<'_>, message: impl Into<String>, word: &str) -> Diagnostic {
+    Diagnostic::new(code, node.span, message)
+        .expected(format!("`{word}`"), format!("`{}`", shown(node)))
+        .fix(rename(node, word))
 }
 
 /// Where a text's own bytes are, where they are in the source as they read; else all of it.

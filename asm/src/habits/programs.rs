@@ -74,14 +74,12 @@ fn inside<'a>(whole: &Node<'a>, dialect: Dialect, source: &str) -> Option<(Vec<N
         Diagnostic::new(Code::BadShape, only.key.span, "a program may be inside a list and nothing else")
             .expected(dialect.program_form(), format!("it under {found}"));
     let text = source.get(only.value.span.range()).filter(|_| !dialect.is_yaml());
-    let wrong = match text {
-        Some(text) => {
-            let edits = vec![Edit { span: whole.span, text: text.to_owned() }];
-            wrong.fix(Fix { title: format!("remove {found} around it"), edits })
-        }
-        None => wrong.help(format!("remove {found}, and move what is below it to the left")),
-    };
-    Some((inner, wrong))
+    let fix = text.map(|text| Fix {
+        title: format!("remove {found} around it"),
+        edits: vec![Edit::new(whole.span, text)],
+    });
+    let help = format!("remove {found}, and move what is below it to the left");
+    Some((inner, wrong.fix_or_help(fix, help)))
 }
 
 /// What is wrong with a state machine or the workflow of a build in the place of a program.

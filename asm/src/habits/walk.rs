@@ -4,7 +4,7 @@
 //! It finds steps and values only by the table of step forms in `dialect`. It leaves everything else
 //! unchanged.
 
-use super::context::{At, Context, Entries, Walk};
+use super::context::{At, Context, Entries, Walk, rebuilt};
 use super::names::Names;
 use super::unsupported_steps;
 use super::words::{key_of, kind_of_step, outer_kind};
@@ -93,50 +93,36 @@ impl<'a> Walk<'_, 'a> {
 
     fn list_of_steps(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         let Kind::List(list) = node.kind else { return None };
-        let mut new: Option<Vec<Node<'a>>> = None;
-        for (at, item) in list.iter().enumerate() {
+        let new = rebuilt(list, |at, item| {
             let last = at + 1 == list.len();
-            match self.step(item, if last { tail } else { Tail::Drop }, None) {
-                Some(Node { kind: Kind::List(several), .. }) => {
-                    new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec())
-                        .extend_from_slice(several);
-                }
-                Some(step) => {
-                    new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec()).push(step);
-                }
-                None => new.iter_mut().for_each(|new| new.push(*item)),
+            match self.step(item, if last { tail } else { Tail::Drop }, None)? {
+                Node { kind: Kind::List(several), .. } => Some(several.to_vec()),
+                step => Some(vec![step]),
             }
-        }
-        Some(Node { kind: Kind::List(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+        })?;
+        Some(self.list_at(&new, node))
     }
 
     /// Steps under their names, in YAML.
     fn named_steps(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         let list = entries(node);
-        let mut new: Option<Vec<Entry<'a>>> = None;
-        for (at, entry) in list.iter().enumerate() {
+        let new = rebuilt(list, |at, entry| {
             if is_continue(entry.name(), &entry.value) {
                 self.named_continue(entry);
-                new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec());
-                continue;
+                return Some(Vec::new());
             }
             let tail = if at + 1 == list.len() { tail } else { Tail::Drop };
-            let step = self.step(&entry.value, tail, Some(&entry.key));
-            let Some(step) = step else {
-                new.iter_mut().for_each(|new| new.push(*entry));
-                continue;
-            };
-            let new = new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec());
-            match step.kind {
+            let step = self.step(&entry.value, tail, Some(&entry.key))?;
+            Some(match step.kind {
                 Kind::List(several) if !matches!(entry.value.kind, Kind::List(_)) => {
                     // Each under the name that it binds.
                     let key = |step: &Node<'a>| entries(step).first().map_or(entry.key, |named| named.value);
-                    new.extend(several.iter().map(|step| Entry { key: key(step), value: *step }));
+                    several.iter().map(|step| Entry { key: key(step), value: *step }).collect()
                 }
-                _ => new.push(Entry { key: entry.key, value: step }),
-            }
-        }
-        Some(Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+                _ => vec![Entry { key: entry.key, value: step }],
+            })
+        })?;
+        Some(self.record_at(&new, node))
     }
 
     /// The content of `then`, `else` and the body of a loop: steps, or a value where one is wanted.

@@ -177,7 +177,7 @@ impl<'a> Printer<'_, 'a> {
             }
             StmtKind::Break => out.push(Step::of(None, "stop", vec![self.breaks()])),
             StmtKind::Undo(call) => {
-                let entries = vec![self.compensate(&[*call])];
+                let entries = self.compensate(&[*call]).into_iter().collect();
                 out.push(Step::of(None, "undo", entries));
             }
             StmtKind::Rollback(_) => {
@@ -275,10 +275,10 @@ impl<'a> Printer<'_, 'a> {
         (self.words.word(Key::Break).into(), Doc::Bool(true))
     }
 
-    /// `compensate` with its calls.
-    pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Entry<'a> {
-        let calls = calls.iter().map(|call| Doc::Record(self.call(call))).collect();
-        ("compensate".into(), Doc::List(calls))
+    /// `compensate` with its calls, where there are some.
+    pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Option<Entry<'a>> {
+        let calls: Vec<Doc<'a>> = calls.iter().map(|call| Doc::Record(self.call(call))).collect();
+        (!calls.is_empty()).then(|| ("compensate".into(), Doc::List(calls)))
     }
 
     /// `rollback` with its calls, in the order in which they run: the last one that is registered runs first.
@@ -395,7 +395,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// IF whose branch leaves the function or a loop.
     fn guard(&mut self, condition: &Expr<'a>, exit: &Exit<'a>) -> Vec<Entry<'a>> {
-        let compensate = (!exit.calls.is_empty()).then(|| self.compensate(&exit.calls));
+        let compensate = self.compensate(&exit.calls);
         let returns = match &exit.returns {
             Some((kind, value)) => self.returns(*kind, value),
             None => vec![self.breaks()],

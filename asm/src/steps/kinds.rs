@@ -3,8 +3,9 @@
 use super::entries::Keyed;
 use super::reader::StepReader;
 use super::step::{Item, Tail};
+use crate::dialect::document_names::names_bound_in;
 use crate::dialect::{Form, Key, PARTS, RESULT, STEP_KEYS, STEPS, form_of, is_operation, second_form};
-use crate::document::{Entry, Kind, Node};
+use crate::document::{Entry, Node};
 use crate::document::{entries, first_of, shown};
 use crate::span::Span;
 
@@ -84,7 +85,8 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(name) = item.name.and_then(Node::text) {
             self.scope.lose(name);
         }
-        self.lose_inside(item.node);
+        // References to what is bound in it are not reported.
+        names_bound_in(item.node, |name| self.scope.lose(name));
         if list.iter().any(|entry| entry.name() == Some("<<")) {
             // Reported by the reader of YAML.
             return None;
@@ -106,23 +108,6 @@ impl<'a> StepReader<'_, 'a> {
             None => self.no_step(item.node),
         }
         None
-    }
-
-    /// Marks every name that is bound in what could not be read as lost, so that references to it are not
-    /// reported.
-    fn lose_inside(&mut self, node: &Node<'a>) {
-        let mut rest = vec![*node];
-        while let Some(node) = rest.pop() {
-            if let Kind::List(items) = node.kind {
-                rest.extend_from_slice(items);
-            }
-            for entry in entries(&node) {
-                if let (Some("let"), Some(name)) = (entry.name(), entry.value.text()) {
-                    self.scope.lose(name);
-                }
-                rest.push(entry.value);
-            }
-        }
     }
 
     fn no_step(&mut self, node: &Node<'a>) {

@@ -27,7 +27,7 @@ const fn opener(record: bool) -> &'static str {
 }
 
 fn insert(title: &str, at: u32, text: &str) -> Fix {
-    Fix { title: title.to_owned(), edits: vec![Edit { span: Span::at(at), text: text.to_owned() }] }
+    Fix { title: title.to_owned(), edits: vec![Edit::insert(at, text)] }
 }
 
 impl Reader<'_, '_> {
@@ -68,10 +68,8 @@ impl Reader<'_, '_> {
         let (from, to) = (self.last - 1, offset(start + 1));
         let place = self.here();
         self.report(Code::BadJson, || {
-            let fix = Fix {
-                title: "write one text".to_owned(),
-                edits: vec![Edit { span: Span::new(from, to), text: String::new() }],
-            };
+            let edits = vec![Edit::new(Span::new(from, to), "")];
+            let fix = Fix { title: "write one text".to_owned(), edits };
             Diagnostic::new(Code::BadJson, place, "JSON joins no texts: a text holds its values")
                 .expected("one text, such as `\"Hello, $name\"`", "`+`")
                 .fix(fix)

@@ -8,9 +8,9 @@ use crate::dialect::infix::{Infix, InfixKind, arithmetic, call, is_text, operato
 use crate::dialect::operator::{self, Form, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reader_habits::Place;
-use crate::dialect::reference::{Reference, Root, Step, bare, bracketed, is_file};
+use crate::dialect::reference::{Reference, Root, Step, bare_text, bracketed, is_file};
 use crate::dialect::template::{Look, LookAlike, Part, Template};
-use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{Entry, Kind, Node, Text};
 use crate::document::{inner, rename};
 use crate::span::Span;
 use crate::text::shorten;
@@ -246,8 +246,7 @@ impl<'a> Lints<'_, '_, 'a> {
             return false;
         }
         let text = text.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-        let kind = Kind::Text(Text { text: self.at.arena.alloc_str(text), style: Style::Block, start: None });
-        let reference = bare(&Node { kind, span: Span::at(0) }, self.at.arena);
+        let reference = bare_text(text, Span::at(0), self.at.arena);
         reference.is_some_and(|reference| self.at.names.resolve(&reference).is_some())
     }
 
@@ -289,12 +288,8 @@ impl<'a> Lints<'_, '_, 'a> {
         }
         let text = node.text().unwrap_or("");
         // As `jq` has it, with a dot before.
-        let kind = Kind::Text(Text {
-            text: text.strip_prefix('.').unwrap_or(text),
-            style: Style::Block,
-            start: None,
-        });
-        let Some(reference) = bare(&Node { kind, span: node.span }, self.at.arena) else { return };
+        let plain = text.strip_prefix('.').unwrap_or(text);
+        let Some(reference) = bare_text(plain, node.span, self.at.arena) else { return };
         let file = is_file(text);
         if !alone && (file || reference.path.is_empty()) {
             return;
@@ -302,13 +297,13 @@ impl<'a> Lints<'_, '_, 'a> {
         let Some(meant) = self.at.names.resolve(&reference) else { return };
         let fixed = self.at.dialect.own_form(&meant, false);
         let shown = shorten(text);
-        let mut warning = Diagnostic::new(
+        let warning = Diagnostic::new(
             Code::TextReference,
             crate::document::inner(node),
             format!("`{shown}` is text here: a reference begins with `$`"),
         )
-        .expected(format!("`{fixed}` for the value"), format!("`{shown}`"));
-        warning.fix = rename(node, &fixed);
+        .expected(format!("`{fixed}` for the value"), format!("`{shown}`"))
+        .fix(rename(node, &fixed));
         self.suspect(node.span, warning);
     }
 
