@@ -12,7 +12,9 @@ pub(crate) mod tests;
 pub(crate) mod yaml;
 
 use crate::ast::Literal;
+use crate::diagnostic::whole_source::{enveloped, too_large};
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
+use crate::source::{Limits, envelope};
 use crate::span::Span;
 use crate::text::shorten;
 use hashbrown::HashMap;
@@ -372,10 +374,19 @@ fn number_meant(text: &str) -> Option<String> {
 }
 
 /// The part of a source that is its program, without a byte order mark and what is around it, which is
-/// reported.
-pub(crate) fn inside(source: &str, what: &str, diagnostics: &mut Diagnostics) -> (usize, usize) {
+/// reported; `None` where it is too large.
+fn inside(
+    source: &str,
+    what: &str,
+    options: &Limits,
+    diagnostics: &mut Diagnostics,
+) -> Option<(usize, usize)> {
+    if let Some(most) = options.exceeded_by(source) {
+        diagnostics.push(too_large(source, most));
+        return None;
+    }
     let start = if source.starts_with('\u{feff}') { 3 } else { 0 };
-    let Some(found) = crate::source::envelope(source) else { return (start, source.len()) };
-    diagnostics.push(crate::diagnostic::whole_source::enveloped(source, &found, what));
-    (found.before.end as usize, found.after.map_or(source.len(), |after| after.start as usize))
+    let Some(found) = envelope(source) else { return Some((start, source.len())) };
+    diagnostics.push(enveloped(source, &found, what));
+    Some((found.before.end as usize, found.after.map_or(source.len(), |after| after.start as usize)))
 }
