@@ -2,6 +2,7 @@
 
 import { keymap } from "@codemirror/view";
 import { Prec } from "@codemirror/state";
+import { assistance } from "./assist.js";
 import { Engine, EngineError } from "./client.js";
 import type { Diagnostic, Notation } from "./core.js";
 import { byId, setText, tabs, toast } from "./dom.js";
@@ -52,7 +53,12 @@ class Page {
             ]),
         );
         const changed = () => this.changed();
-        this.source = new Editor(byId("source"), { label: "Program", onChange: changed, onRefused: refused, more: programExtensions(keys) });
+        const knows = {
+            complete: (source: string, at: number) => this.engine.ask("complete", { source, tools: this.tools.text, at }),
+            hover: (source: string, at: number) => this.engine.ask("hover", { source, tools: this.tools.text, at }),
+        };
+        const more = [assistance(knows, () => toast("Nothing is known of the word at the cursor.")), programExtensions(keys)];
+        this.source = new Editor(byId("source"), { label: "Program", onChange: changed, onRefused: refused, more });
         const json = { language: "json" as const, onChange: changed, onRefused: refused, more: keys };
         this.tools = new Editor(byId("tools-editor"), { ...json, label: "Tools file with mocks, JSON" });
         this.inputs = new Editor(byId("inputs-editor"), { ...json, label: "Inputs, JSON" });

@@ -1,6 +1,6 @@
 // What the page and the worker say to each other. All of it is plain data.
 
-import type { Diagnostic, Notation } from "./core.js";
+import type { Completion, Diagnostic, Hover, Notation } from "./core.js";
 
 /** A function of the program: the names and types of its inputs. */
 export interface FunctionInputs {
@@ -39,6 +39,8 @@ export interface Requests {
     convert: { takes: { source: string; to: Notation }; gives: string | null };
     graph: { takes: { source: string }; gives: string | null };
     listing: { takes: { source: string; tools: string }; gives: string | null };
+    complete: { takes: { source: string; tools: string; at: number }; gives: readonly Completion[] };
+    hover: { takes: { source: string; tools: string; at: number }; gives: Hover | null };
     explain: { takes: { code: string }; gives: string };
     start: { takes: Start; gives: null };
     answer: { takes: { key: number; ok: boolean; json: string }; gives: string | null };

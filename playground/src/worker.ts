@@ -34,6 +34,8 @@ const handlers: Handlers = {
             using program = core.build(source, withTools(tools).options);
             return program.disassemble();
         }),
+    complete: ({ source, tools, at }) => core.complete(source, at, withTools(tools).options),
+    hover: ({ source, tools, at }) => core.hover(source, at, withTools(tools).options) ?? null,
     explain: ({ code }) => core.explain(code),
     start: (start) => {
         runner.start(start);

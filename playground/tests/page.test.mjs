@@ -86,6 +86,73 @@ describe("problems", () => {
     });
 });
 
+
+describe("help at the cursor", () => {
+    const tooltip = (page) => page.locator("#source .cm-about");
+    onPage("offers the tools that may be called, and writes the chosen one", async (page) => {
+        await page.click("#tab-tools");
+        await type(page, "#tools-editor", TOOLS);
+        await type(page, "#source", WRONG.replace("call: get-usr", "call: "));
+        await page.keyboard.press("Control+Home");
+        for (let line = 0; line < 7; line++) await page.keyboard.press("ArrowDown");
+        await page.keyboard.press("End");
+        await page.keyboard.type("get");
+        const list = page.locator("#source .cm-tooltip-autocomplete");
+        await list.waitFor();
+        assert.match(await list.innerText(), /^get-user/);
+        // The list takes keys only once it has been there for a moment.
+        await page.waitForTimeout(150);
+        await page.keyboard.press("Enter");
+        await verdict(page, "no problems");
+        assert.match(await textOf(page, "#source"), /call: get-user\n/);
+        assert.equal(await list.count(), 0);
+    });
+    onPage("is given on request, and Escape puts it away", async (page) => {
+        await page.locator("#source .cm-content").focus();
+        await page.keyboard.press("Control+End");
+        await page.keyboard.press("Control+Space");
+        await page.locator("#source .cm-tooltip-autocomplete").waitFor();
+        await page.keyboard.press("Escape");
+        await page.locator("#source .cm-tooltip-autocomplete").waitFor({ state: "detached" });
+    });
+    onPage("says what a word means, to the pointer and to the keyboard", async (page) => {
+        await page.click("#tab-tools");
+        await type(page, "#tools-editor", `{"get-user": {"description": "Looks up <b>one</b> user.", "mock": [{"returns": {}}]}}`);
+        await type(page, "#source", WRONG.replace("get-usr", "get-user"));
+        await checked(page);
+        await page.locator("#source .cm-line", { hasText: "call: get-user" }).hover({ position: { x: 100, y: 8 } });
+        await tooltip(page).waitFor();
+        // What a tools file says is text.
+        assert.match(await tooltip(page).innerText(), /get-user.*\n+Looks up <b>one<\/b> user\./);
+        await page.mouse.move(900, 600);
+        await tooltip(page).waitFor({ state: "detached" });
+        await page.locator("#source .cm-line", { hasText: "call: get-user" }).click({ position: { x: 100, y: 8 } });
+        await page.keyboard.press("Control+i");
+        await tooltip(page).waitFor();
+        await page.keyboard.press("Escape");
+        await tooltip(page).waitFor({ state: "detached" });
+        await type(page, "#source", "# a comment");
+        await page.keyboard.press("Control+i");
+        await page.locator("#toast").waitFor();
+    });
+});
+
+describe("a long program", () => {
+    onPage("scrolls within its panel, by the wheel and with the cursor", async (page) => {
+        await type(page, "#source", `; fn f() -> number\n${"LET 1 LIT 1 1\n".repeat(300)}RET REF 1`);
+        const scroller = page.locator("#source .cm-scroller");
+        const [all, shown] = await scroller.evaluate((one) => [one.scrollHeight, one.clientHeight]);
+        assert.ok(shown < 500 && all > 3000, `${all} ${shown}`);
+        const heading = await page.locator("#verdict").boundingBox();
+        assert.ok(heading !== null && heading.y > 0 && heading.y < 100, JSON.stringify(heading));
+        await page.keyboard.press("Control+Home");
+        await page.waitForFunction(() => document.querySelector("#source .cm-scroller").scrollTop < 20);
+        await scroller.hover();
+        await page.mouse.wheel(0, 600);
+        await page.waitForFunction(() => document.querySelector("#source .cm-scroller").scrollTop > 300);
+    });
+});
+
 describe("views", () => {
     onPage("all five notations, one of which becomes the program", async (page) => {
         await example(page, "An order with a discount");

@@ -12,8 +12,13 @@ struct CompileError {
     diagnostics: Vec<Finding>,
 }
 
+/// The units of a JavaScript text.
+pub(crate) fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
 fn listed(source: &str, diagnostics: &Diagnostics) -> Vec<Finding> {
-    findings(source, diagnostics, |text| text.encode_utf16().count())
+    findings(source, diagnostics, units)
 }
 
 /// All diagnostics of a source, as a list.

@@ -7,6 +7,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `source`, `diagnostic` | work on sources; diagnostics |
+//! | `editing` | hover texts and completions for editors |
 //! | `program`, `tools` | programs, their plans, starting them; signatures and policies of tools |
 //! | `run`, `outcome` | runs step by step, and how they end |
 //! | `drive` | runs over tools |
@@ -18,6 +19,7 @@
 
 mod diagnostic;
 mod drive;
+mod editing;
 mod given;
 mod outcome;
 mod program;

@@ -16,7 +16,12 @@ fn notation(name: &str) -> Result<Notation, String> {
     name.parse().map_err(|error: String| out_of_range(&error))
 }
 
-fn work<'s>(source: &'s str, tools: &'s Catalogue, from: Option<String>) -> Result<Work<'s>, String> {
+/// A source with what it is read by.
+pub(crate) fn work<'s>(
+    source: &'s str,
+    tools: &'s Catalogue,
+    from: Option<String>,
+) -> Result<Work<'s>, String> {
     let from = from.map(|name| notation(&name)).transpose()?;
     Ok(Work { tools: tools.known(), ..Work::new(source, from, &WORDS) })
 }

@@ -7,6 +7,6 @@ export { Json } from "./json.js";
 export { Program, build, load, resume, type BuildOptions, type Decision, type InStore, type Inputs, type ResumeOptions, type StartOptions } from "./program.js";
 export type { RunOptions } from "./loop.js";
 export type { Run } from "./run.js";
-export { card, check, convert, detect, explain, fix, format, graph, type CheckOptions, type SourceOptions } from "./source.js";
+export { card, check, complete, convert, detect, explain, fix, format, graph, hover, type CheckOptions, type SourceOptions } from "./source.js";
 export { Tools, type GivenTools } from "./tools.js";
 export * from "./types.js";

@@ -2,7 +2,7 @@
 
 import { call } from "./core.js";
 import { withCatalogue, type GivenTools } from "./tools.js";
-import type { Diagnostic, Notation } from "./types.js";
+import type { Completion, Diagnostic, Hover, Notation } from "./types.js";
 
 export interface SourceOptions {
     /** The notation of the source; found out where it is not given. */
@@ -24,6 +24,19 @@ export function check(source: string, options: CheckOptions = {}): Diagnostic[] 
 export function fix(source: string, options: CheckOptions = {}): { source: string; fixed: number; left: Diagnostic[] } {
     const { notation } = options;
     return withCatalogue(options.tools, (tools) => JSON.parse(call((module) => module.fix(source, tools, notation))));
+}
+
+/** What is known of the word at an index of the source, for an editor. */
+export function hover(source: string, index: number, options: CheckOptions = {}): Hover | undefined {
+    const { notation } = options;
+    const found = withCatalogue(options.tools, (tools) => call((module) => module.hover(source, tools, notation, index)));
+    return found === undefined ? undefined : JSON.parse(found);
+}
+
+/** What may be written at an index of the source, the likeliest first, for an editor. */
+export function complete(source: string, index: number, options: CheckOptions = {}): Completion[] {
+    const { notation } = options;
+    return withCatalogue(options.tools, (tools) => JSON.parse(call((module) => module.complete(source, tools, notation, index))));
 }
 
 /** The source in another notation; throws `CompileError`. */

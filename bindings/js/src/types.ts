@@ -204,3 +204,29 @@ export interface ToolDefinition<Input = any> {
     /** Whether arguments and answers are compared with the schemas during the run; default true. */
     validate?: boolean;
 }
+
+/** A text about the word at a place of a source, as Markdown. Offsets are indexes of the source. */
+export interface Hover {
+    start: number;
+    end: number;
+    text: string;
+}
+
+/** A text that may be written in place of a part of a source. */
+export interface Completion {
+    /** What a list shows. */
+    label: string;
+    kind: "word" | "tool" | "argument" | "field" | "slot" | "type";
+    /** What is written between `start` and `end`. */
+    text: string;
+    start: number;
+    end: number;
+    /** The text with which what is typed is compared. */
+    filter: string;
+    /** A type or signature; may be empty. */
+    detail: string;
+    /** What it is for; may be empty. */
+    about: string;
+    /** An edit elsewhere that belongs to it, such as the entry of a registry. */
+    also?: { start: number; end: number; text: string };
+}

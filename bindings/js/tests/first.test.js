@@ -82,3 +82,26 @@ test("sources are checked, fixed, converted, laid out and drawn", () => {
     assert.match(ilo.explain("unknown-tool"), /tool/);
     assert.throws(() => ilo.explain("unknown-tol"), /did you mean `unknown-tool`/);
 });
+
+test("an editor gets what a word means and what may be written, at indexes of JavaScript texts", () => {
+    const known = new ilo.Tools({
+        get_user: { description: "Looks up a user.", schema: { type: "object", properties: { id: { type: "string" } } }, execute: () => null },
+    });
+    // Beyond the first 65,536 characters, one is two units long.
+    const source = '; fn f() -> any\n; Tools: 0=get_user\nLET 0 LIT 0 "\u{1f600}\u{1f600}"\nRET CALL 0 0';
+    const at = source.indexOf("CALL 0") + 5;
+    const found = ilo.hover(source, at, { tools: known });
+    assert.deepEqual([found.start, found.end], [at, at + 1]);
+    assert.match(found.text, /get_user\(id\?: text\)[^]*Looks up a user\./);
+    assert.equal(ilo.hover("", 0), undefined);
+    assert.equal(ilo.hover(source, 1e6), ilo.hover(source, source.length));
+
+    const begun = source.slice(0, source.indexOf("CALL"));
+    const offered = ilo.complete(begun, begun.length, { tools: known });
+    const call = offered.find((one) => one.text.startsWith("CALL"));
+    assert.deepEqual([call.kind, call.start, call.end], ["word", begun.length, begun.length]);
+    const document = '{"function": "f", "output": "any", "steps": [{"let": "u", "call": "get", "args": {}}]}';
+    const tools = ilo.complete(document, document.indexOf('get"') + 3, { tools: known });
+    assert.deepEqual(tools.map((one) => [one.kind, one.text]), [["tool", "get_user"]]);
+    assert.throws(() => ilo.complete(document, 0, { notation: "html" }), RangeError);
+});

@@ -81,5 +81,9 @@ test("sources that are garbage, deep or long end with findings", () => {
         assert.doesNotThrow(() => ilo.fix(bad));
         assert.throws(() => ilo.format(bad), ilo.IloError);
         ilo.detect(bad);
+        for (const at of [0, bad.length >> 1, bad.length]) {
+            ilo.hover(bad, at);
+            ilo.complete(bad, at);
+        }
     }
 });

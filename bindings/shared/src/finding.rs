@@ -78,14 +78,20 @@ pub struct Related {
 }
 
 /// Offsets in bytes to those of the language; offsets that ascend cost no more than the source.
-struct Offsets<'s> {
+#[derive(Debug)]
+pub struct Offsets<'s> {
     source: &'s str,
     count: Count,
     plain: bool,
     last: (usize, usize),
 }
 
-impl Offsets<'_> {
+impl<'s> Offsets<'s> {
+    /// Those of a source.
+    pub fn new(source: &'s str, count: Count) -> Offsets<'s> {
+        Offsets { source, count, plain: source.is_ascii(), last: (0, 0) }
+    }
+
     fn at(&mut self, offset: u32) -> usize {
         let offset = (offset as usize).min(self.source.len());
         if self.plain {
@@ -97,7 +103,8 @@ impl Offsets<'_> {
         self.last.1
     }
 
-    fn of(&mut self, span: Span) -> (usize, usize) {
+    /// The start and the end of a part of it.
+    pub fn of(&mut self, span: Span) -> (usize, usize) {
         (self.at(span.start), self.at(span.end))
     }
 }
@@ -105,7 +112,7 @@ impl Offsets<'_> {
 /// All diagnostics of a source, with offsets in units that `count` counts.
 pub fn findings(source: &str, diagnostics: &Diagnostics, count: Count) -> Vec<Finding> {
     let lines = Lines::new(source);
-    let mut offsets = Offsets { source, count, plain: source.is_ascii(), last: (0, 0) };
+    let mut offsets = Offsets::new(source, count);
     diagnostics.as_slice().iter().map(|found| finding(found, &lines, &mut offsets)).collect()
 }
 

@@ -37,7 +37,8 @@ impl<'s> Work<'s> {
         Work { source, from, setting: words.notation, tools: None, strip: false }
     }
 
-    fn options(&self) -> Options<'_> {
+    /// The options with which it is read.
+    pub fn options(&self) -> Options<'_> {
         let catalog = self.tools.map(|tools| &tools.catalog);
         let notation_setting = Some(self.setting);
         Options { from: self.from, notation_setting, catalog, strip: self.strip, ..Options::default() }
