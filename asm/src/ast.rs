@@ -501,70 +501,64 @@ impl Literal<'_> {
     }
 }
 
-/// An operator of one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the text instruction of that name")]
-pub enum Unary {
-    Not,
-    Len,
-}
-
-/// An operator of two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the text instruction of that name")]
-pub enum Binary {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Mod,
-    Eq,
-    Neq,
-    Gt,
-    Gte,
-    Lt,
-    Lte,
-    And,
-    Or,
-    Concat,
-    Append,
-    At,
-    /// HAS with an expression that gives the name.
-    HasName,
-}
-
-impl Unary {
-    /// The instruction.
-    pub const fn word(self) -> Word {
-        match self {
-            Unary::Not => Word::Not,
-            Unary::Len => Word::Len,
+/// An enum of operators, each with its instruction.
+macro_rules! operators {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $operator:ident $word:ident;)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "each is the text instruction of that name")]
+        pub enum $name {
+            $($(#[$doc])* $operator,)*
         }
+
+        impl $name {
+            /// The instruction.
+            pub const fn word(self) -> Word {
+                match self {
+                    $($name::$operator => Word::$word,)*
+                }
+            }
+
+            /// The operator that an instruction is.
+            pub(crate) const fn of_word(word: Word) -> Option<$name> {
+                match word {
+                    $(Word::$word => Some($name::$operator),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+operators! {
+    /// An operator of one operand.
+    Unary {
+        Not Not;
+        Len Len;
     }
 }
 
-impl Binary {
-    /// The instruction.
-    pub const fn word(self) -> Word {
-        match self {
-            Binary::Add => Word::Add,
-            Binary::Sub => Word::Sub,
-            Binary::Mul => Word::Mul,
-            Binary::Div => Word::Div,
-            Binary::Mod => Word::Mod,
-            Binary::Eq => Word::Eq,
-            Binary::Neq => Word::Neq,
-            Binary::Gt => Word::Gt,
-            Binary::Gte => Word::Gte,
-            Binary::Lt => Word::Lt,
-            Binary::Lte => Word::Lte,
-            Binary::And => Word::And,
-            Binary::Or => Word::Or,
-            Binary::Concat => Word::Concat,
-            Binary::Append => Word::Append,
-            Binary::At => Word::At,
-            Binary::HasName => Word::Has,
-        }
+operators! {
+    /// An operator of two operands.
+    Binary {
+        Add Add;
+        Sub Sub;
+        Mul Mul;
+        Div Div;
+        Mod Mod;
+        Eq Eq;
+        Neq Neq;
+        Gt Gt;
+        Gte Gte;
+        Lt Lt;
+        Lte Lte;
+        And And;
+        Or Or;
+        Concat Concat;
+        Append Append;
+        At At;
+        /// HAS with an expression that gives the name.
+        HasName Has;
     }
 }
 

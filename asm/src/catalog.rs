@@ -7,13 +7,13 @@
 
 mod listing;
 mod name;
-mod passed_over;
 mod reading;
 mod shape;
 mod signature;
 #[cfg(test)]
 mod tests;
 mod tools_file;
+mod unchecked_keywords;
 
 pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,
@@ -127,12 +127,12 @@ impl Tool {
         Shape::new(shapes, shapes.output)
     }
 
-    /// The keywords of its schemas that bind values and that nothing looks at, in alphabetical order.
-    pub fn passed_over(&self) -> Vec<&'static str> {
+    /// The keywords of its schemas that restrict values and that no check looks at, in alphabetical order.
+    pub fn unchecked_keywords(&self) -> Vec<&'static str> {
         let (input, output) = self.schemas.schemas();
         let mut found = std::collections::BTreeSet::new();
         for schema in [input.as_deref(), output.as_deref()].into_iter().flatten() {
-            passed_over::passed_over(schema, &mut found);
+            unchecked_keywords::unchecked_keywords(schema, &mut found);
         }
         found.into_iter().collect()
     }

@@ -1,9 +1,9 @@
 //! Reads JSON Schemas into shapes.
 //!
-//! A schema is read into a [`Flat`]: what it says of one value, with its `$ref`, `allOf`, `anyOf` and `oneOf`
-//! taken in. The schemas of items and fields become nodes of their own, one for each place of the schema
-//! that is referred to, so that a circle of references ends. Work and size are bounded: what is beyond is
-//! unknown.
+//! A schema is read into a [`MergedSchema`]: everything that it says of one value, after its `$ref`, `allOf`,
+//! `anyOf` and `oneOf` are merged into it. The schemas of items and fields become nodes. Each place of a
+//! schema that is referred to becomes one node, so that circular references end. Work and size are limited;
+//! what exceeds the limits counts as unknown.
 
 use super::shape::{ANYTHING, Bound, ListedField, Node, NodeId, Record, Shapes, order};
 use core::cmp::Ordering;
@@ -108,7 +108,7 @@ impl<'s> Source<'s> {
         let mut parts = Vec::new();
         let mut deep = 0;
         for source in [self, other] {
-            let flat = match &source {
+            let merged = match &source {
                 Source::Several(several) if several.mode == mode => {
                     deep = deep.max(several.deep);
                     several.parts.as_slice()
@@ -119,7 +119,7 @@ impl<'s> Source<'s> {
                 }
                 Source::One(_) => core::slice::from_ref(&source),
             };
-            for part in flat {
+            for part in merged {
                 if !parts.contains(part) {
                     parts.push(part.clone());
                 }
@@ -146,16 +146,16 @@ enum Others {
     Allowed,
 }
 
-/// A field of a [`Flat`].
+/// A field of a [`MergedSchema`].
 #[derive(Clone)]
-struct FlatField<'s> {
+struct MergedField<'s> {
     name: &'s str,
     required: bool,
     source: Option<Source<'s>>,
 }
 
-/// What a schema says of one value.
-struct Flat<'s> {
+/// Everything that a schema says of one value.
+struct MergedSchema<'s> {
     kinds: Kinds,
     /// The kind is a record only because fields are listed.
     guessed: bool,
@@ -166,14 +166,14 @@ struct Flat<'s> {
     most: Option<Bound>,
     whole: bool,
     items: Option<Source<'s>>,
-    fields: Vec<FlatField<'s>>,
+    fields: Vec<MergedField<'s>>,
     others: Others,
     rest: Option<Source<'s>>,
 }
 
-impl<'s> Flat<'s> {
-    fn any(others: Others) -> Flat<'s> {
-        Flat {
+impl<'s> MergedSchema<'s> {
+    fn any(others: Others) -> MergedSchema<'s> {
+        MergedSchema {
             kinds: Kinds::ANY,
             guessed: false,
             texts: None,
@@ -196,7 +196,7 @@ impl<'s> Flat<'s> {
     }
 
     /// What fits both.
-    fn and(mut self, mut other: Flat<'s>) -> Flat<'s> {
+    fn and(mut self, mut other: MergedSchema<'s>) -> MergedSchema<'s> {
         match (self.guessed, other.guessed) {
             (true, false) if other.kinds.meets(Kinds::RECORD) => {
                 (self.kinds, self.guessed) = (other.kinds, other.kinds == Kinds::ANY);
@@ -242,7 +242,7 @@ impl<'s> Flat<'s> {
     }
 
     /// What fits one of them.
-    fn or(mut self, mut other: Flat<'s>) -> Flat<'s> {
+    fn or(mut self, mut other: MergedSchema<'s>) -> MergedSchema<'s> {
         if self.kinds.is_empty() {
             return other;
         }
@@ -312,9 +312,9 @@ impl<'s> Flat<'s> {
 
 /// The fields of records that are one or the other.
 fn joined<'s>(
-    (mut ours, a): (Vec<FlatField<'s>>, Others),
-    (mut theirs, b): (Vec<FlatField<'s>>, Others),
-) -> (Vec<FlatField<'s>>, Others) {
+    (mut ours, a): (Vec<MergedField<'s>>, Others),
+    (mut theirs, b): (Vec<MergedField<'s>>, Others),
+) -> (Vec<MergedField<'s>>, Others) {
     let open = |others| matches!(others, Others::Unsaid | Others::Allowed);
     let mut also = places(&theirs);
     for field in &mut ours {
@@ -330,7 +330,7 @@ fn joined<'s>(
             }
         }
     }
-    ours.extend(theirs.into_iter().filter(|field| also.contains_key(field.name)).map(|field| FlatField {
+    ours.extend(theirs.into_iter().filter(|field| also.contains_key(field.name)).map(|field| MergedField {
         required: false,
         source: field.source.filter(|_| !open(a)),
         ..field
@@ -343,7 +343,7 @@ fn joined<'s>(
     (ours, others)
 }
 
-fn places<'s>(fields: &[FlatField<'s>]) -> HashMap<&'s str, usize> {
+fn places<'s>(fields: &[MergedField<'s>]) -> HashMap<&'s str, usize> {
     fields.iter().enumerate().map(|(place, field)| (field.name, place)).collect()
 }
 
@@ -414,12 +414,12 @@ impl<'s, 'n> Reader<'s, 'n> {
         let id = self.node(Source::One(schema));
         let mut first = true;
         while let Some((id, source)) = self.open.pop_front() {
-            let mut flat = self.flat(&source, DEEPEST);
+            let mut merged = self.merged(&source, DEEPEST);
             if core::mem::take(&mut first) && listed {
-                let none = schema.get("properties").is_some() && flat.others == Others::Unsaid;
-                flat.others = if none { Others::Unlisted } else { flat.others };
+                let none = schema.get("properties").is_some() && merged.others == Others::Unsaid;
+                merged.others = if none { Others::Unlisted } else { merged.others };
             }
-            let node = self.finished(flat);
+            let node = self.finished(merged);
             if let Some(place) = self.nodes.get_mut(id as usize) {
                 *place = node;
             }
@@ -445,34 +445,34 @@ impl<'s, 'n> Reader<'s, 'n> {
         id
     }
 
-    fn finished(&mut self, flat: Flat<'s>) -> Node {
+    fn finished(&mut self, merged: MergedSchema<'s>) -> Node {
         // Where nothing fits, the schema is taken to mean something else.
-        if !flat.is_possible() {
+        if !merged.is_possible() {
             return Node::ANY;
         }
-        let is_closed = matches!(flat.others, Others::Refused | Others::Unlisted);
-        let listed =
-            flat.kinds.meets(Kinds::RECORD) && (is_closed || !flat.fields.is_empty() || flat.rest.is_some());
+        let is_closed = matches!(merged.others, Others::Refused | Others::Unlisted);
+        let listed = merged.kinds.meets(Kinds::RECORD)
+            && (is_closed || !merged.fields.is_empty() || merged.rest.is_some());
         let record = listed.then(|| {
-            let fields = self.listed(flat.fields);
-            let rest = if is_closed { None } else { Some(self.below(flat.rest)) };
-            record(fields, rest, flat.others == Others::Refused)
+            let fields = self.listed(merged.fields);
+            let rest = if is_closed { None } else { Some(self.below(merged.rest)) };
+            record(fields, rest, merged.others == Others::Refused)
         });
-        let texts = flat.texts.filter(|_| flat.kinds.meets(Kinds::TEXT));
-        let numbers = flat.numbers.filter(|_| flat.kinds.meets(Kinds::NUMBER));
+        let texts = merged.texts.filter(|_| merged.kinds.meets(Kinds::TEXT));
+        let numbers = merged.numbers.filter(|_| merged.kinds.meets(Kinds::NUMBER));
         let sorted_texts = texts.as_ref().and_then(|all| sorted(all, Ord::cmp));
         let sorted_numbers = numbers.as_ref().and_then(|all| sorted(all, |&a, &b| order(a, b)));
         Node {
-            kinds: flat.kinds,
+            kinds: merged.kinds,
             sorted_texts,
             sorted_numbers,
             texts: texts.map(|all| all.into_iter().map(Box::from).collect()),
             numbers: numbers.map(Vec::into_boxed_slice),
-            boolean: flat.boolean,
-            least: flat.least,
-            most: flat.most,
-            whole: flat.whole,
-            items: flat.items.map_or(ANYTHING, |items| self.node(items)),
+            boolean: merged.boolean,
+            least: merged.least,
+            most: merged.most,
+            whole: merged.whole,
+            items: merged.items.map_or(ANYTHING, |items| self.node(items)),
             record,
         }
     }
@@ -481,8 +481,8 @@ impl<'s, 'n> Reader<'s, 'n> {
         source.map_or(ANYTHING, |source| self.node(source))
     }
 
-    fn listed(&mut self, fields: Vec<FlatField<'s>>) -> Box<[ListedField]> {
-        let listed = |FlatField { name, required, source }: FlatField<'s>| ListedField {
+    fn listed(&mut self, fields: Vec<MergedField<'s>>) -> Box<[ListedField]> {
+        let listed = |MergedField { name, required, source }: MergedField<'s>| ListedField {
             name: name.into(),
             required,
             node: self.below(source),
@@ -498,101 +498,108 @@ impl<'s, 'n> Reader<'s, 'n> {
         Some(())
     }
 
-    fn flat(&mut self, source: &Source<'s>, depth: usize) -> Flat<'s> {
-        let unknown = || Flat::any(Others::Allowed);
+    fn merged(&mut self, source: &Source<'s>, depth: usize) -> MergedSchema<'s> {
+        let unknown = || MergedSchema::any(Others::Allowed);
         let Some(below) = depth.checked_sub(1) else { return unknown() };
         match source {
             Source::One(schema) => self.schema(schema, below).unwrap_or_else(unknown),
             Source::Several(several) => match several.mode {
                 Mode::Any => self.one_of(several.parts.iter().cloned(), below).unwrap_or_else(unknown),
                 Mode::All => {
-                    let all = Flat::any(Others::Unsaid);
-                    several.parts.iter().fold(all, |all, one| all.and(self.flat(one, below)))
+                    let all = MergedSchema::any(Others::Unsaid);
+                    several.parts.iter().fold(all, |all, one| all.and(self.merged(one, below)))
                 }
             },
         }
     }
 
-    fn one_of(&mut self, several: impl Iterator<Item = Source<'s>>, depth: usize) -> Option<Flat<'s>> {
-        let mut all: Option<Flat<'s>> = None;
+    fn one_of(
+        &mut self,
+        several: impl Iterator<Item = Source<'s>>,
+        depth: usize,
+    ) -> Option<MergedSchema<'s>> {
+        let mut all: Option<MergedSchema<'s>> = None;
         for one in several {
-            let flat = self.flat(&one, depth);
-            self.spend(flat.size() + all.as_ref().map_or(0, Flat::size))?;
+            let merged = self.merged(&one, depth);
+            self.spend(merged.size() + all.as_ref().map_or(0, MergedSchema::size))?;
             all = Some(match all {
-                Some(all) => all.or(flat),
-                None => flat,
+                Some(all) => all.or(merged),
+                None => merged,
             });
         }
         all
     }
 
     /// What a schema says; `None` where it is too much.
-    fn schema(&mut self, schema: &'s Value, depth: usize) -> Option<Flat<'s>> {
-        let Value::Object(keywords) = schema else { return Some(Flat::any(Others::Unsaid)) };
+    fn schema(&mut self, schema: &'s Value, depth: usize) -> Option<MergedSchema<'s>> {
+        let Value::Object(keywords) = schema else { return Some(MergedSchema::any(Others::Unsaid)) };
         self.spend(1 + keywords.len())?;
-        let mut flat = self.keywords(keywords)?;
+        let mut merged = self.keywords(keywords)?;
         if let Some(target) = keywords.get("$ref") {
             let target = target.as_str().and_then(|target| self.root.pointer(target.strip_prefix('#')?));
-            let referred = target.map(|target| self.flat(&Source::One(target), depth));
-            flat = flat.and(referred.unwrap_or_else(|| Flat::any(Others::Allowed)));
+            let referred = target.map(|target| self.merged(&Source::One(target), depth));
+            merged = merged.and(referred.unwrap_or_else(|| MergedSchema::any(Others::Allowed)));
         }
         for part in keywords.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            let part = self.flat(&Source::One(part), depth);
-            self.spend(flat.size())?;
-            flat = flat.and(part);
+            let part = self.merged(&Source::One(part), depth);
+            self.spend(merged.size())?;
+            merged = merged.and(part);
         }
         for key in ["anyOf", "oneOf"] {
             let Some(several) = keywords.get(key) else { continue };
             let several = several.as_array().map_or(&[][..], Vec::as_slice);
             let one = self.one_of(several.iter().map(Source::One), depth);
-            flat = flat.and(one.unwrap_or_else(|| Flat::any(Others::Allowed)));
+            merged = merged.and(one.unwrap_or_else(|| MergedSchema::any(Others::Allowed)));
         }
         if ELSEWHERE.iter().any(|&key| keywords.contains_key(key)) {
-            flat.others = Others::Allowed;
+            merged.others = Others::Allowed;
         }
-        Some(flat)
+        Some(merged)
     }
 
     /// What the keywords of a schema say by themselves.
-    fn keywords(&mut self, keywords: &'s Map<String, Value>) -> Option<Flat<'s>> {
-        let mut flat = Flat::any(Others::Unsaid);
+    fn keywords(&mut self, keywords: &'s Map<String, Value>) -> Option<MergedSchema<'s>> {
+        let mut merged = MergedSchema::any(Others::Unsaid);
         let constants = keywords.get("enum").and_then(Value::as_array);
         let constants = constants.map(Vec::as_slice).filter(|all| !all.is_empty());
         let constants = constants.or_else(|| keywords.get("const").map(core::slice::from_ref));
         if let Some(constants) = constants {
             self.spend(constants.len())?;
-            flat.constants(constants);
+            merged.constants(constants);
         }
-        self.fields(keywords, &mut flat)?;
-        if let Some(kinds) = keywords.get("type").and_then(|name| kinds(name, &mut flat.whole)) {
+        self.fields(keywords, &mut merged)?;
+        if let Some(kinds) = keywords.get("type").and_then(|name| kinds(name, &mut merged.whole)) {
             let nullable = keywords.get("nullable") == Some(&Value::Bool(true));
-            flat.kinds = flat.kinds.and(if nullable { kinds.or(Kinds::NIL) } else { kinds });
-        } else if flat.kinds == Kinds::ANY && keywords.contains_key("properties") && !flat.fields.is_empty() {
-            (flat.kinds, flat.guessed) = (Kinds::RECORD, true);
+            merged.kinds = merged.kinds.and(if nullable { kinds.or(Kinds::NIL) } else { kinds });
+        } else if merged.kinds == Kinds::ANY
+            && keywords.contains_key("properties")
+            && !merged.fields.is_empty()
+        {
+            (merged.kinds, merged.guessed) = (Kinds::RECORD, true);
         }
-        flat.least = bound(keywords, "minimum", "exclusiveMinimum", Ordering::Greater);
-        flat.most = bound(keywords, "maximum", "exclusiveMaximum", Ordering::Less);
+        merged.least = bound(keywords, "minimum", "exclusiveMinimum", Ordering::Greater);
+        merged.most = bound(keywords, "maximum", "exclusiveMaximum", Ordering::Less);
         let items = keywords.get("items").filter(|items| items.is_object());
-        flat.items = items.filter(|_| !keywords.contains_key("prefixItems")).map(Source::One);
-        Some(flat)
+        merged.items = items.filter(|_| !keywords.contains_key("prefixItems")).map(Source::One);
+        Some(merged)
     }
 
-    fn fields(&mut self, keywords: &'s Map<String, Value>, flat: &mut Flat<'s>) -> Option<()> {
+    fn fields(&mut self, keywords: &'s Map<String, Value>, merged: &mut MergedSchema<'s>) -> Option<()> {
         let listed = keywords.get("properties").and_then(Value::as_object);
         let required = keywords.get("required").and_then(Value::as_array);
         self.spend(listed.map_or(0, Map::len) + required.map_or(0, Vec::len))?;
         let required = required.into_iter().flatten().filter_map(Value::as_str);
         let mut needed: HashSet<&str> = required.clone().collect();
         let listed = listed.into_iter().flatten();
-        flat.fields.extend(listed.map(|(name, schema)| FlatField {
+        merged.fields.extend(listed.map(|(name, schema)| MergedField {
             name,
             required: needed.remove(name.as_str()),
             source: Some(Source::One(schema)),
         }));
         let unlisted = required.filter(|&name| needed.remove(name));
-        let any = keywords.contains_key("properties") && !flat.fields.is_empty();
-        flat.fields.extend(unlisted.map(|name| FlatField { name, required: true, source: None }));
-        (flat.others, flat.rest) = match keywords.get("additionalProperties") {
+        let any = keywords.contains_key("properties") && !merged.fields.is_empty();
+        merged.fields.extend(unlisted.map(|name| MergedField { name, required: true, source: None }));
+        (merged.others, merged.rest) = match keywords.get("additionalProperties") {
             Some(Value::Bool(false)) => (Others::Refused, None),
             Some(rest @ Value::Object(_)) => (Others::Allowed, Some(Source::One(rest))),
             Some(_) => (Others::Allowed, None),
@@ -603,7 +610,7 @@ impl<'s, 'n> Reader<'s, 'n> {
     }
 }
 
-impl<'s> Flat<'s> {
+impl<'s> MergedSchema<'s> {
     /// Takes only these values.
     fn constants(&mut self, constants: &'s [Value]) {
         let of = |kind: Kinds, listed: bool| if listed { kind } else { Kinds::NONE };

@@ -54,6 +54,28 @@ pub struct Edit {
     pub text: String,
 }
 
+impl Edit {
+    pub(crate) fn new(span: Span, text: impl Into<String>) -> Edit {
+        Edit { span, text: text.into() }
+    }
+
+    pub(crate) fn insert(at: u32, text: impl Into<String>) -> Edit {
+        Edit::new(Span::at(at), text)
+    }
+}
+
+impl Fix {
+    /// A fix of one edit, whose title is "write" and its form.
+    pub(crate) fn write(form: &str, span: Span, text: impl Into<String>) -> Fix {
+        Fix::writes(form, vec![Edit::new(span, text)])
+    }
+
+    /// A fix whose title is "write" and the form that the edits give.
+    pub(crate) fn writes(form: &str, edits: Vec<Edit>) -> Fix {
+        Fix { title: format!("write `{form}`"), edits }
+    }
+}
+
 impl Diagnostic {
     /// A diagnostic with a code, a place and a message.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
@@ -111,11 +133,20 @@ impl Diagnostic {
         self.fix(Fix { title, edits: vec![Edit { span, text }] })
     }
 
-    /// Adds the fix.
+    /// Adds the fix, where there is one.
     #[must_use]
-    pub fn fix(mut self, fix: Fix) -> Diagnostic {
-        self.fix = Some(fix);
+    pub fn fix(mut self, fix: impl Into<Option<Fix>>) -> Diagnostic {
+        self.fix = fix.into().or(self.fix);
         self
+    }
+
+    /// Adds the fix; where there is none, what to write in words.
+    #[must_use]
+    pub(crate) fn fix_or_help(self, fix: Option<Fix>, help: impl Into<String>) -> Diagnostic {
+        match fix {
+            Some(fix) => self.fix(fix),
+            None => self.help(help),
+        }
     }
 
     /// Whether it is an error.

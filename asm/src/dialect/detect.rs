@@ -4,7 +4,7 @@
 //! that begins with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that
 //! judges nothing else: the errors of a source are for the reader of the notation that it was meant for.
 
-use super::{Dialect, Key, TOP, TOP_OF_MCP};
+use super::Dialect;
 use crate::notation::Notation;
 use crate::source::{begins_id_text, conversation, trimmed};
 
@@ -21,8 +21,8 @@ const NOTATIONS: [Notation; 4] =
 
 /// The words at the top of a program in a notation.
 fn top(notation: Notation) -> impl Iterator<Item = &'static str> {
-    let keys: &[Key] = if notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP };
-    keys.iter().map(move |&key| Dialect::of(notation).word(key))
+    let dialect = Dialect::of(notation);
+    dialect.top().iter().map(move |&key| dialect.word(key))
 }
 
 /// How much a word at the top speaks for a notation: a word that it alone has, for more than all others

@@ -23,6 +23,24 @@ pub(crate) struct Survey<'a> {
 /// The values of these keys are steps, in YAML each under its name.
 const STEPS: [&str; 5] = ["steps", "yield", "do", "then", "else"];
 
+/// The names that steps in a document bind with `let`, or with the key of another language.
+pub(crate) fn names_bound_in<'a>(document: &Node<'a>, mut each: impl FnMut(&'a str)) {
+    let mut rest = vec![*document];
+    while let Some(node) = rest.pop() {
+        if let Kind::List(items) = node.kind {
+            rest.extend_from_slice(items);
+        }
+        for entry in entries(&node) {
+            match (entry.name(), entry.value.text()) {
+                (Some("let"), Some(name)) => each(name),
+                (Some("ResultPath"), Some(path)) => each(path.trim_start_matches("$.")),
+                _ => {}
+            }
+            rest.push(entry.value);
+        }
+    }
+}
+
 impl<'a> Survey<'a> {
     /// Goes over a document without recursion.
     pub(crate) fn of(document: &Node<'a>) -> Survey<'a> {

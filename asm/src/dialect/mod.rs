@@ -15,125 +15,80 @@ pub(crate) mod terms;
 pub mod words_at;
 mod write_reference;
 
-use crate::document::{Entry, Kind, Node};
+use crate::document::{Entry, Kind, Node, entries};
 use crate::notation::Notation;
 use template::Sigil;
 
 /// The name of a function without one.
 pub(crate) const UNNAMED: &str = "main";
 
-/// What a key of a program means, whatever a notation calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[allow(missing_docs, reason = "each is the key of that name")]
-pub enum Key {
-    Let,
-    Call,
-    Args,
-    Handler,
-    Compensate,
-    Rollback,
-    If,
-    Then,
-    Else,
-    Return,
-    Ok,
-    Err,
-    Assert,
-    Message,
-    For,
-    In,
-    Body,
-    Yield,
-    Match,
-    Cases,
-    Default,
-    Switch,
-    Obj,
-    Merge,
-    Set,
-    Op,
-    A,
-    B,
-    Expr,
-    Value,
-    Skip,
-    Break,
-    Ignore,
-    Continue,
-    Fail,
-    As,
-    Meta,
-    Name,
-    Input,
-    Output,
-    Deps,
-    Steps,
+macro_rules! keys {
+    ($($key:ident $words:expr;)*) => {
+        /// What a key of a program means, whatever a notation calls it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        #[allow(missing_docs, reason = "each is the key of that name")]
+        pub enum Key {
+            $($key),*
+        }
+
+        /// All keys, in their order.
+        pub(crate) const ALL: [Key; KEYS] = [$(Key::$key),*];
+
+        /// How many keys there are.
+        pub(crate) const KEYS: usize = WORDS.len();
+
+        /// The words of each key: of tool calling, constrained, workflow and MCP.
+        const WORDS: &[[&str; 4]] = &[$($words),*];
+    };
 }
 
-/// How many keys there are.
-pub(crate) const KEYS: usize = Key::Steps as usize + 1;
-
-/// All of them, in their order.
-pub(crate) const ALL: [Key; KEYS] = {
-    let mut all = [Key::Let; KEYS];
-    let mut at = 0;
-    while at < KEYS {
-        all[at] = WORDS[at].0;
-        at += 1;
-    }
-    all
-};
-
-/// The words of a key: of tool calling, constrained, workflow and MCP. Empty where a notation has none of its
-/// own.
-struct Words(Key, [&'static str; 4]);
-
-/// Every word. Where a notation has none, those of the others are understood.
-const WORDS: [Words; KEYS] = [
-    Words(Key::Let, ["let"; 4]),
-    Words(Key::Call, ["call"; 4]),
-    Words(Key::Args, ["args", "args", "args", "with"]),
-    Words(Key::Handler, ["on-error", "err", "catch", "err"]),
-    Words(Key::Compensate, ["compensate"; 4]),
-    Words(Key::Rollback, ["rollback"; 4]),
-    Words(Key::If, ["if"; 4]),
-    Words(Key::Then, ["then", "then", "then", "then"]),
-    Words(Key::Else, ["else"; 4]),
-    Words(Key::Return, ["return", "ret", "return", ""]),
-    Words(Key::Ok, ["", "", "", "ok"]),
-    Words(Key::Err, ["", "", "", "err"]),
-    Words(Key::Assert, ["", "", "", "assert"]),
-    Words(Key::Message, ["error", "err", "error", "err"]),
-    Words(Key::For, ["for"; 4]),
-    Words(Key::In, ["in"; 4]),
-    Words(Key::Body, ["do", "yield", "yield", "yield"]),
-    Words(Key::Yield, ["yield", "", "", ""]),
-    Words(Key::Match, ["match"; 4]),
-    Words(Key::Cases, ["cases"; 4]),
-    Words(Key::Default, ["default"; 4]),
-    Words(Key::Switch, ["", "", "switch", ""]),
-    Words(Key::Obj, ["obj"; 4]),
-    Words(Key::Merge, ["$merge", "merge", "merge", "merge"]),
-    Words(Key::Set, ["", "set", "set", "set"]),
-    Words(Key::Op, ["", "op", "", ""]),
-    Words(Key::A, ["", "a", "", ""]),
-    Words(Key::B, ["", "b", "", ""]),
-    Words(Key::Expr, ["expr"; 4]),
-    Words(Key::Value, ["value"; 4]),
-    Words(Key::Skip, ["skip"; 4]),
-    Words(Key::Break, ["break"; 4]),
-    Words(Key::Ignore, ["ignore"; 4]),
-    Words(Key::Continue, ["continue"; 4]),
-    Words(Key::Fail, ["raise"; 4]),
-    Words(Key::As, ["as"; 4]),
-    Words(Key::Meta, ["", "", "", "meta"]),
-    Words(Key::Name, ["function", "fn", "name", "name"]),
-    Words(Key::Input, ["input", "in", "input", "input"]),
-    Words(Key::Output, ["output", "out", "output", "output"]),
-    Words(Key::Deps, ["deps", "deps", "deps", "tools"]),
-    Words(Key::Steps, ["steps", "body", "steps", "steps"]),
-];
+// The words of tool calling, constrained, workflow and MCP. Where a notation has none of its own, its word is
+// empty here, and those of the others are understood.
+keys! {
+    Let ["let"; 4];
+    Call ["call"; 4];
+    Args ["args", "args", "args", "with"];
+    Handler ["on-error", "err", "catch", "err"];
+    Compensate ["compensate"; 4];
+    Rollback ["rollback"; 4];
+    If ["if"; 4];
+    Then ["then", "then", "then", "then"];
+    Else ["else"; 4];
+    Return ["return", "ret", "return", ""];
+    Ok ["", "", "", "ok"];
+    Err ["", "", "", "err"];
+    Assert ["", "", "", "assert"];
+    Message ["error", "err", "error", "err"];
+    For ["for"; 4];
+    In ["in"; 4];
+    Body ["do", "yield", "yield", "yield"];
+    Yield ["yield", "", "", ""];
+    Match ["match"; 4];
+    Cases ["cases"; 4];
+    Default ["default"; 4];
+    Switch ["", "", "switch", ""];
+    Obj ["obj"; 4];
+    Merge ["$merge", "merge", "merge", "merge"];
+    Set ["", "set", "set", "set"];
+    Op ["", "op", "", ""];
+    A ["", "a", "", ""];
+    B ["", "b", "", ""];
+    Expr ["expr"; 4];
+    Value ["value"; 4];
+    Skip ["skip"; 4];
+    Break ["break"; 4];
+    Ignore ["ignore"; 4];
+    Continue ["continue"; 4];
+    Fail ["raise"; 4];
+    As ["as"; 4];
+    Meta ["", "", "", "meta"];
+    Name ["function", "fn", "name", "name"];
+    Input ["input", "in", "input", "input"];
+    Output ["output", "out", "output", "output"];
+    Deps ["deps", "deps", "deps", "tools"];
+    Steps ["steps", "body", "steps", "steps"];
+}
 
 /// A kind of step: the key that makes a step one, and those that may or must be beside it.
 pub(crate) struct Form {
@@ -143,6 +98,18 @@ pub(crate) struct Form {
     pub(crate) needs: &'static [Key],
     /// What may.
     pub(crate) takes: &'static [Key],
+}
+
+impl Form {
+    /// Every key that such a step may have.
+    pub(crate) fn keys(&self) -> Vec<Key> {
+        [self.key].iter().chain(self.needs).chain(self.takes).copied().collect()
+    }
+
+    /// The kind of step that a key begins.
+    pub(crate) fn of(key: Key) -> Option<&'static Form> {
+        STEPS.iter().find(|form| form.key == key)
+    }
 }
 
 const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
@@ -178,6 +145,17 @@ pub(crate) const STEPS: [Form; 20] = [
     form(Key::Rollback, &[], &[]),
 ];
 
+/// The keys that begin a step.
+pub(crate) const STEP_KEYS: [Key; STEPS.len()] = {
+    let mut keys = [Key::Let; STEPS.len()];
+    let mut at = 0;
+    while at < keys.len() {
+        keys[at] = STEPS[at].key;
+        at += 1;
+    }
+    keys
+};
+
 /// A step with `match` that has no cases: it takes apart what a call before has given.
 pub(crate) const RESULT: Form =
     form(Key::Match, &[], &[Key::Let, Key::As, Key::Then, Key::Handler, Key::Compensate]);
@@ -209,8 +187,8 @@ pub(crate) const ARM: [Key; 9] = [
     Key::Compensate,
 ];
 /// The keys at the top of a program, and those in `meta`.
-pub(crate) const TOP: [Key; 5] = [Key::Name, Key::Input, Key::Output, Key::Deps, Key::Steps];
-pub(crate) const TOP_OF_MCP: [Key; 2] = [Key::Meta, Key::Steps];
+const TOP: [Key; 5] = [Key::Name, Key::Input, Key::Output, Key::Deps, Key::Steps];
+const TOP_OF_MCP: [Key; 2] = [Key::Meta, Key::Steps];
 pub(crate) const META: [Key; 4] = [Key::Name, Key::Input, Key::Output, Key::Deps];
 
 /// A word and what it means to a notation.
@@ -286,6 +264,21 @@ impl Dialect {
         matches!(self.meaning(word, &ALL), Some((key, Meant::Own)) if self.has(key))
     }
 
+    /// Whether the name of an entry is a word of some notation for one of these keys.
+    pub(crate) fn means(self, entry: &Entry<'_>, keys: &[Key]) -> bool {
+        entry.is(|name| self.meaning(name, keys).is_some())
+    }
+
+    /// Whether the name of an entry is this notation's word for one of these keys.
+    pub(crate) fn names(self, entry: &Entry<'_>, keys: &[Key]) -> bool {
+        entry.is(|name| self.key(name, keys).is_some())
+    }
+
+    /// The keys at the top of a program.
+    pub(crate) fn top(self) -> &'static [Key] {
+        if self.notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP }
+    }
+
     /// The key among these for which the notation has this word.
     pub(crate) fn key(self, word: &str, keys: &[Key]) -> Option<Key> {
         keys.iter().copied().find(|&key| self.takes(key) && self.word(key) == word)
@@ -331,17 +324,58 @@ pub fn word_of(notation: Notation, key: Key) -> &'static str {
 }
 
 fn spellings(key: Key) -> [&'static str; 4] {
-    WORDS.get(key as usize).map_or([""; 4], |words| words.1)
+    WORDS.get(key as usize).copied().unwrap_or_default()
 }
 
 /// Whether a word is one of some notation.
 pub(crate) fn is_word(word: &str) -> bool {
-    !word.is_empty() && WORDS.iter().any(|words| words.1.contains(&word))
+    !word.is_empty() && WORDS.iter().any(|words| words.contains(&word))
+}
+
+/// Whether a word is that of a success or a failure in a return of some notation.
+pub(crate) fn is_outcome(word: &str) -> bool {
+    !word.is_empty() && [Key::Ok, Key::Message].iter().any(|&key| spellings(key).contains(&word))
 }
 
 /// Whether a word begins a step in one of the notations.
 pub(crate) fn begins_step(word: &str) -> bool {
     !word.is_empty() && STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
+}
+
+/// The kind of step that a record is; `has` tells whether an entry is one of some keys.
+pub(crate) fn form_of(list: &[Entry<'_>], has: impl Fn(&Entry<'_>, &[Key]) -> bool) -> Option<&'static Form> {
+    // `value`, `skip` and `break` are fields like any other beside other fields.
+    let alone = |form: &Form| {
+        !matches!(form.key, Key::Value | Key::Skip | Key::Break)
+            || list.iter().all(|entry| has(entry, &[form.key, Key::Let]))
+    };
+    STEPS.iter().find(|form| list.iter().any(|entry| has(entry, &[form.key])) && alone(form))
+}
+
+/// The entry of a step with these keys that makes another kind of step of it, and which.
+pub(crate) fn second_form<'l, 'a>(
+    list: &'l [Entry<'a>],
+    keys: &[Key],
+    has: impl Fn(&Entry<'_>, &[Key]) -> bool,
+) -> Option<(&'l Entry<'a>, &'static Form)> {
+    list.iter().filter(|entry| !has(entry, keys)).find_map(|entry| {
+        let other = STEPS.iter().find(|other| has(entry, &[other.key]))?;
+        Some((entry, other))
+    })
+}
+
+/// Whether a record is an operation: its one key is an operator.
+pub(crate) fn is_operation(list: &[Entry<'_>]) -> bool {
+    matches!(list, [only] if only.is(operator::is))
+}
+
+/// Keys that belong to a step, and so to no value.
+pub(crate) const PARTS: [Key; 6] =
+    [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::Rollback, Key::In];
+
+/// Whether a record has a word that begins a step.
+pub(crate) fn has_step_word(node: &Node<'_>) -> bool {
+    entries(node).iter().any(|entry| entry.is(begins_step))
 }
 
 /// Whether a value is a constant or a reference alone, which computes nothing.
@@ -365,7 +399,7 @@ pub(crate) fn copies_itself(entry: &Entry<'_>) -> bool {
 /// Every word of a notation.
 pub fn words(notation: Notation) -> impl Iterator<Item = &'static str> {
     let column = Dialect::of(notation).column;
-    let own = WORDS.iter().filter_map(move |words| words.1.get(column).copied());
+    let own = WORDS.iter().filter_map(move |words| words.get(column).copied());
     own.filter(|word| !word.is_empty())
 }
 
@@ -374,10 +408,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_has_its_words() {
-        for (at, words) in WORDS.iter().enumerate() {
-            assert_eq!(words.0 as usize, at);
-            assert!(words.1.iter().any(|word| !word.is_empty()));
-        }
+    fn every_key_has_a_word() {
+        assert!(WORDS.iter().all(|words| words.iter().any(|word| !word.is_empty())));
     }
 }

@@ -163,6 +163,11 @@ pub fn find(spelling: &str) -> Option<&'static Operator> {
     TABLE.iter().find(|operator| operator.spelling == spelling)
 }
 
+/// Whether this is the spelling of an operator.
+pub(crate) fn is(spelling: &str) -> bool {
+    find(spelling).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

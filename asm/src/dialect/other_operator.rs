@@ -5,119 +5,47 @@ use super::operator::{Operator, find};
 use crate::text::nearest;
 use std::borrow::Cow;
 
-/// What operators of other languages are called here.
-const OTHERS: &[(&str, &str)] = &[
-    ("&&", "and"),
-    ("&", "and"),
-    ("||", "or"),
-    ("|", "or"),
-    ("!", "not"),
-    ("===", "=="),
-    ("=", "=="),
-    ("is", "=="),
-    ("eq", "=="),
-    ("equals", "=="),
-    ("!==", "!="),
-    ("<>", "!="),
-    ("=!", "!="),
-    ("~=", "!="),
-    ("ne", "!="),
-    ("neq", "!="),
-    ("=>", ">="),
-    ("gte", ">="),
-    ("ge", ">="),
-    ("=<", "<="),
-    ("lte", "<="),
-    ("le", "<="),
-    ("gt", ">"),
-    ("lt", "<"),
-    ("≥", ">="),
-    ("≤", "<="),
-    ("≠", "!="),
-    ("×", "*"),
-    ("÷", "/"),
-    ("−", "-"),
-    ("+=", "+"),
-    ("-=", "-"),
-    ("add", "+"),
-    ("sub", "-"),
-    ("subtract", "-"),
-    ("minus", "-"),
-    ("plus", "+"),
-    ("mul", "*"),
-    ("multiply", "*"),
-    ("times", "*"),
-    ("div", "/"),
-    ("divide", "/"),
-    ("mod", "%"),
-    ("rem", "%"),
-    ("length", "len"),
-    ("size", "len"),
-    ("count", "len"),
-    ("strlen", "len"),
-    ("index", "at"),
-    ("nth", "at"),
-    ("push", "append"),
-    ("additem", "append"),
-    ("cat", "concat"),
-    ("contains", "has"),
-    ("includes", "has"),
-    ("tolowercase", "lower"),
-    ("lowercase", "lower"),
-    ("tolower", "lower"),
-    ("downcase", "lower"),
-    ("touppercase", "upper"),
-    ("uppercase", "upper"),
-    ("toupper", "upper"),
-    ("upcase", "upper"),
-    ("strip", "trim"),
-    ("substring", "slice"),
-    ("substr", "slice"),
-    ("sorted", "sort"),
-    ("sortby", "sort"),
-    ("reversed", "reverse"),
-    ("tofixed", "fixed"),
-    ("stringify", "json"),
-    ("tojson", "json"),
-    ("objectkeys", "keys"),
-    ("haskey", "has"),
-    ("hasfield", "has"),
-    ("hasownproperty", "has"),
-    ("isnot", "!="),
-    ("is not", "!="),
-    ("not equals", "!="),
-    ("notequals", "!="),
-    ("noteq", "!="),
-    ("parsefloat", "number"),
-    ("parseint", "number"),
-    ("float", "number"),
-    ("int", "number"),
-    ("tonumber", "number"),
-    ("tofloat", "number"),
-    ("toint", "number"),
-    ("json.parse", "parse"),
-    ("json.loads", "parse"),
-    ("json.stringify", "json"),
-    ("json.dumps", "json"),
-    ("parsejson", "parse"),
-    ("jsonparse", "parse"),
-    ("fromjson", "parse"),
-    ("jsondecode", "parse"),
-    ("loads", "parse"),
-    ("dumps", "json"),
-    ("jsonencode", "json"),
-    ("jsonstringify", "json"),
-    ("date.parse", "time"),
-    ("parsedate", "time"),
-    ("parsetime", "time"),
-    ("totimestamp", "time"),
-    ("date.toisostring", "iso"),
-    ("toisostring", "iso"),
-    ("isoformat", "iso"),
-    ("toiso", "iso"),
-    ("replaceall", "replace"),
-    ("++", "concat"),
-    ("..", "concat"),
+/// Each operator, and what other languages call it.
+const OTHERS: &[(&str, &[&str])] = &[
+    ("and", &["&&", "&"]),
+    ("or", &["||", "|"]),
+    ("not", &["!"]),
+    ("==", &["===", "=", "is", "eq", "equals"]),
+    (
+        "!=",
+        &["!==", "<>", "=!", "~=", "ne", "neq", "≠", "isnot", "is not", "not equals", "notequals", "noteq"],
+    ),
+    (">=", &["=>", "gte", "ge", "≥"]),
+    ("<=", &["=<", "lte", "le", "≤"]),
+    (">", &["gt"]),
+    ("<", &["lt"]),
+    ("*", &["×", "mul", "multiply", "times"]),
+    ("/", &["÷", "div", "divide"]),
+    ("-", &["−", "-=", "sub", "subtract", "minus"]),
+    ("+", &["+=", "add", "plus"]),
+    ("%", &["mod", "rem"]),
+    ("len", &["length", "size", "count", "strlen"]),
+    ("at", &["index", "nth"]),
+    ("append", &["push", "additem"]),
+    ("concat", &["cat", "++", ".."]),
+    ("has", &["contains", "includes", "haskey", "hasfield", "hasownproperty"]),
+    ("lower", &["tolowercase", "lowercase", "tolower", "downcase"]),
+    ("upper", &["touppercase", "uppercase", "toupper", "upcase"]),
+    ("trim", &["strip"]),
+    ("slice", &["substring", "substr"]),
+    ("sort", &["sorted", "sortby"]),
+    ("reverse", &["reversed"]),
+    ("fixed", &["tofixed"]),
+    (
+        "json",
+        &["stringify", "tojson", "json.stringify", "json.dumps", "dumps", "jsonencode", "jsonstringify"],
+    ),
+    ("keys", &["objectkeys"]),
+    ("number", &["parsefloat", "parseint", "float", "int", "tonumber", "tofloat", "toint"]),
+    ("parse", &["json.parse", "json.loads", "parsejson", "jsonparse", "fromjson", "jsondecode", "loads"]),
+    ("time", &["date.parse", "parsedate", "parsetime", "totimestamp"]),
+    ("iso", &["date.toisostring", "toisostring", "isoformat", "toiso"]),
+    ("replace", &["replaceall"]),
 ];
 
 /// How an expression is written where a message shows one.
@@ -253,24 +181,17 @@ pub(crate) struct Membership {
 }
 
 /// What asks elsewhere whether a list holds a value, by words without signs and blanks.
-const MEMBERSHIP: [(&str, Membership); 17] = [
-    ("in", Membership { list_first: false, negated: false }),
-    ("isin", Membership { list_first: false, negated: false }),
-    ("member", Membership { list_first: false, negated: false }),
-    ("memberof", Membership { list_first: false, negated: false }),
-    ("anyof", Membership { list_first: false, negated: false }),
-    ("oneof", Membership { list_first: false, negated: false }),
-    ("contains", Membership { list_first: true, negated: false }),
-    ("includes", Membership { list_first: true, negated: false }),
-    ("notin", Membership { list_first: false, negated: true }),
-    ("isnotin", Membership { list_first: false, negated: true }),
-    ("nin", Membership { list_first: false, negated: true }),
-    ("noneof", Membership { list_first: false, negated: true }),
-    ("notcontains", Membership { list_first: true, negated: true }),
-    ("excludes", Membership { list_first: true, negated: true }),
-    ("notincludes", Membership { list_first: true, negated: true }),
-    ("doesnotcontain", Membership { list_first: true, negated: true }),
-    ("nothas", Membership { list_first: true, negated: true }),
+const MEMBERSHIP: [(Membership, &[&str]); 4] = [
+    (
+        Membership { list_first: false, negated: false },
+        &["in", "isin", "member", "memberof", "anyof", "oneof"],
+    ),
+    (Membership { list_first: true, negated: false }, &["contains", "includes"]),
+    (Membership { list_first: false, negated: true }, &["notin", "isnotin", "nin", "noneof"]),
+    (
+        Membership { list_first: true, negated: true },
+        &["notcontains", "excludes", "notincludes", "doesnotcontain", "nothas"],
+    ),
 ];
 
 /// What a word asks of a list and a value: `in`, `not in`, `!in`, `$nin`, `not_contains`.
@@ -280,7 +201,7 @@ pub(crate) fn membership(spelling: &str) -> Option<Membership> {
     let letters = rest.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase());
     let plain: String = not.chars().chain(letters).collect();
     let is_word = rest.bytes().all(|byte| byte.is_ascii_alphabetic() || b" _-".contains(&byte));
-    MEMBERSHIP.iter().find(|(word, _)| is_word && *word == plain).map(|&(_, found)| found)
+    MEMBERSHIP.iter().find(|(_, words)| is_word && words.contains(&&*plain)).map(|&(found, _)| found)
 }
 
 /// What asks for one thing elsewhere, and what is before and behind the operand here.
@@ -303,7 +224,7 @@ pub(crate) fn predicate(spelling: &str) -> Option<(&'static str, &'static str)> 
 /// The operator that a spelling which is none means: that of another language, or in another case.
 pub fn meant(spelling: &str) -> Option<&'static Operator> {
     let plain = plain(spelling);
-    let ours = |name: &str| OTHERS.iter().find(|(other, _)| *other == name).map(|&(_, ours)| ours);
+    let ours = |name: &str| OTHERS.iter().find(|(_, others)| others.contains(&name)).map(|&(ours, _)| ours);
     let found = ours(&plain).and_then(find).or_else(|| find(&plain)).or_else(|| {
         let name = without_module(&plain);
         ours(&name).and_then(find).or_else(|| find(&name).filter(|_| plain.contains('.')))
@@ -360,7 +281,7 @@ mod tests {
         for ours in TABLE {
             assert!(meant(ours.spelling).is_none(), "{}", ours.spelling);
         }
-        assert!(OTHERS.iter().all(|(_, ours)| find(ours).is_some()));
+        assert!(OTHERS.iter().all(|(ours, _)| find(ours).is_some()));
         assert!(near("**").is_none() && near("sqrt").is_none());
     }
 

@@ -12,7 +12,7 @@ use super::operator::Operator;
 use super::reference::Reference;
 use super::template::{Sigil, Template};
 use crate::diagnostic::Diagnostic;
-use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{Entry, Node};
 use crate::span::Span;
 use bumpalo::Bump;
 
@@ -136,8 +136,7 @@ impl<'a> Surroundings<'_, 'a> {
 
     /// The operation that a text means where something is computed.
     pub(crate) fn operation_of(&self, text: &'a str, span: Span) -> Option<String> {
-        let kind = Kind::Text(Text { text, style: Style::Block, start: None });
-        let meant = arithmetic(&Node { kind, span }, Sigil::Dollar, true, self.nesting, self.arena)?;
+        let meant = arithmetic(&Node::of_text(text, span), Sigil::Dollar, true, self.nesting, self.arena)?;
         let reference = |reference: &Reference<'a>| self.own_form(reference, false);
         self.resolves(&meant).then(|| operators(&meant, self.dialect.sigil(), &reference))?
     }

@@ -87,6 +87,11 @@ pub fn bare<'a>(node: &Node<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
     (end == words.text.len()).then_some(reference)
 }
 
+/// As [`bare`], of a text that the source does not have so.
+pub(crate) fn bare_text<'a>(text: &str, span: Span, arena: &'a Bump) -> Option<Reference<'a>> {
+    bare(&Node::of_text(arena.alloc_str(text), span), arena)
+}
+
 /// What a text that is wholly `name[0].field` means, in the brackets of other languages: the name that it
 /// begins with, and the path as dots have it.
 pub(crate) fn bracketed(node: &Node<'_>, arena: &Bump) -> Option<(usize, String)> {
@@ -340,8 +345,7 @@ impl<'n, 'a> Words<'n, 'a> {
     /// Reads a text that is completely a reference in braces, as if it were at a place.
     fn read_as(&self, text: &str, place: Span) -> Option<Reference<'a>> {
         let text = self.arena.alloc_str(text);
-        let kind = Kind::Text(Text { text, style: Style::Block, start: None });
-        let node = Node { kind, span: place };
+        let node = Node::of_text(text, place);
         let (reference, end) = Words { node: &node, text, arena: self.arena }.braced(0).ok()?;
         (end == text.len()).then_some(reference)
     }

@@ -1,6 +1,6 @@
 //! How the steps of each notation are written, for messages.
 
-use super::{Dialect, Key, STEPS};
+use super::{Dialect, Key, STEP_KEYS};
 use crate::document::{Kind, Node};
 use crate::notation::Notation;
 
@@ -36,7 +36,7 @@ impl Dialect {
     /// The words that begin a step.
     pub(crate) fn step_words(self) -> String {
         let keys: Vec<Key> =
-            STEPS.iter().map(|form| form.key).filter(|&key| key != Key::Skip && key != Key::Value).collect();
+            STEP_KEYS.into_iter().filter(|&key| key != Key::Skip && key != Key::Value).collect();
         self.listed(&keys)
     }
 

@@ -3,7 +3,7 @@
 //! It knows the keys above a place and beside it, and no values. So where the same key is two things (`then`
 //! is steps, or a value), both are offered.
 
-use super::{ARM, Dialect, Form, HANDLER, Key, META, RESULT, STEPS, TOP, TOP_OF_MCP, operator};
+use super::{ARM, Dialect, Form, HANDLER, Key, META, RESULT, STEP_KEYS, STEPS, operator};
 use crate::notation::Notation;
 
 /// A record or list above a place.
@@ -82,12 +82,12 @@ fn inside(dialect: Dialect, outer: Wanted, level: &Level) -> Wanted {
     };
     let meaning = |keys: &[Key]| dialect.meaning(word, keys).map(|(key, _)| key);
     match outer {
-        Wanted::Program => meaning(top(dialect)).map_or(Wanted::Name, head),
+        Wanted::Program => meaning(dialect.top()).map_or(Wanted::Name, head),
         Wanted::Meta => meaning(&META).map_or(Wanted::Name, head),
         Wanted::Inputs => Wanted::Type,
         // A step that is alone, or the name of one.
         Wanted::Block | Wanted::Step | Wanted::Handler | Wanted::Arm => {
-            let named = outer == Wanted::Block && dialect.is_yaml() && !is_step(dialect, level);
+            let named = outer == Wanted::Block && dialect.is_yaml() && form_of(dialect, level).is_none();
             match meaning(&super::ALL).filter(|_| !named) {
                 Some(key) => part(key, level, dialect),
                 None => Wanted::Step,
@@ -96,15 +96,6 @@ fn inside(dialect: Dialect, outer: Wanted, level: &Level) -> Wanted {
         Wanted::Return | Wanted::Cases | Wanted::Fields | Wanted::Arguments | Wanted::Value => Wanted::Value,
         Wanted::Type | Wanted::Output | Wanted::Tools | Wanted::Tool | Wanted::Name => Wanted::Name,
     }
-}
-
-/// Whether a record is a step by its keys.
-fn is_step(dialect: Dialect, level: &Level) -> bool {
-    form_of(dialect, level).is_some()
-}
-
-fn top(dialect: Dialect) -> &'static [Key] {
-    if dialect.notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP }
 }
 
 /// What is under a key at the top of a program.
@@ -153,20 +144,18 @@ pub fn words(notation: Notation, path: &[Level], here: &Level) -> Vec<&'static s
     let dialect = Dialect::of(notation);
     let mut keys: Vec<Key> = Vec::new();
     match wanted(notation, path) {
-        Wanted::Program => keys.extend(top(dialect)),
+        Wanted::Program => keys.extend(dialect.top()),
         Wanted::Meta => keys.extend(META),
         Wanted::Block | Wanted::Step => match form_of(dialect, here) {
             Some(form) => {
-                keys.push(form.key);
-                keys.extend(form.needs);
-                keys.extend(form.takes);
+                keys.extend(form.keys());
                 if form.key == Key::Match {
                     keys.extend([Key::Cases, Key::Default]);
                 }
             }
             None => {
                 keys.push(Key::Let);
-                keys.extend(STEPS.iter().map(|form| form.key));
+                keys.extend(STEP_KEYS);
             }
         },
         Wanted::Handler => {

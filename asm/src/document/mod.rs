@@ -11,7 +11,10 @@ pub(crate) mod replacement;
 pub(crate) mod tests;
 pub(crate) mod yaml;
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::ast::Literal;
+use crate::diagnostic::whole_source::{enveloped, too_large};
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
+use crate::source::{Limits, envelope};
 use crate::span::Span;
 use crate::text::shorten;
 use hashbrown::HashMap;
@@ -84,6 +87,11 @@ pub enum Style {
 }
 
 impl<'a> Node<'a> {
+    /// A text that the source does not have so.
+    pub(crate) fn of_text(text: &'a str, span: Span) -> Node<'a> {
+        Node { kind: Kind::Text(Text { text, style: Style::Double, start: None }), span }
+    }
+
     /// The text, where it is one.
     pub fn text(&self) -> Option<&'a str> {
         match self.kind {
@@ -128,6 +136,11 @@ impl<'a> Entry<'a> {
     pub fn name(&self) -> Option<&'a str> {
         self.key.text()
     }
+
+    /// Whether its key is a text for which this holds.
+    pub(crate) fn is(&self, holds: impl FnOnce(&'a str) -> bool) -> bool {
+        self.name().is_some_and(holds)
+    }
 }
 
 /// A key as it is compared: 1 and 1.0 are one key, "1" is another.
@@ -147,14 +160,26 @@ impl<'a> Key<'a> {
         match node.kind {
             Kind::Null => Key::Null,
             Kind::Bool(bool) => Key::Bool(bool),
-            Kind::Number(Number::Int(int)) => Key::Int(int),
-            Kind::Number(Number::Double(double)) => Key::double(double),
+            Kind::Number(number) => Key::number(number),
             Kind::Text(text) => Key::Text(text.text),
             Kind::List(_) | Kind::Record(_) => Key::None,
         }
     }
 
-    fn double(double: f64) -> Key<'a> {
+    pub(crate) fn of_literal(literal: Literal<'a>) -> Key<'a> {
+        match literal {
+            Literal::Nil => Key::Null,
+            Literal::Bool(bool) => Key::Bool(bool),
+            Literal::Number(number) => Key::number(number),
+            Literal::Text(text) => Key::Text(text),
+        }
+    }
+
+    fn number(number: Number) -> Key<'a> {
+        let double = match number {
+            Number::Int(int) => return Key::Int(int),
+            Number::Double(double) => double,
+        };
         // Only the integer that is exactly this double is written so.
         match format!("{double:.0}").parse() {
             Ok(int) if double.fract() == 0.0 => Key::Int(int),
@@ -241,12 +266,18 @@ pub(crate) fn entries<'a>(node: &Node<'a>) -> &'a [Entry<'a>] {
 /// The fix that writes another word for a text, quotes left as they are.
 pub(crate) fn rename(node: &Node<'_>, word: &str) -> Option<Fix> {
     match node.kind {
-        Kind::Text(Text { start: Some(_), text, .. }) => Some(Fix {
-            title: format!("write `{word}`"),
-            edits: vec![Edit { span: node.part(0..text.len()), text: word.to_owned() }],
-        }),
+        Kind::Text(Text { start: Some(_), text, .. }) => {
+            Some(Fix::write(word, node.part(0..text.len()), word))
+        }
         _ => None,
     }
+}
+
+/// The diagnostic of a text in the place of which another word is written.
+pub(crate) fn misnamed(code: Code, node: &Node<'_>, message: impl Into<String>, word: &str) -> Diagnostic {
+    Diagnostic::new(code, node.span, message)
+        .expected(format!("`{word}`"), format!("`{}`", shown(node)))
+        .fix(rename(node, word))
 }
 
 /// Where a text's own bytes are, where they are in the source as they read; else all of it.
@@ -343,10 +374,19 @@ fn number_meant(text: &str) -> Option<String> {
 }
 
 /// The part of a source that is its program, without a byte order mark and what is around it, which is
-/// reported.
-pub(crate) fn inside(source: &str, what: &str, diagnostics: &mut Diagnostics) -> (usize, usize) {
+/// reported; `None` where it is too large.
+fn inside(
+    source: &str,
+    what: &str,
+    options: &Limits,
+    diagnostics: &mut Diagnostics,
+) -> Option<(usize, usize)> {
+    if let Some(most) = options.exceeded_by(source) {
+        diagnostics.push(too_large(source, most));
+        return None;
+    }
     let start = if source.starts_with('\u{feff}') { 3 } else { 0 };
-    let Some(found) = crate::source::envelope(source) else { return (start, source.len()) };
-    diagnostics.push(crate::diagnostic::whole_source::enveloped(source, &found, what));
-    (found.before.end as usize, found.after.map_or(source.len(), |after| after.start as usize))
+    let Some(found) = envelope(source) else { return Some((start, source.len())) };
+    diagnostics.push(enveloped(source, &found, what));
+    Some((found.before.end as usize, found.after.map_or(source.len(), |after| after.start as usize)))
 }

@@ -1,8 +1,8 @@
 //! The corrected form of a record: parts of the source with other words around them. The reader continues
 //! with this form, and the fix writes it, so the rest is read as if the fix were applied.
 
-use crate::diagnostic::{Edit, Fix};
-use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::diagnostic::Fix;
+use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of};
 use crate::span::Span;
 use crate::text::quote;
@@ -37,13 +37,12 @@ impl<'a> Replacement<'a> {
 
     /// The document to read on with; what is new in it is placed at `place`.
     pub(crate) fn node(&self, place: Span, arena: &'a Bump) -> Node<'a> {
-        let text = |text: &'a str| Kind::Text(Text { text, style: Style::Double, start: None });
         let kind = match self {
             Replacement::Kept(node) => return *node,
-            Replacement::Word(word) => text(word),
+            Replacement::Word(word) => return Node::of_text(word, place),
             Replacement::Record(list) => {
                 let entry = |(key, value): &(&'a str, Replacement<'a>)| Entry {
-                    key: Node { kind: text(key), span: place },
+                    key: Node::of_text(key, place),
                     value: value.node(place, arena),
                 };
                 let list: Vec<Entry<'a>> = list.iter().map(entry).collect();
@@ -77,12 +76,12 @@ impl<'a> Replacement<'a> {
         if !is_repeatable(of.span) {
             return None;
         }
-        let title = format!("write `{}`", self.outline(yaml));
+        let form = self.outline(yaml);
         let flow = source.get(of.span.range())?.starts_with(['{', '[']);
         let mut text = String::new();
         if flow || !yaml {
             self.flow(source, tight, &mut text);
-            return Some(Fix { title, edits: vec![Edit { span: of.span, text }] });
+            return Some(Fix::write(&form, of.span, text));
         }
         let ends = |list: &[Entry<'a>]| {
             Some((list.first()?.key.span.start, list.last()?.value.span.end.max(list.last()?.key.span.end)))
@@ -101,10 +100,7 @@ impl<'a> Replacement<'a> {
         // What a block ends with belongs to what follows.
         let kept = source.get(span.range())?.trim_end().len();
         let end = span.start + u32::try_from(kept).ok()?;
-        Some(Fix {
-            title,
-            edits: vec![Edit { span: Span::new(span.start, end), text: text.trim_end().to_owned() }],
-        })
+        Some(Fix::write(&form, Span::new(span.start, end), text.trim_end()))
     }
 
     /// It as JSON.

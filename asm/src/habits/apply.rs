@@ -4,8 +4,9 @@
 use super::context::{At, Report, Rewrite, Walk, kept};
 use super::table::{HABITS, Habit, is_canonical};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::document_names::names_bound_in;
 use crate::document::replacement::{Replacement, is_repeatable};
-use crate::document::{Kind, Node, entries, first_of};
+use crate::document::{Node, entries, first_of};
 use crate::text::shorten;
 
 impl<'a> Walk<'_, 'a> {
@@ -59,28 +60,12 @@ impl<'a> Walk<'_, 'a> {
         let found = Replacement::Record(entries(node).iter().filter_map(kept).collect()).outline(yaml);
         let expected = format!("`{}`", to.outline(yaml));
         let wrong = wrong.expected(expected.clone(), format!("`{}`", shorten(&found)));
-        match to.fix(node, self.source, yaml, tight) {
-            Some(fix) => wrong.fix(fix),
-            None => wrong.help(format!("write {expected}")),
-        }
+        wrong.fix_or_help(to.fix(node, self.source, yaml, tight), format!("write {expected}"))
     }
 
     /// Notes the names that a removed step would have bound, so that reads of these names are not reported.
     fn lose(&mut self, node: &Node<'a>) {
         self.lost.extend_from_slice(&self.naming);
-        let mut rest = vec![*node];
-        while let Some(node) = rest.pop() {
-            if let Kind::List(items) = node.kind {
-                rest.extend_from_slice(items);
-            }
-            for entry in entries(&node) {
-                match (entry.name(), entry.value.text()) {
-                    (Some("let"), Some(name)) => self.lost.push(name),
-                    (Some("ResultPath"), Some(path)) => self.lost.push(path.trim_start_matches("$.")),
-                    _ => {}
-                }
-                rest.push(entry.value);
-            }
-        }
+        names_bound_in(node, |name| self.lost.push(name));
     }
 }

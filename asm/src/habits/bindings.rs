@@ -51,7 +51,7 @@ pub(super) fn by_key<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     }
     let inside = entries(&named.value);
     let mut step: Fields<'a> = vec![("let", Replacement::Word(named.name()?))];
-    if inside.iter().any(|entry| entry.name().is_some_and(begins_step)) {
+    if inside.iter().any(|entry| entry.is(begins_step)) {
         step.extend(inside.iter().filter_map(kept));
     } else {
         step.push(("expr", Replacement::Kept(named.value)));
@@ -63,10 +63,9 @@ pub(super) fn by_key<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
 pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     const HANDLING: [Key; 2] = [Key::Handler, Key::Compensate];
     let name = get(list, &["let"])?;
-    let is_operation = |entry: &&Entry<'a>| entry.name().is_some_and(|name| operator::find(name).is_some());
+    let is_operation = |entry: &&Entry<'a>| entry.is(operator::is);
     let operation = list.iter().find(is_operation)?;
-    let handles =
-        |entry: &&Entry<'a>| entry.name().is_some_and(|name| at.dialect.meaning(name, &HANDLING).is_some());
+    let handles = |entry: &&Entry<'a>| at.dialect.means(entry, &HANDLING);
     let handlers: Fields<'a> = list.iter().filter(handles).filter_map(kept).collect();
     if list.len() != 2 + handlers.len() {
         return None;

@@ -68,7 +68,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     }
     let known = wrapper.is_some() || marked || arguments.is_some();
     let steps = |entry: &Entry<'a>| {
-        entry.name().is_some_and(|name| name != callee.name().unwrap_or("") && begins_step(name))
+        entry.is(|name| name != callee.name().unwrap_or("") && begins_step(name))
             && !wrapper.is_some_and(|wrapper| core::ptr::eq(wrapper, entry))
     };
     if !known || own && wrapper.is_none() && !marked || list.iter().any(steps) {
@@ -123,22 +123,17 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     const CALL: [Key; 6] = [Key::Let, Key::Call, Key::Args, Key::Rollback, Key::Handler, Key::Compensate];
     let call = get(list, &["call"])?;
     call.value.text()?;
-    let has = |key: &Key| {
-        list.iter().any(|entry| entry.name().is_some_and(|name| at.dialect.meaning(name, &[*key]).is_some()))
-    };
+    let has = |key: &Key| list.iter().any(|entry| at.dialect.means(entry, &[*key]));
     let free: Vec<Key> = CALL.iter().filter(|key| !has(key)).copied().collect();
     let loose = |entry: &&Entry<'a>| {
-        entry.name().is_some_and(|name| {
+        entry.is(|name| {
             key_of(name, &free).is_none()
                 && at.dialect.nearest(name, &free).is_none()
                 && instead(name, at.dialect).is_none()
                 && !is_word(name)
         })
     };
-    if list
-        .iter()
-        .any(|entry| entry.name().is_some_and(|name| at.dialect.meaning(name, &[Key::Args]).is_some()))
-    {
+    if list.iter().any(|entry| at.dialect.means(entry, &[Key::Args])) {
         return None;
     }
     let arguments: Fields<'a> = list.iter().filter(loose).filter_map(kept).collect();

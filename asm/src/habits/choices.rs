@@ -56,7 +56,7 @@ pub(super) fn loose_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let own = |entry: &&Entry<'a>| matches!(entry.name(), Some("let" | "match" | "default" | "_"));
     let is_case = |entry: &Entry<'a>| {
         let plain = |name: &str| !is_word(name) && !CASE_WORDS.contains(&name);
-        !own(&entry) && entry.name().is_some_and(plain)
+        !own(&entry) && entry.is(plain)
     };
     let cases: Fields<'a> = list.iter().filter(|entry| is_case(entry)).filter_map(kept).collect();
     if cases.len() < 2 || !list.iter().all(|entry| own(&entry) || is_case(entry)) {
@@ -103,7 +103,7 @@ pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     }
     let word = condition.name()?;
     let inner = || list.iter().filter(|entry| entry.name() != Some("else") && entry.name() != Some(word));
-    inner().find(|entry| entry.name().is_some_and(begins_step))?;
+    inner().find(|entry| entry.is(begins_step))?;
     let own = |(key, value): (&'a str, Replacement<'a>)| match (key, &value) {
         ("yield", Replacement::Kept(node))
             if !at.dialect.has(Key::Yield) && get(list, &["for"]).is_none() =>

@@ -90,10 +90,7 @@ pub(super) fn kept<'a>(entry: &Entry<'a>) -> Option<(&'a str, Replacement<'a>)> 
 
 /// The entries of a list but for some.
 pub(super) fn others<'a>(list: Entries<'a>, without: &[&str]) -> Fields<'a> {
-    list.iter()
-        .filter(|entry| !entry.name().is_some_and(|name| without.contains(&name)))
-        .filter_map(kept)
-        .collect()
+    list.iter().filter(|entry| !entry.is(|name| without.contains(&name))).filter_map(kept).collect()
 }
 
 /// The entry with `let`, as the beginning of a step.
@@ -125,15 +122,11 @@ impl<'a> Walk<'_, 'a> {
         node: &Node<'a>,
         mut each: impl FnMut(&mut Self, &Entry<'a>) -> Option<Node<'a>>,
     ) -> Option<Node<'a>> {
-        let list = entries(node);
-        let mut new: Option<Vec<Entry<'a>>> = None;
-        for (at, entry) in list.iter().enumerate() {
-            if let Some(value) = each(self, entry) {
-                let new = new.get_or_insert_with(|| list.to_vec());
-                new[at] = Entry { key: entry.key, value };
-            }
-        }
-        Some(Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+        let new = rebuilt(entries(node), |_, entry| {
+            let value = each(self, entry)?;
+            Some(vec![Entry { key: entry.key, value }])
+        })?;
+        Some(self.record_at(&new, node))
     }
 
     /// Rebuilds a list from what `each` makes of its items; `None` if it changes none.
@@ -143,12 +136,34 @@ impl<'a> Walk<'_, 'a> {
         mut each: impl FnMut(&mut Self, usize, &Node<'a>) -> Option<Node<'a>>,
     ) -> Option<Node<'a>> {
         let Kind::List(list) = node.kind else { return None };
-        let mut new: Option<Vec<Node<'a>>> = None;
-        for (at, item) in list.iter().enumerate() {
-            if let Some(item) = each(self, at, item) {
-                new.get_or_insert_with(|| list.to_vec())[at] = item;
-            }
-        }
-        Some(Node { kind: Kind::List(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+        let new = rebuilt(list, |at, item| Some(vec![each(self, at, item)?]))?;
+        Some(self.list_at(&new, node))
     }
+
+    /// A record in the place of a node.
+    pub(super) fn record_at(&self, list: &[Entry<'a>], of: &Node<'a>) -> Node<'a> {
+        Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(list)), span: of.span }
+    }
+
+    /// A list in the place of a node.
+    pub(super) fn list_at(&self, list: &[Node<'a>], of: &Node<'a>) -> Node<'a> {
+        Node { kind: Kind::List(self.at.arena.alloc_slice_copy(list)), span: of.span }
+    }
+}
+
+/// A list with what `each` gives in place of an item; `None` if it gives nothing for any of them.
+pub(super) fn rebuilt<T: Copy>(
+    list: &[T],
+    mut each: impl FnMut(usize, &T) -> Option<Vec<T>>,
+) -> Option<Vec<T>> {
+    let mut new: Option<Vec<T>> = None;
+    for (at, item) in list.iter().enumerate() {
+        match each(at, item) {
+            Some(items) => {
+                new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec()).extend(items);
+            }
+            None => new.iter_mut().for_each(|new| new.push(*item)),
+        }
+    }
+    new
 }

@@ -46,7 +46,7 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         }
     } else if let [only] = inside
         && get(list, &LISTS).is_none()
-        && only.name().is_some_and(|name| is_name(name) && !LISTS.contains(&name))
+        && only.is(|name| is_name(name) && !LISTS.contains(&name))
     {
         // `{"for": {"x": "$xs"}}`
         (Replacement::Word(only.name()?), Replacement::Kept(only.value), vec![word])

@@ -21,7 +21,7 @@ impl<'a> Names<'a> {
     pub(super) fn of(program: &Node<'a>, dialect: Dialect) -> Names<'a> {
         let member = |node: &Node<'a>, key: Key| {
             let named = |name: &str| dialect.meaning(name, &[key]).is_some();
-            entries(node).iter().find(|entry| entry.name().is_some_and(named)).map(|entry| entry.value)
+            entries(node).iter().find(|entry| entry.is(named)).map(|entry| entry.value)
         };
         let head = member(program, Key::Meta).unwrap_or(*program);
         let inputs = member(&head, Key::Input);

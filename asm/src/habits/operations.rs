@@ -6,10 +6,10 @@ use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::other_operator::{self, Membership, Written};
-use crate::dialect::reference::bare;
+use crate::dialect::reference::bare_text;
 use crate::dialect::{Dialect, Key};
 use crate::document::replacement::{Replacement, is_repeatable};
-use crate::document::{Entry, Kind, Node, Style, Text, entries, rename, shown};
+use crate::document::{Entry, Kind, Node, entries, rename, shown};
 use ilo_spec::error::Code;
 
 /// Keys that hold the name of an operator, and those that hold its operands, as other languages have them.
@@ -81,8 +81,7 @@ type Operation<'a> = ((&'a str, Replacement<'a>), Option<&'static str>);
 /// The operation of a record, and what to say of it where that is another notation's form.
 fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a>> {
     let (operator, operands) = by_keys(list)?;
-    let constrained =
-        list.iter().all(|entry| entry.name().is_some_and(|name| matches!(name, "op" | "a" | "b")));
+    let constrained = list.iter().all(|entry| entry.is(|name| matches!(name, "op" | "a" | "b")));
     if constrained && at.dialect.has(Key::Op) {
         return None;
     }
@@ -166,10 +165,8 @@ pub(super) fn merge_of_several<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     let message = "a merge is of one record and of the fields that it sets";
     let wrong = Diagnostic::new(Code::BadShape, merge.key.span, message)
         .expected(form, format!("a list of {}", sets.len() + 2));
-    let wrong = match to.fix(&at.node, at.source, false, at.dialect.is_bare()) {
-        Some(fix) => wrong.fix(fix),
-        None => wrong.help("merge one after the other"),
-    };
+    let fix = to.fix(&at.node, at.source, false, at.dialect.is_bare());
+    let wrong = wrong.fix_or_help(fix, "merge one after the other");
     Some(Rewrite::whole(wrong, to))
 }
 
@@ -184,9 +181,7 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
         return None;
     }
     let subject = outer.name()?.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-    let text = Text { text: at.arena.alloc_str(subject), style: Style::Double, start: None };
-    let node = Node { kind: Kind::Text(text), span: outer.key.span };
-    let found = at.names.resolve(&bare(&node, at.arena)?, at.arena)?;
+    let found = at.names.resolve(&bare_text(subject, outer.key.span, at.arena)?, at.arena)?;
     let reference = at.arena.alloc_str(&at.dialect.own_form(&found, false));
     let operands = Replacement::List(vec![Replacement::Word(reference), Replacement::Kept(inner.value)]);
     let message = "a comparison has its operator as the key of both operands";
@@ -284,12 +279,10 @@ fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite
 }
 
 /// What is wrong with an operator that is none, and the one that is meant.
-fn unknown_operator(key: &Node<'_>, meant: Option<&'static Operator>) -> Diagnostic {
+pub(super) fn unknown_operator(key: &Node<'_>, meant: Option<&'static Operator>) -> Diagnostic {
     let written = shown(key);
-    let mut wrong =
-        Diagnostic::new(Code::UnknownOperator, key.span, format!("there is no operator `{written}`"))
-            .expected(operator::LIST, format!("`{written}`"))
-            .nearest(meant.map(|operator| operator.spelling));
-    wrong.fix = meant.and_then(|operator| rename(key, operator.spelling));
-    wrong
+    Diagnostic::new(Code::UnknownOperator, key.span, format!("there is no operator `{written}`"))
+        .expected(operator::LIST, format!("`{written}`"))
+        .nearest(meant.map(|operator| operator.spelling))
+        .fix(meant.and_then(|operator| rename(key, operator.spelling)))
 }

@@ -2,7 +2,7 @@
 //! builds.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::dialect::{Dialect, Key, begins_step};
+use crate::dialect::{Dialect, Key, has_step_word};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use ilo_spec::error::Code;
@@ -23,9 +23,7 @@ pub(super) fn programs<'a>(
     source: &str,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Node<'a>>> {
-    let is_step = |node: &Node<'a>| {
-        !is_program(node, dialect) && entries(node).iter().any(|entry| entry.name().is_some_and(begins_step))
-    };
+    let is_step = |node: &Node<'a>| !is_program(node, dialect) && has_step_word(node);
     match programs {
         [first, ..] if programs.iter().all(is_step) => {
             diagnostics.push(
@@ -58,7 +56,7 @@ pub(super) fn programs<'a>(
 
 fn is_program(node: &Node<'_>, dialect: Dialect) -> bool {
     let own = |name: &str| dialect.meaning(name, &[Key::Steps, Key::Meta]).is_some();
-    entries(node).iter().any(|entry| entry.name().is_some_and(own))
+    entries(node).iter().any(|entry| entry.is(own))
 }
 
 /// The programs under the one key of a record, and what is wrong with that.
@@ -76,14 +74,12 @@ fn inside<'a>(whole: &Node<'a>, dialect: Dialect, source: &str) -> Option<(Vec<N
         Diagnostic::new(Code::BadShape, only.key.span, "a program may be inside a list and nothing else")
             .expected(dialect.program_form(), format!("it under {found}"));
     let text = source.get(only.value.span.range()).filter(|_| !dialect.is_yaml());
-    let wrong = match text {
-        Some(text) => {
-            let edits = vec![Edit { span: whole.span, text: text.to_owned() }];
-            wrong.fix(Fix { title: format!("remove {found} around it"), edits })
-        }
-        None => wrong.help(format!("remove {found}, and move what is below it to the left")),
-    };
-    Some((inner, wrong))
+    let fix = text.map(|text| Fix {
+        title: format!("remove {found} around it"),
+        edits: vec![Edit::new(whole.span, text)],
+    });
+    let help = format!("remove {found}, and move what is below it to the left");
+    Some((inner, wrong.fix_or_help(fix, help)))
 }
 
 /// What is wrong with a state machine or the workflow of a build in the place of a program.

@@ -1,7 +1,7 @@
 //! Ways out of a function in the forms of other notations and languages: `ok` for `return`, `success` for
 //! `ok`.
 
-use super::context::{At, Walk};
+use super::context::{At, Walk, rebuilt};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{Key, Meant};
 use crate::document::replacement::is_repeatable;
@@ -18,25 +18,17 @@ const FAILURE: [&str; 9] =
 impl<'a> Walk<'_, 'a> {
     /// A step, a handler or an arm whose way out of the function is in the notation's own form.
     pub(super) fn ways_out(&mut self, node: &Node<'a>, keys: &[Key]) -> Option<Node<'a>> {
-        let list = entries(node);
-        let mut new = list.to_vec();
-        let mut changed = false;
-        for entry in &mut new {
-            let found = entry.name().and_then(|name| self.at.dialect.meaning(name, keys));
-            let way = match found {
-                Some((key @ (Key::Ok | Key::Err), _)) => self.under_return(entry, key),
-                Some((Key::Message, _)) if keys.contains(&Key::Return) => {
-                    self.under_return(entry, Key::Message)
-                }
-                Some((Key::Return, _)) => self.without_return(entry),
+        let new = rebuilt(entries(node), |_, entry| {
+            let (key, _) = self.at.dialect.meaning(entry.name()?, keys)?;
+            let way = match key {
+                Key::Ok | Key::Err => self.under_return(entry, key),
+                Key::Message if keys.contains(&Key::Return) => self.under_return(entry, key),
+                Key::Return => self.without_return(entry),
                 _ => None,
             };
-            if let Some(way) = way {
-                *entry = way;
-                changed = true;
-            }
-        }
-        changed.then(|| self.record_at(&new, node))
+            Some(vec![way?])
+        })?;
+        Some(self.record_at(&new, node))
     }
 
     /// A bare `ok` or failure where the notation has it in `return`.
@@ -60,11 +52,11 @@ impl<'a> Walk<'_, 'a> {
             format!("\"{outer}\":{open}{{\"{word}\":{blank}")
         };
         let edits = vec![
-            Edit { span: Span::new(entry.key.span.start, entry.value.span.start), text: open },
-            Edit { span: Span::at(entry.value.span.end), text: "}".to_owned() },
+            Edit::new(Span::new(entry.key.span.start, entry.value.span.start), open),
+            Edit::insert(entry.value.span.end, "}"),
         ];
         let fits = !dialect.is_yaml() || fits_in_braces(&entry.value, self.source);
-        let fix = fits.then(|| Fix { title: format!("write `{form}`"), edits });
+        let fix = fits.then(|| Fix::writes(&form, edits));
         let message = format!("`{found}` belongs in `{outer}` here, and is read as that");
         self.other_form(entry.key.span, message, &form, &found, fix);
         let inner = Entry { key: self.text_at(word, &entry.key), value: entry.value };
@@ -86,12 +78,12 @@ impl<'a> Walk<'_, 'a> {
             Some((only, word)) => {
                 let open = Span::new(entry.key.span.start, only.value.span.start);
                 let close = Span::new(only.value.span.end, entry.value.span.end);
-                let open = Edit { span: open, text: format!("\"{word}\":{}", dialect.blank()) };
-                (word, only.value, vec![open, Edit { span: close, text: String::new() }])
+                let open = Edit::new(open, format!("\"{word}\":{}", dialect.blank()));
+                (word, only.value, vec![open, Edit::new(close, "")])
             }
             None => {
                 let word = dialect.word(Key::Ok);
-                (word, entry.value, vec![Edit { span: entry.key.span, text: format!("\"{word}\"") }])
+                (word, entry.value, vec![Edit::new(entry.key.span, format!("\"{word}\""))])
             }
         };
         let message = "a value is returned with `ok` here, a failure with `err`".to_owned();
@@ -159,12 +151,10 @@ impl<'a> Walk<'_, 'a> {
         };
         let form = dialect.return_form(word);
         let found = self.source.get(only.key.span.range()).unwrap_or("");
-        let mut wrong =
-            Diagnostic::new(Code::WrongReturn, only.key.span, format!("`{name}` is `{word}` here"))
-                .expected(format!("`{form}`"), format!("`{found}`"))
-                .related(self.at.names.output_span(), "the type is given here");
-        wrong.fix = rename(&only.key, word);
-        self.diagnostics.push(wrong);
+        let wrong = Diagnostic::new(Code::WrongReturn, only.key.span, format!("`{name}` is `{word}` here"))
+            .expected(format!("`{form}`"), format!("`{found}`"))
+            .related(self.at.names.output_span(), "the type is given here");
+        self.diagnostics.push(wrong.fix(rename(&only.key, word)));
         Some(Entry { key: self.text_at(word, &only.key), value: only.value })
     }
 
@@ -188,9 +178,8 @@ impl<'a> Walk<'_, 'a> {
         found: &str,
         fix: Option<Fix>,
     ) {
-        let mut warning = Diagnostic::new(Code::OtherNotation, span, message)
+        let warning = Diagnostic::new(Code::OtherNotation, span, message)
             .expected(format!("`{form}`"), format!("`{found}`"));
-        warning.fix = fix;
-        self.diagnostics.push(warning);
+        self.diagnostics.push(warning.fix(fix));
     }
 }

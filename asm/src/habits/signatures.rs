@@ -3,7 +3,7 @@
 use super::context::Walk;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of};
 use crate::text::{is_name, quote};
 use ilo_spec::error::Code;
@@ -128,13 +128,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// A text in the place of a node.
     pub(super) fn text_at(&self, text: &str, of: &Node<'a>) -> Node<'a> {
-        let text = Text { text: self.at.arena.alloc_str(text), style: Style::Double, start: None };
-        Node { kind: Kind::Text(text), span: of.span }
-    }
-
-    /// A record in the place of a node.
-    pub(super) fn record_at(&self, list: &[Entry<'a>], of: &Node<'a>) -> Node<'a> {
-        Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(list)), span: of.span }
+        Node::of_text(self.at.arena.alloc_str(text), of.span)
     }
 }
 

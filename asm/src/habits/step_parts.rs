@@ -6,10 +6,10 @@ use super::context::Walk;
 use crate::catalog::{ADDRESS, meant_address};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::step_forms::CONTINUE;
-use crate::dialect::{Dialect, HANDLER, Key, operator};
+use crate::dialect::{Dialect, HANDLER, Key, is_operation};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, first_of, json, rename, shown};
+use crate::document::{entries, first_of, json, misnamed, rename};
 use crate::source::Limits;
 use crate::span::Span;
 use crate::text::is_name;
@@ -85,23 +85,18 @@ impl<'a> Walk<'_, 'a> {
         let form = form.map_or_else(|| outline.unwrap_or_default(), str::to_owned);
         let fix = draft.and_then(|draft| draft.fix(node, self.source, dialect.is_yaml(), dialect.is_bare()));
         let wrong = wrong.expected(form, "a list of records");
-        self.diagnostics.push(match fix {
-            Some(fix) => wrong.fix(fix),
-            None => wrong.help(help),
-        });
+        self.diagnostics.push(wrong.fix_or_help(fix, help));
     }
 
     /// `yield` as the last step of a pass, where the notation has the value of the last step alone.
     pub(super) fn yielded(&mut self, step: &Node<'a>) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let is = |name: &str| dialect.meaning(name, &[Key::Yield]).is_some();
-        let entry = entries(step).iter().find(|entry| entry.name().is_some_and(is))?;
+        let entry = entries(step).iter().find(|entry| entry.is(is))?;
         if dialect.has(Key::Yield) {
             return None;
         }
-        let operates = |name: &str| operator::find(name).is_some();
-        let record = matches!(entry.value.kind, Kind::Record(_))
-            && !matches!(entries(&entry.value), [only] if only.name().is_some_and(operates));
+        let record = matches!(entry.value.kind, Kind::Record(_)) && !is_operation(entries(&entry.value));
         let word = dialect.word(if record { Key::Obj } else { Key::Value });
         let message = format!("the last step of a loop is what it yields: `{word}` does here");
         let fix = rename(&entry.key, word);
@@ -117,10 +112,7 @@ impl<'a> Walk<'_, 'a> {
     pub(super) fn callee(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let name = meant_address(node.text()?)?;
         let message = format!("a tool of a server is `{ADDRESS}`");
-        let mut wrong = Diagnostic::new(Code::BadShape, node.span, message)
-            .expected(format!("`{name}`"), format!("`{}`", shown(node)));
-        wrong.fix = rename(node, &name);
-        self.diagnostics.push(wrong);
+        self.diagnostics.push(misnamed(Code::BadShape, node, message, &name));
         Some(self.text_at(&name, node))
     }
 
@@ -131,10 +123,7 @@ impl<'a> Walk<'_, 'a> {
         if !is_name(name) {
             return None;
         }
-        let mut wrong = Diagnostic::new(Code::BadReference, node.span, "a name is bound without `$`")
-            .expected(format!("`{name}`"), format!("`{}`", shown(node)));
-        wrong.fix = rename(node, name);
-        self.diagnostics.push(wrong);
+        self.diagnostics.push(misnamed(Code::BadReference, node, "a name is bound without `$`", name));
         Some(self.text_at(name, node))
     }
 
@@ -235,13 +224,12 @@ impl<'a> Walk<'_, 'a> {
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
             .expected(format!("a record with one of {}", dialect.listed(&HANDLER)), node.kind_name());
         let (open, close) = if is_list { ("", "}") } else { ("[", "]}") };
-        let edit = |at, text: String| Edit { span: Span::at(at), text };
         self.diagnostics.push(if dialect.is_yaml() {
             wrong.help(format!("put steps that run when the call fails under `{then}` in it"))
         } else {
-            let open = edit(node.span.start, format!("{{\"{then}\": {open}"));
-            let edits = vec![open, edit(node.span.end, close.to_owned())];
-            wrong.fix(Fix { title: format!("write `{{\"{then}\": […]}}`"), edits })
+            let open = Edit::insert(node.span.start, format!("{{\"{then}\": {open}"));
+            let edits = vec![open, Edit::insert(node.span.end, close)];
+            wrong.fix(Fix::writes(&format!("{{\"{then}\": […]}}"), edits))
         });
         let key = self.text_at(then, node);
         Some(self.record_at(&[Entry { key, value: *node }], node))
@@ -288,9 +276,7 @@ fn case_of<'a>(node: &Node<'a>) -> Option<Entry<'a>> {
     match entries(node) {
         [only] => Some(*only),
         list @ [_, _] => {
-            let get = |names: &[&str]| {
-                list.iter().find(|entry| entry.name().is_some_and(|name| names.contains(&name)))
-            };
+            let get = |names: &[&str]| list.iter().find(|entry| entry.is(|name| names.contains(&name)));
             Some(Entry { key: get(&KEYS)?.value, value: get(&VALUES)?.value })
         }
         _ => None,

@@ -2,7 +2,7 @@
 
 use super::context::{Context, Entries, Fields, Rewrite, get, others};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Key;
+use crate::dialect::{Key, is_outcome};
 use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node, entries};
 use ilo_spec::error::Code;
@@ -51,7 +51,7 @@ fn with_arm<'a>(
         let default = get(arm, &DEFAULTS)?;
         let holds_action = |entry: &Entry<'a>| {
             let word = |name: &str| LEAVES.contains(&name) || matches!(name, "then" | "value" | "compensate");
-            entry.name().is_some_and(word)
+            entry.is(word)
         };
         return Some(match default.value.kind {
             Kind::Null => actions(others(arm, &DEFAULTS), binds),
@@ -81,7 +81,7 @@ fn with_arm<'a>(
 fn actions<'a>(mut action: Fields<'a>, binds: bool) -> Vec<Replacement<'a>> {
     let is_plain = |value: &Replacement<'a>| {
         let Replacement::Kept(node) = value else { return true };
-        !matches!(entries(node), [only] if matches!(only.name(), Some("ok" | "err" | "error")))
+        !matches!(entries(node), [only] if only.is(is_outcome))
     };
     if let Some(at) = action.iter().position(|(key, _)| *key == "then")
         && let (_, Replacement::Kept(Node { kind: Kind::List(steps), .. })) = action[at]

@@ -1,4 +1,4 @@
-//! The table of habits: each row with its example, in the order in which they are tried.
+//! The table of habits, in the order in which they are tried. Each row has an example, which a test runs.
 
 use super::context::{At, Context, Entries, Rewrite, get};
 use super::{bindings, calls, choices, loops, operations, switch, unsupported_steps};
@@ -9,19 +9,19 @@ use crate::text::is_name;
 
 /// One habit.
 pub(super) struct Habit {
-    /// What it is called.
+    /// Its name, for the test of the examples.
     #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     pub(super) name: &'static str,
-    /// Where it looks.
+    /// The places whose records it is tried on.
     pub(super) at: At,
-    /// What a record should have been, where it is of this habit.
+    /// The rewritten record and its diagnostic; `None` if the record does not have this form.
     pub(super) rewrite: for<'a> fn(&Context<'_, 'a>, Entries<'a>) -> Option<Rewrite<'a>>,
-    /// What shows it.
+    /// A record in this form.
     #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     pub(super) example: Example,
 }
 
-/// A fragment of a program as it is written, and what it is rewritten to, as JSON.
+/// A part of a program in JSON, before and after the rewrite.
 #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
 pub(super) struct Example {
     pub(super) notation: Notation,
@@ -29,15 +29,16 @@ pub(super) struct Example {
     pub(super) read: &'static str,
 }
 
-/// Whether a step is written with the notation's own words alone, each in its canonical shape.
+/// Whether a step needs no habit: all its keys are words of the notation, and each has a value of the form
+/// that the notation gives it.
 pub(super) fn is_canonical<'a>(context: &Context<'_, 'a>, list: Entries<'a>) -> bool {
     let nested = |entry: &Entry<'a>| {
         matches!(entry.value.kind, Kind::Record(_))
-            && entry.name().is_some_and(|name| matches!(name, "let" | "if" | "for" | "match" | "call"))
+            && entry.is(|name| matches!(name, "let" | "if" | "for" | "match" | "call"))
     };
     let looped =
         |entry: &Entry<'a>| entry.name() == Some("for") && !is_name(entry.value.text().unwrap_or("x"));
-    let own = |entry: &Entry<'a>| entry.name().is_some_and(|name| context.dialect.is_own(name));
+    let own = |entry: &Entry<'a>| entry.is(|name| context.dialect.is_own(name));
     list.iter().all(|entry| own(entry) && !nested(entry) && !looped(entry))
         && !(get(list, &["if"]).is_some() && choices::condition_beside(context, list).is_some()
             || operations::has_pair(context, list)
@@ -64,7 +65,7 @@ macro_rules! habits {
     };
 }
 
-/// All of them.
+/// The table.
 pub(super) const HABITS: &[Habit] = habits! {
     "operator of another language under `op`", Step, operations::other_word, Constrained,
         r#"{"let": "v", "op": "add", "a": 1, "b": 2}"# => r#"{"let": "v", "op": "+", "a": 1, "b": 2}"#;

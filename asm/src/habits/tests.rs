@@ -1,4 +1,4 @@
-//! Each habit's example: a fragment of a program and what it is rewritten to.
+//! Runs the example of each habit: the rewritten program must be the expected one.
 
 use super::context::At;
 use super::rewrite;
@@ -10,7 +10,7 @@ use crate::notation::Notation;
 use crate::source::Limits;
 use bumpalo::Bump;
 
-/// A fragment in its place in a program; values are bound by a step.
+/// A program in JSON with an example in it: as a step, or as a value that a step binds.
 fn program(notation: Notation, at: At, fragment: &str) -> String {
     let step = match at {
         At::Step | At::NoStep => fragment.to_owned(),

@@ -2,6 +2,7 @@
 //! a step in other words, the others are reported and left out.
 
 use super::context::{Context, Entries, Rewrite, get, kept, others};
+use super::operations::unknown_operator;
 use super::words::{instead, is_unbounded};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::other_operator;
@@ -22,8 +23,7 @@ fn bad_step(span: Span, message: &str, expected: &str, found: &str, help: &str) 
 
 /// A shell command, or an action of a build.
 pub(super) fn command<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let is_arguments =
-        |entry: &Entry<'a>| entry.name().is_some_and(|name| at.dialect.meaning(name, &[Key::Args]).is_some());
+    let is_arguments = |entry: &Entry<'a>| at.dialect.means(entry, &[Key::Args]);
     let arguments = list.iter().any(is_arguments);
     let (entry, action) = list.iter().find_map(|entry| {
         let (name, text) = (entry.name()?, entry.value.text()?);
@@ -76,8 +76,8 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let inside = entries(&entry.value);
     // `{"a": {"set": 3}}` binds what is set.
     let binds = |entry: &Entry<'a>| matches!(entry.name(), Some("set" | "value" | "="));
-    let is_operator = |entry: &Entry<'a>| entry.name().is_some_and(|name| operator::find(name).is_some());
-    let is_step = |entry: &Entry<'a>| entry.name().is_some_and(begins_step);
+    let is_operator = |entry: &Entry<'a>| entry.is(operator::is);
+    let is_step = |entry: &Entry<'a>| entry.is(begins_step);
     if at.named || !inside.iter().any(|entry| is_step(entry) || is_operator(entry) || binds(entry)) {
         return None;
     }
@@ -92,7 +92,7 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         [only] if binds(only) => (entry.value.span, only.value),
         _ => (entry.value.span, entry.value),
     };
-    let edit = |from, to, text: &str| Edit { span: Span::new(from, to), text: text.to_owned() };
+    let edit = |from, to, text: &str| Edit::new(Span::new(from, to), text);
     let start = entry.key.span.start;
     let mut step = vec![("let", Replacement::Word(entry.name()?))];
     let (open, close) = if inside.iter().any(is_step) {
@@ -138,10 +138,8 @@ pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
 
 /// A loop without a bound whose body has a step's word.
 pub(super) fn unbounded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let is = |key: Key| {
-        list.iter().any(|entry| entry.name().is_some_and(|name| at.dialect.meaning(name, &[key]).is_some()))
-    };
-    let loops = list.iter().any(|entry| entry.name().is_some_and(is_unbounded));
+    let is = |key: Key| list.iter().any(|entry| at.dialect.means(entry, &[key]));
+    let loops = list.iter().any(|entry| entry.is(is_unbounded));
     if loops && is(Key::Yield) && !is(Key::For) { absent(at, list) } else { None }
 }
 
@@ -149,12 +147,7 @@ pub(super) fn unbounded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 pub(super) fn operation<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
     let meant = only.name().and_then(other_operator::meant)?;
-    let found = shown(&only.key);
-    let message = format!("there is no operator `{found}`");
-    let mut wrong = Diagnostic::new(Code::UnknownOperator, only.key.span, message)
-        .expected(operator::LIST, format!("`{found}`"))
-        .nearest(Some(meant.spelling));
-    wrong.fix = rename(&only.key, meant.spelling);
+    let wrong = unknown_operator(&only.key, Some(meant));
     Some(Rewrite::reported(wrong, vec![(meant.spelling, Replacement::Kept(only.value))]))
 }
 
@@ -165,8 +158,7 @@ pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     let (found, word) = (shown(&entry.key), at.dialect.word(Key::Message));
     let wrong = Diagnostic::new(Code::BadStep, entry.key.span, format!("`{found}` alone is no step"));
     if at.dialect.notation == Notation::Mcp {
-        let mut wrong = wrong.expected(format!("`{word}`"), format!("`{found}`"));
-        wrong.fix = rename(&entry.key, word);
+        let wrong = wrong.expected(format!("`{word}`"), format!("`{found}`")).fix(rename(&entry.key, word));
         return Some(Rewrite::reported(wrong, vec![(word, Replacement::Kept(entry.value))]));
     }
     let step = at.dialect.word(Key::Return);
@@ -176,12 +168,9 @@ pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
         let wrong = wrong.expected(form.clone(), format!("`{found}`")).help(format!("write {form}"));
         return Some(Rewrite::reported(wrong, record));
     }
-    let edit = |at, text: String| Edit { span: Span::at(at), text };
-    let edits = vec![
-        edit(entry.key.span.start, format!("\"{step}\": {{")),
-        edit(entry.value.span.end, "}".to_owned()),
-    ];
+    let open = Edit::insert(entry.key.span.start, format!("\"{step}\": {{"));
+    let edits = vec![open, Edit::insert(entry.value.span.end, "}")];
     let form = format!("{{\"{step}\": {{\"{word}\": …}}}}");
     let wrong = wrong.expected(format!("`{form}`"), format!("`{found}`"));
-    Some(Rewrite::reported(wrong.fix(Fix { title: format!("write `{form}`"), edits }), record))
+    Some(Rewrite::reported(wrong.fix(Fix::writes(&form, edits)), record))
 }

@@ -4,18 +4,17 @@
 //! It finds steps and values only by the table of step forms in `dialect`. It leaves everything else
 //! unchanged.
 
-use super::context::{At, Context, Entries, Walk};
+use super::context::{At, Context, Entries, Walk, rebuilt};
 use super::names::Names;
 use super::unsupported_steps;
 use super::words::{key_of, kind_of_step, outer_kind};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{
-    ARM, Dialect, Form, HANDLER, Key, META, Meant, RESULT, STEPS, TOP, TOP_OF_MCP, begins_step,
-    copies_itself, is_plain, operator,
+    ARM, Dialect, Form, HANDLER, Key, META, PARTS, RESULT, begins_step, copies_itself, form_of,
+    has_step_word, is_operation, is_plain, operator, second_form,
 };
 use crate::document::{Entry, Kind, Node, entries};
-use crate::notation::Notation;
 use bumpalo::Bump;
 
 /// How deep the walk goes; deeper programs are refused.
@@ -64,7 +63,7 @@ impl<'a> Walk<'_, 'a> {
     /// The words at the top of a program.
     fn head(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
-        let keys: &[Key] = if dialect.notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP };
+        let keys = dialect.top();
         let new = self.words(node, keys, "a program");
         let found = self.entries(&new.unwrap_or(*node), |walk, entry| {
             let meta = dialect.meaning(entry.name()?, &[Key::Meta]).filter(|_| keys.contains(&Key::Meta));
@@ -94,68 +93,54 @@ impl<'a> Walk<'_, 'a> {
 
     fn list_of_steps(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         let Kind::List(list) = node.kind else { return None };
-        let mut new: Option<Vec<Node<'a>>> = None;
-        for (at, item) in list.iter().enumerate() {
+        let new = rebuilt(list, |at, item| {
             let last = at + 1 == list.len();
-            match self.step(item, if last { tail } else { Tail::Drop }, None) {
-                Some(Node { kind: Kind::List(several), .. }) => {
-                    new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec())
-                        .extend_from_slice(several);
-                }
-                Some(step) => {
-                    new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec()).push(step);
-                }
-                None => new.iter_mut().for_each(|new| new.push(*item)),
+            match self.step(item, if last { tail } else { Tail::Drop }, None)? {
+                Node { kind: Kind::List(several), .. } => Some(several.to_vec()),
+                step => Some(vec![step]),
             }
-        }
-        Some(Node { kind: Kind::List(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+        })?;
+        Some(self.list_at(&new, node))
     }
 
     /// Steps under their names, in YAML.
     fn named_steps(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         let list = entries(node);
-        let mut new: Option<Vec<Entry<'a>>> = None;
-        for (at, entry) in list.iter().enumerate() {
+        let new = rebuilt(list, |at, entry| {
             if is_continue(entry.name(), &entry.value) {
                 self.named_continue(entry);
-                new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec());
-                continue;
+                return Some(Vec::new());
             }
             let tail = if at + 1 == list.len() { tail } else { Tail::Drop };
-            let step = self.step(&entry.value, tail, Some(&entry.key));
-            let Some(step) = step else {
-                new.iter_mut().for_each(|new| new.push(*entry));
-                continue;
-            };
-            let new = new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec());
-            match step.kind {
+            let step = self.step(&entry.value, tail, Some(&entry.key))?;
+            Some(match step.kind {
                 Kind::List(several) if !matches!(entry.value.kind, Kind::List(_)) => {
                     // Each under the name that it binds.
                     let key = |step: &Node<'a>| entries(step).first().map_or(entry.key, |named| named.value);
-                    new.extend(several.iter().map(|step| Entry { key: key(step), value: *step }));
+                    several.iter().map(|step| Entry { key: key(step), value: *step }).collect()
                 }
-                _ => new.push(Entry { key: entry.key, value: step }),
-            }
-        }
-        Some(Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+                _ => vec![Entry { key: entry.key, value: step }],
+            })
+        })?;
+        Some(self.record_at(&new, node))
     }
 
     /// The content of `then`, `else` and the body of a loop: steps, or a value where one is wanted.
     fn branch(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
-        let has_word =
-            |node: &Node<'a>| entries(node).iter().any(|entry| entry.name().is_some_and(begins_step));
         let yaml = self.at.dialect.is_yaml();
         match node.kind {
-            Kind::List(items) if tail == Tail::Value && (items.is_empty() || !items.iter().all(has_word)) => {
+            Kind::List(items)
+                if tail == Tail::Value && (items.is_empty() || !items.iter().all(has_step_word)) =>
+            {
                 self.value(node, At::Value)
             }
             Kind::List(_) => self.list_of_steps(node, tail),
-            Kind::Record(list) if yaml && !has_word(node) => {
+            Kind::Record(list) if yaml && !has_step_word(node) => {
                 let before = list.split_last().map_or(&list[..0], |(_, before)| before);
                 let copies =
-                    before.iter().any(copies_itself) && !list.iter().any(|entry| has_word(&entry.value));
+                    before.iter().any(copies_itself) && !list.iter().any(|entry| has_step_word(&entry.value));
                 let fields = copies || list.len() > 1 && list.iter().all(|entry| self.is_field(entry));
-                let steps = list.iter().any(|entry| has_word(&entry.value));
+                let steps = list.iter().any(|entry| has_step_word(&entry.value));
                 match tail {
                     Tail::Value if !steps => self.value(node, At::Value),
                     Tail::Yield if fields => self.value(node, At::Value),
@@ -170,9 +155,7 @@ impl<'a> Walk<'_, 'a> {
     /// Whether an entry is a field of what a loop yields.
     fn is_field(&self, entry: &Entry<'a>) -> bool {
         let is_free = |name: &str| is_plain(&entry.value) || !self.at.names.survey.binds_name(name);
-        let is_step = |entry: &Entry<'a>| entry.name().is_some_and(begins_step);
-        entry.name().is_some_and(|name| !begins_step(name) && is_free(name))
-            && !entries(&entry.value).iter().any(is_step)
+        entry.is(|name| !begins_step(name) && is_free(name)) && !has_step_word(&entry.value)
     }
 
     /// A step; a list of steps where it should have been several or none.
@@ -201,18 +184,10 @@ impl<'a> Walk<'_, 'a> {
 
     /// Which kind of step a record is, by the words of any notation.
     fn form(&self, list: Entries<'a>) -> Option<&'static Form> {
-        let has = |keys: &[Key]| list.iter().any(|entry| self.means(entry, keys));
-        // `value`, `skip` and `break` are fields like any other where others are beside them.
-        let alone = |form: &Form| {
-            !matches!(form.key, Key::Value | Key::Skip | Key::Break)
-                || list.iter().all(|entry| self.means(entry, &[form.key, Key::Let]))
-        };
-        let found = STEPS.iter().find(|form| has(&[form.key]) && alone(form))?;
-        Some(if found.key == Key::Match && !has(&[Key::Cases]) { &RESULT } else { found })
-    }
-
-    fn means(&self, entry: &Entry<'a>, keys: &[Key]) -> bool {
-        entry.name().is_some_and(|name| self.at.dialect.meaning(name, keys).is_some())
+        let means = |entry: &Entry<'_>, keys: &[Key]| self.at.dialect.means(entry, keys);
+        let found = form_of(list, means)?;
+        let has_cases = list.iter().any(|entry| means(entry, &[Key::Cases]));
+        Some(if found.key == Key::Match && !has_cases { &RESULT } else { found })
     }
 
     /// What is in a step, by its kind.
@@ -246,14 +221,9 @@ impl<'a> Walk<'_, 'a> {
         {
             return self.step_of_kind(&new, tail, name).or(Some(new));
         }
-        let mut keys: Vec<Key> = vec![form.key];
-        keys.extend(form.needs.iter().chain(form.takes));
-        let second = list.iter().find_map(|entry| {
-            STEPS.iter().find(|other| !self.means(entry, &keys) && self.means(entry, &[other.key]))
-        });
-        if let Some(other) = second {
-            keys.push(other.key);
-            keys.extend(other.needs.iter().chain(other.takes));
+        let mut keys = form.keys();
+        if let Some((_, other)) = second_form(list, &keys, |entry, keys| dialect.means(entry, keys)) {
+            keys.extend(other.keys());
         }
         let read = name.and_then(Node::text).is_some_and(|name| self.at.names.survey.used_after(name, 0));
         let tail = if read { Tail::Value } else { tail };
@@ -263,19 +233,12 @@ impl<'a> Walk<'_, 'a> {
     /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to
     /// a step.
     fn is_value(&self, list: Entries<'a>, tail: Tail, named: bool) -> bool {
-        const PARTS: [Key; 6] =
-            [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::Rollback, Key::In];
-        let part = |entry: &Entry<'a>| {
-            let meaning = entry.name().and_then(|name| self.at.dialect.meaning(name, &PARTS));
-            meaning.is_some_and(|(_, meant)| meant == Meant::Own)
-        };
+        let part = |entry: &Entry<'a>| self.at.dialect.names(entry, &PARTS);
         let yaml = self.at.dialect.is_yaml();
-        let operator =
-            matches!(list, [only] if only.name().is_some_and(|name| operator::find(name).is_some()));
         let wanted = tail != Tail::Drop && (named || !yaml) && !(list.is_empty() && yaml);
         let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
         let continues = matches!(list, [only] if is_continue(only.name(), &only.value));
-        !continues && (wanted || operator) && !names_itself && !list.iter().any(part)
+        !continues && (wanted || is_operation(list)) && !names_itself && !list.iter().any(part)
     }
 
     /// Translates the words of a record and of the values below it. `what` names the record in messages.
@@ -360,7 +323,7 @@ impl<'a> Walk<'_, 'a> {
         };
         let names_a_tool = |entry: &Entry<'a>| {
             let is_word = |name: &str| name == "call" || key_of(name, &[Key::Call]).is_some();
-            entry.name().is_some_and(is_word) && entry.value.text().is_some()
+            entry.is(is_word) && entry.value.text().is_some()
         };
         match node.kind {
             Kind::List(_) => self.items(node, |walk, _, item| call(walk, item)),
@@ -421,10 +384,10 @@ impl<'a> Walk<'_, 'a> {
         }
         let form = self.form(list).filter(|form| VALUES.contains(&form.key));
         let Some(form) = form else { return self.fields(node) };
-        let mut keys: Vec<Key> = vec![form.key];
-        keys.extend(form.needs.iter().chain(form.takes));
-        let whole = list.iter().all(|entry| self.means(entry, &keys))
-            && form.needs.iter().all(|key| list.iter().any(|entry| self.means(entry, &[*key])));
+        let keys = form.keys();
+        let means = |entry: &Entry<'a>, keys: &[Key]| self.at.dialect.means(entry, keys);
+        let whole = list.iter().all(|entry| means(entry, &keys))
+            && form.needs.iter().all(|key| list.iter().any(|entry| means(entry, &[*key])));
         if whole { self.parts(node, &keys, "a value", Tail::Value) } else { self.fields(node) }
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! A misspelt word of the notation is reported by the readers in `steps`, not here.
 
-use super::context::{Entries, Walk};
+use super::context::{Entries, Walk, rebuilt};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::step_forms::CONTINUE;
-use crate::dialect::{Dialect, Form, Key, Meant, STEPS, alike};
-use crate::document::{Entry, Kind, Node, Text, entries, rename, shown};
+use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike};
+use crate::document::{Entry, Node, entries, misnamed, rename, shown};
 use ilo_spec::error::Code;
 
 /// What keys are called elsewhere, a word once, and which of them is meant, the likeliest first.
@@ -118,16 +118,14 @@ pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
 
 /// The kind of step that a word of another language makes of a record.
 pub(super) fn kind_of_step(list: Entries<'_>) -> Option<&'static Form> {
-    let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
     let mut names = list.iter().filter_map(Entry::name).filter(|name| *name != "let");
-    let key = names.find_map(|name| key_of(name, &kinds))?;
-    STEPS.iter().find(|form| form.key == key)
+    let key = names.find_map(|name| key_of(name, &STEP_KEYS))?;
+    Form::of(key)
 }
 
 /// The kind of step that a word of another language makes of a record, where the word that is read otherwise
 /// only belongs to that: `foreach` beside `yield`, `when` beside `return`.
 pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Option<&'static Form> {
-    let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
     let mut names = list.iter().filter_map(Entry::name);
     let inner = names.clone().find(|name| dialect.meaning(name, &[form.key]).is_some())?;
     let is_unknown = |name: &str| {
@@ -135,12 +133,12 @@ pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Op
         !read.iter().any(|keys| dialect.meaning(name, keys).is_some())
     };
     names.find_map(|name| {
-        let key = key_of(name, &kinds).filter(|_| is_unknown(name))?;
+        let key = key_of(name, &STEP_KEYS).filter(|_| is_unknown(name))?;
         // What elsewhere names something is no step.
         if key_of(name, &crate::dialect::ALL) != Some(key) {
             return None;
         }
-        let outer = STEPS.iter().find(|outer| outer.key == key && outer.key != form.key)?;
+        let outer = Form::of(key).filter(|outer| outer.key != form.key)?;
         let holds = |keys| dialect.meaning(inner, keys).is_some();
         (holds(outer.needs) || holds(outer.takes)).then_some(outer)
     })
@@ -160,59 +158,42 @@ impl<'a> Walk<'_, 'a> {
             .copied()
             .filter(|key| list.iter().filter_map(is_own).any(|(own, _)| own == *key))
             .collect();
-        let mut new: Vec<Entry<'a>> = Vec::with_capacity(list.len());
-        let mut changed = false;
-        for entry in list {
-            let name = entry.name().unwrap_or_default();
+        let new = rebuilt(list, |_, entry| {
+            let name = entry.name()?;
             let key = match meaning(entry) {
                 // Beside the own word it is the same key twice, which is reported by the reader.
                 Some((key, Meant::Other)) if dialect.has(key) && !own.contains(&key) => {
                     self.other_notation(entry, key);
                     key
                 }
-                Some(_) => {
-                    new.push(*entry);
-                    continue;
-                }
-                None if entry.name().is_none() => {
-                    new.push(*entry);
-                    continue;
-                }
+                Some(_) => return None,
                 None => {
                     let help = instead(name, dialect);
                     let key = key_of(name, &free).or_else(|| alike(name, &free));
                     let key = key.filter(|_| help.is_none());
                     if help.is_none() && key.is_none() {
-                        new.push(*entry);
-                        continue;
+                        return None;
                     }
                     self.unknown(entry, keys, what, key, help);
-                    changed = true;
                     let Some(key) = key else {
                         self.lost.extend(entry.value.text());
-                        continue;
+                        return Some(Vec::new());
                     };
                     free.retain(|free| *free != key);
                     key
                 }
             };
-            changed = true;
-            let text = Text { text: dialect.word(key), style: crate::document::Style::Double, start: None };
-            let key = Node { kind: Kind::Text(text), span: entry.key.span };
-            new.push(Entry { key, value: entry.value });
-        }
-        let list = changed.then(|| self.at.arena.alloc_slice_copy(&new))?;
-        Some(Node { kind: Kind::Record(list), span: node.span })
+            let key = Node::of_text(dialect.word(key), entry.key.span);
+            Some(vec![Entry { key, value: entry.value }])
+        })?;
+        Some(self.record_at(&new, node))
     }
 
     /// Warns of another notation's word.
     pub(super) fn other_notation(&mut self, entry: &Entry<'a>, key: Key) {
         let (word, found) = (self.at.dialect.word(key), shown(&entry.key));
         let message = format!("`{found}` is another notation's word for `{word}`, and read as that");
-        let mut warning = Diagnostic::new(Code::OtherNotation, entry.key.span, message)
-            .expected(format!("`{word}`"), format!("`{found}`"));
-        warning.fix = rename(&entry.key, word);
-        self.diagnostics.push(warning);
+        self.diagnostics.push(misnamed(Code::OtherNotation, &entry.key, message, word));
     }
 
     /// Reports a word that has no meaning here.

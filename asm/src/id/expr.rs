@@ -5,12 +5,12 @@ use super::state::{Nesting, Stop};
 use super::unknown_operand::Recovered;
 use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
+use crate::document::Key;
 use crate::span::Span;
 use crate::syntax::id_table::repeated;
 use crate::syntax::lexer::Kind;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};
-use ilo_spec::program::Number;
 
 impl<'a> Parser<'_, 'a> {
     /// Reads an operand of `of`.
@@ -54,75 +54,21 @@ impl<'a> Parser<'_, 'a> {
             Word::List => self.list(nesting),
             Word::MatchMap => Ok(ExprKind::MatchMap(self.match_map(nesting)?)),
             Word::Has => self.has(nesting),
-            Word::Not => self.unary(word, nesting, Unary::Not),
-            Word::Len => self.unary(word, nesting, Unary::Len),
-            Word::Add => self.binary(word, nesting, Binary::Add),
-            Word::Sub => self.binary(word, nesting, Binary::Sub),
-            Word::Mul => self.binary(word, nesting, Binary::Mul),
-            Word::Div => self.binary(word, nesting, Binary::Div),
-            Word::Mod => self.binary(word, nesting, Binary::Mod),
-            Word::Eq => self.binary(word, nesting, Binary::Eq),
-            Word::Neq => self.binary(word, nesting, Binary::Neq),
-            Word::Gt => self.binary(word, nesting, Binary::Gt),
-            Word::Gte => self.binary(word, nesting, Binary::Gte),
-            Word::Lt => self.binary(word, nesting, Binary::Lt),
-            Word::Lte => self.binary(word, nesting, Binary::Lte),
-            Word::And => self.binary(word, nesting, Binary::And),
-            Word::Or => self.binary(word, nesting, Binary::Or),
-            Word::Concat => self.binary(word, nesting, Binary::Concat),
-            Word::Append => self.binary(word, nesting, Binary::Append),
-            Word::At => self.binary(word, nesting, Binary::At),
-            // Listed, so that the compiler asks for a new instruction here.
-            Word::Join
-            | Word::Get
-            | Word::Put
-            | Word::Keys
-            | Word::Split
-            | Word::Replace
-            | Word::Trim
-            | Word::Lower
-            | Word::Upper
-            | Word::Slice
-            | Word::Sort
-            | Word::Reverse
-            | Word::Range
-            | Word::Sum
-            | Word::Round
-            | Word::Fixed
-            | Word::Json
-            | Word::Iso
-            | Word::Min
-            | Word::Max
-            | Word::Number
-            | Word::Parse
-            | Word::Time => self.apply(word, nesting),
-            Word::Call
-            | Word::Let
-            | Word::Ret
-            | Word::RetOk
-            | Word::RetErr
-            | Word::If
-            | Word::Match
-            | Word::Err
-            | Word::Ok
-            | Word::For
-            | Word::Else
-            | Word::Undo
-            | Word::Break
-            | Word::Rollback
-            | Word::Fail => Err(self.no_operand(word)),
+            _ => self.operator(word, nesting),
         }
     }
 
-    fn unary(&mut self, word: Word, nesting: Nesting, operator: Unary) -> Result<ExprKind<'a>, Stop> {
-        let operand = self.expr(word, nesting)?;
-        Ok(ExprKind::Unary(operator, self.context.arena.alloc(operand)))
-    }
-
-    fn binary(&mut self, word: Word, nesting: Nesting, operator: Binary) -> Result<ExprKind<'a>, Stop> {
-        let first = self.expr(word, nesting)?;
-        let second = self.expr(word, nesting)?;
-        Ok(ExprKind::Binary(operator, self.context.arena.alloc(first), self.context.arena.alloc(second)))
+    /// An operator or a pure function, with the operands of its row.
+    fn operator(&mut self, word: Word, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
+        let arena = self.context.arena;
+        if let Some(operator) = Binary::of_word(word) {
+            let (first, second) = (self.expr(word, nesting)?, self.expr(word, nesting)?);
+            return Ok(ExprKind::Binary(operator, arena.alloc(first), arena.alloc(second)));
+        }
+        match Unary::of_word(word) {
+            Some(operator) => Ok(ExprKind::Unary(operator, arena.alloc(self.expr(word, nesting)?))),
+            None => self.apply(word, nesting),
+        }
     }
 
     fn field(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
@@ -336,7 +282,7 @@ impl<'a> Parser<'_, 'a> {
         self.scratch.cases.truncate(start);
         repeated(
             cases,
-            |case| (CaseKey::of(case.key), case.key_span),
+            |case| (Key::of_literal(case.key), case.key_span),
             |case, before| self.duplicate_case("key", case.key_span, before),
         );
         Ok(self.context.arena.alloc(MatchMap { subject, cases, default: default.map(|(_, value)| value) }))
@@ -378,32 +324,6 @@ impl<'a> Parser<'_, 'a> {
                 .related(before, "first here")
                 .help("remove one of the cases and correct the count"),
         );
-    }
-}
-
-/// A key as equality sees it: 1 and 1.0 are one.
-#[derive(PartialEq, Eq, Hash)]
-enum CaseKey<'a> {
-    Nil,
-    Bool(bool),
-    Integer(i64),
-    Double(u64),
-    Text(&'a str),
-}
-
-impl<'a> CaseKey<'a> {
-    fn of(key: Literal<'a>) -> CaseKey<'a> {
-        match key {
-            Literal::Nil => CaseKey::Nil,
-            Literal::Bool(value) => CaseKey::Bool(value),
-            Literal::Text(text) => CaseKey::Text(text),
-            Literal::Number(Number::Int(int)) => CaseKey::Integer(int),
-            // A double without a fraction is written as an integer, if it is one of 64 bits.
-            Literal::Number(Number::Double(double)) => {
-                let integral = if double == 0.0 { Some(0) } else { format!("{double}").parse().ok() };
-                integral.map_or(CaseKey::Double(double.to_bits()), CaseKey::Integer)
-            }
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::parser::Parser;
 use super::state::{Context, Layout, Section};
 use crate::ast::{Block, File, Function};
 use crate::diagnostic::whole_source::enveloped;
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::notation::Notation;
 use crate::source::{self, Limits};
 use crate::span::Span;
@@ -265,10 +265,7 @@ fn whole(source: &str) -> Option<Diagnostic> {
         return None;
     }
     let at = u32::try_from(source.len() - start.len()).ok()?;
-    let fix = Fix {
-        title: "write `; fn`".to_owned(),
-        edits: vec![Edit { span: Span::at(at), text: "; ".to_owned() }],
-    };
+    let fix = Fix::write("; fn", Span::at(at), "; ");
     let message = "the line of a function begins with `;`";
     let wrong = Diagnostic::new(Code::MissingHeader, Span::new(at, at + 2), message);
     Some(wrong.expected(HEADER, "`fn`").fix(fix))

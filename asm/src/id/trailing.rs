@@ -7,7 +7,7 @@
 use super::parser::{Parser, Refusal};
 use super::state::Stop;
 use crate::ast::{Binary, Bound, Expr, ExprKind, Stmt, StmtKind};
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::unknown_token::Place;
@@ -81,8 +81,8 @@ impl<'a> Parser<'_, 'a> {
         }
         let wrong = wrong.help(format!("`{word}` takes two values; for three, write `{word} {word} …`"));
         let text = format!("{word} ").repeat(more);
-        let title = format!("write `{}`", shorten(&format!("{text}{word}")));
-        wrong.fix(Fix { title, edits: vec![Edit { span: Span::at(value.span.start), text }] })
+        let form = shorten(&format!("{text}{word}"));
+        wrong.fix(Fix::write(&form, Span::at(value.span.start), text))
     }
 
     /// The word at a place, and the token behind it.

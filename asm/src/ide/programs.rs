@@ -1,7 +1,7 @@
 //! Which JSON and YAML is ilo: an editor shows nothing about any other.
 
 use crate::diagnostic::Diagnostics;
-use crate::dialect::{Dialect, Key, META, TOP, TOP_OF_MCP};
+use crate::dialect::{Dialect, Key, META};
 use crate::document::{Node, entries, items_of, json, yaml};
 use crate::notation::Notation;
 use crate::source::Limits;
@@ -19,9 +19,9 @@ pub fn program_notation(source: &str) -> Option<Notation> {
 
 fn is_program(document: &Node<'_>, notation: Notation) -> bool {
     let dialect = Dialect::of(notation);
-    let top: &[Key] = if notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP };
     let has = |key: Key| {
-        top.contains(&key) && entries(document).iter().any(|entry| entry.name() == Some(dialect.word(key)))
+        dialect.top().contains(&key)
+            && entries(document).iter().any(|entry| entry.name() == Some(dialect.word(key)))
     };
     let of_meta = |entry: &crate::document::Entry<'_>| {
         let meta = |inner: &crate::document::Entry<'_>| {

@@ -328,14 +328,13 @@ impl<'a> Printer<'_, 'a> {
         if let Some((Stmt { kind: StmtKind::Break, .. }, before)) = arm.body.statements.split_last()
             && let Some(calls) = shared_names::rollbacks(before, false)
         {
-            let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
-            return compensate.into_iter().chain([self.breaks()]).collect();
+            return self.compensate(&calls).into_iter().chain([self.breaks()]).collect();
         }
         if let Some((kind, value, calls)) = exit {
             // A failure with a name is read by it, which counts for what else has that name.
             let unnamed = self.failures.last() == Some(&Some(arm.bind));
             let passes_on = unnamed && matches!(value.kind, ExprKind::Ref(slot) if slot == arm.bind);
-            let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
+            let compensate = self.compensate(&calls);
             match (kind, compensate) {
                 (Some(kind), compensate) => {
                     let returns = self.returns(kind, &value);
@@ -365,7 +364,7 @@ impl<'a> Printer<'_, 'a> {
         };
         match shared_names::rollbacks(before, false) {
             Some(calls) if !matches!(value.kind, ExprKind::Call(_)) && tail != Tail::Drop => {
-                let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
+                let compensate = self.compensate(&calls);
                 let value = if matches!(value.kind, ExprKind::Literal(Literal::Nil)) {
                     ("ignore".into(), Doc::Bool(true))
                 } else {

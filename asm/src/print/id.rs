@@ -165,10 +165,7 @@ impl<'a> Printer<'a> {
                 self.out.push_str(Word::If.mnemonic());
                 self.operand(&node.condition, Behind::Integer);
                 self.counted(&node.then);
-                if let Some(otherwise) = &node.otherwise {
-                    self.line(Word::Else);
-                    self.counted(otherwise);
-                }
+                self.otherwise(node.otherwise.as_ref());
             }
             Control::Match(node) => {
                 self.out.push_str(Word::Match.mnemonic());
@@ -185,11 +182,15 @@ impl<'a> Printer<'a> {
                 self.number(node.item.0);
                 self.operand(&node.list, Behind::Integer);
                 self.counted(&node.body);
-                if let Some(otherwise) = &node.otherwise {
-                    self.line(Word::Else);
-                    self.counted(otherwise);
-                }
+                self.otherwise(node.otherwise.as_ref());
             }
+        }
+    }
+
+    fn otherwise(&mut self, block: Option<&Block<'a>>) {
+        if let Some(block) = block {
+            self.line(Word::Else);
+            self.counted(block);
         }
     }
 
@@ -204,6 +205,14 @@ impl<'a> Printer<'a> {
     /// An expression that a word follows, or nothing.
     fn expr(&mut self, expr: &Expr<'a>) {
         self.operand(expr, Behind::Word);
+    }
+
+    /// Expressions one after another, with `behind` after the last.
+    fn operands(&mut self, operands: &[Expr<'a>], behind: Behind) {
+        if let Some((last, before)) = operands.split_last() {
+            before.iter().for_each(|operand| self.expr(operand));
+            self.operand(last, behind);
+        }
     }
 
     fn operand(&mut self, expr: &Expr<'a>, behind: Behind) {
@@ -291,26 +300,17 @@ impl<'a> Printer<'a> {
             }
             ExprKind::Apply(apply) => {
                 self.word(Word::of_pure(apply.function));
-                if let Some((last, before)) = apply.operands.split_last() {
-                    before.iter().for_each(|operand| self.expr(operand));
-                    self.operand(last, behind);
-                }
+                self.operands(apply.operands, behind);
             }
             ExprKind::Template(parts) if joins_in_order(parts) => {
                 (1..parts.len()).for_each(|_| self.word(Word::Concat));
-                if let Some((last, before)) = parts.split_last() {
-                    before.iter().for_each(|part| self.expr(part));
-                    self.operand(last, behind);
-                }
+                self.operands(parts, behind);
             }
             ExprKind::Template(parts) => self.template(parts, behind),
             ExprKind::List(items) => {
                 self.word(Word::List);
                 self.number(items.len());
-                if let Some((last, before)) = items.split_last() {
-                    before.iter().for_each(|item| self.expr(item));
-                    self.operand(last, behind);
-                }
+                self.operands(items, behind);
             }
         }
     }

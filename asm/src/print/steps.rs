@@ -7,7 +7,7 @@ use crate::ast::{
     Unary,
 };
 use crate::dialect::operator::Makes;
-use crate::dialect::{Key, is_word};
+use crate::dialect::{Key, is_outcome, is_word};
 use crate::document::print::{Doc, Entry};
 use crate::matched::{matched_call, rollbacks};
 use crate::notation::Notation;
@@ -177,7 +177,7 @@ impl<'a> Printer<'_, 'a> {
             }
             StmtKind::Break => out.push(Step::of(None, "stop", vec![self.breaks()])),
             StmtKind::Undo(call) => {
-                let entries = vec![self.compensate(&[*call])];
+                let entries = self.compensate(&[*call]).into_iter().collect();
                 out.push(Step::of(None, "undo", entries));
             }
             StmtKind::Rollback(_) => {
@@ -265,11 +265,7 @@ impl<'a> Printer<'_, 'a> {
     /// A value that is not taken for `{"ok": …}`.
     fn no_outcome(value: Doc<'a>) -> Doc<'a> {
         match &value {
-            Doc::Record(entries)
-                if entries.iter().any(|(key, _)| matches!(&**key, "ok" | "err" | "error")) =>
-            {
-                Doc::one("obj", value)
-            }
+            Doc::Record(entries) if entries.iter().any(|(key, _)| is_outcome(key)) => Doc::one("obj", value),
             _ => value,
         }
     }
@@ -279,10 +275,10 @@ impl<'a> Printer<'_, 'a> {
         (self.words.word(Key::Break).into(), Doc::Bool(true))
     }
 
-    /// `compensate` with its calls.
-    pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Entry<'a> {
-        let calls = calls.iter().map(|call| Doc::Record(self.call(call))).collect();
-        ("compensate".into(), Doc::List(calls))
+    /// `compensate` with its calls, where there are some.
+    pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Option<Entry<'a>> {
+        let calls: Vec<Doc<'a>> = calls.iter().map(|call| Doc::Record(self.call(call))).collect();
+        (!calls.is_empty()).then(|| ("compensate".into(), Doc::List(calls)))
     }
 
     /// `rollback` with its calls, in the order in which they run: the last one that is registered runs first.
@@ -399,7 +395,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// IF whose branch leaves the function or a loop.
     fn guard(&mut self, condition: &Expr<'a>, exit: &Exit<'a>) -> Vec<Entry<'a>> {
-        let compensate = (!exit.calls.is_empty()).then(|| self.compensate(&exit.calls));
+        let compensate = self.compensate(&exit.calls);
         let returns = match &exit.returns {
             Some((kind, value)) => self.returns(*kind, value),
             None => vec![self.breaks()],

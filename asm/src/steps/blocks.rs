@@ -4,7 +4,7 @@ use super::reader::StepReader;
 use super::step::{Item, Tail};
 use crate::ast::{Block, StmtKind};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{Key, begins_step, copies_itself, is_plain, operator};
+use crate::dialect::{Key, begins_step, copies_itself, has_step_word, is_operation, is_plain, operator};
 use crate::document::entries;
 use crate::document::{Entry, Kind, Node};
 use crate::span::Span;
@@ -69,7 +69,7 @@ impl<'a> StepReader<'_, 'a> {
     /// yet.
     fn is_field(&self, entry: &Entry<'a>) -> bool {
         let is_free = |name: &str| is_plain(&entry.value) || self.scope.find(name).is_none();
-        entry.name().is_some_and(|name| !begins_step(name) && is_free(name)) && is_data(&entry.value)
+        entry.is(|name| !begins_step(name) && is_free(name)) && is_data(&entry.value)
     }
 
     /// Warns of values in a pass of a loop under names of their own, of which only the last is yielded.
@@ -106,21 +106,16 @@ impl<'a> StepReader<'_, 'a> {
         let makes_value =
             |name: &str| self.dialect.key(name, &VALUES).is_some() || operator::find(name).is_some();
         let binds = list.iter().any(|entry| entry.name() == Some(self.dialect.word(Key::Let)));
-        !binds && (is_data(item.node) || list.iter().any(|entry| entry.name().is_some_and(makes_value)))
+        !binds && (is_data(item.node) || list.iter().any(|entry| entry.is(makes_value)))
     }
-}
-
-/// Whether a record has the key of a step.
-fn has_step_word(node: &Node<'_>) -> bool {
-    entries(node).iter().any(|entry| entry.name().is_some_and(begins_step))
 }
 
 /// Whether what a loop yields is a record of values of which one before the last copies a name: nothing reads
 /// such a step.
 fn is_copy(list: &[Entry<'_>]) -> bool {
     let is_value = |entry: &Entry<'_>| {
-        let operation = matches!(entries(&entry.value), [only] if only.name().is_some_and(|name| operator::find(name).is_some()));
-        entry.name().is_some_and(|name| !begins_step(name)) && (operation || is_data(&entry.value))
+        let operation = is_operation(entries(&entry.value));
+        entry.is(|name| !begins_step(name)) && (operation || is_data(&entry.value))
     };
     let before = list.split_last().map_or(list, |(_, before)| before);
     before.iter().any(copies_itself) && list.iter().all(is_value)
@@ -132,6 +127,7 @@ fn is_data(node: &Node<'_>) -> bool {
     const PARTS: [&str; 8] = ["let", "args", "arguments", "parameters", "catch", "cases", "yield", "do"];
     let word = |name: &str| begins_step(name) || PARTS.contains(&name);
     let list = entries(node);
-    let operation = matches!(list, [only] if only.name().is_some_and(|name| name == "value" || operator::find(name).is_some()));
-    !operation && !list.iter().any(|entry| entry.name().is_some_and(word))
+    let operation =
+        matches!(list, [only] if only.is(|name| name == "value" || operator::find(name).is_some()));
+    !operation && !list.iter().any(|entry| entry.is(word))
 }

@@ -222,6 +222,6 @@ impl<'a> StepReader<'_, 'a> {
         let otherwise = (rest.tail == Tail::Value && !outermost)
             .then(|| self.block(|this| this.push(StmtKind::Value(literal(Literal::Nil, at)), at)));
         let node = If { condition, then, otherwise, span: at };
-        self.push_control(Control::If(self.arena.alloc(node)), at);
+        self.push_if(node, at);
     }
 }

@@ -62,7 +62,7 @@ impl<'a> StepReader<'_, 'a> {
             }
         });
         let node = If { condition, then, otherwise: None, span: step.place() };
-        self.push_control(Control::If(self.arena.alloc(node)), step.head());
+        self.push_if(node, step.head());
     }
 
     pub(crate) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {

@@ -8,7 +8,7 @@ use crate::ast::{Block, File, Function, Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::Survey;
 use crate::dialect::reader_habits::Habits;
-use crate::dialect::{Dialect, Key, TOP, TOP_OF_MCP, UNNAMED};
+use crate::dialect::{Dialect, Key, UNNAMED};
 use crate::document::{Kind, Node};
 use crate::document::{entries, first_of, items_of};
 use crate::notation::Notation;
@@ -101,7 +101,7 @@ impl<'a> Top<'_, 'a> {
 
     fn key<'d>(&self, record: &'d Node<'a>, key: Key) -> Option<&'d Node<'a>> {
         let is = |name: &str| self.dialect.key(name, &[key]).is_some();
-        entries(record).iter().find(|entry| entry.name().is_some_and(is)).map(|entry| &entry.value)
+        entries(record).iter().find(|entry| entry.is(is)).map(|entry| &entry.value)
     }
 
     /// The name of each program, and whether it has one of its own. The others are `main`, `main-2` and so
@@ -144,7 +144,7 @@ impl<'a> Top<'_, 'a> {
         let mut reader = StepReader::new(context, read_steps, self.too_deep, self.diagnostics);
         self.lost.iter().for_each(|name| reader.scope.lose(name));
         let of_mcp = self.dialect.notation == Notation::Mcp;
-        let top = reader.keyed(program, if of_mcp { &TOP_OF_MCP } else { &TOP }, "a program");
+        let top = reader.keyed(program, self.dialect.top(), "a program");
         let head = if of_mcp { reader.meta(&top, first) } else { top };
         let name_node = head.get(Key::Name);
         if !(given || (of_mcp && name_node.is_none())) {

@@ -55,13 +55,11 @@ impl<'a> StepReader<'_, 'a> {
         )
         .expected(self.dialect.listed(keys), format!("`{}`", shown(&entry.key)))
         .nearest(word);
-        self.report(match word.and_then(|word| rename(&entry.key, word)) {
-            Some(fix) => wrong.fix(fix),
-            None => wrong.help(match self.dialect.listed(&free) {
-                words if words.is_empty() => "leave it out".to_owned(),
-                words => format!("leave it out, or use one of {words}"),
-            }),
-        });
+        let help = match self.dialect.listed(&free) {
+            words if words.is_empty() => "leave it out".to_owned(),
+            words => format!("leave it out, or use one of {words}"),
+        };
+        self.report(wrong.fix_or_help(word.and_then(|word| rename(&entry.key, word)), help));
         if let Some(key) = near {
             found.put(key, entry);
         }

@@ -3,8 +3,9 @@
 use super::entries::Keyed;
 use super::reader::StepReader;
 use super::step::{Item, Tail};
-use crate::dialect::{Form, Key, RESULT, STEPS};
-use crate::document::{Entry, Kind, Node};
+use crate::dialect::document_names::names_bound_in;
+use crate::dialect::{Form, Key, PARTS, RESULT, STEP_KEYS, STEPS, form_of, is_operation, second_form};
+use crate::document::{Entry, Node};
 use crate::document::{entries, first_of, shown};
 use crate::span::Span;
 
@@ -16,18 +17,7 @@ impl<'a> StepReader<'_, 'a> {
         tail: Tail,
     ) -> Option<(&'static Form, Keyed<'d, 'a>)> {
         let list = entries(item.node);
-        let is = |reader: &Self, form: &Form| {
-            list.iter()
-                .any(|entry| entry.name().is_some_and(|name| reader.dialect.key(name, &[form.key]).is_some()))
-        };
-        // `value`, `skip` and `break` are fields like any other beside other fields.
-        let alone = |reader: &Self, form: &Form| {
-            let one = |entry: &Entry<'a>| {
-                entry.name().is_some_and(|name| reader.dialect.key(name, &[form.key, Key::Let]).is_some())
-            };
-            !matches!(form.key, Key::Value | Key::Skip | Key::Break) || list.iter().all(one)
-        };
-        let form = STEPS.iter().find(|form| is(self, form) && alone(self, form));
+        let form = form_of(list, |entry, keys| self.dialect.names(entry, keys));
         let form = match form {
             Some(form) if form.key == Key::Match && self.takes_apart(list) => &RESULT,
             Some(form) => form,
@@ -40,8 +30,7 @@ impl<'a> StepReader<'_, 'a> {
             }
             None => self.misspelt_step(item)?,
         };
-        let mut keys: Vec<Key> = vec![form.key];
-        keys.extend(form.needs.iter().chain(form.takes));
+        let mut keys = form.keys();
         self.second_step(item, form, &mut keys);
         let what = format!("a step with `{}`", self.dialect.word(form.key));
         Some((form, self.keyed(item.node, &keys, &what)))
@@ -49,20 +38,13 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Whether a step with `match` has no cases, but steps for a call's value or failure.
     fn takes_apart(&self, list: &[Entry<'a>]) -> bool {
-        let has = |keys: &[Key]| {
-            list.iter().any(|entry| entry.name().is_some_and(|name| self.dialect.key(name, keys).is_some()))
-        };
+        let has = |keys: &[Key]| list.iter().any(|entry| self.dialect.names(entry, keys));
         !has(&[Key::Cases]) && has(&[Key::As, Key::Then, Key::Handler, Key::Compensate])
     }
 
     /// Reports that a record is two steps in one; the keys of the second one are known as well then.
     fn second_step(&mut self, item: &Item<'_, 'a>, form: &Form, keys: &mut Vec<Key>) {
-        let found = entries(item.node).iter().find_map(|entry| {
-            let name = entry.name()?;
-            let free = self.dialect.key(name, keys).is_none();
-            let other = STEPS.iter().find(|other| self.dialect.key(name, &[other.key]).is_some());
-            other.filter(|_| free).map(|other| (entry, other))
-        });
+        let found = second_form(entries(item.node), keys, |entry, keys| self.dialect.names(entry, keys));
         let Some((entry, other)) = found else { return };
         let (one, two) = (self.dialect.word(form.key), shown(&entry.key));
         let help = if other.key == Key::Skip {
@@ -77,31 +59,24 @@ impl<'a> StepReader<'_, 'a> {
             "both in one",
             help,
         );
-        keys.push(other.key);
-        keys.extend(other.needs.iter().chain(other.takes));
+        keys.extend(other.keys());
     }
 
     /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to
     /// a step.
     fn is_value(&self, item: &Item<'_, 'a>, tail: Tail) -> bool {
-        const PARTS: [Key; 6] =
-            [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::Rollback, Key::In];
         let list = entries(item.node);
         // A record that is a step in another notation is no value.
-        let begins = |name: &str| {
-            let mut kinds = STEPS.iter().map(|form| form.key);
-            let of_step = |key: Key| !matches!(key, Key::Value | Key::Skip | Key::Break);
-            kinds.any(|key| of_step(key) && self.dialect.meaning(name, &[key]).is_some())
+        let begins = |entry: &Entry<'a>| {
+            let of_step = |key: &Key| !matches!(key, Key::Value | Key::Skip | Key::Break);
+            STEP_KEYS.iter().filter(|key| of_step(key)).any(|&key| self.dialect.means(entry, &[key]))
         };
-        let part = |entry: &Entry<'a>| {
-            entry.name().is_some_and(|name| begins(name) || self.dialect.key(name, &PARTS).is_some())
-        };
-        let operator = matches!(list, [only] if only.name().is_some_and(|name| crate::dialect::operator::find(name).is_some()));
+        let part = |entry: &Entry<'a>| begins(entry) || self.dialect.names(entry, &PARTS);
         let wanted =
             tail.wanted() && tail != Tail::Unnamed && (item.name.is_some() || !self.dialect.is_yaml());
         let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
         let marked = !(list.is_empty() && self.dialect.is_yaml());
-        (wanted && marked || operator) && !names_itself && !list.iter().any(part)
+        (wanted && marked || is_operation(list)) && !names_itself && !list.iter().any(part)
     }
 
     /// Reports a record that is no step; gives back the kind that it was probably meant to be.
@@ -110,15 +85,15 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(name) = item.name.and_then(Node::text) {
             self.scope.lose(name);
         }
-        self.lose_inside(item.node);
+        // References to what is bound in it are not reported.
+        names_bound_in(item.node, |name| self.scope.lose(name));
         if list.iter().any(|entry| entry.name() == Some("<<")) {
             // Reported by the reader of YAML.
             return None;
         }
-        let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
         let mut near = list.iter().filter(|entry| entry.name() != Some("let"));
-        if let Some(key) = near.find_map(|entry| self.dialect.nearest(entry.name()?, &kinds)) {
-            return STEPS.iter().find(|form| form.key == key);
+        if let Some(key) = near.find_map(|entry| self.dialect.nearest(entry.name()?, &STEP_KEYS)) {
+            return Form::of(key);
         }
         let part = list.iter().find_map(|entry| {
             // A name of its own, where nothing else makes an operation of it.
@@ -133,23 +108,6 @@ impl<'a> StepReader<'_, 'a> {
             None => self.no_step(item.node),
         }
         None
-    }
-
-    /// Marks every name that is bound in what could not be read as lost, so that references to it are not
-    /// reported.
-    fn lose_inside(&mut self, node: &Node<'a>) {
-        let mut rest = vec![*node];
-        while let Some(node) = rest.pop() {
-            if let Kind::List(items) = node.kind {
-                rest.extend_from_slice(items);
-            }
-            for entry in entries(&node) {
-                if let (Some("let"), Some(name)) = (entry.name(), entry.value.text()) {
-                    self.scope.lose(name);
-                }
-                rest.push(entry.value);
-            }
-        }
     }
 
     fn no_step(&mut self, node: &Node<'a>) {

@@ -47,10 +47,7 @@ impl<'a> StepReader<'_, 'a> {
                 "give the part that can fail a step of its own with `{word}`, and refer to its name here"
             )),
         };
-        self.report(match fix {
-            Some(fix) => wrong.fix(fix),
-            None => wrong,
-        });
+        self.report(wrong.fix(fix));
     }
 
     /// The fix that gives the part that can fail a step of its own with the handler; none where the handler
@@ -73,9 +70,9 @@ impl<'a> StepReader<'_, 'a> {
             (false, false) => format!("\"${name}\""),
         };
         let edits = vec![
-            Edit { span: Span::at(step.start), text: self.own_step(step, handler, &name, of_part)? },
-            Edit { span, text: reference },
-            Edit { span: entry_with_blanks(step, handler)?, text: String::new() },
+            Edit::insert(step.start, self.own_step(step, handler, &name, of_part)?),
+            Edit::new(span, reference),
+            Edit::new(entry_with_blanks(step, handler)?, ""),
         ];
         Some(Fix { title: format!("give `{}` a step of its own", shorten(of_part)), edits })
     }
@@ -127,8 +124,7 @@ impl<'a> StepReader<'_, 'a> {
     fn leaves(&self, step: &Step<'_, 'a>, handler: &Entry<'a>) -> bool {
         const WAYS: [Key; 4] = [Key::Return, Key::Ok, Key::Message, Key::Skip];
         let both = step.keyed.has(Key::Handler) && step.keyed.has(Key::Compensate);
-        let leaves =
-            |entry: &Entry<'a>| entry.name().is_some_and(|name| self.dialect.key(name, &WAYS).is_some());
+        let leaves = |entry: &Entry<'a>| self.dialect.names(entry, &WAYS);
         !both
             && match handler.value.kind {
                 Kind::Text(_) => true,

@@ -182,10 +182,7 @@ impl<'a> StepReader<'_, 'a> {
             return operator.makes;
         }
         let wrong = adds_texts(written.span);
-        self.report(match rename(written, "concat") {
-            Some(fix) => wrong.fix(fix),
-            None => wrong.help("`concat` joins texts"),
-        });
+        self.report(wrong.fix_or_help(rename(written, "concat"), "`concat` joins texts"));
         Makes::Binary(Binary::Concat)
     }
 

@@ -4,8 +4,8 @@ use super::context::Context;
 use super::scope::Scope;
 use super::step::{Item, Tail};
 use crate::ast::{
-    Binary, Block, Call, CallId, Control, Expr, ExprKind, Field, Literal, LoopId, Name, Slot, Stmt, StmtKind,
-    Unary,
+    Binary, Block, Call, CallId, Control, Expr, ExprKind, Field, If, Literal, LoopId, Name, Slot, Stmt,
+    StmtKind, Unary,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::reference::FAILURES;
@@ -242,6 +242,10 @@ impl<'a> StepReader<'_, 'a> {
 
     pub(crate) fn push_control(&mut self, control: Control<'a>, span: Span) {
         self.push(StmtKind::Control(control), span);
+    }
+
+    pub(crate) fn push_if(&mut self, node: If<'a>, span: Span) {
+        self.push_control(Control::If(self.arena.alloc(node)), span);
     }
 
     /// A block of what `read` makes, one level further in.

@@ -1,7 +1,6 @@
 //! References to the slots and fields that they read.
 
 use super::reader::{StepReader, literal, of_slot};
-use super::unresolved::replaced;
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::Seen;
@@ -84,12 +83,10 @@ impl<'a> StepReader<'_, 'a> {
     fn other_form(&mut self, reference: &Reference<'a>, what: &str) {
         let written = self.source.get(reference.span.range()).unwrap_or("");
         let corrected = self.dialect.written(reference, if written.starts_with("${") { '{' } else { '$' });
-        let mut wrong = Diagnostic::new(Code::BadReference, reference.span, what.to_owned())
+        let wrong = Diagnostic::new(Code::BadReference, reference.span, what.to_owned())
             .expected(format!("`{corrected}`"), format!("`{}`", crate::text::shorten(written)));
-        if written.starts_with('$') {
-            wrong.fix = Some(replaced(reference.span, corrected));
-        }
-        self.report(wrong);
+        let fixed = written.starts_with('$');
+        self.report(if fixed { wrong.replace(reference.span, corrected) } else { wrong });
     }
 
     /// `$input` alone: a record of all inputs.

@@ -7,7 +7,7 @@ use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::dialect::Key;
+use crate::dialect::{Key, is_outcome};
 use crate::document::fits_in_braces;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, shown};
@@ -103,7 +103,8 @@ impl<'a> StepReader<'_, 'a> {
             [only] => key(only).map(|key| (only, key)),
             _ => None,
         };
-        self.inexact |= found.is_none() && self.is_outcome(list);
+        // A success or failure in the words of some notation, or both.
+        self.inexact |= found.is_none() && list.len() <= 2 && list.iter().any(|entry| entry.is(is_outcome));
         match found {
             Some((only, Key::Ok)) => {
                 self.succeed(only);
@@ -122,12 +123,6 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Whether a record may be a success or failure in the words of some notation, or both.
-    fn is_outcome(&self, list: &[Entry<'a>]) -> bool {
-        let is = |name: &str| self.dialect.meaning(name, &[Key::Ok, Key::Message]).is_some();
-        list.len() <= 2 && list.iter().any(|entry| entry.name().is_some_and(is))
-    }
-
     /// Reports a plain value from a result function.
     fn not_plain(&mut self, entry: &Entry<'a>, value: &Expr<'a>) {
         // A text from a function that succeeds with nil and fails with text is meant as the failure.
@@ -141,14 +136,12 @@ impl<'a> StepReader<'_, 'a> {
             self.wrong_return(entry.key.span, "a plain value from a function whose type is a result", &form);
         let unsure = self.failure().is_some() && literal_type(value).is_none();
         let edits = if unsure { None } else { self.wrap(entry, word) };
-        self.report(match edits {
-            Some(edits) => wrong.fix(Fix { title: format!("write `{form}`"), edits }),
-            None => wrong.help(format!(
-                "write `{}` to succeed with it, `{}` to fail with it",
-                self.dialect.return_form("ok"),
-                self.dialect.return_form(self.dialect.word(Key::Message))
-            )),
-        });
+        let help = format!(
+            "write `{}` to succeed with it, `{}` to fail with it",
+            self.dialect.return_form("ok"),
+            self.dialect.return_form(self.dialect.word(Key::Message))
+        );
+        self.report(wrong.fix_or_help(edits.map(|edits| Fix::writes(&form, edits)), help));
     }
 
     /// Reports a plain value as the default of a switch that returns from a result function.
@@ -157,13 +150,9 @@ impl<'a> StepReader<'_, 'a> {
         let message = "a plain value from a function whose type is a result";
         let wrong = self.wrong_return(entry.key.span, message, form);
         let value = entry.value.span;
-        self.report(if fits_in_braces(&entry.value, self.source) {
-            let edit = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
-            let edits = vec![edit(value.start, "{return: {ok: "), edit(value.end, "}}")];
-            wrong.fix(Fix { title: format!("write `{form}`"), edits })
-        } else {
-            wrong.help("write `default:`, and `return:` with `ok:` below it")
-        });
+        let edits = vec![Edit::insert(value.start, "{return: {ok: "), Edit::insert(value.end, "}}")];
+        let fix = fits_in_braces(&entry.value, self.source).then(|| Fix::writes(form, edits));
+        self.report(wrong.fix_or_help(fix, "write `default:`, and `return:` with `ok:` below it"));
     }
 
     /// Reports success from a function that is no result.
@@ -177,12 +166,12 @@ impl<'a> StepReader<'_, 'a> {
         let open = if self.dialect.is_yaml() { ": " } else { "" };
         let lines = !self.dialect.is_yaml() || only.value.is_scalar();
         let edits = vec![
-            Edit { span: Span::new(start, inner.start), text: open.to_owned() },
-            Edit { span: Span::new(inner.end, outer.end.max(inner.end)), text: String::new() },
+            Edit::new(Span::new(start, inner.start), open),
+            Edit::new(Span::new(inner.end, outer.end.max(inner.end)), ""),
         ];
         let edits = edits.into_iter().filter(|edit| !edit.text.is_empty() || edit.span.start < edit.span.end);
-        let fix = Fix { title: format!("write `{form}`"), edits: edits.collect() };
-        self.report(if lines { wrong.fix(fix) } else { wrong.help(format!("write `{form}`")) });
+        let fix = lines.then(|| Fix::writes(&form, edits.collect()));
+        self.report(wrong.fix_or_help(fix, format!("write `{form}`")));
     }
 
     fn wrong_return(&self, at: Span, message: &str, form: &str) -> Diagnostic {
@@ -196,11 +185,8 @@ impl<'a> StepReader<'_, 'a> {
     fn wrap(&self, entry: &Entry<'a>, word: &str) -> Option<Vec<Edit>> {
         let value = entry.value.span;
         if !self.dialect.is_yaml() {
-            let at = |at, text: String| Edit { span: Span::at(at), text };
-            return Some(vec![
-                at(value.start, format!("{{\"{word}\":{}", self.dialect.blank())),
-                at(value.end, "}".to_owned()),
-            ]);
+            let open = format!("{{\"{word}\":{}", self.dialect.blank());
+            return Some(vec![Edit::insert(value.start, open), Edit::insert(value.end, "}")]);
         }
         // On a line of its own, two deeper than the key.
         let before = self.source.get(..entry.key.span.start as usize)?;
@@ -212,10 +198,8 @@ impl<'a> StepReader<'_, 'a> {
             return None;
         }
         let indent = " ".repeat(line.len() + 2);
-        Some(vec![Edit {
-            span: Span::new(entry.key.span.end, value.start),
-            text: format!(":\n{indent}{word}: "),
-        }])
+        let place = Span::new(entry.key.span.end, value.start);
+        Some(vec![Edit::new(place, format!(":\n{indent}{word}: "))])
     }
 }
 

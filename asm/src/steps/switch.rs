@@ -3,9 +3,9 @@
 use super::entries::Keyed;
 use super::reader::StepReader;
 use super::step::{Step, Tail};
-use crate::ast::{Block, Control, Expr, If, ReturnKind, StmtKind};
+use crate::ast::{Block, If, ReturnKind, StmtKind};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{ARM, Key};
+use crate::dialect::{ARM, Key, is_outcome};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use crate::span::Span;
@@ -69,22 +69,17 @@ impl<'a> StepReader<'_, 'a> {
                 returns |= this.arm(&keyed, at, of);
             });
             if ends(&then) {
-                self.push_if(test, then, None, at);
+                self.push_if(If { condition: test, then, otherwise: None, span: at }, at);
                 continue;
             }
             let otherwise = (!rest.is_empty())
                 .then(|| self.deeper(at, |this| this.block(|this| returns |= this.arms(rest, of))))
                 .flatten()
                 .filter(|block| !block.statements.is_empty());
-            self.push_if(test, then, otherwise, at);
+            self.push_if(If { condition: test, then, otherwise, span: at }, at);
             break;
         }
         returns
-    }
-
-    fn push_if(&mut self, condition: Expr<'a>, then: Block<'a>, otherwise: Option<Block<'a>>, span: Span) {
-        let node = If { condition, then, otherwise, span };
-        self.push_control(Control::If(self.arena.alloc(node)), span);
     }
 
     /// The arm with `default`, whose action is the value of that key or beside it.
@@ -184,7 +179,7 @@ impl<'a> StepReader<'_, 'a> {
 
 /// Whether a `return` holds `ok` or a failure.
 fn is_result_form(entry: &Entry<'_>) -> bool {
-    matches!(entries(&entry.value), [only] if matches!(only.name(), Some("ok" | "error" | "err")))
+    matches!(entries(&entry.value), [only] if only.is(is_outcome))
 }
 
 /// Whether no path reaches the end of a block, judged by its last statement.

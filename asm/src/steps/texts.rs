@@ -1,9 +1,9 @@
 //! Texts: references, texts with references in them, and plain ones.
 
 use super::reader::{StepReader, literal, nothing};
-use super::unresolved::{SUBTRACTION, rename_near, replaced, subtracts};
+use super::unresolved::{SUBTRACTION, rename_near, subtracts};
 use crate::ast::{Expr, ExprKind, Literal};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::reader_habits::{Place, Seen};
 use crate::dialect::reference::{Broken, Reference, Root, bare, is_file};
 use crate::dialect::template::{Part, Template, template_and_broken};
@@ -33,7 +33,7 @@ impl<'a> StepReader<'_, 'a> {
         let written = |diagnostic: Diagnostic, span: Span, text: String| Diagnostic {
             expected: Some(format!("`{text}`")),
             help: None,
-            fix: Some(replaced(span, text)),
+            fix: Some(Fix::write(&text, span, text.as_str())),
             ..diagnostic
         };
         let diagnostic = if diagnostic.fix.is_none() {
@@ -88,8 +88,8 @@ impl<'a> StepReader<'_, 'a> {
         let mut wrong = Diagnostic::new(code, name.span, message)
             .expected(self.names_in_scope(), format!("`{}`", name.text))
             .nearest(near.map(|near| near.name))
-            .help("where it is meant as text, write `{\"text\": …}` around it");
-        wrong.fix = near.and_then(|near| rename_near(name, near));
+            .help("where it is meant as text, write `{\"text\": …}` around it")
+            .fix(near.and_then(|near| rename_near(name, near)));
         if near.is_some_and(|near| subtracts(name.text, near.name)) {
             wrong = wrong.help(SUBTRACTION);
         }
@@ -112,10 +112,9 @@ impl<'a> StepReader<'_, 'a> {
         let fixed = self.dialect.own_form(meant, false);
         let written = self.source.get(reference.span.range()).unwrap_or("");
         let message = "an input or a variable is referred to by its name alone";
-        let mut wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
+        let wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
             .expected(format!("`{fixed}`"), format!("`{}`", crate::text::shorten(written)));
-        wrong.fix = Some(replaced(reference.span, fixed));
-        self.report(wrong);
+        self.report(wrong.replace(reference.span, fixed));
     }
 
     /// What a template makes: the one value that it is, or everything joined.

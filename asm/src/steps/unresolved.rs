@@ -3,7 +3,7 @@
 use super::names::listed;
 use super::reader::{StepReader, literal};
 use crate::ast::{Expr, Literal, Name};
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::Key;
 use crate::dialect::reference::{FAILURES, Reference};
 use crate::notation::Notation;
@@ -29,8 +29,8 @@ impl<'a> StepReader<'_, 'a> {
         let near = near(name.text, names.iter().copied());
         let mut wrong = wrong
             .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text))
-            .nearest(near.map(|near| near.name));
-        wrong.fix = near.and_then(|near| rename_near(name, near));
+            .nearest(near.map(|near| near.name))
+            .fix(near.and_then(|near| rename_near(name, near)));
         if near.is_some_and(|near| subtracts(name.text, near.name)) {
             wrong = wrong.help(SUBTRACTION);
         } else if wrong.fix.is_none() {
@@ -101,10 +101,10 @@ impl<'a> StepReader<'_, 'a> {
         }
         if let Some(own) = self.scope.renamed(text) {
             let message = format!("the value of the step `{text}` is named `{own}` by its `let`");
-            let mut wrong = wrong(Code::UnknownReference, message).nearest(Some(own));
-            wrong.expected = Some(format!("`{own}`"));
-            wrong.fix = rename_part(name, own);
-            return wrong;
+            return wrong(Code::UnknownReference, message)
+                .nearest(Some(own))
+                .expected(format!("`{own}`"), format!("`{text}`"))
+                .fix(rename_part(name, own));
         }
         if place.start > name.span.start {
             let message = format!("`{text}` is bound only by a later step");
@@ -126,8 +126,8 @@ impl<'a> StepReader<'_, 'a> {
             return self.means(wrong, reference, &meant);
         }
         let near = self.near_name(name.text);
-        let mut wrong = wrong.nearest(near.map(|near| near.name));
-        wrong.fix = near.and_then(|near| rename_near(name, near));
+        let wrong =
+            wrong.nearest(near.map(|near| near.name)).fix(near.and_then(|near| rename_near(name, near)));
         let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
         let help = self
             .habits
@@ -156,10 +156,6 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-pub(crate) fn replaced(span: Span, text: String) -> Fix {
-    Fix { title: format!("write `{text}`"), edits: vec![Edit { span, text }] }
-}
-
 /// The fix that writes the name that is surely meant.
 pub(crate) fn rename_near(name: Name<'_>, near: Near<'_>) -> Option<Fix> {
     rename_part(name, near.name).filter(|_| near.sure)
@@ -168,7 +164,7 @@ pub(crate) fn rename_near(name: Name<'_>, near: Near<'_>) -> Option<Fix> {
 fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
     let exact = (name.span.end - name.span.start) as usize == name.text.len();
     let kept = exact && is_name(new) && !subtracts(name.text, new);
-    kept.then(|| replaced(name.span, new.to_owned()))
+    kept.then(|| Fix::write(new, name.span, new))
 }
 
 /// Whether a name is another one, a hyphen, and more: what was meant may be to subtract that, and must not be

@@ -186,9 +186,7 @@ impl<'a> StepReader<'_, 'a> {
         const OF_STEPS: [Key; 4] = [Key::Let, Key::Handler, Key::Compensate, Key::Rollback];
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let list = entries(node);
-        let is = |entry: &Entry<'a>, key: Key| {
-            entry.name().is_some_and(|name| self.dialect.key(name, &[key]).is_some())
-        };
+        let is = |entry: &Entry<'a>, key: Key| self.dialect.names(entry, &[key]);
         let has = |key: Key| list.iter().any(|entry| is(entry, key));
         if self.dialect.is_bare()
             && let [only] = list
@@ -211,9 +209,7 @@ impl<'a> StepReader<'_, 'a> {
         if !whole || !(paired || alone) {
             return None;
         }
-        let mut keys: Vec<Key> = vec![form.key];
-        keys.extend(form.needs.iter().chain(form.takes));
-        let keyed = self.keyed(node, &keys, "a value");
+        let keyed = self.keyed(node, &form.keys(), "a value");
         if let Some(entry) = OF_STEPS.iter().find_map(|&key| keyed.entry(key)) {
             self.bad_step(
                 entry.key.span,
@@ -251,7 +247,7 @@ impl<'a> StepReader<'_, 'a> {
     fn may_be_construct(&self, node: &Node<'a>) -> bool {
         const VALUES: [Key; 3] = [Key::Op, Key::Merge, Key::Set];
         let is = |name: &str| self.dialect.meaning(name, &VALUES).is_some();
-        entries(node).iter().any(|entry| entry.name().is_some_and(is))
+        entries(node).iter().any(|entry| entry.is(is))
     }
 
     /// The key of a record that is in the place of an operator: one with operands where something is
@@ -386,13 +382,12 @@ impl<'a> StepReader<'_, 'a> {
 /// Whether a record has one key, and that is a sign.
 fn is_symbol(node: &Node<'_>) -> bool {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
-    matches!(entries(node), [only] if only.name().is_some_and(|name| !name.chars().any(letter)))
+    matches!(entries(node), [only] if only.is(|name| !name.chars().any(letter)))
 }
 
 /// Whether the value of a key is a list of two.
 fn is_pair(node: &Node<'_>, key: Key, dialect: Dialect) -> bool {
-    entries(node).iter().any(|entry| {
-        entry.name().is_some_and(|name| dialect.key(name, &[key]).is_some())
-            && matches!(entry.value.kind, Kind::List([_, _]))
-    })
+    entries(node)
+        .iter()
+        .any(|entry| dialect.names(entry, &[key]) && matches!(entry.value.kind, Kind::List([_, _])))
 }

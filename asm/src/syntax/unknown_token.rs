@@ -63,13 +63,14 @@ pub(crate) trait Lookup {
 }
 
 /// How the parser goes on after a habit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// As if this slot were written.
     Slot(u32),
     /// As if the token were absent.
     Absent,
     /// The statement is wrong.
+    #[default]
     Stop,
 }
 

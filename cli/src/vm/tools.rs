@@ -47,7 +47,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let mut shown = output::table(&rows);
     let mut rows =
         vec![["tool", "keywords of its schemas that no value is held to"].map(str::to_owned).to_vec()];
-    let passed = tools.iter().map(|tool| vec![tool.name.clone(), passed_over(&tools, tool).join(", ")]);
+    let passed =
+        tools.iter().map(|tool| vec![tool.name.clone(), unchecked_keywords(&tools, tool).join(", ")]);
     rows.extend(passed.filter(|row| row.last().is_some_and(|keywords| !keywords.is_empty())));
     if rows.len() > 1 {
         shown.push('\n');
@@ -80,10 +81,10 @@ fn watch(tools: &Tools) -> Result<Exit, Refused> {
     }
 }
 
-/// The keywords of a tool's schemas to which no value is held.
-fn passed_over(tools: &Tools, tool: &Tool) -> Vec<&'static str> {
+/// The keywords of a tool's schemas that no check looks at.
+fn unchecked_keywords(tools: &Tools, tool: &Tool) -> Vec<&'static str> {
     match tools.catalog().lookup(&tool.name) {
-        Lookup::Found(found) if tool.validate => found.passed_over(),
+        Lookup::Found(found) if tool.validate => found.unchecked_keywords(),
         _ => Vec::new(),
     }
 }
@@ -108,7 +109,7 @@ fn entry(tools: &Tools, tool: &Tool) -> Data {
     add("inputSchema", Some(tool.input_schema.as_deref().cloned().unwrap_or_else(any)));
     add("outputSchema", tool.output_schema.as_deref().cloned());
     add("validate", (!tool.validate).then_some(Data::Bool(false)));
-    let passed = passed_over(tools, tool);
+    let passed = unchecked_keywords(tools, tool);
     let names = || Data::List(passed.iter().map(|name| Data::from(*name)).collect());
     add("passedOver", (!passed.is_empty()).then(names));
     add("annotations", tool.policy.read_only.then(hint));

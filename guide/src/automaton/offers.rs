@@ -130,11 +130,16 @@ impl<'c> Core<'_, 'c> {
             Some(_) => return !self.in_list(self.state.registered, number),
             None => {}
         }
-        let followed = top && matches!(self.state.stmt, Stmt::Let | Stmt::Value);
+        let followed = self.may_be_followed(top);
         if marked == Some(Word::Rollback) || (tool.rollback && !followed) {
             return false;
         }
         self.arena.takes(self.session, want, tool.output)
+    }
+
+    /// Whether the call that is being written may be one that a ROLLBACK must follow.
+    pub(crate) fn may_be_followed(&self, top: bool) -> bool {
+        top && matches!(self.state.stmt, Stmt::Let | Stmt::Value) && self.block().may_be_followed()
     }
 
     pub(crate) fn some_call(&mut self, want: WantId) -> bool {
@@ -311,7 +316,7 @@ impl<'c> Core<'_, 'c> {
             Phase::LetSlot | Phase::ForSlot | Phase::ArmSlot => self.bindable(slot),
             Phase::MatchSlot => self.matchable(slot),
             Phase::MatchCount => (1..=2).contains(&number),
-            Phase::BlockCount => number <= COUNT,
+            Phase::BlockCount => number <= COUNT && self.counts(number),
             Phase::RefSlot => slot < self.state.next && self.slot_fits(slot, self.frame_want()),
             Phase::Path => slot < self.state.next && self.path_fits(slot),
             Phase::PathField => self.field_fits(number),
@@ -331,6 +336,15 @@ impl<'c> Core<'_, 'c> {
             }
             _ => false,
         }
+    }
+
+    /// Whether the block that is opened may have so many statements.
+    fn counts(&self, number: u32) -> bool {
+        if !self.session.promised {
+            return true;
+        }
+        let (none, some) = self.clone().promised_counts();
+        if number == 0 { none } else { some }
     }
 
     /// Whether a count of items, pairs or cases is next.

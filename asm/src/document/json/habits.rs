@@ -203,9 +203,7 @@ impl<'a> Reader<'a, '_> {
             }
         });
         let text = text::decode(&inner, self.arena).unwrap_or("");
-        let text = &*self.arena.alloc_str(text);
-        let kind = Kind::Text(Text { text, style: Style::Double, start: None });
-        self.text(Node { kind, span });
+        self.text(Node::of_text(self.arena.alloc_str(text), span));
     }
 
     /// A comment, which JSON does not have.

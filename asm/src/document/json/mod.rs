@@ -11,9 +11,8 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use super::Node;
 use super::builder::Builder;
-use crate::diagnostic::whole_source::too_large;
+use super::{Node, inside};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Limits;
 use crate::span::Span;
@@ -27,11 +26,7 @@ pub(crate) fn read<'a>(
     options: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
-    if let Some(most) = options.exceeded_by(source) {
-        diagnostics.push(too_large(source, most));
-        return &[];
-    }
-    let (start, end) = crate::document::inside(source, "JSON", diagnostics);
+    let Some((start, end)) = inside(source, "JSON", options, diagnostics) else { return &[] };
     let mut reader = Reader {
         source,
         end,

@@ -27,10 +27,15 @@ const fn opener(record: bool) -> &'static str {
 }
 
 fn insert(title: &str, at: u32, text: &str) -> Fix {
-    Fix { title: title.to_owned(), edits: vec![Edit { span: Span::at(at), text: text.to_owned() }] }
+    Fix { title: title.to_owned(), edits: vec![Edit::insert(at, text)] }
 }
 
 impl Reader<'_, '_> {
+    /// Reports that something is no JSON; the rest of the diagnostic is made only if it is kept.
+    fn bad(&mut self, place: Span, message: &str, rest: impl FnOnce(Diagnostic) -> Diagnostic) {
+        self.report(Code::BadJson, || rest(Diagnostic::new(Code::BadJson, place, message)));
+    }
+
     /// The next token, for a message.
     fn found(&self) -> String {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
@@ -68,10 +73,8 @@ impl Reader<'_, '_> {
         let (from, to) = (self.last - 1, offset(start + 1));
         let place = self.here();
         self.report(Code::BadJson, || {
-            let fix = Fix {
-                title: "write one text".to_owned(),
-                edits: vec![Edit { span: Span::new(from, to), text: String::new() }],
-            };
+            let edits = vec![Edit::new(Span::new(from, to), "")];
+            let fix = Fix { title: "write one text".to_owned(), edits };
             Diagnostic::new(Code::BadJson, place, "JSON joins no texts: a text holds its values")
                 .expected("one text, such as `\"Hello, $name\"`", "`+`")
                 .fix(fix)
@@ -83,26 +86,22 @@ impl Reader<'_, '_> {
 
     pub(crate) fn missing_comma(&mut self) {
         let (at, found) = (self.last, self.found());
-        self.report(Code::BadJson, || {
-            Diagnostic::new(Code::BadJson, Span::at(at), "a comma is missing")
-                .expected("`,`", found)
-                .fix(insert("write `,`", at, ","))
+        self.bad(Span::at(at), "a comma is missing", |wrong| {
+            wrong.expected("`,`", found).fix(insert("write `,`", at, ","))
         });
     }
 
     pub(crate) fn missing_colon(&mut self) {
         let (at, found) = (self.last, self.found());
-        self.report(Code::BadJson, || {
-            Diagnostic::new(Code::BadJson, Span::at(at), "a `:` is missing after this key")
-                .expected("`:`", found)
-                .fix(insert("write `:`", at, ":"))
+        self.bad(Span::at(at), "a `:` is missing after this key", |wrong| {
+            wrong.expected("`:`", found).fix(insert("write `:`", at, ":"))
         });
     }
 
     pub(crate) fn missing_key(&mut self) {
         let (place, found) = (self.here(), self.found());
-        self.report(Code::BadJson, || {
-            Diagnostic::new(Code::BadJson, place, "a record holds keys with values")
+        self.bad(place, "a record holds keys with values", |wrong| {
+            wrong
                 .expected("`\"key\": value`", found)
                 .help("write a key in double quotes and `:` before the value, or `[` and `]` around a list")
         });
@@ -111,10 +110,8 @@ impl Reader<'_, '_> {
     /// A key without its value: null, so that the key is still seen.
     pub(crate) fn missing_value(&mut self, place: Span) {
         let found = format!("`{}`", self.source.get(place.range()).unwrap_or(""));
-        self.report(Code::BadJson, || {
-            Diagnostic::new(Code::BadJson, place, "a value is missing here")
-                .expected("a value", found)
-                .help("write the value; `null` where there is none")
+        self.bad(place, "a value is missing here", |wrong| {
+            wrong.expected("a value", found).help("write the value; `null` where there is none")
         });
         self.value(Node { kind: Kind::Null, span: Span::at(place.start) });
     }
@@ -132,8 +129,8 @@ impl Reader<'_, '_> {
     pub(crate) fn before_close(&mut self) {
         if let (Some(comma), Want::Key | Want::Value) = (self.comma, self.want) {
             let place = self.here();
-            self.report(Code::BadJson, || {
-                Diagnostic::new(Code::BadJson, comma, "a comma after the last element")
+            self.bad(comma, "a comma after the last element", |wrong| {
+                wrong
                     .expected("another element, or no comma", "`,`")
                     .related(place, "it ends here")
                     .replace(comma, "")
@@ -149,10 +146,8 @@ impl Reader<'_, '_> {
         let place = self.here();
         if !self.lost {
             let found = self.found();
-            self.report(Code::BadJson, || {
-                Diagnostic::new(Code::BadJson, place, "this closes nothing")
-                    .expected("the end, or another document", found)
-                    .replace(place, "")
+            self.bad(place, "this closes nothing", |wrong| {
+                wrong.expected("the end, or another document", found).replace(place, "")
             });
         }
         self.last = place.end;
@@ -287,8 +282,8 @@ impl Reader<'_, '_> {
     pub(crate) fn stray_colon(&mut self) {
         let place = self.here();
         if self.at_top() {
-            self.report(Code::BadJson, || {
-                Diagnostic::new(Code::BadJson, place, "a key must be inside a record")
+            self.bad(place, "a key must be inside a record", |wrong| {
+                wrong
                     .expected("`{` before the key", "`:`")
                     .help("write `{` and `}` around the keys and values")
             });
@@ -297,10 +292,8 @@ impl Reader<'_, '_> {
             self.skip_prose();
             return;
         }
-        self.report(Code::BadJson, || {
-            Diagnostic::new(Code::BadJson, place, "a `:` is only allowed between a key and its value")
-                .expected("`,`", "`:`")
-                .help("write `{` and `}` around keys and values")
+        self.bad(place, "a `:` is only allowed between a key and its value", |wrong| {
+            wrong.expected("`,`", "`:`").help("write `{` and `}` around keys and values")
         });
         self.at += 1;
         self.want = if self.in_record() { Want::Value } else { self.want };

@@ -70,8 +70,7 @@ impl<'a> Reader<'a, '_> {
         let inside = Span::new(offset(start + 1), offset(to));
         let text = self.decode(inside);
         self.at = if closed { to + 1 } else { to };
-        let kind = Kind::Text(Text { text, style: Style::Double, start: None });
-        Node { kind, span: Span::new(offset(start), offset(self.at)) }
+        Node::of_text(text, Span::new(offset(start), offset(self.at)))
     }
 
     /// Whether a text goes on behind the blanks that begin with a line break; passes them where it does.

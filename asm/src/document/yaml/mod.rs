@@ -14,8 +14,7 @@ mod tests;
 pub(crate) use recovery::quoted;
 
 use super::builder::{Builder, Frame};
-use super::{Kind, Node, Style, Text};
-use crate::diagnostic::whole_source::too_large;
+use super::{Kind, Node, Style, Text, inside};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
 use crate::source::Limits;
 use crate::span::Span;
@@ -38,11 +37,7 @@ pub(crate) fn read<'a>(
     options: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
-    if let Some(most) = options.exceeded_by(source) {
-        diagnostics.push(too_large(source, most));
-        return &[];
-    }
-    let (mut start, end) = crate::document::inside(source, "YAML", diagnostics);
+    let Some((mut start, end)) = inside(source, "YAML", options, diagnostics) else { return &[] };
     let mut edits = Vec::new();
     for control in controls(source).take(CONTROLS) {
         edits.extend(control.fix.iter().flat_map(|fix| fix.edits.iter().cloned()));

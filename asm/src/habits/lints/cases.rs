@@ -15,13 +15,13 @@ impl<'a> Lints<'_, '_, 'a> {
         if has_default || !matches!(text, "else" | "otherwise" | "*" | "any" | "fallback" | "_default") {
             return;
         }
-        let mut warning = Diagnostic::new(
+        let warning = Diagnostic::new(
             Code::DefaultCase,
             key.span,
             format!("`{text}` is a case like any other: it meets that text alone"),
         )
-        .expected("`default` for all other values", format!("`{text}`"));
-        warning.fix = rename(key, "default");
+        .expected("`default` for all other values", format!("`{text}`"))
+        .fix(rename(key, "default"));
         self.warn(warning);
     }
 
@@ -50,7 +50,7 @@ impl<'a> Lints<'_, '_, 'a> {
                 let cases: Vec<String> =
                     names.iter().map(|name| format!("\"{name}\":{blank}{inside}")).collect();
                 let span = Span::new(key.span.start, value.span.end);
-                let edits = vec![Edit { span, text: cases.join(&format!(",{blank}")) }];
+                let edits = vec![Edit::new(span, cases.join(&format!(",{blank}")))];
                 warning.fix(Fix { title: "write a case for each".to_owned(), edits })
             }
             None => warning.help("write a case for each of them, with the same value"),

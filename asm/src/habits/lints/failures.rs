@@ -1,7 +1,7 @@
 //! Warnings about failures and the messages of handlers that mean something else in other languages.
 
 use super::Lints;
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::reference::{Reference, Step};
 use crate::document::Node;
 use crate::habits::step_parts::action_as_text;
@@ -23,11 +23,9 @@ impl<'a> Lints<'_, '_, 'a> {
             _ => whole.to_string(),
         };
         let message = format!("what a tool fails with is a text, which has no field `{}`", field.text);
-        let mut warning = Diagnostic::new(Code::FailureField, reference.span, message)
+        let warning = Diagnostic::new(Code::FailureField, reference.span, message)
             .expected(format!("`{text}`"), format!("`{}`", shorten(written)));
-        let title = format!("write `{text}`");
-        warning.fix = Some(Fix { title, edits: vec![Edit { span: reference.span, text }] });
-        self.warn(warning);
+        self.warn(warning.replace(reference.span, text));
     }
 
     /// Warns of a message that is the word of an action: `"skip"`.

@@ -2,15 +2,15 @@
 
 use super::Lints;
 use crate::ast::Unary;
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reader_habits::Place;
-use crate::dialect::reference::{INPUT, Reference, bare};
+use crate::dialect::reference::{INPUT, Reference, bare, bare_text};
 use crate::dialect::template::{Sigil, template};
 use crate::document::replacement::is_repeatable;
-use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, rename};
 use crate::habits::operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys};
 use ilo_spec::error::Code;
@@ -54,15 +54,7 @@ impl<'a> Lints<'_, '_, 'a> {
                 _ => format!("{{\"{spelling}\": [{}]}}", slices.join(", ")),
             }
         });
-        let warning = match fixed {
-            Some(text) => {
-                let fix =
-                    Fix { title: format!("write `{form}`"), edits: vec![Edit { span: node.span, text }] };
-                warning.fix(fix)
-            }
-            None => warning.help(format!("write `{form}`")),
-        };
-        self.suspect(node.span, warning);
+        self.suspect(node.span, written(warning, &form, node, fixed));
     }
 
     fn data(&self, message: &str, node: &Node<'a>, form: &str) -> Diagnostic {
@@ -77,11 +69,8 @@ impl<'a> Lints<'_, '_, 'a> {
             let fixed = self.at.dialect.own_form(&meant, false);
             let form = if self.at.dialect.is_yaml() { fixed.clone() } else { format!("\"{fixed}\"") };
             let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
-            let fix = Edit { span: node.span, text: form.clone() };
-            let flow = !self.at.dialect.is_yaml();
-            let fix = Fix { title: format!("write `{form}`"), edits: vec![fix] };
-            let warning = if flow { warning.fix(fix) } else { warning.help(format!("write `{form}`")) };
-            return self.suspect(node.span, warning);
+            let text = (!self.at.dialect.is_yaml()).then(|| form.clone());
+            return self.suspect(node.span, written(warning, &form, node, text));
         }
         let word = name.strip_prefix('$').unwrap_or(name);
         if self.at.names.has_function(name) {
@@ -125,10 +114,8 @@ impl<'a> Lints<'_, '_, 'a> {
         let operates = word != name || place == Place::Formula || measures || operands > 1 && name != "in";
         if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
             let form = format!("{{\"{}\": …}}", meant.spelling);
-            let mut warning =
-                self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-            warning.fix = rename(&entry.key, meant.spelling);
-            self.suspect(node.span, warning);
+            let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
+            self.suspect(node.span, warning.fix(rename(&entry.key, meant.spelling)));
         }
     }
 
@@ -138,9 +125,8 @@ impl<'a> Lints<'_, '_, 'a> {
             return self.at.names.resolve(&bare(&entry.value, self.at.arena)?);
         }
         let root = name.strip_prefix('$').filter(|root| *root == INPUT || self.at.names.has(root))?;
-        let path = self.at.arena.alloc_str(&format!("{root}.{}", entry.value.text()?));
-        let kind = Kind::Text(Text { text: path, style: Style::Block, start: None });
-        self.at.names.resolve(&bare(&Node { kind, span: entry.value.span }, self.at.arena)?)
+        let path = format!("{root}.{}", entry.value.text()?);
+        self.at.names.resolve(&bare_text(&path, entry.value.span, self.at.arena)?)
     }
 
     /// `{"is_null": x}` and its like.
@@ -156,14 +142,8 @@ impl<'a> Lints<'_, '_, 'a> {
             .source
             .get(operand.range())
             .filter(|_| !self.at.dialect.is_yaml() && is_repeatable(operand));
-        let warning = match text {
-            Some(text) => {
-                let edits = vec![Edit { span: node.span, text: format!("{before}{text}{after}") }];
-                warning.fix(Fix { title: format!("write `{form}`"), edits })
-            }
-            None => warning.help(format!("write `{form}`")),
-        };
-        self.suspect(node.span, warning);
+        let text = text.map(|text| format!("{before}{text}{after}"));
+        self.suspect(node.span, written(warning, &form, node, text));
     }
 
     /// Warns of `["+", "$x", 1]`, which is a list of three here.
@@ -189,25 +169,16 @@ impl<'a> Lints<'_, '_, 'a> {
         } else {
             format!("{{\"{spelling}\":{blank}[…]}}")
         };
-        let mut warning =
+        let warning =
             Diagnostic::new(Code::RecordOperation, first_of(node), "this list is data, and computes nothing")
                 .expected(format!("`{form}` for the result"), "a list that begins with an operator");
-        let written = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
-        if let ([from, ..], [.., to]) = (operands, operands)
-            && written
-            && is_repeatable(node.span)
-        {
+        let flow = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
+        let text = operands.first().zip(operands.last()).filter(|_| flow && is_repeatable(node.span));
+        let text = text.map(|(from, to)| {
             let inside = self.at.source.get(from.span.start as usize..to.span.end as usize).unwrap_or("");
-            let text = match operands {
-                [_] => format!("{{\"{spelling}\":{blank}{inside}}}"),
-                _ => format!("{{\"{spelling}\":{blank}[{inside}]}}"),
-            };
-            let edits = vec![Edit { span: node.span, text }];
-            warning = warning.fix(Fix { title: format!("write `{form}`"), edits });
-        } else {
-            warning = warning.help(format!("write `{form}`"));
-        }
-        self.suspect(node.span, warning);
+            form.replace('…', inside)
+        });
+        self.suspect(node.span, written(warning, &form, node, text));
     }
 
     /// Warns of a reference as the key of a record, where it is a name like any other.
@@ -251,6 +222,12 @@ impl<'a> Lints<'_, '_, 'a> {
         let warning = self.data(message, node, "a reference").help(form);
         self.suspect(node.span, warning);
     }
+}
+
+/// A warning of a record in the place of which a form is written, with the fix where its text is clear.
+fn written(warning: Diagnostic, form: &str, node: &Node<'_>, text: Option<String>) -> Diagnostic {
+    let fix = text.map(|text| Fix::write(form, node.span, text));
+    warning.fix_or_help(fix, format!("write `{form}`"))
 }
 
 /// Whether several keys together are a step of some language, and if so, whether it chooses one of two

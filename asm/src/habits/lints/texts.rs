@@ -8,9 +8,9 @@ use crate::dialect::infix::{Infix, InfixKind, arithmetic, call, is_text, operato
 use crate::dialect::operator::{self, Form, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reader_habits::Place;
-use crate::dialect::reference::{Reference, Root, Step, bare, bracketed, is_file};
+use crate::dialect::reference::{Reference, Root, Step, bare_text, bracketed, is_file};
 use crate::dialect::template::{Look, LookAlike, Part, Template};
-use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{Entry, Kind, Node, Text};
 use crate::document::{inner, rename};
 use crate::span::Span;
 use crate::text::shorten;
@@ -46,11 +46,8 @@ impl<'a> Lints<'_, '_, 'a> {
         if !text.get(..name).is_some_and(|name| self.at.names.has(name)) {
             return;
         }
-        let shown = shorten(text);
-        let message = format!("`{shown}` is text here, no reference");
-        let warning = Diagnostic::new(Code::TextReference, inner(node), message)
-            .expected(format!("`{dotted}` for the value"), format!("`{shown}`"));
-        self.warn(warning.replace(inner(node), dotted));
+        let message = format!("`{}` is text here, no reference", shorten(text));
+        self.warn(for_the_value(inner(node), message, &dotted, text).replace(inner(node), dotted));
     }
 
     /// `$name` as a whole text, where names are bare.
@@ -63,8 +60,7 @@ impl<'a> Lints<'_, '_, 'a> {
         }
         let plain = self.at.own_form(&found.reference, false);
         let message = format!("`{text}` is text here: names are written without `$`");
-        let warning = Diagnostic::new(Code::TextReference, found.reference.span, message)
-            .expected(format!("`{plain}` for the value"), format!("`{text}`"));
+        let warning = for_the_value(found.reference.span, message, &plain, text);
         self.warn(warning.replace(found.reference.span, plain));
         true
     }
@@ -89,11 +85,8 @@ impl<'a> Lints<'_, '_, 'a> {
 
     fn reads_as_arithmetic(&mut self, node: &Node<'a>, meant: &Infix<'a>) {
         let shown = shorten(node.text().unwrap_or(""));
-        let wrong = Diagnostic::new(
-            Code::TextArithmetic,
-            node.span,
-            format!("`{shown}` is a text here; nothing is computed"),
-        );
+        let message = format!("`{shown}` is a text here; nothing is computed");
+        let wrong = Diagnostic::new(Code::TextArithmetic, node.span, message);
         let reference = |reference: &Reference<'a>| self.at.own_form(reference, false);
         let fixed = if self.at.dialect.is_yaml() {
             let text = self.joined_text(meant).map(|text| crate::document::yaml::quoted(&text));
@@ -246,8 +239,7 @@ impl<'a> Lints<'_, '_, 'a> {
             return false;
         }
         let text = text.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-        let kind = Kind::Text(Text { text: self.at.arena.alloc_str(text), style: Style::Block, start: None });
-        let reference = bare(&Node { kind, span: Span::at(0) }, self.at.arena);
+        let reference = bare_text(text, Span::at(0), self.at.arena);
         reference.is_some_and(|reference| self.at.names.resolve(&reference).is_some())
     }
 
@@ -270,13 +262,10 @@ impl<'a> Lints<'_, '_, 'a> {
             let (then, otherwise) = (quoted(then), quoted(otherwise));
             format!("`\"if\": {condition}, \"then\": {then}, \"else\": {otherwise}`")
         };
-        let warning = Diagnostic::new(
-            Code::TextArithmetic,
-            node.span,
-            format!("`{shown}` is a text here; nothing is chosen"),
-        )
-        .expected(format!("{form} beside `let`"), format!("`{shown}`"))
-        .help(format!("one of two values is a step: {}", self.at.dialect.choice_form()));
+        let message = format!("`{shown}` is a text here; nothing is chosen");
+        let warning = Diagnostic::new(Code::TextArithmetic, node.span, message)
+            .expected(format!("{form} beside `let`"), format!("`{shown}`"))
+            .help(format!("one of two values is a step: {}", self.at.dialect.choice_form()));
         self.suspect(node.span, warning);
         true
     }
@@ -289,27 +278,17 @@ impl<'a> Lints<'_, '_, 'a> {
         }
         let text = node.text().unwrap_or("");
         // As `jq` has it, with a dot before.
-        let kind = Kind::Text(Text {
-            text: text.strip_prefix('.').unwrap_or(text),
-            style: Style::Block,
-            start: None,
-        });
-        let Some(reference) = bare(&Node { kind, span: node.span }, self.at.arena) else { return };
+        let plain = text.strip_prefix('.').unwrap_or(text);
+        let Some(reference) = bare_text(plain, node.span, self.at.arena) else { return };
         let file = is_file(text);
         if !alone && (file || reference.path.is_empty()) {
             return;
         }
         let Some(meant) = self.at.names.resolve(&reference) else { return };
         let fixed = self.at.dialect.own_form(&meant, false);
-        let shown = shorten(text);
-        let mut warning = Diagnostic::new(
-            Code::TextReference,
-            crate::document::inner(node),
-            format!("`{shown}` is text here: a reference begins with `$`"),
-        )
-        .expected(format!("`{fixed}` for the value"), format!("`{shown}`"));
-        warning.fix = rename(node, &fixed);
-        self.suspect(node.span, warning);
+        let message = format!("`{}` is text here: a reference begins with `$`", shorten(text));
+        let warning = for_the_value(inner(node), message, &fixed, text);
+        self.suspect(node.span, warning.fix(rename(node, &fixed)));
     }
 
     /// Warns of an argument that has the name of what it was surely meant to hold: `{"user-id": "user-id"}`.
@@ -367,6 +346,12 @@ impl<'a> Lints<'_, '_, 'a> {
         let warning = if exact { warning.replace(tree.span, "null") } else { warning.help("write `null`") };
         self.suspect(tree.span, warning);
     }
+}
+
+/// The warning of a text in the place of which a reference is written.
+fn for_the_value(place: Span, message: String, reference: &str, text: &str) -> Diagnostic {
+    Diagnostic::new(Code::TextReference, place, message)
+        .expected(format!("`{reference}` for the value"), format!("`{}`", shorten(text)))
 }
 
 /// The place of the reference that is read at the beginning of what looks like a longer one.

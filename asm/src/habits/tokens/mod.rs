@@ -32,8 +32,7 @@ impl Habits for TokenHabits {
     }
 
     fn find(&self, site: &Site<'_>, names: &mut dyn Lookup) -> Option<Found> {
-        let at = rows::At::of(site.place);
-        ROWS.iter().filter(|row| row.at.contains(&at)).find_map(|row| {
+        ROWS.iter().filter(|row| (row.at)(site.place)).find_map(|row| {
             let bound = row.pattern.bind(site, names)?;
             Some(found(row, site, &bound))
         })
@@ -48,7 +47,7 @@ impl Habits for TokenHabits {
 fn found(row: &Row, site: &Site<'_>, bound: &rows::Bound<'_>) -> Found {
     let fill = |template: &str| fill(template, site, bound);
     Found {
-        reading: row.reads.reading(bound),
+        reading: bound.reading,
         message: (!row.message.is_empty()).then(|| fill(row.message)),
         help: (!row.help.is_empty()).then(|| fill(row.help)),
         fix: row.fix.map(fill),

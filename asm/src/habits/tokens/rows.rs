@@ -6,40 +6,6 @@ use crate::syntax::lexer::Kind;
 use crate::syntax::unknown_token::{Lookup, Place, Reading, Site};
 use ilo_spec::node::Word;
 
-/// A [`Place`] as rows name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum At {
-    Statement,
-    Operand,
-    /// The slot that REF reads.
-    RefSlot,
-    /// The slot of any other instruction.
-    Slot,
-    /// The field that FIELD reads.
-    FieldName,
-    /// The field of any other instruction.
-    Name,
-    Value,
-    Count,
-    End,
-}
-
-impl At {
-    pub(crate) fn of(place: Place) -> At {
-        match place {
-            Place::Statement => At::Statement,
-            Place::Operand(_) => At::Operand,
-            Place::Slot(Word::Ref) => At::RefSlot,
-            Place::Slot(_) => At::Slot,
-            Place::Field(Word::Field) => At::FieldName,
-            Place::Field(_) => At::Name,
-            Place::Value(_) => At::Value,
-            Place::Count(_) => At::Count,
-            Place::End => At::End,
-        }
-    }
-}
-
 /// The tokens that a row is for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pattern {
@@ -64,6 +30,8 @@ pub(crate) struct Bound<'s> {
     pub(crate) slot: u32,
     /// What is written instead.
     pub(crate) new: String,
+    /// How the parser goes on; by default with the next statement, so that the row is only advice.
+    pub(crate) reading: Reading,
 }
 
 impl Pattern {
@@ -75,7 +43,10 @@ impl Pattern {
                 let text = site.text.trim_matches('"');
                 words.iter().any(|word| word.eq_ignore_ascii_case(text)).then(Bound::default)
             }
-            Pattern::Signs(signs) => signs.contains(&site.text).then(Bound::default),
+            Pattern::Signs(signs) => {
+                let absent = Bound { reading: Reading::Absent, ..Bound::default() };
+                signs.contains(&site.text).then_some(absent)
+            }
             Pattern::Operator => {
                 let word = words::operator(site.text).filter(|_| site.kind == Kind::Operator)?;
                 Some(Bound { new: word.mnemonic().to_owned(), ..Bound::default() })
@@ -83,7 +54,7 @@ impl Pattern {
             Pattern::SlotName => {
                 let name = bare(site.text);
                 let slot = if is_word { names.slot(name)? } else { return None };
-                Some(Bound { name, slot, ..Bound::default() })
+                Some(Bound { name, slot, reading: Reading::Slot(slot), ..Bound::default() })
             }
             Pattern::Path => match references::path(site.text, names)? {
                 Path::Read(code) => Some(Bound { new: code, ..Bound::default() }),
@@ -96,33 +67,12 @@ impl Pattern {
     }
 }
 
-/// How the parser goes on after a row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Reads {
-    /// With the slot that the pattern finds.
-    Slot,
-    /// With the token after.
-    Absent,
-    /// With the next statement: the row is only advice.
-    Nothing,
-}
-
-impl Reads {
-    pub(crate) fn reading(self, bound: &Bound<'_>) -> Reading {
-        match self {
-            Reads::Slot => Reading::Slot(bound.slot),
-            Reads::Absent => Reading::Absent,
-            Reads::Nothing => Reading::Stop,
-        }
-    }
-}
-
 /// A habit. Its texts are templates ([`super::fill`]).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    pub(crate) at: &'static [At],
+    /// Whether it is for a place.
+    pub(crate) at: fn(Place) -> bool,
     pub(crate) pattern: Pattern,
-    pub(crate) reads: Reads,
     /// What is wrong; empty where the parser's own message is as good.
     pub(crate) message: &'static str,
     pub(crate) help: &'static str,
@@ -136,9 +86,8 @@ pub(crate) struct Row {
 /// A word that begins a statement elsewhere, and what is written here.
 const fn elsewhere(words: &'static [&'static str], help: &'static str, example: &'static str) -> Row {
     Row {
-        at: &[At::Statement],
+        at: |place| place == Place::Statement,
         pattern: Pattern::Words(words),
-        reads: Reads::Nothing,
         message: "",
         help,
         fix: None,
@@ -147,13 +96,13 @@ const fn elsewhere(words: &'static [&'static str], help: &'static str, example: 
 }
 
 const fn advice(
-    at: &'static [At],
+    at: fn(Place) -> bool,
     pattern: Pattern,
     message: &'static str,
     help: &'static str,
     example: &'static str,
 ) -> Row {
-    Row { at, pattern, reads: Reads::Nothing, message, help, fix: None, example: (example, example) }
+    Row { at, pattern, message, help, fix: None, example: (example, example) }
 }
 
 const PATH: &str = "`{text}` is a path of another language";
@@ -164,91 +113,104 @@ const PREFIX: &str = "an operator comes before its operands: `{new} REF 0 REF 1`
 /// Every row. Of several for one token, the first counts.
 pub(crate) const ROWS: [Row; 23] = [
     Row {
-        at: &[At::Operand],
+        at: |place| matches!(place, Place::Operand(_)),
         pattern: Pattern::SlotName,
-        reads: Reads::Slot,
         message: "`{text}` is a name, where an operand is expected",
         help: "`{name}` is slot {slot}: write `REF {slot}`",
         fix: Some("REF {slot}"),
         example: ("RET b", "RET REF 1"),
     },
     Row {
-        at: &[At::RefSlot, At::Slot],
+        at: |place| matches!(place, Place::Slot(_)),
         pattern: Pattern::SlotName,
-        reads: Reads::Slot,
         message: "`{text}` is a name, and a number belongs here",
         help: "write `{slot}`",
         fix: Some("{slot}"),
         example: ("RET REF $b", "RET REF 1"),
     },
     Row {
-        at: &[At::Operand],
+        at: |place| matches!(place, Place::Operand(_)),
         pattern: Pattern::Path,
-        reads: Reads::Nothing,
         message: PATH,
         help: BY_NUMBERS,
         fix: Some("{new}"),
         example: ("RET $a.k.l", "RET FIELD FIELD 0 0 1"),
     },
-    advice(&[At::Operand], Pattern::UnnumberedPath, PATH, NO_NUMBER, "RET a.other"),
+    advice(
+        |place| matches!(place, Place::Operand(_)),
+        Pattern::UnnumberedPath,
+        PATH,
+        NO_NUMBER,
+        "RET a.other",
+    ),
     Row {
         // Written in place of the REF too.
-        at: &[At::RefSlot],
+        at: |place| place == Place::Slot(Word::Ref),
         pattern: Pattern::Path,
-        reads: Reads::Nothing,
         message: "",
         help: BY_NUMBERS,
         fix: Some("{new}"),
         example: ("RET REF a.k", "RET FIELD 0 0"),
     },
-    advice(&[At::RefSlot], Pattern::UnnumberedPath, "", NO_NUMBER, "RET REF a.other"),
+    advice(
+        |place| place == Place::Slot(Word::Ref),
+        Pattern::UnnumberedPath,
+        "",
+        NO_NUMBER,
+        "RET REF a.other",
+    ),
     Row {
-        at: &[At::Value],
+        at: |place| matches!(place, Place::Value(_)),
         pattern: Pattern::Signs(&["=", ":=", "<-"]),
-        reads: Reads::Absent,
         message: "`{of}` needs no `{text}`",
         help: "",
         fix: Some(""),
         example: ("LET 2 = REF 1\nRET REF 2", "LET 2 REF 1\nRET REF 2"),
     },
-    advice(&[At::Operand, At::Count], Pattern::Operator, "", PREFIX, "RET == REF 1 REF 1"),
     advice(
-        &[At::End],
+        |place| matches!(place, Place::Operand(_) | Place::Count(_)),
+        Pattern::Operator,
+        "",
+        PREFIX,
+        "RET == REF 1 REF 1",
+    ),
+    advice(
+        |place| place == Place::End,
         Pattern::Operator,
         "",
         "an operator comes before its operands: `{new} {before} …`",
         "RET REF 1 + REF 1",
     ),
     advice(
-        &[At::FieldName],
+        |place| place == Place::Field(Word::Field),
         Pattern::Words(&["length", "size", "count"]),
         "",
         "how many items or characters there are is `LEN REF <slot>`",
         "RET FIELD 0 length",
     ),
     advice(
-        &[At::Operand],
+        |place| matches!(place, Place::Operand(_)),
         Pattern::Words(&["startsWith", "starts_with", "hasPrefix"]),
         "",
         "whether a text begins with another is `EQ SLICE <text> LIT 1 0 LEN <part> <part>`",
         "RET startsWith REF 0",
     ),
     advice(
-        &[At::Operand],
+        |place| matches!(place, Place::Operand(_)),
         Pattern::Words(&["indexOf", "index_of", "find"]),
         "",
         "where a text begins in another that has it is `LEN AT SPLIT <text> <part> LIT 1 0`",
         "RET indexOf REF 0",
     ),
     advice(
-        &[At::Operand],
+        |place| matches!(place, Place::Operand(_)),
         Pattern::Words(&["abs", "Math.abs"]),
         "",
         "the distance of a number from 0 is `MAX LIST 2 <x> SUB LIT 1 0 <x>`",
         "RET abs REF 1",
     ),
     advice(
-        &[At::Operand],
+        |place| matches!(place, Place::Operand(_)),
         Pattern::Words(&["floor", "Math.floor", "trunc"]),
         "",
         "a number from 0 on without its fraction is `SUB <x> MOD <x> LIT 1 1`",

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Keywords that bind values, and that nothing here looks at.
-const PASSED_OVER: [&str; 26] = [
+/// The keywords that restrict values and that no check looks at.
+const UNCHECKED: [&str; 26] = [
     "$dynamicRef",
     "$recursiveRef",
     "contains",
@@ -39,8 +39,8 @@ const DATA: [&str; 5] = ["enum", "const", "default", "example", "examples"];
 /// How many values of a schema are looked at.
 const WORK: usize = 1 << 17;
 
-/// Adds the keywords of a schema that are passed over.
-pub(super) fn passed_over(schema: &Value, found: &mut BTreeSet<&'static str>) {
+/// Adds the keywords of a schema that no check looks at.
+pub(super) fn unchecked_keywords(schema: &Value, found: &mut BTreeSet<&'static str>) {
     let mut open = vec![schema];
     for _ in 0..WORK {
         match open.pop() {
@@ -48,7 +48,7 @@ pub(super) fn passed_over(schema: &Value, found: &mut BTreeSet<&'static str>) {
             Some(Value::Array(several)) => open.extend(several),
             Some(Value::Object(keywords)) => {
                 for (key, value) in keywords {
-                    found.extend(PASSED_OVER.iter().find(|known| *known == key));
+                    found.extend(UNCHECKED.iter().find(|known| *known == key));
                     match value.as_object() {
                         Some(named) if NAMED.contains(&key.as_str()) => open.extend(named.values()),
                         _ if DATA.contains(&key.as_str()) => {}
@@ -78,7 +78,7 @@ mod tests {
             "$defs": {"if": {"const": {"contains": 1}}},
         });
         let mut found = BTreeSet::new();
-        passed_over(&schema, &mut found);
+        unchecked_keywords(&schema, &mut found);
         assert_eq!(Vec::from_iter(found), ["format", "maxItems", "minLength"]);
     }
 }
