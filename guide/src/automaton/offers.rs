@@ -2,7 +2,7 @@
 
 use crate::automaton::constants::integers;
 use crate::automaton::integers::most_fields;
-use crate::automaton::session::Callee;
+use crate::automaton::session::{Callee, Numbered};
 use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::{ANY, Want, WantId, field};
 use ilo_asm::catalog::Shape;
@@ -137,9 +137,17 @@ impl<'c> Core<'_, 'c> {
         self.arena.takes(self.session, want, tool.output)
     }
 
-    /// Whether the call that is being written may be one that a ROLLBACK must follow.
+    /// Whether the call that is being written may be one that a ROLLBACK must follow: in a loop, that cannot
+    /// name a tool which UNDO names.
     pub(crate) fn may_be_followed(&self, top: bool) -> bool {
-        top && matches!(self.state.stmt, Stmt::Let | Stmt::Value) && self.block().may_be_followed()
+        let block = self.block();
+        let is_free = |(number, tool): (u32, &Numbered<'_>)| {
+            let is_tool = tool.depth.is_some() && matches!(tool.callee, Some(Callee::Tool(_)));
+            is_tool && !self.in_list(self.state.undone, number)
+        };
+        top && matches!(self.state.stmt, Stmt::Let | Stmt::Value)
+            && block.may_be_followed()
+            && (block.loops == 0 || self.state.undone == NONE || (0..).zip(&self.session.tools).any(is_free))
     }
 
     pub(crate) fn some_call(&mut self, want: WantId) -> bool {
