@@ -520,6 +520,7 @@ macro_rules! operators {
             }
 
             /// The operator that an instruction is.
+            #[inline]
             pub(crate) const fn of_word(word: Word) -> Option<$name> {
                 match word {
                     $(Word::$word => Some($name::$operator),)*

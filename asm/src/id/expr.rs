@@ -54,21 +54,23 @@ impl<'a> Parser<'_, 'a> {
             Word::List => self.list(nesting),
             Word::MatchMap => Ok(ExprKind::MatchMap(self.match_map(nesting)?)),
             Word::Has => self.has(nesting),
-            _ => self.operator(word, nesting),
+            _ => match (Binary::of_word(word), Unary::of_word(word)) {
+                (Some(operator), _) => self.binary(word, nesting, operator),
+                (_, Some(operator)) => self.unary(word, nesting, operator),
+                _ => self.apply(word, nesting),
+            },
         }
     }
 
-    /// An operator or a pure function, with the operands of its row.
-    fn operator(&mut self, word: Word, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
-        let arena = self.context.arena;
-        if let Some(operator) = Binary::of_word(word) {
-            let (first, second) = (self.expr(word, nesting)?, self.expr(word, nesting)?);
-            return Ok(ExprKind::Binary(operator, arena.alloc(first), arena.alloc(second)));
-        }
-        match Unary::of_word(word) {
-            Some(operator) => Ok(ExprKind::Unary(operator, arena.alloc(self.expr(word, nesting)?))),
-            None => self.apply(word, nesting),
-        }
+    fn unary(&mut self, word: Word, nesting: Nesting, operator: Unary) -> Result<ExprKind<'a>, Stop> {
+        let operand = self.expr(word, nesting)?;
+        Ok(ExprKind::Unary(operator, self.context.arena.alloc(operand)))
+    }
+
+    fn binary(&mut self, word: Word, nesting: Nesting, operator: Binary) -> Result<ExprKind<'a>, Stop> {
+        let first = self.expr(word, nesting)?;
+        let second = self.expr(word, nesting)?;
+        Ok(ExprKind::Binary(operator, self.context.arena.alloc(first), self.context.arena.alloc(second)))
     }
 
     fn field(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
