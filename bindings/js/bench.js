@@ -1,93 +1,174 @@
-// Measures the package, and quickjs-emscripten beside it where that is installed: `node bench.js`.
-import { readFileSync } from "node:fs";
+// Measures the package beside quickjs-emscripten and @pydantic/monty: rounds of all in turn, the best of each.
+//
+//     node bench.js [--peers FOLDER] [--save]
+//
+// FOLDER has the two in its node_modules; without it their columns are empty. `--save` writes the table to
+// bindings/RESULTS.md. The module is measured as it was built: after `wasm-opt`, unless build.sh had FAST=1.
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
 import * as ilo from "ilo";
 
-const notify = readFileSync(new URL("../../examples/notify.ilo", import.meta.url), "utf8");
-const inputs = { "user-id": "7", message: "hi" };
-const user = { email: "ada@example.org", verified: true };
-const ROUNDS = 9;
+const { values: options } = parseArgs({ options: { peers: { type: "string" }, save: { type: "boolean" } } });
+const file = (path) => new URL(path, import.meta.url);
+const NOTIFY = readFileSync(file("../../examples/notify.ilo"), "utf8");
+const INPUTS = { "user-id": "7", message: "hi" };
+const USER = { email: "ada@example.org", verified: true };
+// Many and short, so that some of them meet no other work of the machine.
+const ROUNDS = 100;
+const CALLS = 100;
+const TARGETS = {
+    "ilo.wasm, brotli, kB": 560,
+    "compile, ms": 20,
+    "notify, run, µs": 8,
+    "snapshot, bytes": 39,
+    "snapshot, µs": 0.3,
+};
 
-// The best of several rounds, in microseconds.
-async function best(count, work) {
-    let least = Infinity;
-    for (let round = 0; round < ROUNDS; round++) {
-        const begun = performance.now();
-        for (let n = 0; n < count; n++) {
-            const pending = work();
-            if (pending) await pending;
-        }
-        least = Math.min(least, ((performance.now() - begun) * 1000) / count);
+// Microseconds that one of so many takes.
+async function one(count, work) {
+    const begun = performance.now();
+    for (let n = 0; n < count; n++) {
+        const pending = work();
+        if (pending) await pending;
     }
-    return least.toPrecision(3);
+    return ((performance.now() - begun) * 1000) / count;
 }
 
-function print(what, value) {
-    console.log(`| ${what} | ${value} |`);
+// What a run with one call and one with many take, for the difference of their bests.
+async function call(run) {
+    return { few: await one(20, () => run(1)), many: await one(2, () => run(1 + CALLS)) };
 }
 
-const wasm = readFileSync(new URL("dist/ilo.wasm", import.meta.url));
-print("ilo.wasm, kB", Math.round(wasm.length / 1000));
-const begun = performance.now();
-const compiled = new WebAssembly.Module(wasm);
-print("compile, ms", (performance.now() - begun).toPrecision(3));
-print("imports of the module", WebAssembly.Module.imports(compiled).length);
-
-const program = ilo.build(notify);
-const tools = new ilo.Tools({
-    "get-user": { readOnly: true, execute: () => user },
-    "send-email": { execute: () => null },
-});
-print("notify, run, µs", await best(2000, () => program.run(inputs, { tools })));
-print(
-    "notify, step by step, µs",
-    await best(2000, () => {
-        const run = program.start(inputs);
+function ours() {
+    const wasm = readFileSync(file("dist/ilo.wasm"));
+    const brotli = brotliCompressSync(wasm, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+    const program = ilo.build(NOTIFY);
+    const tools = new ilo.Tools({
+        "get-user": { readOnly: true, execute: () => USER },
+        "send-email": { execute: () => null },
+    });
+    const stepped = () => {
+        const run = program.start(INPUTS);
         run.step();
-        run.answer(user);
+        run.answer(USER);
         run.step();
         run.answer(null);
         run.step();
         run.dispose();
-    }),
-);
-const waiting = program.start(inputs);
-waiting.step();
-print("snapshot, bytes", waiting.snapshot().length);
-print("snapshot, µs", await best(5000, () => void waiting.snapshot()));
-print("build, µs", await best(500, () => ilo.build(notify).dispose()));
-
-// One call more, from 8 calls to 108.
-const calls = (count) => ilo.build(`; fn f() -> any\n; Tools: 0=t\n${"CALL 0 0\n".repeat(count)}RET LIT 0 "x"\n`);
-const one = new ilo.Tools({ t: { execute: () => null } });
-const times = [];
-for (const count of [8, 108]) {
-    const many = calls(count);
-    times.push(Number(await best(100, () => many.run({}, { tools: one }))));
+    };
+    const source = (count) => `; fn f() -> any\n; Tools: 0=t\n${"CALL 0 0\n".repeat(count)}RET LIT 0 "x"\n`;
+    const calls = new Map([1, 1 + CALLS].map((count) => [count, ilo.build(source(count))]));
+    const t = new ilo.Tools({ t: { execute: () => null } });
+    const waiting = program.start(INPUTS);
+    waiting.step();
+    return async () => ({
+        "ilo.wasm, kB": wasm.length / 1000,
+        "ilo.wasm, brotli, kB": brotli.length / 1000,
+        "compile, ms": (await one(1, () => void new WebAssembly.Module(wasm))) / 1000,
+        "build of notify, µs": await one(5, () => ilo.build(NOTIFY).dispose()),
+        "notify, run, µs": await one(30, () => program.run(INPUTS, { tools })),
+        "notify, runSync, µs": await one(30, () => void program.runSync(INPUTS, { tools })),
+        "notify, step by step, µs": await one(30, stepped),
+        "a call, run, µs": await call((count) => calls.get(count).run({}, { tools: t })),
+        "a call, runSync, µs": await call((count) => void calls.get(count).runSync({}, { tools: t })),
+        "snapshot, bytes": waiting.snapshot().length,
+        "snapshot, µs": await one(200, () => void waiting.snapshot()),
+    });
 }
-print("a call, run, µs", ((times[1] - times[0]) / 100).toPrecision(3));
 
-try {
-    const { getQuickJS } = await import("quickjs-emscripten");
-    const quickjs = await getQuickJS();
-    const source = `(() => { const user = JSON.parse(getUser("7")); if (!user.verified) throw new Error("no");
-        sendEmail(JSON.stringify({ email: user.email, subject: "Notification", body: "hi" })); return null; })()`;
-    print(
-        "notify, quickjs-emscripten, a fresh context, µs",
-        await best(50, () => {
-            const context = quickjs.newContext();
-            for (const [name, answer] of [["getUser", user], ["sendEmail", null]]) {
-                context.newFunction(name, () => context.newString(JSON.stringify(answer))).consume((made) => {
-                    context.setProp(context.global, name, made);
-                });
-            }
-            context.unwrapResult(context.evalCode(source)).dispose();
-            context.dispose();
-        }),
+async function monty({ Monty, runMontyAsync }) {
+    const made = new Monty(
+        "user = get_user(user_id)\nresult = 'Email not verified'\nif user['verified']:\n" +
+            "    result = send_email(user['email'], 'Notification', message)\nresult",
+        { inputs: ["user_id", "message"] },
     );
-} catch (error) {
-    if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const inputs = { user_id: "7", message: "hi" };
+    const sync = { inputs, externalFunctions: { get_user: () => USER, send_email: () => null } };
+    const many = new Monty("for _ in range(n):\n    x = t()\nx", { inputs: ["n"] });
+    const calls = (count) => ({ inputs: { n: count }, externalFunctions: { t: () => null } });
+    const waiting = made.start({ inputs });
+    return async () => ({
+        "notify, run, µs": await one(20, () => runMontyAsync(made, sync)),
+        "notify, runSync, µs": await one(20, () => void made.run(sync)),
+        "a call, run, µs": await call((count) => runMontyAsync(many, calls(count))),
+        "a call, runSync, µs": await call((count) => void many.run(calls(count))),
+        "snapshot, bytes": waiting.dump().length,
+        "snapshot, µs": await one(100, () => void waiting.dump()),
+    });
 }
 
-const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
-print("ilo.wasm, brotli, kB", Math.round(brotliCompressSync(wasm, quality).length / 1000));
+async function quickjs({ getQuickJS }) {
+    const engine = await getQuickJS();
+    const notify = `(() => { const user = JSON.parse(getUser("7")); if (!user.verified) throw new Error("no");
+        sendEmail(JSON.stringify({ email: user.email, subject: "Notification", body: "hi" })); return null; })()`;
+    // Runs a source in a fresh context, as a program of a model would be.
+    const run = (source, functions) => {
+        const context = engine.newContext();
+        for (const [name, answer] of functions) {
+            context.newFunction(name, () => context.newString(JSON.stringify(answer))).consume((made) => {
+                context.setProp(context.global, name, made);
+            });
+        }
+        context.unwrapResult(context.evalCode(source)).dispose();
+        context.dispose();
+    };
+    return async () => ({
+        "notify, runSync, µs": await one(2, () => run(notify, [["getUser", USER], ["sendEmail", null]])),
+        "a call, runSync, µs": await call((count) => run(`for (let n = 0; n < ${count}; n++) JSON.parse(t())`, [["t", null]])),
+    });
+}
+
+async function peers(folder) {
+    if (folder === undefined) return [];
+    const { resolve: find } = createRequire(join(resolve(folder), "bench.js"));
+    const named = [["@pydantic/monty", monty], ["quickjs-emscripten", quickjs]];
+    const found = named.map(async ([name, prepare]) => {
+        const { version } = JSON.parse(readFileSync(join(resolve(folder), "node_modules", name, "package.json"), "utf8"));
+        return { title: `${name} ${version}`, measure: await prepare(await import(pathToFileURL(find(name)))) };
+    });
+    return Promise.all(found);
+}
+
+// The best of each figure.
+function least(rounds) {
+    return Object.fromEntries(Object.keys(rounds[0]).map((name) => {
+        const best = (of) => Math.min(...rounds.map((found) => of(found[name])));
+        if (typeof rounds[0][name] === "number") return [name, best((figure) => figure)];
+        return [name, (best(({ many }) => many) - best(({ few }) => few)) / CALLS];
+    }));
+}
+
+const engines = [{ title: "ilo", measure: ours() }, ...(await peers(options.peers))];
+const rounds = engines.map(() => []);
+for (let round = 0; round < ROUNDS; round++) {
+    for (const [at, { measure }] of engines.entries()) rounds[at].push(await measure());
+}
+const [mine, ...others] = rounds.map(least);
+const shown = (figure) => {
+    if (figure === undefined) return "";
+    return figure >= 100 ? Math.round(figure).toLocaleString("en") : String(Number(figure.toPrecision(3)));
+};
+const row = (cells) => `| ${cells.join(" | ")} |`;
+const table = [
+    row(["", "ilo", "target", ...engines.slice(1).map(({ title }) => title)]),
+    row(Array(engines.length + 2).fill("---")),
+    ...Object.keys(mine).map((name) => row([name, shown(mine[name]), TARGETS[name] ?? "", ...others.map((of) => shown(of[name]))])),
+].join("\n");
+console.log(table);
+
+if (options.save) {
+    const path = file("../RESULTS.md");
+    const head = `## JavaScript
+
+${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, \`bindings/compare.sh\`. Each figure is the best of
+${ROUNDS} rounds, in turn with those of the others. quickjs-emscripten reads the source in a fresh context each time, in
+which no earlier program has left anything; ilo and monty have read the program before. monty is a native module.
+`;
+    const parts = readFileSync(path, "utf8").split(/^(?=## )/m);
+    const written = parts.map((part) => (part.startsWith("## JavaScript\n") ? `${head}\n${table}\n\n` : part));
+    writeFileSync(path, `${written.join("").trimEnd()}\n`);
+}

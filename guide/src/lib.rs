@@ -13,7 +13,7 @@ mod guide;
 mod show;
 mod vocab;
 
-pub use automaton::session::{Options, Session, SessionError};
+pub use automaton::session::{Counts, Options, Session, SessionError};
 pub use guide::budget::Short;
 pub use guide::{Guide, Mark, Node, Refused};
 pub use vocab::{Vocab, VocabError};

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use ilo_asm::catalog::{Catalog, Tool};
-use ilo_guide::{Guide, Node, Options, Session, Vocab};
+use ilo_guide::{Counts, Guide, Node, Options, Session, Vocab};
 use serde_json::json;
 
 fn tool(name: &str) -> Tool {
@@ -119,5 +119,25 @@ fn tools_that_require_any_number_can_be_called() {
         let mut guide = Guide::new(&session);
         guide.accept_bytes(b"RET CALL 0 1 0 LIT 1 7\n").unwrap();
         assert_eq!(guide.check(&catalog), Ok(()));
+    }
+}
+
+#[test]
+fn a_call_that_needs_a_rollback_is_offered_only_where_one_can_follow() {
+    let mut catalog = Catalog::default();
+    let mut only = Tool::new("t", None, Some(&json!({"type": "object"})), None);
+    only.requires_rollback = true;
+    catalog.insert(only);
+    for counts in [Counts::Free, Counts::Promised] {
+        let options = Options { counts, ..Options::default() };
+        let session = Session::new(&catalog, "f() -> any", &options).unwrap();
+        let mut guide = Guide::new(&session);
+        // In a loop, ROLLBACK cannot name what UNDO names.
+        guide.accept_bytes(b"FOR 0 LIST 0 3\n  UNDO CALL 0 0\n").unwrap();
+        assert!(guide.accept_bytes(b"  CALL 0 0\n").is_err(), "{counts:?}");
+        assert!(guide.accept_bytes(b"  LET 1 CALL 0 0\n").is_err(), "{counts:?}");
+        let end = guide.close().unwrap();
+        guide.accept_bytes(&end).unwrap();
+        guide.check(&catalog).unwrap();
     }
 }

@@ -6,6 +6,7 @@ export * from "./errors.js";
 export { Json } from "./json.js";
 export { Program, build, load, resume, type BuildOptions, type Decision, type InStore, type Inputs, type ResumeOptions, type StartOptions } from "./program.js";
 export type { RunOptions } from "./loop.js";
+export type { RunSyncOptions } from "./sync.js";
 export type { Run } from "./run.js";
 export { card, check, complete, convert, detect, explain, fix, format, graph, hover, type CheckOptions, type SourceOptions } from "./source.js";
 export { Tools, type GivenTools } from "./tools.js";

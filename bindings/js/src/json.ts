@@ -289,3 +289,8 @@ class Reader {
         return JSON.parse(word);
     }
 }
+
+/** Whether a value is a promise, or acts as one. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+    return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}

@@ -2,9 +2,9 @@
 
 import { call } from "./core.js";
 import type { Recording, Waits } from "./durable.js";
-import { Failure, Suspend } from "./errors.js";
+import { Failure, IloError, Suspend } from "./errors.js";
 import { Drive } from "./glue.js";
-import { Past, WIDE, parse, textOf, write, type Bounds } from "./json.js";
+import { Past, WIDE, isThenable, parse, textOf, write, type Bounds } from "./json.js";
 import { boundsOf, type Run } from "./run.js";
 import type { GivenTools, Tool, Tools } from "./tools.js";
 import type { Call, CallContext, Made, Outcome, Suspended } from "./types.js";
@@ -27,7 +27,7 @@ export interface RunOptions {
 }
 
 /** What is to be done next, as the module numbers it. */
-const [START, DROP, MADE, COMPUTING, WAIT] = [0, 1, 2, 3, 4];
+const [START, DROP, MADE, COMPUTING, WAIT, DONE] = [0, 1, 2, 3, 4, 5];
 /** What a call is to its run. */
 const [AHEAD, READ, ENTRY] = [0, 1, 4];
 /** Times within which a run may be, in milliseconds: a timer has 31 bits. */
@@ -58,7 +58,7 @@ class Context implements CallContext {
 }
 
 /** A call that is under way. */
-interface Under {
+export interface Under {
     readonly ticket: number;
     readonly tool: Tool;
     readonly arguments: { [name: string]: unknown };
@@ -83,7 +83,7 @@ function milliseconds(name: string, value: number | undefined, standard: number)
     throw new RangeError(`\`${name}\` expects milliseconds from 0`);
 }
 
-class Loop {
+export class Loop {
     private readonly drive: Drive;
     private readonly bounds: Bounds;
     private readonly callTime: number;
@@ -101,7 +101,7 @@ class Loop {
         run: Run,
         private readonly tools: Tools,
         private readonly options: RunOptions,
-        private readonly recording: Recording | undefined,
+        private readonly recording?: Recording,
     ) {
         const time = milliseconds("timeout", options.timeout, 600_000);
         this.callTime = milliseconds("callTimeout", options.callTimeout, 30_000);
@@ -115,13 +115,31 @@ class Loop {
     }
 
     async go(): Promise<Outcome> {
-        const { signal } = this.options;
-        const cancel = (): void => this.cancel();
+        const leave = this.enter();
         try {
-            if (signal?.aborted) this.cancel();
-            else signal?.addEventListener("abort", cancel, { once: true });
             return await this.steps();
         } finally {
+            leave();
+        }
+    }
+
+    /** As `go`, where no call takes time: each has ended once it is started. */
+    goAtOnce(): Outcome {
+        const leave = this.enter();
+        try {
+            return this.stepsAtOnce();
+        } finally {
+            leave();
+        }
+    }
+
+    /** Listens to the signal. What it gives ends what is under way, and frees the memory. */
+    private enter(): () => void {
+        const { signal } = this.options;
+        const cancel = (): void => this.cancel();
+        if (signal?.aborted) this.cancel();
+        else signal?.addEventListener("abort", cancel, { once: true });
+        return () => {
             this.over = true;
             signal?.removeEventListener("abort", cancel);
             for (const under of this.under.values()) this.close(under, "the run is over");
@@ -130,13 +148,13 @@ class Loop {
             } catch {
                 // Its instance is gone, and with it its memory.
             }
-        }
+        };
     }
 
     private async steps(): Promise<Outcome> {
         let since = now();
         for (;;) {
-            const next = call(() => this.drive.next(now() >= this.until, this.cancelled));
+            const next = this.next();
             if (next === START) {
                 const pending = this.start();
                 if (pending) await pending;
@@ -162,6 +180,22 @@ class Loop {
                 return this.outcome;
             }
         }
+    }
+
+    private stepsAtOnce(): Outcome {
+        for (;;) {
+            const next = this.next();
+            if (next === START) this.start();
+            else if (next === MADE) this.options.onCall?.(parse(this.text()));
+            else if (next === DONE) return parse(this.text());
+            else if (next !== COMPUTING && next !== DROP) throw new IloError("a call of a run without promises is under way");
+            if (this.broken !== undefined) throw this.broken;
+            if (this.outcome) return this.outcome;
+        }
+    }
+
+    private next(): number {
+        return call(() => this.drive.next(now() >= this.until, this.cancelled));
     }
 
     private text(): string {
@@ -195,13 +229,18 @@ class Loop {
         const tool = this.tools.get(name) as Tool;
         const under: Under = { ticket, tool, arguments: given, kind, context: new Context(), begun: now() };
         this.under.set(ticket, under);
-        if (tool.confirm) void this.confirm(under);
+        if (tool.confirm) this.confirm(under);
         else this.begin(under);
         return alone && this.under.has(ticket) ? this.wait() : undefined;
     }
 
+    /** Makes a call once a person has allowed it. */
+    protected confirm(under: Under): void {
+        void this.confirmed(under);
+    }
+
     /** Makes a call; in a run with a store, once its record is there. */
-    private begin(under: Under): void {
+    protected begin(under: Under): void {
         if (this.recording && !under.tool.readOnly) void this.record(under, this.recording);
         else this.attempt(under, 0);
     }
@@ -221,13 +260,12 @@ class Loop {
     }
 
     /** The call that the run waits for. */
-    private due(): Call | undefined {
+    protected due(): Call | undefined {
         const waiting = call(() => this.drive.waiting());
         return waiting === undefined ? undefined : parse(waiting);
     }
 
-    /** Makes a call once a person has allowed it. */
-    private async confirm(under: Under): Promise<void> {
+    private async confirmed(under: Under): Promise<void> {
         const { name } = under.tool;
         let why = "there is nobody to ask";
         try {
@@ -246,13 +284,18 @@ class Loop {
         } catch (error) {
             why = `asking for it failed: ${failureText(error)}`;
         }
+        this.refused(under, why);
+    }
+
+    /** Nobody has allowed a call. */
+    protected refused(under: Under, why: string): void {
         if (!this.isOpen(under)) return;
-        const message = `tool \`${name}\` was not called: it needs a confirmation (\`confirm\`), and ${why}`;
+        const message = `tool \`${under.tool.name}\` was not called: it needs a confirmation (\`confirm\`), and ${why}`;
         this.end(under, () => this.drive.fail(under.ticket, JSON.stringify(message)));
     }
 
     /** Makes a call once. */
-    private attempt(under: Under, retry: number): void {
+    protected attempt(under: Under, retry: number): void {
         let answer: unknown;
         try {
             answer = under.tool.call(under.arguments, under.context);
@@ -260,6 +303,11 @@ class Loop {
         } catch (error) {
             return this.failed(under, error, retry);
         }
+        this.promised(under, answer, retry);
+    }
+
+    /** Awaits the answer of a call. */
+    protected promised(under: Under, answer: PromiseLike<unknown>, retry: number): void {
         this.limit(under);
         Promise.resolve(answer).then(
             (value) => this.answered(under, value),
@@ -296,9 +344,7 @@ class Loop {
         const [least = 0, most = 0] = pause ?? [];
         if (pause && most < this.until - now() && !this.cancelled) {
             clearTimeout(under.timer);
-            const time = least + Math.random() * (most - least);
-            under.timer = setTimeout(() => this.isOpen(under) && this.attempt(under, retry + 1), time);
-            return;
+            return this.again(under, retry + 1, least + Math.random() * (most - least));
         }
         const value = error instanceof Failure ? error.value : failureText(error);
         const text = write(value, this.bounds);
@@ -307,6 +353,16 @@ class Loop {
             else if (text instanceof Past) this.drive.refuse(under.ticket, text.bound);
             else this.drive.fail(under.ticket, JSON.stringify(text.message("the tool's failure")));
         });
+    }
+
+    /** Makes a call again after a pause. */
+    protected again(under: Under, retry: number, pause: number): void {
+        under.timer = setTimeout(() => this.isOpen(under) && this.attempt(under, retry), pause);
+    }
+
+    /** It is not known what a call has come to. */
+    protected inDoubt(under: Under, message: string): void {
+        this.end(under, () => this.drive.inDoubt(under.ticket, message));
     }
 
     /** The time of a call is over. */
@@ -362,10 +418,6 @@ class Loop {
         }
         this.stir();
     }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-    return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
 /** What a program sees of something that was thrown. */

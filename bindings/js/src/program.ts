@@ -7,6 +7,7 @@ import type { Catalogue, Core } from "./glue.js";
 import { WIDE, parse, textOf, write, type Json } from "./json.js";
 import { drive, type RunOptions } from "./loop.js";
 import { Run } from "./run.js";
+import { driveSync, type RunSyncOptions } from "./sync.js";
 import type { CheckOptions } from "./source.js";
 import { toolsOf, withCatalogue, type GivenTools, type Tools } from "./tools.js";
 import type { Diagnostic, Limits, Outcome, PlannedCalls } from "./types.js";
@@ -229,6 +230,21 @@ export class Program {
             if (found.isOf(beginning)) return this.#goOn(found, tools, options);
             throw new StoreError(`run \`${name}\` is one of another program or input; take another name`, "name-taken");
         });
+    }
+
+    /**
+     * As `run`, for tools that answer at once. A tool that gives a promise fails its call.
+     *
+     * No call is cut off: `timeout` ends the run after the call that passes it. A failed call is made again without
+     * a pause.
+     */
+    runSync(inputs: Inputs = {}, options: RunSyncOptions & StartOptions = {}): Outcome {
+        const tools = toolsOf(options.tools ?? this.#tools);
+        try {
+            return driveSync(this.#start(inputs, options, tools), tools, options);
+        } finally {
+            if (tools !== options.tools && tools !== this.#tools) tools.dispose();
+        }
     }
 
     /** Goes on with a run of a store, if nobody has to decide first. */

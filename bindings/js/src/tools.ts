@@ -4,6 +4,7 @@ import { Held, call } from "./core.js";
 import type { Catalogue } from "./glue.js";
 import type { CallContext, Schema, ToolDefinition } from "./types.js";
 import { Failure } from "./errors.js";
+import { isThenable } from "./json.js";
 
 /** The tools that a function of this package takes. */
 export type GivenTools = Tools | { readonly [name: string]: ToolDefinition };
@@ -43,12 +44,19 @@ function plain(name: string, which: string, schema: unknown): unknown {
     );
 }
 
-async function validated(rich: Standard, value: unknown, what: string): Promise<unknown> {
-    const result = await rich.validate(value);
-    const issue = result.issues?.[0];
-    if (!issue) return result.value;
-    const steps = issue.path?.map((step) => String(typeof step === "object" ? step.key : step)) ?? [];
-    throw new Failure(`${what} not fit: ${steps.length ? `${steps.join(".")}: ` : ""}${issue.message}`);
+/** Goes on with a value once it is there: at once where it is. */
+function then(value: unknown, next: (value: unknown) => unknown): unknown {
+    return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
+}
+
+function validated(rich: Standard, value: unknown, what: string): unknown {
+    return then(rich.validate(value), (found) => {
+        const result = found as Result;
+        const issue = result.issues?.[0];
+        if (!issue) return result.value;
+        const steps = issue.path?.map((step) => String(typeof step === "object" ? step.key : step)) ?? [];
+        throw new Failure(`${what} not fit: ${steps.length ? `${steps.join(".")}: ` : ""}${issue.message}`);
+    });
 }
 
 /** A tool with everything that was left out of its definition. */
@@ -155,10 +163,10 @@ function tool(name: string, definition: ToolDefinition): Tool {
 function caller(definition: ToolDefinition): Tool["call"] {
     const [input, output] = [standard(definition.schema), standard(definition.outputSchema)];
     if (!input && !output) return (given, context) => definition.execute(given, context);
-    return async (given, context) => {
-        const fit = input ? await validated(input, given, "the arguments do") : given;
-        const answer: unknown = await definition.execute(fit, context);
-        return output ? validated(output, answer, "the answer does") : answer;
+    return (given, context) => {
+        const fit = input ? validated(input, given, "the arguments do") : given;
+        const answer = then(fit, (fit) => definition.execute(fit, context));
+        return output ? then(answer, (answer) => validated(output, answer, "the answer does")) : answer;
     };
 }
 

@@ -35,6 +35,12 @@ function go2(outcome: ilo.Outcome): string {
     return String(outcome.value);
 }
 
+export function atOnce(program: ilo.Program): ilo.Outcome {
+    // @ts-expect-error: it makes one call after another.
+    program.runSync({}, { atOnce: 2 });
+    return program.runSync({ id: 7 }, { tools: { t: { execute: () => 1 } }, timeout: 1000, ask: (call) => call.number === 1 });
+}
+
 export function byHand(program: ilo.Program): number {
     using run = program.start({ id: 1 }, { limits: { memory: 1 << 20 } });
     for (;;) {

@@ -11,11 +11,13 @@
 //! | `run`, `outcome` | runs step by step, and how they end |
 //! | `quick`, `drive` | runs over tools: those that answer at once, and all others |
 //! | `journal` | runs that outlive the process |
+//! | `guide` | guided generation: vocabularies, sessions, guides, masks |
 //! | `values`, `errors` | values and exceptions of Python |
 
 mod diagnostic;
 mod drive;
 mod errors;
+mod guide;
 mod journal;
 mod limits;
 mod outcome;
@@ -39,6 +41,8 @@ mod _ilo {
     use crate::diagnostic::Diagnostic;
     #[pymodule_export]
     use crate::drive::Drive;
+    #[pymodule_export]
+    use crate::guide::{Guide, GuideSession, Vocab, fill_masks};
     #[pymodule_export]
     use crate::journal::{JournalRun, Session, Store, Waiting};
     #[pymodule_export]

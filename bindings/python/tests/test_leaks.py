@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import tracemalloc
 from collections.abc import Callable
@@ -12,9 +13,12 @@ from typing import Any
 import ilo
 import pytest
 from conftest import NOTIFY, notify_tools
+from ilo.guide import Guide, Refused, Session, Vocab, fill_masks
 
 INPUT = {"user-id": "7", "message": "hi"}
 PAGE = 4096
+SESSION = Session("f(n: number) -> number")
+VOCAB = Vocab([b"RET", b" REF", b" 0", *(bytes([byte]) for byte in range(256)), b""], 259)
 
 
 def resident() -> int:
@@ -33,6 +37,17 @@ def dropped(program: ilo.Program) -> None:
     run.step()
 
 
+def guided(program: ilo.Program) -> None:
+    guide = Guide(SESSION, VOCAB)
+    other = guide.copy()
+    for token in (0, 1, 2):
+        other.accept(token)
+        fill_masks([guide, other], [None, 60])
+    with contextlib.suppress(Refused):
+        guide.accept(2)
+    Guide(Session("f() -> nil"), VOCAB).rollback(0)
+
+
 WAYS: dict[str, Callable[[ilo.Program], Any]] = {
     "ends": lambda program: program.run_sync(INPUT, tools=notify_tools()),
     "fails": lambda program: program.run_sync(INPUT, tools=notify_tools(email=b"x")),
@@ -40,6 +55,7 @@ WAYS: dict[str, Callable[[ilo.Program], Any]] = {
     "is suspended": lambda program: program.run_sync(INPUT, tools=[ilo.Tool("get-user", suspends, is_async=False), *list(notify_tools())[1:]]),
     "ends in an event loop": lambda program: asyncio.run(program.run(INPUT, tools=notify_tools(is_async=True))),
     "is built": lambda program: ilo.build(NOTIFY),
+    "is guided": guided,
     "does not build": lambda program: ilo.check(NOTIFY[:-20] + "nonsense"),
 }
 

@@ -72,7 +72,10 @@ impl Core<'_, '_> {
     /// Whether FAIL may be the next statement of the innermost block.
     pub(crate) fn may_fail(&self) -> bool {
         let block = self.block();
-        block.takes_statements() && !block.rollback && !block.must_live
+        block.takes_statements()
+            && !block.rollback
+            && !block.must_live
+            && block.left.is_none_or(|left| left == 1)
     }
 
     /// The words that begin a statement of the innermost block.
@@ -82,18 +85,25 @@ impl Core<'_, '_> {
             return 0;
         }
         self.state.frame = NONE;
+        self.count_statement();
+        let block = self.around();
         if block.rollback {
             return self.marked(Word::Rollback);
         }
-        let mut words = self.controls() | self.marked(Word::Rollback) | self.marked(Word::Undo);
-        if (0..=self.state.next).any(|slot| self.bindable(slot)) {
-            words |= one(Word::Let);
+        let closes = block.left != Some(0) || self.closes_with(block.needs_value());
+        let mut words = if closes { self.controls() } else { 0 };
+        if closes && !block.needs_value() {
+            words |= self.marked(Word::Rollback) | self.marked(Word::Undo);
+            if (0..=self.state.next).any(|slot| self.bindable(slot)) {
+                words |= one(Word::Let);
+            }
         }
         self.state.stmt = Stmt::Value;
-        if self.some_call(ANY) {
+        let call = block.call_want();
+        if closes && self.some_call(call) {
             words |= one(Word::Call);
         }
-        if self.may_fail() {
+        if !block.must_live {
             words |= one(Word::Fail);
             if self.session.err.is_some() {
                 words |= one(Word::RetErr);
@@ -106,11 +116,53 @@ impl Core<'_, '_> {
             }
         }
         if let Goes::Kept(want) | Goes::Out(want) = block.goes
+            && closes
             && !self.owes()
         {
             words |= self.expressions(want) & !one(Word::Call);
         }
         words
+    }
+
+    /// One statement less is to come in the innermost block.
+    fn count_statement(&mut self) {
+        let block = self.block();
+        if let Some(left) = block.left {
+            self.set_block(Block { left: Some(left.saturating_sub(1)), ..block });
+        }
+    }
+
+    /// The innermost block as its next statement sees it: one that others must follow has no value and goes
+    /// on.
+    pub(crate) fn around(&self) -> Block {
+        let block = self.block();
+        if block.left.is_none_or(|left| left == 0) {
+            return block;
+        }
+        let free = Block { goes: Goes::Nowhere, hard: false, chain: false, must_some: false, ..block };
+        Block { must_live: true, ..free }
+    }
+
+    /// Whether the innermost block can end behind one more statement that goes on and changes no results.
+    fn closes_with(&mut self, value: bool) -> bool {
+        self.trial(|this| {
+            this.end_statement(if value { Gives::VALUE } else { Gives::LACK }, NONE);
+            this.close_block()
+        })
+    }
+
+    /// The counts that the header may have whose block is opened: none, and one or more.
+    pub(crate) fn promised_counts(&mut self) -> (bool, bool) {
+        let none = self.trial(|this| {
+            this.open_block(0);
+            this.close_block()
+        });
+        let some = self.trial(|this| {
+            this.open_block(1);
+            this.state.phase = Phase::Line;
+            this.statements() != 0
+        });
+        (none, some)
     }
 
     /// UNDO or ROLLBACK, if there is a call for it.
@@ -123,16 +175,21 @@ impl Core<'_, '_> {
     pub(crate) fn controls(&self) -> Words {
         let block = self.block();
         let mut words = 0;
-        if block.level < LEVELS {
+        // The results that paths could treat in different ways, where a block with a promised count goes on.
+        let open = self.now().held() & !self.state.plain & !block.before;
+        let held = if self.session.promised && block.must_live { open } else { 0 };
+        if block.level < LEVELS && held == 0 {
             words |= one(Word::If);
             let slot = (0..=self.state.next).any(|slot| self.bindable(slot));
-            if block.loops < LOOPS && slot {
+            if block.loops < LOOPS && slot && !(block.needs_value() && block.hard) {
                 words |= one(Word::For);
             }
         }
         let owed = |slot: &u8| self.now().calls(*slot) & self.state.checked != 0;
         let spare = |slot: &u8| if owed(slot) { SPARE } else { 0 };
-        if (0..self.state.next).any(|slot| self.matchable(slot) && block.level + 1 < LEVELS + spare(&slot)) {
+        let only = |slot: u8| held & !self.now().calls(slot) == 0;
+        let fits = |slot: &u8| self.matchable(*slot) && block.level + 1 < LEVELS + spare(slot) && only(*slot);
+        if (0..self.state.next).any(|slot| fits(&slot)) {
             words |= one(Word::Match);
         }
         words
@@ -158,6 +215,8 @@ impl Core<'_, '_> {
             _ => {}
         }
         self.settle();
+        self.count_statement();
+        let block = self.around();
         self.state.arm = Word::Let;
         match word {
             Word::Let => {
@@ -184,8 +243,9 @@ impl Core<'_, '_> {
             _ => {
                 self.state.stmt = Stmt::Value;
                 let want = match block.goes {
-                    Goes::Kept(want) | Goes::Out(want) if word != Word::Call => want,
-                    _ => ANY,
+                    _ if word == Word::Call => block.call_want(),
+                    Goes::Kept(want) | Goes::Out(want) => want,
+                    Goes::Nowhere => ANY,
                 };
                 self.operand(want, false);
                 self.take_word(word);
@@ -252,7 +312,8 @@ impl Core<'_, '_> {
     }
 
     /// The count of a header: its block is open.
-    pub(crate) fn open_block(&mut self, zero: bool) {
+    pub(crate) fn open_block(&mut self, count: u32) {
+        let zero = count == 0;
         match self.state.arm {
             Word::If => self.open_then(zero),
             Word::For => self.open_pass(zero),
@@ -260,22 +321,28 @@ impl Core<'_, '_> {
             Word::Err | Word::Ok => self.open_arm(zero),
             _ => {}
         }
+        if self.session.promised {
+            let block = self.block();
+            self.set_block(Block { left: u8::try_from(count).ok(), ..block });
+        }
         self.state.phase = Phase::End;
     }
 
     /// A block inside the innermost one.
     fn inside(&self, kind: Kind, zero: bool) -> Block {
-        let around = self.block();
+        let around = self.around();
         let bound = self.state.bound;
         let is_bound = bound != NO_SLOT;
+        let is_last = around.kind == Kind::Match || around.left == Some(0);
         Block {
             kind,
             parent: self.state.block,
             level: around.level + 1,
             loops: around.loops,
             goes: if is_bound { Goes::Kept(ANY) } else { around.goes },
-            hard: is_bound,
+            hard: is_bound || (is_last && around.hard && self.session.promised),
             chain: around.chain || is_bound,
+            must_some: !is_bound && around.left == Some(0) && around.demands_some(),
             zero,
             fork: self.state.slots,
             bound,
@@ -291,13 +358,13 @@ impl Core<'_, '_> {
     }
 
     fn open_pass(&mut self, zero: bool) {
-        let around = self.block();
+        let around = self.around();
         let mut block = self.inside(Kind::Pass, zero);
         let is_bound = block.bound != NO_SLOT;
         block.hard = false;
         block.chain = false;
-        block.must_some = is_bound;
-        block.must_live = is_bound;
+        block.must_some |= is_bound;
+        block.must_live = block.must_some;
         block.range = self.state.top == Word::Range;
         block.loops = around.loops + 1;
         block.before = low_bits(self.state.calls);
@@ -343,7 +410,7 @@ impl Core<'_, '_> {
         let mut block = self.inside(Kind::Match, false);
         block.slot = self.state.slot;
         block.arms = if both { 2 } else { 1 };
-        block.must_live = self.block().must_live;
+        block.must_live = self.around().must_live;
         (block.ok, block.err) = self.take(block.slot);
         block.fork = self.state.slots;
         self.set_block(block);
@@ -368,6 +435,8 @@ impl Core<'_, '_> {
             Some(first) => self.second(&mut block, &first, around.must_live),
             None => block.must_live = around.must_live && !is_err,
         }
+        let has_some = around.first.is_some_and(|first| first.gives.value);
+        block.must_some = around.must_some && !is_err && !has_some;
         let value = if is_err { around.err } else { around.ok };
         let slot = self.state.slot;
         self.set_block(block);
@@ -388,10 +457,11 @@ impl Core<'_, '_> {
     }
 
     fn open_else(&mut self, zero: bool) {
-        let around = self.block();
-        let done = self.block_at(around.pending);
+        let block = self.block();
+        let done = self.block_at(block.pending);
         self.state.bound = done.bound;
-        self.set_block(Block { pending: NONE, ..around });
+        self.set_block(Block { pending: NONE, ..block });
+        let around = self.around();
         if done.kind == Kind::Then {
             let mut block = self.inside(Kind::Else, zero);
             block.first = done.first;
@@ -399,6 +469,7 @@ impl Core<'_, '_> {
             self.state.slots = done.fork;
             if let Some(first) = done.first {
                 self.second(&mut block, &first, around.must_live);
+                block.must_some = done.must_some && !first.gives.value;
             }
             return self.set_block(block);
         }
@@ -410,6 +481,7 @@ impl Core<'_, '_> {
         let sealed = done.first.is_some_and(|first| first.sealed);
         block.hard = done.bound != NO_SLOT || (block.chain && sealed);
         block.must_live = around.must_live && broken == NONE;
+        block.must_some = false;
         if broken != NONE {
             block.held |= self.slots_at(broken).held();
         }

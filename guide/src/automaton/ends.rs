@@ -1,6 +1,7 @@
 //! How blocks end: branches meet, and statements with blocks become complete.
 
 use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, NO_SLOT, NONE, SLOTS};
+use crate::automaton::want::{ANY, WantId};
 use ilo_asm::check::ValueInfo;
 
 impl<'c> Core<'_, 'c> {
@@ -51,7 +52,7 @@ impl<'c> Core<'_, 'c> {
         let Some(first) = done.first else { return false };
         if done.kind == Kind::Then {
             let missing = Branch { slots: done.fork, gives: Gives::LACK, value: NONE, sealed: false };
-            let lost = done.hard || (done.chain && first.sealed);
+            let lost = done.hard || (done.chain && first.sealed) || (done.must_some && !first.gives.value);
             if lost || !self.joinable(first.slots, done.fork) {
                 return false;
             }
@@ -222,15 +223,39 @@ impl Block {
     /// Whether it is at its end what a block of its kind must be.
     pub(crate) fn may_close(&self) -> bool {
         (self.started || self.zero)
+            && self.left.is_none_or(|left| left == 0)
             && !self.rollback
             && !(self.hard && self.gives.lack)
             && !(self.chain && self.sealed && self.gives.lack)
             && (!self.must_live || self.gives.lives())
-            && (!self.must_some || self.gives.value)
+            && (!self.demands_some() || self.gives.value)
+    }
+
+    /// Whether the statement that is being written is the last, and must have a value.
+    pub(crate) fn needs_value(&self) -> bool {
+        self.left == Some(0) && (self.hard || self.demands_some())
+    }
+
+    /// Whether some path must reach its end with a value. What a branch of IF lacks, its ELSE has.
+    pub(crate) fn demands_some(&self) -> bool {
+        self.must_some && self.kind != Kind::Then
+    }
+
+    /// What a CALL as a statement must give.
+    pub(crate) fn call_want(&self) -> WantId {
+        match self.goes {
+            Goes::Kept(want) | Goes::Out(want) if self.needs_value() => want,
+            _ => ANY,
+        }
+    }
+
+    /// Whether a ROLLBACK can follow the statement that is being written.
+    pub(crate) fn may_be_followed(&self) -> bool {
+        self.left.is_none_or(|left| left > u8::from(self.hard || self.demands_some()))
     }
 
     /// Whether a statement may follow the last.
     pub(crate) fn takes_statements(&self) -> bool {
-        self.kind != Kind::Match && !self.sealed && self.gives.lives()
+        self.kind != Kind::Match && !self.sealed && self.gives.lives() && self.left != Some(0)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::automaton::constants::depth_of;
 use crate::automaton::session::{Alike, Callee, Session};
-use crate::automaton::state::{Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
+use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::{WantId, WantKey, field};
 use core::iter::Peekable;
 use core::slice::Iter;
@@ -66,6 +66,12 @@ impl<'c> Core<'_, 'c> {
                 self.listed_where(0..=last)
             }
             Phase::LitKind => self.listed_where(0..=3),
+            Phase::BlockCount if self.session.promised => match self.promised_counts() {
+                (true, true) => Integers::Range(0, COUNT),
+                (false, true) => Integers::Range(1, COUNT),
+                (true, false) => Integers::Range(0, 0),
+                (false, false) => Integers::Nothing,
+            },
             Phase::MatchCount | Phase::BlockCount | Phase::CaseCount | Phase::ItemCount => self.count_range(),
             Phase::PairCount => {
                 self.pair_counts().map_or(Integers::Nothing, |(least, most)| Integers::Range(least, most))
@@ -130,7 +136,7 @@ impl<'c> Core<'_, 'c> {
     /// The tools that a call at a depth may go to.
     pub(crate) fn tools_for(&mut self, want: WantId, depth: u8, top: bool) -> Integers {
         let marked = top && matches!(self.state.stmt, Stmt::Mark(_));
-        let followed = top && matches!(self.state.stmt, Stmt::Let | Stmt::Value);
+        let followed = self.may_be_followed(top);
         let deep = depth >= DEPTH;
         let groups = self.tools_alike(want, followed, deep).filter(|_| !marked);
         if let Some(groups) = groups.filter(|_| self.arena.is_of_type(want)) {

@@ -2,7 +2,7 @@
 
 use crate::automaton::constants::integers;
 use crate::automaton::integers::most_fields;
-use crate::automaton::session::Callee;
+use crate::automaton::session::{Callee, Numbered};
 use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::{ANY, Want, WantId, field};
 use ilo_asm::catalog::Shape;
@@ -130,11 +130,24 @@ impl<'c> Core<'_, 'c> {
             Some(_) => return !self.in_list(self.state.registered, number),
             None => {}
         }
-        let followed = top && matches!(self.state.stmt, Stmt::Let | Stmt::Value);
+        let followed = self.may_be_followed(top);
         if marked == Some(Word::Rollback) || (tool.rollback && !followed) {
             return false;
         }
         self.arena.takes(self.session, want, tool.output)
+    }
+
+    /// Whether the call that is being written may be one that a ROLLBACK must follow: in a loop, that cannot
+    /// name a tool which UNDO names.
+    pub(crate) fn may_be_followed(&self, top: bool) -> bool {
+        let block = self.block();
+        let is_free = |(number, tool): (u32, &Numbered<'_>)| {
+            let is_tool = tool.depth.is_some() && matches!(tool.callee, Some(Callee::Tool(_)));
+            is_tool && !self.in_list(self.state.undone, number)
+        };
+        top && matches!(self.state.stmt, Stmt::Let | Stmt::Value)
+            && block.may_be_followed()
+            && (block.loops == 0 || self.state.undone == NONE || (0..).zip(&self.session.tools).any(is_free))
     }
 
     pub(crate) fn some_call(&mut self, want: WantId) -> bool {
@@ -311,7 +324,7 @@ impl<'c> Core<'_, 'c> {
             Phase::LetSlot | Phase::ForSlot | Phase::ArmSlot => self.bindable(slot),
             Phase::MatchSlot => self.matchable(slot),
             Phase::MatchCount => (1..=2).contains(&number),
-            Phase::BlockCount => number <= COUNT,
+            Phase::BlockCount => number <= COUNT && self.counts(number),
             Phase::RefSlot => slot < self.state.next && self.slot_fits(slot, self.frame_want()),
             Phase::Path => slot < self.state.next && self.path_fits(slot),
             Phase::PathField => self.field_fits(number),
@@ -331,6 +344,15 @@ impl<'c> Core<'_, 'c> {
             }
             _ => false,
         }
+    }
+
+    /// Whether the block that is opened may have so many statements.
+    fn counts(&self, number: u32) -> bool {
+        if !self.session.promised {
+            return true;
+        }
+        let (none, some) = self.clone().promised_counts();
+        if number == 0 { none } else { some }
     }
 
     /// Whether a count of items, pairs or cases is next.

@@ -31,6 +31,18 @@ pub struct Options {
     pub vars: Vec<(u32, String)>,
     /// Whole functions in ID text that the program may call. They come before it in the file.
     pub above: String,
+    /// What the counts of statements mean.
+    pub counts: Counts,
+}
+
+/// What the number of statements in the header of a block means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counts {
+    /// Nothing: the indent decides, and `finish` corrects the number.
+    #[default]
+    Free,
+    /// The block has so many statements.
+    Promised,
 }
 
 /// Why a session cannot begin.
@@ -106,6 +118,8 @@ pub struct Session<'c> {
     pub(crate) fields: Vec<String>,
     pub(crate) field_numbers: HashMap<String, u32>,
     vars: Vec<(u32, String)>,
+    /// Blocks have as many statements as their headers count.
+    pub(crate) promised: bool,
     /// The numbers of the fields that have names, in ascending order.
     pub(crate) named: Vec<u32>,
     lengths: OnceLock<Lengths>,
@@ -185,6 +199,7 @@ impl<'c> Session<'c> {
             fields: Vec::new(),
             field_numbers: HashMap::new(),
             vars: options.vars.clone(),
+            promised: options.counts == Counts::Promised,
             named: Vec::new(),
             lengths: OnceLock::new(),
         };
@@ -211,6 +226,7 @@ impl<'c> Session<'c> {
             fields: found.fields,
             vars: found.vars,
             above: found.above.to_owned(),
+            ..Options::default()
         };
         Ok((Session::new(catalog, signature, &options)?, found.body))
     }

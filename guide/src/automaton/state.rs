@@ -176,6 +176,8 @@ pub(crate) struct Block {
     pub(crate) must_some: bool,
     /// Its header counts none, so that it may be empty.
     pub(crate) zero: bool,
+    /// Statements that must follow, where its header's count is promised.
+    pub(crate) left: Option<u8>,
     pub(crate) started: bool,
     /// Its last statement is a value that nothing can follow.
     pub(crate) sealed: bool,
@@ -437,6 +439,7 @@ impl Block {
             must_live: false,
             must_some: false,
             zero: false,
+            left: None,
             started: false,
             sealed: false,
             gives: Gives::LACK,

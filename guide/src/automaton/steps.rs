@@ -135,7 +135,7 @@ impl<'c> Core<'_, 'c> {
                 self.state.phase = Phase::BlockCount;
             }
             Phase::MatchCount => self.open_match(number == 2),
-            Phase::BlockCount => self.open_block(number == 0),
+            Phase::BlockCount => self.open_block(number),
             Phase::LitKind => self.state.phase = Phase::LitValue(u8::try_from(number).unwrap_or(NIL)),
             _ => self.take_operand_integer(number, slot),
         }

@@ -100,6 +100,7 @@ impl Guide<'_, '_> {
         if let Some(plan) = self.plan.as_ref().filter(|plan| plan.vocab == vocab.id)
             && self.follows(plan)
             && left > self.may_need(plan, vocab)
+            && !self.machine.core.session.promised
         {
             return Ok(());
         }
@@ -139,7 +140,9 @@ impl Guide<'_, '_> {
         let rest = plan.tokens.get(place..).unwrap_or_default();
         let needed = rest.len() + 1;
         let first = rest.first().copied().unwrap_or(vocab.eos());
-        if left > needed + plan.growth.next(&self.machine, vocab) + 8 {
+        // A count that is promised can add any number of statements.
+        let is_far = left > needed + plan.growth.next(&self.machine, vocab) + 8;
+        if is_far && !self.machine.core.session.promised {
             return Ok(());
         }
         if needed >= left {

@@ -15,7 +15,7 @@ const CONSTANTS: [&str; 5] = ["nil", "true", "false", "0", "\"\""];
 const WORDS: usize = 64;
 
 /// In tokens, each with what separates the piece from the one before.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Lengths {
     /// At the beginning of a line, by level and word.
     lines: Vec<u16>,
@@ -83,15 +83,15 @@ impl<'v> Length<'v> {
 
 impl Out for Length<'_> {
     fn line(&mut self, level: u8, word: Word) -> bool {
-        self.known(self.vocab.lengths.lines.get(usize::from(level) * WORDS + word as usize))
+        self.known(self.vocab.lengths().lines.get(usize::from(level) * WORDS + word as usize))
     }
 
     fn word(&mut self, word: Word) -> bool {
-        self.known(self.vocab.lengths.words.get(word as usize))
+        self.known(self.vocab.lengths().words.get(word as usize))
     }
 
     fn integer(&mut self, number: u32) -> bool {
-        match self.vocab.lengths.integers.get(number as usize) {
+        match self.vocab.lengths().integers.get(number as usize) {
             Some(length) => self.known(Some(length)),
             None => self.bytes(format!(" {number}").as_bytes()),
         }
@@ -99,7 +99,7 @@ impl Out for Length<'_> {
 
     fn constant(&mut self, text: &str) -> bool {
         match CONSTANTS.iter().position(|it| *it == text) {
-            Some(at) => self.known(self.vocab.lengths.constants.get(at)),
+            Some(at) => self.known(self.vocab.lengths().constants.get(at)),
             None => self.bytes(format!(" {text}").as_bytes()),
         }
     }

@@ -6,6 +6,7 @@ mod texts;
 mod trie;
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use lengths::{Length, Lengths};
@@ -41,7 +42,8 @@ pub struct Vocab {
     pub(crate) trie: Trie,
     pub(crate) digits: Digits,
     pub(crate) texts: Texts,
-    pub(crate) lengths: Lengths,
+    /// Found when a budget is near its end.
+    lengths: OnceLock<Lengths>,
     /// Where in `sorted` the tokens begin that have a first byte, and where the last end.
     first: Vec<u32>,
     /// Tells vocabularies apart.
@@ -90,7 +92,7 @@ impl Vocab {
             trie: Trie::default(),
             digits: Digits::default(),
             texts: Texts::default(),
-            lengths: Lengths::default(),
+            lengths: OnceLock::new(),
             first: Vec::new(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             crossings: 0,
@@ -120,7 +122,6 @@ impl Vocab {
         });
         self.first = first.collect();
         self.sorted = sorted;
-        self.lengths = Lengths::new(self);
     }
 
     /// How many tokens there are.
@@ -151,6 +152,11 @@ impl Vocab {
         let from = self.sorted.partition_point(|&token| self.token(token) < prefix);
         let rest = self.sorted.get(from..).unwrap_or_default();
         (from, from + rest.partition_point(|&token| self.token(token).starts_with(prefix)))
+    }
+
+    /// How many tokens the pieces of an end take.
+    pub(crate) fn lengths(&self) -> &Lengths {
+        self.lengths.get_or_init(|| Lengths::new(self))
     }
 
     /// The longest token that a text begins with, and its length.
@@ -194,6 +200,6 @@ impl Vocab {
             + 4 * (self.starts.len() + self.sorted.len())
             + self.trie.memory()
             + self.texts.memory()
-            + self.lengths.memory()
+            + self.lengths.get().map_or(0, Lengths::memory)
     }
 }

@@ -57,10 +57,6 @@ pub(crate) fn is_plausible(token: &[u8]) -> bool {
     {
         return false;
     }
-    // A line has a word, and no blank at its end.
-    if before.windows(2).any(|pair| matches!(pair, b"\n\n" | b" \n")) {
-        return false;
-    }
     let parts = before.split(|byte| matches!(byte, b' ' | b'\n'));
     let count = parts.clone().count();
     let fits = parts.enumerate().all(|(at, part)| is_part(part, at == 0, at + 1 == count));
@@ -71,7 +67,9 @@ pub(crate) fn is_plausible(token: &[u8]) -> bool {
         }
         None => true,
     };
-    fits && opens
+    // A line has a word, and no blank at its end.
+    let broken = |pair: &[u8]| matches!(pair, b"\n\n" | b" \n");
+    fits && opens && !before.windows(2).any(broken)
 }
 
 /// How many words and numbers a token ends: each has a blank or a line end behind it, and the blanks of an

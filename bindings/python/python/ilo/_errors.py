@@ -70,6 +70,21 @@ class BadValue(IloError, ValueError):
     """A value of Python that the language has no value for; the message has its path."""
 
 
+class Refused(IloError, ValueError):
+    """What a guide was given may not come next, and nothing has changed; `at` of its bytes could have come."""
+
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message, at)
+        self.at = at
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class CannotEnd(IloError, ValueError):
+    """No token leaves a way to end the program: too few are left, or the vocabulary cannot write it."""
+
+
 class Failure(Exception):
     """Raised by a tool: the call fails with this text, or with this record or other value.
 

@@ -1,0 +1,378 @@
+//! Guided generation: vocabularies, sessions, guides and masks.
+//!
+//! Masks are made without the interpreter's lock. All else is quick.
+
+mod held;
+mod refusal;
+
+use crate::errors::raise;
+use crate::tools::Catalogue;
+use held::{Entry, Held};
+use ilo_bindings::known::Known;
+use ilo_guide::{Options, Short};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use refusal::{Place, refused};
+use std::sync::Arc;
+
+/// The bytes of a word of a mask.
+const WORD: usize = 4;
+
+/// A natural number of Python.
+fn natural(name: &str, number: i64) -> PyResult<u32> {
+    let wrong =
+        |_| PyValueError::new_err(format!("{name}: expected a number from 0 to 2^32 - 1, found {number}"));
+    u32::try_from(number).map_err(wrong)
+}
+
+fn tokens_of(tokens: Vec<i64>) -> PyResult<Vec<u32>> {
+    tokens.into_iter().map(|token| natural("token", token)).collect()
+}
+
+/// The tokens of a model.
+#[pyclass(frozen, module = "ilo.guide")]
+#[derive(Debug)]
+pub(crate) struct Vocab(Arc<ilo_guide::Vocab>);
+
+#[pymethods]
+impl Vocab {
+    #[new]
+    fn new(py: Python<'_>, tokens: &Bound<'_, PyAny>, eos: i64) -> PyResult<Vocab> {
+        let eos = natural("eos", eos)?;
+        let mut all: Vec<PyBackedBytes> = Vec::new();
+        for token in tokens.try_iter()? {
+            let token = token?;
+            let bytes = token.extract().map_err(|_| {
+                let found = token.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+                PyTypeError::new_err(format!("token {}: expected bytes, found {found}", all.len()))
+            })?;
+            all.push(bytes);
+        }
+        let vocab = py.detach(|| ilo_guide::Vocab::new(&all, eos));
+        Ok(Vocab(Arc::new(vocab.map_err(|error| PyValueError::new_err(error.0))?)))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    #[getter]
+    fn eos(&self) -> u32 {
+        self.0.eos()
+    }
+
+    /// How many bytes a mask has.
+    #[getter]
+    fn mask_bytes(&self) -> usize {
+        self.0.mask_len() * WORD
+    }
+
+    /// The bytes of a token.
+    fn token<'py>(&self, py: Python<'py>, token: i64) -> PyResult<Bound<'py, PyBytes>> {
+        match u32::try_from(token) {
+            Ok(token) if (token as usize) < self.0.len() => Ok(PyBytes::new(py, self.0.token(token))),
+            _ => Err(PyIndexError::new_err(format!("token {token}: the last is {}", self.0.len() - 1))),
+        }
+    }
+
+    /// Cuts a text into tokens, the longest first.
+    fn cut(&self, text: &[u8]) -> Option<Vec<u32>> {
+        self.0.cut(text)
+    }
+}
+
+/// A signature, tools, and the guides that write a program of it.
+#[pyclass(frozen, subclass, module = "ilo._ilo")]
+#[derive(Debug)]
+pub(crate) struct GuideSession(Arc<Held>);
+
+#[pymethods]
+impl GuideSession {
+    #[new]
+    #[pyo3(signature = (signature, tools, above))]
+    fn new(
+        py: Python<'_>,
+        signature: &str,
+        tools: Option<&Bound<'_, Catalogue>>,
+        above: String,
+    ) -> PyResult<GuideSession> {
+        let known = tools.map_or_else(|| Arc::new(Known::default()), |tools| Arc::clone(&tools.get().0));
+        let options = Options { above, ..Options::default() };
+        let held = py.detach(|| Held::begin(known, signature, &options));
+        Ok(GuideSession(Arc::new(held.map_err(|error| PyValueError::new_err(error.0))?)))
+    }
+
+    /// What comes before the body.
+    #[getter]
+    fn prefix(&self) -> String {
+        self.0.session().prefix()
+    }
+}
+
+/// A program that a model is writing.
+#[pyclass(frozen, module = "ilo.guide")]
+#[derive(Debug)]
+pub(crate) struct Guide {
+    held: Arc<Held>,
+    number: u64,
+    vocab: Option<Arc<ilo_guide::Vocab>>,
+}
+
+impl Drop for Guide {
+    fn drop(&mut self) {
+        self.held.remove(self.number);
+    }
+}
+
+impl Guide {
+    fn with<T>(&self, run: impl for<'a> FnOnce(&mut Entry<'a>) -> T) -> PyResult<T> {
+        // An entry is there as long as its guide.
+        self.held.with(self.number, run).ok_or_else(|| PyRuntimeError::new_err("the guide is gone"))
+    }
+
+    fn vocab(&self) -> PyResult<&Arc<ilo_guide::Vocab>> {
+        let wrong = || PyTypeError::new_err("the guide has no vocabulary: pass one to `Guide`");
+        self.vocab.as_ref().ok_or_else(wrong)
+    }
+}
+
+#[pymethods]
+impl Guide {
+    #[new]
+    #[pyo3(signature = (session, vocab=None))]
+    fn new(session: &Bound<'_, GuideSession>, vocab: Option<&Bound<'_, Vocab>>) -> Guide {
+        let held = Arc::clone(&session.get().0);
+        let number = held.add();
+        Guide { held, number, vocab: vocab.map(|vocab| Arc::clone(&vocab.get().0)) }
+    }
+
+    /// A guide that goes on from here by itself.
+    fn copy(&self) -> Guide {
+        let number = self.held.copy(self.number);
+        Guide { held: Arc::clone(&self.held), number, vocab: self.vocab.clone() }
+    }
+
+    /// The body so far.
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.with(|entry| PyBytes::new(py, entry.guide.text()))
+    }
+
+    /// How many steps were taken.
+    #[getter]
+    fn steps(&self) -> PyResult<usize> {
+        self.with(|entry| entry.marks.len())
+    }
+
+    #[getter]
+    fn may_end(&self) -> PyResult<bool> {
+        self.with(|entry| entry.guide.may_end())
+    }
+
+    /// Whether the token that ends the text was taken.
+    #[getter]
+    fn ended(&self) -> PyResult<bool> {
+        self.with(|entry| entry.ended)
+    }
+
+    /// How many bytes the guide has, nearly.
+    #[getter]
+    fn memory(&self) -> PyResult<usize> {
+        self.with(|entry| entry.guide.memory() + entry.marks.capacity() * size_of::<ilo_guide::Mark>())
+    }
+
+    /// Takes a token.
+    fn accept(&self, py: Python<'_>, token: i64) -> PyResult<()> {
+        let (vocab, token) = (self.vocab()?, natural("token", token)?);
+        let done = self.with(|entry| {
+            let mark = entry.guide.mark();
+            let taken =
+                if entry.ended { Err(0) } else { entry.guide.accept(vocab, token).map_err(|it| it.at) };
+            match taken {
+                Ok(()) => {
+                    entry.marks.push(mark);
+                    entry.ended = token == vocab.eos();
+                    Ok(())
+                }
+                Err(at) => Err(refused(entry, &Place::Token { vocab, token, at })),
+            }
+        })?;
+        done.map_err(|(message, at)| raise(py, "Refused", (message, at)))
+    }
+
+    /// Takes bytes of the body, as one step.
+    fn accept_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
+        let done = self.with(|entry| {
+            let mark = entry.guide.mark();
+            let taken =
+                if entry.ended { Err(0) } else { entry.guide.accept_bytes(bytes).map_err(|it| it.at) };
+            match taken {
+                Ok(()) => {
+                    entry.marks.push(mark);
+                    Ok(())
+                }
+                Err(at) => Err(refused(entry, &Place::Bytes { bytes, at })),
+            }
+        })?;
+        done.map_err(|(message, at)| raise(py, "Refused", (message, at)))
+    }
+
+    /// How many of these tokens may come next, one behind the other.
+    fn validate(&self, tokens: Vec<i64>) -> PyResult<usize> {
+        let (vocab, tokens) = (self.vocab()?, tokens_of(tokens)?);
+        self.with(|entry| if entry.ended { 0 } else { entry.guide.validate(vocab, &tokens) })
+    }
+
+    /// Goes back by so many steps.
+    #[pyo3(signature = (steps=1))]
+    fn rollback(&self, steps: i64) -> PyResult<()> {
+        let steps = natural("steps", steps)? as usize;
+        self.with(|entry| {
+            let taken = entry.marks.len();
+            let Some(left) = taken.checked_sub(steps) else {
+                let message = format!("cannot go back by {steps} steps: only {taken} were taken");
+                return Err(PyValueError::new_err(message));
+            };
+            if let Some(mark) = entry.marks.get(left).copied() {
+                entry.guide.rollback(&mark);
+                entry.marks.truncate(left);
+                entry.ended = false;
+            }
+            Ok(())
+        })?
+    }
+
+    /// The tokens that may come next.
+    #[pyo3(signature = (left=None))]
+    fn mask<'py>(&self, py: Python<'py>, left: Option<i64>) -> PyResult<Bound<'py, PyBytes>> {
+        let left = left.map(|left| natural("left", left)).transpose()?;
+        let rows = [Row { held: &self.held, number: self.number, left }];
+        masks(py, self.vocab()?, &rows)
+    }
+
+    /// The bytes that must come next.
+    fn forced<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let forced = self.with(|entry| if entry.ended { Vec::new() } else { entry.guide.forced() })?;
+        Ok(PyBytes::new(py, &forced))
+    }
+
+    /// The tokens that must come next.
+    #[pyo3(signature = (cut=None))]
+    fn forced_tokens(&self, cut: Option<Vec<i64>>) -> PyResult<Vec<u32>> {
+        let (vocab, cut) = (self.vocab()?, cut.map(tokens_of).transpose()?);
+        self.with(|entry| {
+            if entry.ended {
+                return Vec::new();
+            }
+            entry.guide.forced_tokens(vocab, |bytes| cut.or_else(|| vocab.cut(bytes)))
+        })
+    }
+
+    /// A text that ends the program from here.
+    fn close<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let end = self.with(|entry| entry.guide.close())?;
+        Ok(end.map(|end| PyBytes::new(py, &end)))
+    }
+
+    /// What may come next, as nodes.
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let json = self.with(|entry| entry.guide.next_json())?;
+        py.import("json")?.call_method1("loads", (json,))?.get_item("next")
+    }
+
+    /// The whole file.
+    fn finish(&self, py: Python<'_>) -> PyResult<String> {
+        let done = self.with(|entry| match entry.guide.finish() {
+            Ok(file) => Ok(file),
+            Err(_) => Err(refused(entry, &Place::End)),
+        })?;
+        done.map_err(|(message, at)| raise(py, "Refused", (message, at)))
+    }
+}
+
+/// A mask that is wanted: of which guide, and how many tokens are left.
+struct Row<'h> {
+    held: &'h Held,
+    number: u64,
+    left: Option<u32>,
+}
+
+/// Why a row has no mask.
+struct NoMask {
+    row: usize,
+    why: String,
+}
+
+impl Row<'_> {
+    fn fill(&self, vocab: &ilo_guide::Vocab, bits: &mut [u32]) -> Result<(), String> {
+        let filled = self.held.with(self.number, |entry| {
+            if entry.ended {
+                bits.fill(0);
+                if let Some(word) = bits.get_mut(vocab.eos() as usize / 32) {
+                    *word = 1 << (vocab.eos() % 32);
+                }
+                return Ok(());
+            }
+            let short = |short: Short| short.to_string();
+            entry.guide.fill_mask(vocab, self.left.unwrap_or(u32::MAX), bits).map_err(short)?;
+            if bits.iter().all(|word| *word == 0) {
+                return Err(refusal::no_token(entry));
+            }
+            Ok(())
+        });
+        filled.unwrap_or(Ok(()))
+    }
+}
+
+/// The masks of some guides, one behind the other.
+fn masks<'py>(py: Python<'py>, vocab: &ilo_guide::Vocab, rows: &[Row<'_>]) -> PyResult<Bound<'py, PyBytes>> {
+    let one = vocab.mask_len() * WORD;
+    PyBytes::new_with(py, one * rows.len(), |out| {
+        let filled = py.detach(|| {
+            let mut bits = vec![0; vocab.mask_len()];
+            for ((row, wanted), out) in rows.iter().enumerate().zip(out.chunks_exact_mut(one)) {
+                wanted.fill(vocab, &mut bits).map_err(|why| NoMask { row, why })?;
+                for (out, word) in out.chunks_exact_mut(WORD).zip(&bits) {
+                    out.copy_from_slice(&word.to_le_bytes());
+                }
+            }
+            Ok(())
+        });
+        filled.map_err(|NoMask { row, why }| {
+            let message = if rows.len() > 1 { format!("guide {row}: {why}") } else { why };
+            raise(py, "CannotEnd", (message,))
+        })
+    })
+}
+
+/// The masks of guides with one vocabulary, one behind the other.
+#[pyfunction]
+#[pyo3(signature = (guides, left=None))]
+#[allow(clippy::needless_pass_by_value, reason = "PyO3 gives lists by value")]
+pub(crate) fn fill_masks<'py>(
+    py: Python<'py>,
+    guides: Vec<Bound<'py, Guide>>,
+    left: Option<Vec<Option<i64>>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let Some(first) = guides.first() else { return Ok(PyBytes::new(py, b"")) };
+    let vocab = first.get().vocab()?;
+    let left = left.unwrap_or_else(|| vec![None; guides.len()]);
+    if left.len() != guides.len() {
+        let message =
+            format!("expected {} numbers in `left`, one for each guide, found {}", guides.len(), left.len());
+        return Err(PyValueError::new_err(message));
+    }
+    let mut rows = Vec::new();
+    for (number, (guide, left)) in guides.iter().zip(left).enumerate() {
+        let guide = guide.get();
+        if !Arc::ptr_eq(guide.vocab()?, vocab) {
+            let message = format!("guide {number} has another vocabulary than guide 0");
+            return Err(PyValueError::new_err(message));
+        }
+        let left = left.map(|left| natural("left", left)).transpose()?;
+        rows.push(Row { held: &guide.held, number: guide.number, left });
+    }
+    masks(py, vocab, &rows)
+}

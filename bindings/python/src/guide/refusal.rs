@@ -1,0 +1,99 @@
+//! Messages for what may not come next: where, what was expected, what was found.
+
+use super::held::Entry;
+use ilo_guide::Vocab;
+
+/// The most choices that a message lists.
+const LISTED: usize = 8;
+
+/// What was refused, and how many of its bytes could have come.
+pub(super) enum Place<'t> {
+    Token { vocab: &'t Vocab, token: u32, at: usize },
+    Bytes { bytes: &'t [u8], at: usize },
+    End,
+}
+
+impl Place<'_> {
+    fn found(&self) -> String {
+        match self {
+            Place::Token { vocab, token, .. } if *token == vocab.eos() => {
+                format!("token {token}, which ends the text")
+            }
+            Place::Token { vocab, token, .. } if *token as usize >= vocab.len() => {
+                format!("token {token}, and the vocabulary has only {}", vocab.len())
+            }
+            Place::Token { vocab, token, .. } if vocab.token(*token).is_empty() => {
+                format!("token {token}, which has no text")
+            }
+            Place::Token { vocab, token, .. } => format!("token {token}, {}", quoted(vocab.token(*token))),
+            Place::Bytes { bytes, at } => {
+                let end = bytes.len().min(at + 40);
+                quoted(bytes.get(*at..end).unwrap_or_default())
+            }
+            Place::End => "the end of the program".to_owned(),
+        }
+    }
+
+    /// What could have come.
+    fn good(&self) -> &[u8] {
+        match self {
+            Place::Token { vocab, token, at } => vocab.token(*token).get(..*at).unwrap_or_default(),
+            Place::Bytes { bytes, at } => bytes.get(..*at).unwrap_or_default(),
+            Place::End => b"",
+        }
+    }
+}
+
+fn quoted(bytes: &[u8]) -> String {
+    format!("{:?}", String::from_utf8_lossy(bytes))
+}
+
+/// The message, and how many bytes could have come.
+pub(super) fn refused(entry: &mut Entry<'_>, place: &Place<'_>) -> (String, usize) {
+    let (good, found) = (place.good(), place.found());
+    if entry.ended {
+        return (format!("the text has ended; found {found}"), 0);
+    }
+    let mark = entry.guide.mark();
+    // It has come so far before.
+    let _ = entry.guide.accept_bytes(good);
+    let (at, expected) = (position(entry.guide.text()), expected(entry));
+    entry.guide.rollback(&mark);
+    (format!("{at}: expected {expected}; found {found}"), good.len())
+}
+
+/// Why a mask has no token.
+pub(super) fn no_token(entry: &mut Entry<'_>) -> String {
+    let (at, expected) = (position(entry.guide.text()), expected(entry));
+    format!("{at}: the vocabulary has no token for what may come next: {expected}")
+}
+
+/// Line and column, in bytes, behind a text.
+fn position(text: &[u8]) -> String {
+    let line = text.split(|&byte| byte == b'\n').count();
+    let column = text.rsplit(|&byte| byte == b'\n').next().map_or(0, <[u8]>::len) + 1;
+    format!("{line}:{column} of the body")
+}
+
+fn expected(entry: &mut Entry<'_>) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for node in entry.guide.next() {
+        let shown = node.to_string();
+        if !all.contains(&shown) {
+            all.push(shown);
+        }
+    }
+    match all.len().saturating_sub(LISTED) {
+        _ if all.is_empty() => {
+            let bytes = entry.guide.next_bytes();
+            let bytes: Vec<String> = bytes.chunks(1).take(LISTED).map(quoted).collect();
+            if bytes.is_empty() {
+                "nothing: no program can go on from here".to_owned()
+            } else {
+                bytes.join(", ")
+            }
+        }
+        0 => all.join(", "),
+        more => format!("{} and {more} more", all.get(..LISTED).unwrap_or_default().join(", ")),
+    }
+}
