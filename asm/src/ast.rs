@@ -518,14 +518,6 @@ macro_rules! operators {
                     $($name::$operator => Word::$word,)*
                 }
             }
-
-            /// The operator that an instruction is.
-            pub(crate) const fn of_word(word: Word) -> Option<$name> {
-                match word {
-                    $(Word::$word => Some($name::$operator),)*
-                    _ => None,
-                }
-            }
         }
     };
 }

@@ -54,21 +54,37 @@ impl<'a> Parser<'_, 'a> {
             Word::List => self.list(nesting),
             Word::MatchMap => Ok(ExprKind::MatchMap(self.match_map(nesting)?)),
             Word::Has => self.has(nesting),
-            _ => self.operator(word, nesting),
+            Word::Not => self.unary(word, nesting, Unary::Not),
+            Word::Len => self.unary(word, nesting, Unary::Len),
+            Word::Add => self.binary(word, nesting, Binary::Add),
+            Word::Sub => self.binary(word, nesting, Binary::Sub),
+            Word::Mul => self.binary(word, nesting, Binary::Mul),
+            Word::Div => self.binary(word, nesting, Binary::Div),
+            Word::Mod => self.binary(word, nesting, Binary::Mod),
+            Word::Eq => self.binary(word, nesting, Binary::Eq),
+            Word::Neq => self.binary(word, nesting, Binary::Neq),
+            Word::Gt => self.binary(word, nesting, Binary::Gt),
+            Word::Gte => self.binary(word, nesting, Binary::Gte),
+            Word::Lt => self.binary(word, nesting, Binary::Lt),
+            Word::Lte => self.binary(word, nesting, Binary::Lte),
+            Word::And => self.binary(word, nesting, Binary::And),
+            Word::Or => self.binary(word, nesting, Binary::Or),
+            Word::Concat => self.binary(word, nesting, Binary::Concat),
+            Word::Append => self.binary(word, nesting, Binary::Append),
+            Word::At => self.binary(word, nesting, Binary::At),
+            _ => self.apply(word, nesting),
         }
     }
 
-    /// An operator or a pure function, with the operands of its row.
-    fn operator(&mut self, word: Word, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
-        let arena = self.context.arena;
-        if let Some(operator) = Binary::of_word(word) {
-            let (first, second) = (self.expr(word, nesting)?, self.expr(word, nesting)?);
-            return Ok(ExprKind::Binary(operator, arena.alloc(first), arena.alloc(second)));
-        }
-        match Unary::of_word(word) {
-            Some(operator) => Ok(ExprKind::Unary(operator, arena.alloc(self.expr(word, nesting)?))),
-            None => self.apply(word, nesting),
-        }
+    fn unary(&mut self, word: Word, nesting: Nesting, operator: Unary) -> Result<ExprKind<'a>, Stop> {
+        let operand = self.expr(word, nesting)?;
+        Ok(ExprKind::Unary(operator, self.context.arena.alloc(operand)))
+    }
+
+    fn binary(&mut self, word: Word, nesting: Nesting, operator: Binary) -> Result<ExprKind<'a>, Stop> {
+        let first = self.expr(word, nesting)?;
+        let second = self.expr(word, nesting)?;
+        Ok(ExprKind::Binary(operator, self.context.arena.alloc(first), self.context.arena.alloc(second)))
     }
 
     fn field(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
