@@ -16,6 +16,12 @@ const SCENES = {
         await example(page, "A first try, with mistakes");
         await page.locator(".problem").first().waitFor();
     },
+    help: async (page) => {
+        await page.locator("#source .cm-line", { hasText: "call: send-email" }).click({ position: { x: 200, y: 8 } });
+        for (let times = 0; times < 6; times++) await page.keyboard.press("Backspace");
+        await page.keyboard.press("Control+Space");
+        await page.locator("#source .cm-tooltip-autocomplete").waitFor();
+    },
     run: async (page) => {
         await page.click("#start");
         await page.locator("#outcome .card").waitFor();
