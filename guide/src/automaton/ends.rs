@@ -1,7 +1,7 @@
 //! How blocks end: branches meet, and statements with blocks become complete.
 
 use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, NO_SLOT, NONE, SLOTS};
-use crate::automaton::want::{ANY, WantId};
+use crate::automaton::want::{ANY, WantId, either};
 use ilo_asm::check::ValueInfo;
 
 impl<'c> Core<'_, 'c> {
@@ -107,7 +107,7 @@ impl<'c> Core<'_, 'c> {
     fn merge(&mut self, a: Branch, b: Branch) -> Branch {
         let value = match (a.gives.value, b.gives.value) {
             (true, true) => {
-                let joined = self.arena.value(a.value).join(self.arena.value(b.value));
+                let joined = either(self.arena.value(a.value), self.arena.value(b.value));
                 self.arena.add_value(joined)
             }
             (true, false) => a.value,

@@ -6,7 +6,7 @@
 
 use crate::automaton::session::Session;
 use crate::automaton::state::{Core, LOOPS, NONE, SLOTS, add};
-use crate::automaton::want::Arena;
+use crate::automaton::want::{Arena, either};
 use ilo_asm::check::ValueInfo;
 
 /// The slots at a point.
@@ -142,7 +142,7 @@ impl Core<'_, '_> {
         let loops = self.block().loops as usize;
         self.state.loops.iter_mut().take(loops).for_each(|of| of.unset_in |= bit(slot));
         let failures = (0_u32..).zip(&self.failures).filter(|(call, _)| calls >> call & 1 == 1);
-        let joined = failures.map(|it| *it.1).reduce(ValueInfo::join).unwrap_or(ValueInfo::ANY);
+        let joined = failures.map(|it| *it.1).reduce(either).unwrap_or(ValueInfo::ANY);
         let err = self.arena.add_value(joined);
         self.change(|slots| slots.clear(slot));
         (ok, err)

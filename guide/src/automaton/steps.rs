@@ -5,7 +5,7 @@ use crate::automaton::keys::{key_of_bool, key_of_nil, key_of_number, key_of_text
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, is_field_or_name};
 use crate::automaton::session::Callee;
 use crate::automaton::state::{Core, Frame, Gives, NONE, Phase, SLOTS, Stmt};
-use crate::automaton::want::{ANY, Want, empty_list, field, item, listed};
+use crate::automaton::want::{ANY, Want, either, empty_list, field, item, listed};
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules;
 use ilo_asm::types::Inferred;
@@ -280,7 +280,7 @@ impl<'c> Core<'_, 'c> {
     /// Takes an operand; gives the value of the whole where it is the last.
     fn given(&mut self, frame: Frame, known: ValueInfo<'c>) -> Option<ValueInfo<'c>> {
         let value = self.arena.add_value(known);
-        let joined = if frame.others == NONE { known } else { self.arena.value(frame.others).join(known) };
+        let joined = if frame.others == NONE { known } else { either(self.arena.value(frame.others), known) };
         let others = self.arena.add_value(joined);
         match frame.word {
             Word::Obj | Word::Call => {

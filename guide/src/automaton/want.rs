@@ -4,7 +4,7 @@ use crate::automaton::session::Session;
 use ilo_asm::catalog::Shape;
 use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules::{self, Demand};
-use ilo_asm::types::Inferred;
+use ilo_asm::types::{Inferred, InferredBase};
 use ilo_spec::node::Word;
 
 /// The number of a want in the arena.
@@ -241,6 +241,17 @@ pub(crate) fn item(list: ValueInfo<'_>) -> ValueInfo<'_> {
     ValueInfo { ty: rules::item(list.ty), part: list.part.item(), ..list }
 }
 
+/// A value that is one or the other. Two kinds of lists are lists, where the check knows nothing: it may know less of each
+/// than a guide does, and then it knows that both are lists.
+pub(crate) fn either<'c>(a: ValueInfo<'c>, b: ValueInfo<'c>) -> ValueInfo<'c> {
+    let joined = a.join(b);
+    let lists = a.ty.lists.min(b.ty.lists);
+    if joined.ty != Inferred::ANY || lists == 0 {
+        return joined;
+    }
+    ValueInfo { ty: Inferred { lists, base: InferredBase::Any }, held: a.held && b.held, ..joined }
+}
+
 /// A list of such items.
 pub(crate) fn listed(item: ValueInfo<'_>) -> ValueInfo<'_> {
     ValueInfo { ty: item.ty.list(), part: item.part.list(), ..item }
@@ -255,4 +266,23 @@ pub(crate) fn field<'c>(of: ValueInfo<'c>, name: &str) -> ValueInfo<'c> {
 /// A list without items.
 pub(crate) fn empty_list<'c>() -> ValueInfo<'c> {
     listed(ValueInfo::ANY.with_part(Part::Nothing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_two_kinds_are_lists() {
+        let text = ValueInfo::held(Inferred::TEXT);
+        let (texts, numbers) = (listed(text), listed(ValueInfo::held(Inferred::NUMBER)));
+        let any = listed(ValueInfo::ANY);
+        assert!(either(texts, texts).same(texts));
+        assert!(either(texts, numbers).same(any));
+        assert!(either(listed(texts), numbers).same(any));
+        assert!(either(listed(texts), listed(numbers)).same(listed(any)));
+        assert!(either(texts, text).same(ValueInfo::ANY));
+        let declared = listed(ValueInfo::declared(Inferred::TEXT));
+        assert!(!either(declared, numbers).held, "no run has looked at what is declared");
+    }
 }
