@@ -241,8 +241,8 @@ pub(crate) fn item(list: ValueInfo<'_>) -> ValueInfo<'_> {
     ValueInfo { ty: rules::item(list.ty), part: list.part.item(), ..list }
 }
 
-/// A value that is one or the other. Of two kinds of lists the check knows nothing, or, where it knows less of
-/// each than a guide does, that both are lists: so they are lists here.
+/// A value that is one or the other. Two kinds of lists are lists of anything: the check may know less of
+/// each than a guide does, and then it knows that both are lists.
 pub(crate) fn either<'c>(a: ValueInfo<'c>, b: ValueInfo<'c>) -> ValueInfo<'c> {
     let joined = a.join(b);
     let lists = a.ty.lists.min(b.ty.lists);
