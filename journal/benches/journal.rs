@@ -202,7 +202,8 @@ fn waiting(folder: &Path, runs: usize) {
     timed("every page and row checked", || store.check().unwrap());
 }
 
-/// Takes runs over, restores them, and lets each make its call and end.
+/// Takes runs over, restores them, and lets each make its call and end. A thread uses the memory of one run for
+/// all of its runs, as hosts do.
 fn go_on(store: &Arc<Store>, program: &Program, chosen: &[RunId], order: &str) {
     let count = chosen.len();
     let claimed: Vec<Claimed> = timed(&format!("{count} taken over {order}"), || {
@@ -213,19 +214,24 @@ fn go_on(store: &Arc<Store>, program: &Program, chosen: &[RunId], order: &str) {
         };
         tickets.into_iter().map(mine).collect()
     });
-    let restored = timed(&format!("{count} restored by one thread"), || {
-        let restore = |claimed: Claimed| {
-            let limits = claimed.limits.machine.clone();
-            (Run::from_snapshot(program, &claimed.snapshot, limits).unwrap(), claimed)
-        };
-        claimed.into_iter().map(restore).collect::<Vec<_>>()
+    timed(&format!("{count} restored by one thread, one after another in the same memory"), || {
+        let mut run = Run::new(program, claimed.first().unwrap().limits.machine.clone());
+        claimed.iter().for_each(|claimed| run.restore(&claimed.snapshot).unwrap());
     });
-    let parts = Mutex::new(restored);
-    timed(&format!("{count} stepped and ended by 64 threads"), || {
+    let restored = timed(&format!("{count} restored by one thread, each in memory of its own"), || {
+        let limits = |claimed: &Claimed| claimed.limits.machine.clone();
+        let restore = |it: &Claimed| Run::from_snapshot(program, &it.snapshot, limits(it)).unwrap();
+        claimed.iter().map(restore).collect::<Vec<_>>()
+    });
+    drop(restored);
+    let left = Mutex::new(claimed);
+    timed(&format!("{count} restored, stepped and ended by 64 threads"), || {
         std::thread::scope(|scope| {
             for _ in 0..64 {
                 scope.spawn(|| {
-                    while let Some((mut run, claimed)) = { parts.lock().unwrap().pop() } {
+                    let mut run = Run::new(program, Limits::default());
+                    while let Some(claimed) = { left.lock().unwrap().pop() } {
+                        run.restore(&claimed.snapshot).unwrap();
                         drive(&mut Session::resumed(store.clone(), claimed), &mut run, true);
                     }
                 });

@@ -8,6 +8,7 @@ use crate::policy::Policy;
 use crate::row::{Live, Run};
 use crate::state::{Action, State, Status, To as Leads};
 use std::fmt;
+use std::sync::Arc;
 
 /// The number of a run in its journal. Numbers are in the order of starting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -255,7 +256,7 @@ pub struct Claimed {
     /// The right to write.
     pub lease: Lease,
     /// The program's bytecode.
-    pub program: Vec<u8>,
+    pub program: Arc<[u8]>,
     /// The function that runs.
     pub function: String,
     /// Its limits.

@@ -54,7 +54,7 @@ pub(crate) fn export(tables: &Tables, alive: &dyn Alive, id: i64) -> Result<Vec<
         "INSERT INTO program VALUES (?, ?)",
         &run.program,
     )?;
-    let mut copied = Tables { connection: target, statements: tables.statements.clone(), now: tables.now };
+    let mut copied = Tables::new(target, tables.statements.clone(), tables.now);
     copied.insert_run(&run)?;
     if let Some(live) = &written {
         copied.insert_live(live)?;

@@ -87,7 +87,7 @@ impl Live {
 
     /// The checksum of the row.
     pub(crate) fn sum(&self) -> i64 {
-        let mut sum = Sum::default();
+        let mut sum = Sum::new();
         sum.number(self.run)
             .number(self.epoch)
             .optional(self.owner)
@@ -156,7 +156,7 @@ impl Run {
 
     /// The checksum of the row.
     pub(crate) fn sum(&self) -> i64 {
-        let mut sum = Sum::default();
+        let mut sum = Sum::new();
         sum.number(self.id)
             .bytes(&self.key)
             .maybe(self.name.as_deref().map(str::as_bytes))
@@ -212,7 +212,7 @@ impl Decided {
 
     /// The checksum of the row.
     pub(crate) fn sum(&self) -> i64 {
-        let mut sum = Sum::default();
+        let mut sum = Sum::new();
         sum.number(self.run)
             .unsigned(self.call)
             .number(self.at)
@@ -247,10 +247,14 @@ pub(crate) fn signed(number: u64) -> i64 {
 }
 
 /// Gathers columns for a checksum.
-#[derive(Default)]
 struct Sum(Vec<u8>);
 
 impl Sum {
+    /// Begins with room for a row of usual size.
+    fn new() -> Sum {
+        Sum(Vec::with_capacity(512))
+    }
+
     fn number(&mut self, number: i64) -> &mut Sum {
         self.0.extend_from_slice(&number.to_le_bytes());
         self

@@ -155,7 +155,7 @@ impl Simulation {
         let cipher = Cipher::new(None);
         schema::create(&connection, &cipher).unwrap();
         connection.set_prepared_statement_cache_capacity(64);
-        let tables = Tables { connection, statements: mutant.statements(), now: time };
+        let tables = Tables::new(connection, mutant.statements(), time);
         let mut random = Random(seed);
         let kinds = [
             Policy::of(Effect::Changes),

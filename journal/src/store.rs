@@ -83,7 +83,7 @@ impl Store {
         let owner = owners.join(&cipher)?;
         let reader = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         reader.pragma_update(None, "query_only", true)?;
-        let writer = Writer::start(Tables { connection, statements: STATEMENTS, now: clock::now })?;
+        let writer = Writer::start(Tables::new(connection, STATEMENTS, clock::now))?;
         Ok(Store { writer, reader: Mutex::new(reader), cipher, owners, owner, path })
     }
 

@@ -14,6 +14,8 @@ pub(crate) use crate::reads::{
 use crate::row::{CANCELLED, Decided, Live, Run, signed};
 use crate::state::{Action, State, To};
 use rusqlite::{CachedStatement, Connection, params};
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The statements that decide who may write. Tests replace them by wrong ones, which must be noticed.
 #[derive(Clone, Debug)]
@@ -43,6 +45,8 @@ pub(crate) struct Tables {
     pub(crate) statements: Statements,
     /// Gives the time; tests have their own.
     pub(crate) now: fn() -> i64,
+    /// The program that was read last, with its hash: many runs have the same.
+    program: RefCell<([u8; 32], Arc<[u8]>)>,
 }
 
 /// Whether an owner lives.
@@ -89,6 +93,10 @@ pub(crate) fn approval(live: &Live) -> Vec<u8> {
 }
 
 impl Tables {
+    pub(crate) fn new(connection: Connection, statements: Statements, now: fn() -> i64) -> Tables {
+        Tables { connection, statements, now, program: RefCell::new(([0; 32], Arc::default())) }
+    }
+
     /// Writes a new run, or finds the one that has its name.
     pub(crate) fn start(&self, cipher: &Cipher, new: &Prepared) -> Result<Started> {
         if let Some(name) = &new.run.name
@@ -270,6 +278,14 @@ impl Tables {
         Ok(())
     }
 
+    fn program(&self, cipher: &Cipher, hash: &[u8; 32]) -> Result<Arc<[u8]>> {
+        let mut last = self.program.borrow_mut();
+        if last.1.is_empty() || last.0 != *hash {
+            *last = (*hash, program_of(&self.connection, cipher, hash)?.into());
+        }
+        Ok(last.1.clone())
+    }
+
     fn claimed(&self, cipher: &Cipher, run: Run, live: Live) -> Result<Claimed> {
         let bound = approval(&live);
         let last = decisions(&self.connection, run.id, Some(live.call))?
@@ -282,7 +298,7 @@ impl Tables {
         let answer =
             live.answer.clone().map(|answer| cipher.open(&run.key, live.call, Column::Answer, answer));
         Ok(Claimed {
-            program: program_of(&self.connection, cipher, &run.program)?,
+            program: self.program(cipher, &run.program)?,
             function: run.function.clone(),
             limits: RunLimits::from_bytes(&run.limits)?,
             state: live.state,

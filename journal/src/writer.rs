@@ -37,6 +37,8 @@ struct State {
     later: BTreeMap<i64, Live>,
     /// When the oldest of them was queued.
     since: Option<Instant>,
+    /// The thread waits: to wake one that does not costs a system call too.
+    idle: bool,
     closed: bool,
 }
 
@@ -65,8 +67,16 @@ struct Work<T, F> {
 
 #[derive(Debug)]
 struct Slot<T> {
-    result: Mutex<Option<Result<T>>>,
+    reply: Mutex<Reply<T>>,
     filled: Condvar,
+}
+
+/// What has become of a write. The result is taken once.
+#[derive(Debug)]
+enum Reply<T> {
+    Open { awaited: bool },
+    Here(Result<T>),
+    Taken,
 }
 
 /// A write that is on its way. Until [`Ticket::wait`] has returned `Ok`, nothing is certain.
@@ -80,12 +90,14 @@ impl<T> Ticket<T> {
     /// # Errors
     /// Why it is not. Then nothing of it was written, as far as anybody can see.
     pub fn wait(self) -> Result<T> {
-        let mut result = lock(&self.0.result);
+        let mut reply = lock(&self.0.reply);
         loop {
-            if let Some(result) = result.take() {
-                return result;
+            match std::mem::replace(&mut *reply, Reply::Taken) {
+                Reply::Here(result) => return result,
+                Reply::Taken => return Err(closed()),
+                Reply::Open { .. } => *reply = Reply::Open { awaited: true },
             }
-            result = self.0.filled.wait(result).unwrap_or_else(PoisonError::into_inner);
+            reply = self.0.filled.wait(reply).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -115,10 +127,13 @@ impl<T: Send, F: FnMut(&Tables) -> Result<T> + Send> Job for Work<T, F> {
             Ok(()) => done,
             Err(error) => Err(error),
         };
-        let mut slot = lock(&self.slot.result);
-        if slot.is_none() {
-            *slot = Some(result);
-            self.slot.filled.notify_all();
+        let mut reply = lock(&self.slot.reply);
+        if let Reply::Open { awaited } = *reply {
+            *reply = Reply::Here(result);
+            drop(reply);
+            if awaited {
+                self.slot.filled.notify_one();
+            }
         }
     }
 }
@@ -148,7 +163,8 @@ impl Writer {
         run: Option<i64>,
         work: impl FnMut(&Tables) -> Result<T> + Send + 'static,
     ) -> Ticket<T> {
-        let slot = Arc::new(Slot { result: Mutex::new(None), filled: Condvar::new() });
+        let slot =
+            Arc::new(Slot { reply: Mutex::new(Reply::Open { awaited: false }), filled: Condvar::new() });
         let mut job = Box::new(Work { function: work, done: None, slot: slot.clone() });
         let mut state = lock(&self.queue.state);
         if state.closed || state.jobs.len() >= QUEUED {
@@ -162,8 +178,7 @@ impl Writer {
             state.later.remove(&run);
         }
         state.jobs.push(job);
-        drop(state);
-        self.queue.filled.notify_one();
+        self.queue.wake(state);
         Ticket(slot)
     }
 
@@ -176,16 +191,16 @@ impl Writer {
         state.later.insert(live.run, live);
         if state.since.is_none() {
             state.since = Some(Instant::now());
-            drop(state);
-            self.queue.filled.notify_one();
+            self.queue.wake(state);
         }
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        lock(&self.queue.state).closed = true;
-        self.queue.filled.notify_one();
+        let mut state = lock(&self.queue.state);
+        state.closed = true;
+        self.queue.wake(state);
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
@@ -193,6 +208,15 @@ impl Drop for Writer {
 }
 
 impl Queue {
+    /// Wakes the thread if it waits.
+    fn wake(&self, mut state: MutexGuard<'_, State>) {
+        let idle = std::mem::take(&mut state.idle);
+        drop(state);
+        if idle {
+            self.filled.notify_one();
+        }
+    }
+
     fn serve(&self, tables: &Tables) {
         let _guard = Closing(self);
         while let Some((mut jobs, later)) = self.take() {
@@ -210,9 +234,10 @@ impl Queue {
                 let count = state.jobs.len().min(GROUP);
                 let jobs: Vec<_> = state.jobs.drain(..count).collect();
                 let later: Vec<_> = std::mem::take(&mut state.later).into_values().collect();
-                state.since = None;
+                (state.since, state.idle) = (None, false);
                 return (!jobs.is_empty() || !later.is_empty()).then_some((jobs, later));
             }
+            state.idle = true;
             state = match due {
                 None => self.filled.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(due) => {

@@ -21,10 +21,7 @@ fn a_run_is_there_when_the_journal_is_opened_again() {
     let claimed = mine(&store, run);
     assert_eq!((claimed.state, claimed.call, claimed.tool.as_str()), (State::Calling, 2, "pay"));
     assert_eq!((claimed.policy, claimed.tries, claimed.active_ms), (CHANGES, 1, 7));
-    assert_eq!(
-        (claimed.snapshot.as_slice(), claimed.program.as_slice()),
-        (&b"snapshot"[..], &b"program"[..])
-    );
+    assert_eq!((claimed.snapshot.as_slice(), &*claimed.program), (&b"snapshot"[..], &b"program"[..]));
     assert_eq!((claimed.function.as_str(), claimed.answer.as_ref()), ("f", None));
     assert_eq!(claimed.limits, RunLimits::default());
     assert_eq!(claimed.lease.key(1), key);

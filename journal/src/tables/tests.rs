@@ -28,7 +28,7 @@ impl Alive for Nobody {
 fn asleep() -> (Tables, Cipher, i64) {
     let (connection, cipher) = (Connection::open_in_memory().unwrap(), Cipher::new(None));
     schema::create(&connection, &cipher).unwrap();
-    let tables = Tables { connection, statements: STATEMENTS, now: || NOW.get() };
+    let tables = Tables::new(connection, STATEMENTS, || NOW.get());
     NOW.set(10_000);
     let limits = RunLimits::default();
     let new = NewRun { name: None, input: b"", program: b"p", function: "f", limits: &limits };
