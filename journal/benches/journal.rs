@@ -202,8 +202,8 @@ fn waiting(folder: &Path, runs: usize) {
     timed("every page and row checked", || store.check().unwrap());
 }
 
-/// Takes runs over, restores them, and lets each make its call and end. A thread uses the memory of one run for
-/// all of its runs, as hosts do.
+/// Takes runs over, restores them, and lets each make its call and end. A thread uses the memory of one run
+/// for all of its runs, as hosts do.
 fn go_on(store: &Arc<Store>, program: &Program, chosen: &[RunId], order: &str) {
     let count = chosen.len();
     let claimed: Vec<Claimed> = timed(&format!("{count} taken over {order}"), || {
