@@ -10,10 +10,17 @@
 mod automaton;
 pub mod export;
 mod guide;
+mod header;
 mod show;
 mod vocab;
 
 pub use automaton::session::{Counts, Options, Session, SessionError};
 pub use guide::budget::Short;
 pub use guide::{Guide, Mark, Node, Refused};
+pub use header::{Header, HeaderMark};
 pub use vocab::{Vocab, VocabError};
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

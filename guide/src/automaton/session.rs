@@ -107,6 +107,8 @@ const MOST_ALIKE: usize = 64;
 pub struct Session<'c> {
     pub(crate) header: String,
     above: String,
+    /// The names of the functions above, and its own.
+    pub(crate) functions: Vec<String>,
     pub(crate) parameters: Vec<(String, Inferred)>,
     pub(crate) output: Inferred,
     /// The output is nil, so that the body's value is dropped.
@@ -190,6 +192,7 @@ impl<'c> Session<'c> {
         let mut session = Session {
             header,
             above: options.above.clone(),
+            functions: above.iter().map(|it| it.0.clone()).chain([name.clone()]).collect(),
             gives_nil: output == Inferred::NIL,
             parameters,
             output,

@@ -1,0 +1,401 @@
+//! The header of the next function of a file: that of a helper, whose name and types the model chooses, or
+//! that of the program itself.
+//!
+//! A file is written function by function, callees above. For each the host lets the model write a header
+//! with a [`Header`], and then the body with a [`crate::Guide`] over a session of that header.
+
+use crate::guide::Refused;
+use crate::guide::budget::Short;
+use crate::vocab::Vocab;
+use crate::{Options, Session, SessionError};
+use ilo_asm::catalog::{Catalog, Lookup};
+use ilo_spec::types::Base;
+
+/// The most helpers of a file.
+const HELPERS: usize = 16;
+/// The most parameters of a helper, bytes of a name and `list`s of a type.
+const PARAMETERS: u8 = 8;
+const NAME: usize = 40;
+/// The most letters that make a name free: more than there are tools.
+const LETTERS: u32 = 4;
+const LISTS: u8 = 2;
+
+const START: &[u8] = b"; fn ";
+const ARROW: &[u8] = b" -> ";
+/// What ends a header behind its parameters.
+const NIL: &str = "nil\n";
+/// The most bytes of a helper's header from anywhere to its shortest end.
+const LONGEST_END: usize = 40;
+
+/// The header of a function that is being written.
+#[derive(Clone, Debug)]
+pub struct Header<'c> {
+    catalog: &'c Catalog,
+    /// The program's own.
+    own: String,
+    /// The names of functions.
+    taken: Vec<String>,
+    text: Vec<u8>,
+    /// Where in a helper's header the text ends; `None` where it is none.
+    helper: Option<Place>,
+    /// The names of its parameters.
+    parameters: Vec<String>,
+}
+
+/// A place in the header of a helper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// So many bytes of what must be written before a name.
+    Start(usize),
+    /// In a name that begins at this byte.
+    Name(usize),
+    /// Behind the opening bracket.
+    Open,
+    Parameter(usize),
+    /// Behind the colon, or the comma, of a parameter or the output.
+    Blank(Then),
+    /// In a type.
+    Type {
+        of: Typed,
+        from: usize,
+        lists: u8,
+    },
+    Arrow(usize),
+    Ended,
+}
+
+/// What follows a blank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Parameter,
+    Type(Typed),
+}
+
+/// What has a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Typed {
+    Parameter,
+    /// The output, or the word `result`.
+    Output,
+    /// What a `result` gives if it succeeds, and if not.
+    Success,
+    Failure,
+}
+
+/// Where [`Header::back`] goes back to.
+#[derive(Clone, Copy, Debug)]
+pub struct HeaderMark {
+    text: usize,
+    helper: Option<Place>,
+    parameters: usize,
+}
+
+impl<'c> Header<'c> {
+    /// Begins the header of the next function of a file whose program has this signature. `above` are the
+    /// functions that are written already.
+    ///
+    /// # Errors
+    /// As those of [`Session::new`].
+    pub fn new(catalog: &'c Catalog, signature: &str, above: &str) -> Result<Header<'c>, SessionError> {
+        let options = Options { above: above.to_owned(), ..Options::default() };
+        let session = Session::new(catalog, signature, &options)?;
+        let (own, taken) = (session.header.clone(), session.functions.clone());
+        let helper = (taken.len() <= HELPERS).then_some(Place::Start(0));
+        Ok(Header { catalog, own, taken, text: Vec::new(), helper, parameters: Vec::new() })
+    }
+
+    /// The header so far.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The bytes of a helper's header from a place: they are ASCII.
+    fn from(&self, at: usize) -> &str {
+        core::str::from_utf8(self.text.get(at..).unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// Whether the header is whole: its line has ended.
+    pub fn ended(&self) -> bool {
+        self.text.ends_with(b"\n")
+    }
+
+    /// Whether the header can only be, or is, that of the program itself.
+    pub fn is_own(&self) -> bool {
+        self.helper.is_none()
+    }
+
+    /// Takes bytes of the header.
+    ///
+    /// # Errors
+    /// Where a byte may not come next. Then nothing has changed.
+    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
+        let mark = self.mark();
+        for (at, &byte) in bytes.iter().enumerate() {
+            if !self.byte(byte) {
+                self.back(&mark);
+                return Err(Refused { at });
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a token; that of the end where the header is whole changes nothing.
+    ///
+    /// # Errors
+    /// Where it may not come next. Then nothing has changed.
+    pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
+        let bytes = vocab.token(token);
+        match token == vocab.eos() {
+            true if self.ended() => Ok(()),
+            false if !bytes.is_empty() => self.accept_bytes(bytes),
+            _ => Err(Refused { at: 0 }),
+        }
+    }
+
+    /// The bytes that may come next; none where the header is whole.
+    pub fn next_bytes(&mut self) -> Vec<u8> {
+        let mark = self.mark();
+        let fits = |byte: &u8| {
+            let fits = self.byte(*byte);
+            self.back(&mark);
+            fits
+        };
+        (0..=u8::MAX).filter(fits).collect()
+    }
+
+    /// The bytes that must come next, as long as there is one choice.
+    pub fn forced(&mut self) -> Vec<u8> {
+        let mark = self.mark();
+        let mut forced = Vec::new();
+        while let [only] = self.next_bytes()[..] {
+            self.byte(only);
+            forced.push(only);
+        }
+        self.back(&mark);
+        forced
+    }
+
+    /// A text that ends the header from here: that of the program itself, if that is still possible.
+    pub fn close(&self) -> String {
+        if self.may_be_own() {
+            return self.own.get(self.text.len()..).unwrap_or_default().to_owned();
+        }
+        let behind_type = |of: Typed| match of {
+            Typed::Parameter => format!(") -> {NIL}"),
+            Typed::Success => format!(", {NIL}"),
+            Typed::Output | Typed::Failure => "\n".to_owned(),
+        };
+        let parameter = |from: usize| {
+            self.freed(from, &self.parameters, false) + ": any" + &behind_type(Typed::Parameter)
+        };
+        let typed = |of: Typed, from: usize, lists: u8| {
+            let word = self.from(from);
+            let goes_on = words(of, lists).filter(|it| it.starts_with(word)).min_by_key(|it| it.len());
+            let whole = goes_on.unwrap_or_default();
+            let rest = whole.get(word.len()..).unwrap_or_default();
+            match whole {
+                "result" => format!("{rest} nil, {NIL}"),
+                "list" => format!("{rest} nil{}", behind_type(of)),
+                _ => rest.to_owned() + &behind_type(of),
+            }
+        };
+        match self.helper {
+            None | Some(Place::Ended) => String::new(),
+            Some(Place::Start(at)) => {
+                rest_of(START, at) + &self.freed(self.text.len(), &self.taken, true) + "() -> " + NIL
+            }
+            Some(Place::Name(from)) => self.freed(from, &self.taken, true) + "() -> " + NIL,
+            Some(Place::Open) => ") -> ".to_owned() + NIL,
+            Some(Place::Parameter(from)) => parameter(from),
+            Some(Place::Blank(Then::Parameter)) => " ".to_owned() + &parameter(self.text.len() + 1),
+            Some(Place::Blank(Then::Type(of))) => " ".to_owned() + &typed(of, self.text.len() + 1, 0),
+            Some(Place::Type { of, from, lists }) => typed(of, from, lists),
+            Some(Place::Arrow(at)) => rest_of(ARROW, at) + NIL,
+        }
+    }
+
+    /// Sets the bits of the tokens that may come next, and clears all others, so that the header can still be
+    /// ended with `left` tokens, this one included. `u32::MAX` is no budget. Where few are left, the mask has
+    /// the next token of [`Header::close`] alone. A whole header has the token that ends a text.
+    ///
+    /// # Errors
+    /// Where the budget was too small from the start.
+    pub fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short> {
+        bits.fill(0);
+        if self.ended() {
+            set(bits, vocab.eos());
+            return Ok(());
+        }
+        let close = self.close();
+        if left as usize <= close.len().max(LONGEST_END) + 1 {
+            let tokens = vocab.cut(close.as_bytes());
+            if let Some(&first) = tokens.iter().flatten().next() {
+                set(bits, first);
+            }
+            let needed = tokens.map(|tokens| tokens.len());
+            return if needed.is_some_and(|needed| needed <= left as usize) {
+                Ok(())
+            } else {
+                Err(Short { needed })
+            };
+        }
+        let mark = self.mark();
+        for first in self.next_bytes() {
+            let (from, to) = vocab.beginning(&[first]);
+            for &token in vocab.sorted.get(from..to).unwrap_or_default() {
+                if vocab.token(token).iter().all(|&byte| self.byte(byte)) {
+                    set(bits, token);
+                }
+                self.back(&mark);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the header is, to go back to.
+    pub fn mark(&self) -> HeaderMark {
+        HeaderMark { text: self.text.len(), helper: self.helper, parameters: self.parameters.len() }
+    }
+
+    /// Goes back to an earlier place of this header.
+    pub fn back(&mut self, mark: &HeaderMark) {
+        self.text.truncate(mark.text);
+        self.parameters.truncate(mark.parameters);
+        self.helper = mark.helper;
+    }
+
+    fn may_be_own(&self) -> bool {
+        self.own.as_bytes().starts_with(&self.text)
+    }
+
+    fn byte(&mut self, byte: u8) -> bool {
+        let is_own = self.own.as_bytes().get(self.text.len()) == Some(&byte) && self.may_be_own();
+        let helper = self.helper.and_then(|place| self.step(place, byte));
+        if is_own || helper.is_some() {
+            self.text.push(byte);
+            self.helper = helper;
+        }
+        is_own || helper.is_some()
+    }
+
+    /// Where a byte of a helper's header leads.
+    fn step(&mut self, place: Place, byte: u8) -> Option<Place> {
+        let here = self.text.len();
+        Some(match place {
+            Place::Start(at) => {
+                (START.get(at) == Some(&byte)).then_some(())?;
+                if at + 1 == START.len() { Place::Name(here + 1) } else { Place::Start(at + 1) }
+            }
+            Place::Name(from) if byte == b'(' => {
+                self.may_end(from, &self.taken, true).then_some(Place::Open)?
+            }
+            Place::Name(from) => self.goes_on(from, byte, &self.taken, true).then_some(place)?,
+            Place::Open if byte == b')' => Place::Arrow(0),
+            Place::Open => {
+                self.goes_on(here, byte, &self.parameters, false).then_some(Place::Parameter(here))?
+            }
+            Place::Parameter(from) if byte == b':' => {
+                self.may_end(from, &self.parameters, false).then_some(())?;
+                self.parameters.push(self.from(from).to_owned());
+                Place::Blank(Then::Type(Typed::Parameter))
+            }
+            Place::Parameter(from) => self.goes_on(from, byte, &self.parameters, false).then_some(place)?,
+            Place::Blank(then) => {
+                (byte == b' ').then_some(())?;
+                match then {
+                    Then::Parameter => Place::Parameter(here + 1),
+                    Then::Type(of) => Place::Type { of, from: here + 1, lists: 0 },
+                }
+            }
+            Place::Type { of, from, lists } => self.in_type(of, from, lists, byte)?,
+            Place::Arrow(at) => {
+                (ARROW.get(at) == Some(&byte)).then_some(())?;
+                let output = Place::Type { of: Typed::Output, from: here + 1, lists: 0 };
+                if at + 1 == ARROW.len() { output } else { Place::Arrow(at + 1) }
+            }
+            Place::Ended => return None,
+        })
+    }
+
+    fn in_type(&self, of: Typed, from: usize, lists: u8, byte: u8) -> Option<Place> {
+        let (word, next) = (self.from(from), self.text.len() + 1);
+        let is_base = Base::ALL.iter().any(|base| base.1 == word);
+        Some(match byte {
+            b' ' if word == "list" => Place::Type { of, from: next, lists: lists + 1 },
+            b' ' if word == "result" => Place::Type { of: Typed::Success, from: next, lists: 0 },
+            b',' if is_base && of == Typed::Parameter && self.parameters.len() < PARAMETERS.into() => {
+                Place::Blank(Then::Parameter)
+            }
+            b')' if is_base && of == Typed::Parameter => Place::Arrow(0),
+            b',' if is_base && of == Typed::Success => Place::Blank(Then::Type(Typed::Failure)),
+            b'\n' if is_base && matches!(of, Typed::Output | Typed::Failure) => Place::Ended,
+            _ => {
+                let goes_on = |it: &str| it.starts_with(word) && it.as_bytes().get(word.len()) == Some(&byte);
+                words(of, lists).any(goes_on).then_some(Place::Type { of, from, lists })?
+            }
+        })
+    }
+
+    /// Whether the name may end here.
+    fn may_end(&self, from: usize, taken: &[String], function: bool) -> bool {
+        let name = self.from(from);
+        !name.is_empty() && !name.ends_with('-') && self.is_free(name, taken, function)
+    }
+
+    /// Whether nothing else has the name.
+    fn is_free(&self, name: &str, taken: &[String], function: bool) -> bool {
+        let is_tool = |name| !matches!(self.catalog.lookup(name), Lookup::Unknown | Lookup::Unlisted);
+        !(taken.iter().any(|it| it == name) || (function && is_tool(name)))
+    }
+
+    /// Whether a byte may be the next of a name that begins at a place.
+    fn goes_on(&self, from: usize, byte: u8, taken: &[String], function: bool) -> bool {
+        let name = self.from(from);
+        let fits = match byte {
+            b'a'..=b'z' => true,
+            b'0'..=b'9' => !name.is_empty(),
+            b'-' => !name.is_empty() && !name.ends_with('-'),
+            _ => false,
+        };
+        let next = || name.to_owned() + char::from(byte).encode_utf8(&mut [0; 4]);
+        fits && (name.len() + 4 < NAME || self.free(&next(), taken, function).is_some())
+    }
+
+    /// The letters that make a beginning a name that is free.
+    fn free(&self, name: &str, taken: &[String], function: bool) -> Option<String> {
+        let fits = |end: &String| {
+            let whole = name.to_owned() + end;
+            !whole.is_empty() && !whole.ends_with('-') && self.is_free(&whole, taken, function)
+        };
+        let most = u32::try_from(NAME.checked_sub(name.len())?).map_or(LETTERS, |room| room.min(LETTERS));
+        (0..=most).flat_map(of_letters).find(fits)
+    }
+
+    /// The same for the name that begins at a place; each beginning that is taken has them.
+    fn freed(&self, from: usize, taken: &[String], function: bool) -> String {
+        self.free(self.from(from), taken, function).unwrap_or_default()
+    }
+}
+
+/// All texts of so many small letters.
+fn of_letters(count: u32) -> impl Iterator<Item = String> {
+    let letter = |number: u32| char::from(b'a' + u8::try_from(number % 26).unwrap_or_default());
+    (0..26_u32.pow(count)).map(move |number| (0..count).map(|at| letter(number / 26_u32.pow(at))).collect())
+}
+
+/// The words that a type may go on with.
+fn words(of: Typed, lists: u8) -> impl Iterator<Item = &'static str> {
+    let result = (of == Typed::Output && lists == 0).then_some("result");
+    let list = (lists < LISTS).then_some("list");
+    Base::ALL.into_iter().map(|base| base.1).chain(list).chain(result)
+}
+
+fn rest_of(text: &'static [u8], at: usize) -> String {
+    String::from_utf8_lossy(text.get(at..).unwrap_or_default()).into_owned()
+}
+
+fn set(bits: &mut [u32], token: u32) {
+    if let Some(word) = bits.get_mut(token as usize / 32) {
+        *word |= 1 << (token % 32);
+    }
+}
