@@ -91,8 +91,8 @@ pub struct HeaderMark {
 }
 
 impl Header {
-    /// Begins the header of the next function of a file. The session is that of the program, with the functions
-    /// above that are written already.
+    /// Begins the header of the next function of a file. The session is that of the program, with the
+    /// functions above that are written already.
     pub fn new(session: &Session<'_>) -> Header {
         let tools = session.tools.iter().map(|tool| tool.name.as_str());
         let functions = session.functions.iter().map(String::as_str);
