@@ -168,7 +168,7 @@ pub enum SignedOut {
     NoTokens,
     /// The tokens are deleted here, and the authorization server takes them no more.
     Revoked,
-    /// The tokens are deleted here and cannot be renewed, but the access token is valid until its time is over.
+    /// The tokens are deleted here and cannot be renewed; the access token is valid until its time is over.
     NotRenewable,
     /// The tokens are deleted here. Why they may be valid elsewhere until their time is over.
     Deleted(String),
