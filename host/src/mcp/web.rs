@@ -28,8 +28,8 @@ const ERROR_BODY: usize = 64 << 10;
 const SESSION: &str = "mcp-session-id";
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
-/// Milliseconds before a stream that its server has closed is opened again: what a server asks for, within these
-/// bounds, so that it cannot be asked without a pause.
+/// Milliseconds before a stream that its server has closed is opened again: what the server says, within
+/// these bounds, so that it is never asked without a pause.
 const PAUSES: RangeInclusive<u64> = 200..=3_600_000;
 /// Headers that only the protocol sets.
 const RESERVED: [&str; 4] = ["accept", SESSION, "last-event-id", "content-type"];

@@ -208,8 +208,8 @@ pub(crate) fn a_silent_change_stops_a_call_that_may_change_something() {
     assert_eq!(call(&tools, "say", "words", 20_000), Err(Failure::text(message)));
 }
 
-/// A server that answers a call by a stream, which it closes with this field `retry`. `again` answers the request
-/// with the last event's ID, of which the number is given; what it gives is the result, if there is one.
+/// A server that answers a call by a stream, which it closes with this field `retry`. `again` answers the
+/// request that goes on with it, of which the number is given: with a result, or by closing it again.
 fn closing(
     retry: &'static str,
     again: impl Fn(usize) -> Option<&'static str> + Send + 'static,
@@ -251,7 +251,8 @@ pub(crate) fn a_stream_that_its_server_closes_is_resumed() {
     assert!(begun.elapsed() >= Duration::from_millis(600), "{:?}", begun.elapsed());
 }
 
-/// A server that closes the stream again and again, at once or in a year, costs the call's time and little else.
+/// A server that closes the stream again and again, at once or in a year, costs the call's time and little
+/// else.
 pub(crate) fn a_stream_that_is_closed_for_ever_ends_with_the_time_of_its_call() {
     for retry in ["retry: 0\n", "retry: 31536000000\n", "retry: 18446744073709551615\n", ""] {
         let (url, resumed) = closing(retry, |_| None);
