@@ -460,3 +460,17 @@ def test_a_header_needs_tokens_and_a_vocabulary() -> None:
         header.rollback()
     with pytest.raises(CannotEnd, match="no token for what may come next"):
         Header(Session(DOUBLE), Vocab([b"x", b""], 1)).mask()
+
+
+def test_a_header_says_which_token_was_wrong() -> None:
+    vocab = Vocab([*(bytes([byte]) for byte in range(256)), b"</s>", b""], eos=256)
+    header = Header(Session(DOUBLE), vocab)
+    for token, found in [
+        (65, 'token 65, "A"'),
+        (256, "token 256, which ends the text"),
+        (257, "token 257, which has no text"),
+        (9999, "token 9999, and the vocabulary has only 258"),
+    ]:
+        with pytest.raises(Refused) as refused:
+            header.accept(token)
+        assert str(refused.value) == f'1:1 of the header: expected ";"; found {found}'

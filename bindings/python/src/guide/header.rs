@@ -1,5 +1,6 @@
 //! The header of a function that a model writes: that of a helper, or that of the program.
 
+use super::refusal::{Place, quoted};
 use super::{GuideSession, Vocab, WORD, natural, tokens_of};
 use crate::errors::raise;
 use ilo_guide::{HeaderMark, Refused};
@@ -46,25 +47,21 @@ impl Header {
     }
 
     /// The error of a step that cannot be taken.
-    fn refused(py: Python<'_>, header: &mut ilo_guide::Header, found: &[u8], at: usize) -> PyErr {
-        let mark = header.mark();
+    fn refused(py: Python<'_>, header: &mut ilo_guide::Header, place: &Place<'_>) -> PyErr {
+        let (mark, good) = (header.mark(), place.good());
         // It has come so far before.
-        let _ = header.accept_bytes(found.get(..at).unwrap_or_default());
+        let _ = header.accept_bytes(good);
         let next = header.next_bytes();
         let close = header.close();
         let column = header.text().len() + 1;
         header.back(&mark);
-        let quoted = |bytes: &[u8]| format!("{:?}", String::from_utf8_lossy(bytes));
-        let found = match found.get(at..).unwrap_or_default() {
-            [] => "the end".to_owned(),
-            rest => quoted(rest.get(..rest.len().min(40)).unwrap_or_default()),
-        };
         let expected = match next.as_slice() {
             [] => "nothing: the header has ended".to_owned(),
             [only] => quoted(&[*only]),
             several => format!("one of {}, such as in {close:?}", quoted(several)),
         };
-        raise(py, "Refused", (format!("1:{column} of the header: expected {expected}; found {found}"), at))
+        let message = format!("1:{column} of the header: expected {expected}; found {}", place.found());
+        raise(py, "Refused", (message, good.len()))
     }
 }
 
@@ -112,14 +109,14 @@ impl Header {
         let (vocab, token) = (self.vocab()?, natural("token", token)?);
         let mut state = self.state();
         let taken = state.step(|header| header.accept(vocab, token));
-        taken.map_err(|it| Header::refused(py, &mut state.header, vocab.token(token), it.at))
+        taken.map_err(|it| Header::refused(py, &mut state.header, &Place::Token { vocab, token, at: it.at }))
     }
 
     /// Takes bytes, as one step.
     fn accept_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
         let mut state = self.state();
         let taken = state.step(|header| header.accept_bytes(bytes));
-        taken.map_err(|it| Header::refused(py, &mut state.header, bytes, it.at))
+        taken.map_err(|it| Header::refused(py, &mut state.header, &Place::Bytes { bytes, at: it.at }))
     }
 
     /// How many of these tokens may come next, one behind the other.

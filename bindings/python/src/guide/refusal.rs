@@ -14,7 +14,8 @@ pub(super) enum Place<'t> {
 }
 
 impl Place<'_> {
-    fn found(&self) -> String {
+    /// What was found instead.
+    pub(super) fn found(&self) -> String {
         match self {
             Place::Token { vocab, token, .. } if *token == vocab.eos() => {
                 format!("token {token}, which ends the text")
@@ -35,7 +36,7 @@ impl Place<'_> {
     }
 
     /// What could have come.
-    fn good(&self) -> &[u8] {
+    pub(super) fn good(&self) -> &[u8] {
         match self {
             Place::Token { vocab, token, at } => vocab.token(*token).get(..*at).unwrap_or_default(),
             Place::Bytes { bytes, at } => bytes.get(..*at).unwrap_or_default(),
@@ -44,7 +45,7 @@ impl Place<'_> {
     }
 }
 
-fn quoted(bytes: &[u8]) -> String {
+pub(super) fn quoted(bytes: &[u8]) -> String {
     format!("{:?}", String::from_utf8_lossy(bytes))
 }
 
