@@ -8,6 +8,7 @@
 //! flow of slots is written again, looking back where the checker looks ahead; tests hold the two together.
 
 mod automaton;
+mod constrained;
 pub mod export;
 mod guide;
 mod header;
@@ -15,6 +16,7 @@ mod show;
 mod vocab;
 
 pub use automaton::session::{Counts, Options, Session, SessionError};
+pub use constrained::{ConstrainedGuide, ConstrainedMark, Piece};
 pub use guide::budget::Short;
 pub use guide::{Guide, Mark, Node, Refused};
 pub use header::{Header, HeaderMark};

@@ -398,12 +398,16 @@ impl<'c> Session<'c> {
 
     /// The header of the program as `constrained` writes it: its name, inputs and output.
     pub(crate) fn constrained_header(&self) -> serde_json::Value {
-        let arena = Bump::new();
-        let mut found = Diagnostics::default();
-        let options = build::Options { from: Some(Notation::Id), ..build::Options::default() };
-        let file = read(&self.header, &arena, &options, &mut found);
-        let printed = print::print(&file, Notation::Constrained, &mut found);
-        serde_json::from_str(&printed).unwrap_or_default()
+        serde_json::from_str(&constrained(&self.header)).unwrap_or_default()
+    }
+
+    /// The text before a body in `constrained`: functions above, and the program up to its first step. A host
+    /// writes it into the prompt.
+    pub fn constrained_prefix(&self) -> String {
+        let mut prefix = constrained(&(self.above.clone() + "\n" + &self.header));
+        let body = prefix.rfind('[').map_or(prefix.len(), |at| at + 1);
+        prefix.truncate(body);
+        prefix
     }
 
     /// The longest constants of its tools.
@@ -426,6 +430,15 @@ impl<'c> Session<'c> {
         let parameter = self.parameters.get(number as usize).map(|it| it.0.as_str());
         parameter.or_else(|| self.vars.iter().find(|it| it.0 == number).map(|it| it.1.as_str()))
     }
+}
+
+/// Functions in ID text as `constrained` writes them.
+fn constrained(text: &str) -> String {
+    let arena = Bump::new();
+    let mut found = Diagnostics::default();
+    let options = build::Options { from: Some(Notation::Id), ..build::Options::default() };
+    let file = read(text, &arena, &options, &mut found);
+    print::print(&file, Notation::Constrained, &mut found)
 }
 
 /// The names and signatures of the functions above.
