@@ -94,3 +94,53 @@ fn random_programs_build() {
     }
     println!("{count} walks, {ended} of them to their end; warnings: {codes:?}");
 }
+
+/// The tokens of a synthetic vocabulary, and pieces of JSON.
+fn vocabulary(random: &mut Random) -> Vec<Vec<u8>> {
+    const JSON: [&str; 24] = [
+        "{\"", "\":\"", "\":{\"", "\"}", "\"},", "},{\"", "]}", "}]}", "[{\"", "\",\"", "let", "\"let\":\"", "ret\":", "\"ret\":{\"",
+        "text\":\"", "\"}]}", ",\"args\":{", "expr\":", "raise\":", ":[", "\":[", "if\":{\"", "==\":[\"", "null}",
+    ];
+    let mut tokens = common::synthetic(random);
+    tokens.extend(JSON.iter().map(|text| text.as_bytes().to_vec()));
+    tokens
+}
+
+#[test]
+fn a_mask_has_the_tokens_that_are_accepted_alone() {
+    let (start, count) = (common::number("SEED", 1), common::number("WALKS", 200) / 10);
+    for seed in start..start + count {
+        let mut random = Random::new(seed);
+        let catalog = common::catalog(&mut random);
+        let signature = common::signature(&mut random);
+        let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
+        let vocab = Vocab::new(&vocabulary(&mut random), 0).unwrap();
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let mut bits = vec![0; vocab.mask_len()];
+        for _ in 0..12 {
+            let text = guide.text().to_vec();
+            guide.fill_mask(&vocab, &mut bits);
+            assert_eq!(guide.text(), text);
+            let mut allowed = Vec::new();
+            for token in 0..u32::try_from(vocab.len()).unwrap() {
+                let mark = guide.mark();
+                let fits = guide.accept(&vocab, token).is_ok();
+                guide.rollback(&mark);
+                let is_set = bits[token as usize / 32] >> (token % 32) & 1 == 1;
+                let shown = String::from_utf8_lossy(vocab.token(token)).into_owned();
+                assert_eq!(fits, is_set, "seed {seed}: {shown:?} behind {}", String::from_utf8_lossy(&text));
+                if fits {
+                    allowed.push(token);
+                }
+            }
+            let token = *random.pick(&allowed);
+            guide.accept(&vocab, token).unwrap();
+            if token == vocab.eos() {
+                break;
+            }
+            for _ in 0..random.below(12) {
+                step(&mut guide, &mut random);
+            }
+        }
+    }
+}

@@ -34,8 +34,14 @@ pub(super) enum Act {
     Match(u8),
     BoundExpr,
     BoundCall,
+    BoundIf,
     BoundFor,
     Failure,
+    /// `err` beside a call.
+    Handler,
+    /// What a handler does: a word, and what ends it all.
+    Way(Word, &'static str),
+    EndHandler,
     In,
     Open(Kind),
     Else,
@@ -122,13 +128,23 @@ impl Machine<'_, '_> {
             | Act::Break
             | Act::Mark(..)
             | Act::Match(_) => self.begin_step(act),
-            Act::BoundExpr | Act::BoundCall | Act::BoundFor | Act::Failure | Act::In => self.go_on_step(act),
+            Act::BoundExpr
+            | Act::BoundCall
+            | Act::BoundIf
+            | Act::BoundFor
+            | Act::Failure
+            | Act::Handler
+            | Act::Way(..)
+            | Act::In => {
+                self.go_on_step(act);
+            }
             Act::Open(_)
             | Act::Else
             | Act::Success
             | Act::NextStep
             | Act::EndBlock
             | Act::EndStep
+            | Act::EndHandler
             | Act::EndBody => return self.take_block(act),
             Act::Nil => self.constant(NIL, Constant::Nil),
             Act::Bool(truth) => self.constant(BOOL, Constant::Bool(truth)),
@@ -240,17 +256,34 @@ impl Machine<'_, '_> {
                 self.goes_on(Next::Value);
             }
             Act::BoundCall => {
+                self.push(Around::Call(self.core.state.slot));
                 self.core.take_word(Word::Call);
-                self.push(Around::Ends("}"));
                 self.goes_on(Next::Tool);
+            }
+            Act::BoundIf => {
+                self.core.take_word(Word::If);
+                // The last block ends the step.
+                self.pop();
+                self.push(Around::If);
+                self.goes_on(Next::Value);
             }
             Act::BoundFor => {
                 self.core.take_word(Word::For);
-                // The loop ends its step itself.
                 self.pop();
                 self.begin_name(Binds::Item);
             }
             Act::Failure => self.begin_name(Binds::Failure),
+            Act::Handler => {
+                self.begin_handler();
+                self.begin_name(Binds::Failure);
+            }
+            Act::Way(word, ends) => {
+                self.begin_way(word);
+                if let Some(Around::Handler { end, .. }) = self.place.around.last_mut() {
+                    *end = ends;
+                }
+                self.goes_on(Next::Value);
+            }
             _ => self.goes_on(Next::Value),
         }
     }
@@ -293,6 +326,13 @@ impl Machine<'_, '_> {
                 self.goes_on(Next::Block(kind));
                 return ended;
             }
+            Act::EndHandler => {
+                let Some(Around::Handler { names, .. }) = self.pop() else { return false };
+                self.end_name_at(names);
+                let ended = self.core.up_to(level.saturating_sub(2));
+                self.after();
+                return ended;
+            }
             Act::EndStep => {
                 let settled = self.core.settle();
                 self.behind();
@@ -304,6 +344,30 @@ impl Machine<'_, '_> {
             }
         }
         true
+    }
+
+    /// Begins the MATCH of the call that is around.
+    pub(super) fn begin_handler(&mut self) {
+        if self.core.state.phase == Phase::PairCount {
+            self.core.take_integer(0);
+        }
+        let Some(Around::Call(slot)) = self.pop() else { return };
+        self.push(Around::Handler { slot, names: 0, end: "}}" });
+        let level = self.core.level();
+        self.core.begin_line(level, Word::Match);
+        self.core.take_integer(slot.into());
+        self.core.take_integer(1);
+    }
+
+    /// Begins the only statement of a handler.
+    pub(super) fn begin_way(&mut self, word: Word) {
+        self.core.take_integer(1);
+        self.core.state.phase = Phase::Line;
+        let level = self.core.level();
+        self.core.begin_line(level, word);
+        if let (Word::Let, Some(&Around::Handler { slot, .. })) = (word, self.place.around.last()) {
+            self.core.take_integer(slot.into());
+        }
     }
 
     fn end_name_at(&mut self, at: usize) {

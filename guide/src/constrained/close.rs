@@ -76,6 +76,7 @@ fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
         Act::EndBody
         | Act::EndBlock
         | Act::EndStep
+        | Act::EndHandler
         | Act::EndFields
         | Act::EndList
         | Act::EndCall
@@ -85,7 +86,7 @@ fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
         | Act::EmptyList
         | Act::EmptyRecord => 0,
         Act::Match(slot) if owes && owed(slot) => 1,
-        Act::Bool(_) | Act::BoundExpr => 1,
+        Act::Bool(_) | Act::BoundExpr | Act::Way(Word::Let, _) => 1,
         Act::List | Act::Expr | Act::LastField(_) => 2,
         Act::Number | Act::Mark(Word::Rollback, _) => 3,
         Act::Text | Act::Listed(_) => 4,

@@ -46,6 +46,8 @@ pub(super) enum Next {
     Let,
     /// Behind the name of a failure, which was bound as one of these.
     Arm(usize),
+    /// Behind the name of the failure that a call handles.
+    Handler,
     /// Behind the name that `match` takes.
     Match,
     /// Behind the name of an item.
@@ -82,6 +84,11 @@ pub(super) enum Kind {
 pub(super) enum Around {
     /// A step that ends with what it holds.
     Step,
+    /// A call whose answer this slot has.
+    Call(u8),
+    /// The handler of a call that these bytes end, with the slot of the call and the number of names before
+    /// that of its failure.
+    Handler { slot: u8, names: usize, end: &'static str },
     /// What these bytes end.
     Ends(&'static str),
     /// An operator with so many operands to come.

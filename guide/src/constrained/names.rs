@@ -1,6 +1,6 @@
 //! Names that the model chooses: their form, and the slots that they have.
 
-use super::machine::{Binds, Machine, Named, Next};
+use super::machine::{Around, Binds, Machine, Named, Next};
 use crate::automaton::state::SLOTS;
 use ilo_asm::dialect::reference::{FAILURES, INPUT};
 use ilo_asm::text::is_name;
@@ -93,14 +93,19 @@ impl Machine<'_, '_> {
             }
             Binds::Item => {
                 self.core.take_integer(slot.into());
-                self.place.around.push(super::machine::Around::For(names));
+                self.place.around.push(Around::For(names));
                 self.goes_on(Next::In);
             }
             Binds::Failure => {
                 let level = self.core.level();
                 self.core.begin_line(level, ilo_spec::node::Word::Err);
                 self.core.take_integer(slot.into());
-                self.goes_on(Next::Arm(names));
+                if let Some(Around::Handler { names: from, .. }) = self.place.around.last_mut() {
+                    *from = names;
+                    self.goes_on(Next::Handler);
+                } else {
+                    self.goes_on(Next::Arm(names));
+                }
             }
         }
         true

@@ -3,7 +3,8 @@
 use super::acts::{Act, Choice};
 use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Core, ITEMS, Phase};
+use crate::automaton::state::{Core, Gives, ITEMS, NONE, Phase};
+use crate::automaton::steps::Constant;
 use crate::automaton::want::field;
 use ilo_asm::ast::{Binary, Unary};
 use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
@@ -18,6 +19,10 @@ const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Wo
 
 fn choice(bytes: impl Into<String>, act: Act) -> Choice {
     Choice { bytes: bytes.into(), act }
+}
+
+fn handler() -> Choice {
+    choice(",\"err\":{\"as\":\"", Act::Handler)
 }
 
 fn quoted(text: &str) -> String {
@@ -47,6 +52,7 @@ impl Machine<'_, '_> {
             Next::Block(kind) => self.behind_block(kind),
             Next::Let => self.behind_let(),
             Next::Arm(_) => vec![choice(",\"then\":[", Act::Open(Kind::Failure))],
+            Next::Handler => self.ways(),
             Next::Match => vec![choice(",\"err\":{\"as\":\"", Act::Failure)],
             Next::In => vec![choice(",\"in\":", Act::In)],
             Next::Value => self.values(),
@@ -179,10 +185,19 @@ impl Machine<'_, '_> {
 
     fn behind_let(&mut self) -> Vec<Choice> {
         let words = self.core.trial(Core::words);
-        let controls = one(Word::If) | one(Word::For) | one(Word::Match);
+        let own = [Word::If, Word::For, Word::Match, Word::Call, Word::Merge, Word::MatchMap];
         let mut found = Vec::new();
-        if words & !(controls | one(Word::Call)) != 0 {
+        if words & !own.into_iter().fold(0, |own, word| own | one(word)) != 0 {
             found.push(choice(",\"expr\":", Act::BoundExpr));
+        }
+        if words & one(Word::Merge) != 0 && self.may_merge() {
+            found.push(choice(",\"merge\":", Act::Merge));
+        }
+        if words & one(Word::MatchMap) != 0 {
+            found.push(choice(",\"match\":", Act::MatchMap));
+        }
+        if words & one(Word::If) != 0 {
+            found.push(choice(",\"if\":", Act::BoundIf));
         }
         if words & one(Word::Call) != 0 {
             found.push(choice(",\"call\":", Act::BoundCall));
@@ -196,6 +211,12 @@ impl Machine<'_, '_> {
     fn behind_value(&mut self) -> Vec<Choice> {
         match self.place.around.last().copied() {
             Some(Around::Ends(end)) => vec![choice(end, Act::End)],
+            Some(Around::Call(_)) => {
+                let mut found = vec![choice("}", Act::End)];
+                found.extend(self.may_handle().then(handler));
+                found
+            }
+            Some(Around::Handler { end, .. }) => vec![choice(end, Act::EndHandler)],
             Some(Around::Operands(0)) => vec![choice("]}", Act::End)],
             Some(Around::Operands(_)) => vec![choice(",", Act::Comma)],
             Some(Around::List(count)) => {
@@ -228,7 +249,72 @@ impl Machine<'_, '_> {
         named.map(|(number, name)| choice(quoted(name), Act::Tool(number))).collect()
     }
 
-    fn arguments(&self) -> Vec<Choice> {
+    /// Whether the call that is around may have a handler.
+    fn may_handle(&mut self) -> bool {
+        let Some(&Around::Call(slot)) = self.place.around.last() else { return false };
+        self.attempt(|this| {
+            if this.core.state.phase == Phase::PairCount {
+                this.core.take_integer(0);
+            }
+            let level = this.core.level();
+            if this.step_words() & one(Word::Match) == 0 || !this.core.matchable(slot) {
+                return false;
+            }
+            this.begin_handler();
+            let Some(failure) = this.new_slot(Binds::Failure) else { return false };
+            if this.core.line_words(level + 1) & one(Word::Err) == 0 {
+                return false;
+            }
+            this.core.begin_line(level + 1, Word::Err);
+            this.core.take_integer(failure.into());
+            !this.ways().is_empty()
+        })
+    }
+
+    /// What the handler of a call may do.
+    fn ways(&mut self) -> Vec<Choice> {
+        let all = [
+            (Word::Ret, ",\"ret\":", "}}"),
+            (Word::RetOk, ",\"ret\":{\"ok\":", "}}}"),
+            (Word::RetErr, ",\"ret\":{\"err\":", "}}}"),
+            (Word::Let, ",\"value\":", "}}"),
+        ];
+        let fits = all.into_iter().filter(|it| self.may_handle_by(it.0));
+        fits.map(|(word, bytes, end)| choice(bytes, Act::Way(word, end))).collect()
+    }
+
+    /// Whether a handler may consist of a statement that begins with this word.
+    fn may_handle_by(&mut self, word: Word) -> bool {
+        let Some(&Around::Handler { slot, .. }) = self.place.around.last() else { return false };
+        let blocks = self.blocks();
+        self.attempt(|this| {
+            let fits = this.attempt(|this| {
+                this.core.take_integer(1);
+                let level = this.core.level();
+                let bindable = word != Word::Let || this.core.bindable(slot);
+                bindable && this.core.line_words(level) & one(word) != 0
+            });
+            if !fits {
+                return false;
+            }
+            this.begin_way(word);
+            // As if its value were complete.
+            if word == Word::Let {
+                this.core.take_word(Word::Lit);
+                this.core.take_integer(NIL.into());
+                this.core.take_constant(Constant::Nil);
+            } else {
+                if word != Word::RetErr {
+                    this.core.leave();
+                }
+                this.core.end_statement(Gives::NEVER, NONE);
+            }
+            let level = this.core.level();
+            this.core.up_to(level.saturating_sub(2)) && this.step_may_end(&blocks)
+        })
+    }
+
+    fn arguments(&mut self) -> Vec<Choice> {
         let (least, most) = self.core.pair_counts().unwrap_or_default();
         let mut found = Vec::new();
         if most > 0 {
@@ -236,6 +322,7 @@ impl Machine<'_, '_> {
         }
         if least == 0 {
             found.push(choice("}", Act::EndCall));
+            found.extend(self.may_handle().then(handler));
         }
         found
     }
@@ -255,7 +342,8 @@ impl Machine<'_, '_> {
             let key = |name: &str| format!("{before}{}:", quoted(name));
             found.extend(named.map(|(number, name)| choice(key(name), Act::Key(number))));
         }
-        if missing.is_empty() {
+        // What would be empty is left out, but for a record.
+        if missing.is_empty() && (count > 0 || frame.word == Word::Obj || found.is_empty()) {
             found.push(choice(end, Act::EndFields));
         }
         found
@@ -270,7 +358,8 @@ impl Machine<'_, '_> {
     }
 
     fn values(&mut self) -> Vec<Choice> {
-        let is_whole = self.place.opens_step || self.core.state.phase == Phase::Bound;
+        let is_bound = self.core.state.phase == Phase::Bound;
+        let is_whole = self.place.opens_step || is_bound;
         let mut words = if self.place.opens_step { self.step_words() } else { self.core.trial(Core::words) };
         if is_whole {
             words &= !one(Word::Call);
@@ -306,16 +395,26 @@ impl Machine<'_, '_> {
                 _ => choice("{\"obj\":{", Act::Record),
             });
         }
-        if has(Word::Merge) {
+        if has(Word::Merge) && !is_bound && self.may_merge() {
             found.push(choice("{\"merge\":", Act::Merge));
         }
-        if has(Word::MatchMap) {
+        if has(Word::MatchMap) && !is_bound {
             found.push(choice("{\"match\":", Act::MatchMap));
         }
         if has(Word::Call) {
             found.push(choice("{\"call\":", Act::Nested));
         }
         found
+    }
+
+    /// Whether some field can be set in a MERGE that comes next.
+    fn may_merge(&mut self) -> bool {
+        self.opened(Word::Merge, |this| {
+            this.core.take_integer(this.most_changes() + 1);
+            this.core.state.phase = Phase::PairField;
+            let fields = this.core.integers();
+            this.most_changes() > 0 && this.core.least(fields).is_some()
+        })
     }
 
     fn literals(&mut self, found: &mut Vec<Choice>) {
