@@ -9,16 +9,23 @@ mod common;
 
 use common::Random;
 use ilo_asm::build::{Options as Build, build};
-use ilo_asm::catalog::Catalog;
+use ilo_asm::catalog::{Catalog, Tool};
 use ilo_asm::notation::Notation;
 use ilo_guide::{ConstrainedGuide, Options, Piece, Session, Vocab};
+use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Goes on by one piece; `false` where the program ended.
+/// Writes something that may come next; `false` where the program ended.
 fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
     let pieces = guide.next();
     assert!(!pieces.is_empty(), "nothing may follow {}", String::from_utf8_lossy(guide.text()));
-    let mut piece = random.pick(&pieces);
+    let mut piece: &Piece = random.pick(&pieces);
+    // Values mostly end soon, and programs late.
+    let is_short = |piece: &&Piece| !matches!(piece, Piece::Bytes(bytes) if bytes.starts_with(['{', '[']));
+    let short: Vec<&Piece> = pieces.iter().filter(is_short).collect();
+    if !short.is_empty() && !random.chance(4) {
+        piece = *random.pick(&short);
+    }
     for _ in 0..2 {
         if matches!(piece, Piece::Bytes(bytes) if bytes == "]}" || bytes.starts_with("{\"ra")) {
             piece = random.pick(&pieces);
@@ -32,7 +39,11 @@ fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
         Piece::Number => (*random.pick(&["", "0", "1", ".5", "e2", "3"])).to_owned(),
     };
     if guide.accept_bytes(written.as_bytes()).is_err() {
-        assert!(!matches!(piece, Piece::Bytes(_)), "{piece:?} was offered behind {}", String::from_utf8_lossy(guide.text()));
+        assert!(
+            !matches!(piece, Piece::Bytes(_)),
+            "{piece:?} was offered behind {}",
+            String::from_utf8_lossy(guide.text())
+        );
     }
     if matches!(piece, Piece::Number) {
         // What may end it.
@@ -44,7 +55,13 @@ fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
     true
 }
 
-fn builds(session: &Session<'_>, catalog: &Catalog, body: &[u8], seed: u64, codes: &mut BTreeMap<&'static str, u64>) {
+fn builds(
+    session: &Session<'_>,
+    catalog: &Catalog,
+    body: &[u8],
+    seed: u64,
+    codes: &mut BTreeMap<&'static str, u64>,
+) {
     let whole = session.constrained_prefix() + core::str::from_utf8(body).unwrap();
     let options = Build { from: Some(Notation::Constrained), catalog: Some(catalog), ..Build::default() };
     let (program, found) = build(&whole, &options);
@@ -98,8 +115,30 @@ fn random_programs_build() {
 /// The tokens of a synthetic vocabulary, and pieces of JSON.
 fn vocabulary(random: &mut Random) -> Vec<Vec<u8>> {
     const JSON: [&str; 24] = [
-        "{\"", "\":\"", "\":{\"", "\"}", "\"},", "},{\"", "]}", "}]}", "[{\"", "\",\"", "let", "\"let\":\"", "ret\":", "\"ret\":{\"",
-        "text\":\"", "\"}]}", ",\"args\":{", "expr\":", "raise\":", ":[", "\":[", "if\":{\"", "==\":[\"", "null}",
+        "{\"",
+        "\":\"",
+        "\":{\"",
+        "\"}",
+        "\"},",
+        "},{\"",
+        "]}",
+        "}]}",
+        "[{\"",
+        "\",\"",
+        "let",
+        "\"let\":\"",
+        "ret\":",
+        "\"ret\":{\"",
+        "text\":\"",
+        "\"}]}",
+        ",\"args\":{",
+        "expr\":",
+        "raise\":",
+        ":[",
+        "\":[",
+        "if\":{\"",
+        "==\":[\"",
+        "null}",
     ];
     let mut tokens = common::synthetic(random);
     tokens.extend(JSON.iter().map(|text| text.as_bytes().to_vec()));
@@ -143,4 +182,84 @@ fn a_mask_has_the_tokens_that_are_accepted_alone() {
             }
         }
     }
+}
+
+fn tools() -> Catalog {
+    let input = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
+    let output = json!({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "number"}}, "required": ["name", "age"]});
+    let mut catalog = Catalog::default();
+    catalog.insert(Tool::new("get-user", None, Some(&input), Some(&output)));
+    catalog
+}
+
+#[test]
+fn what_is_wrong_is_refused_where_it_is() {
+    let catalog = tools();
+    let options = Options {
+        above: "; fn twice(n: number) -> number\nRET MUL REF 0 LIT 1 2\n".to_owned(),
+        ..Options::default()
+    };
+    let session =
+        Session::new(&catalog, "f(id: text, n: number, input: text) -> result text, text", &options).unwrap();
+    let prefix = session.constrained_prefix();
+    assert!(prefix.starts_with("{\"fn\":\"twice\"") && prefix.ends_with("\"body\":["), "{prefix}");
+    let whole = |body: &str| {
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        guide.accept_bytes(body.as_bytes()).unwrap_or_else(|error| panic!("{body} at {}", error.at));
+        guide.check(&catalog).unwrap();
+    };
+    // What stands behind `!` is refused at its first byte.
+    let wrong = |text: &str| {
+        let (before, after) = text.split_once('!').unwrap();
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        guide.accept_bytes(before.as_bytes()).unwrap_or_else(|error| panic!("{text} at {}", error.at));
+        assert_eq!(guide.accept_bytes(after.as_bytes()).map_err(|error| error.at), Err(0), "{text}");
+        let close = guide.close().unwrap();
+        guide.accept_bytes(&close).unwrap();
+        guide.check(&catalog).unwrap();
+    };
+    whole(
+        r#"{"let":"u","call":"get-user","args":{"id":"id"},"err":{"as":"e","ret":{"err":"e"}}},{"ret":{"ok":"u.name"}}]}"#,
+    );
+    whole(
+        r#"{"let":"u","call":"get-user","args":{"id":"id"}},{"match":"u","err":{"as":"e","then":[{"raise":"e"}]},"then":[{"ret":{"ok":"u.name"}}]}]}"#,
+    );
+    whole(r#"{"let":"d","call":"twice","args":{"n":"n"}},{"ret":{"ok":{"json":["d"]}}}]}"#);
+    // A name out of scope, a text without its mark, a kept name.
+    wrong(r#"{"ret":{"ok":"!x"#);
+    wrong(r#"{"ret":{"ok":"i!nput"#);
+    wrong(r#"{"let":"err!""#);
+    wrong(r#"{"for":"x","in":["id"],"yield":[{"let":"y","expr":"x"}]},{"ret":{"ok":"!y"#);
+    wrong(r#"{"for":"x","in":["id"],"yield":[{"let":"y","expr":"x"}]},{"let":"y!""#);
+    // Bound on one path alone.
+    wrong(r#"{"if":{">":["n",2]},"then":[{"let":"y","expr":1}]},{"let":"z","expr":"!y"#);
+    // Types, of operands and fields.
+    wrong(r#"{"ret":{"ok":"!n"#);
+    wrong(r#"{"let":"z","expr":{"+":["n",{"t!ext"#);
+    wrong(r#"{"let":"u","call":"get-user","args":{"id":"id"}},{"ret":{"ok":"u.!age"#);
+    // Arguments: a number, one too few, one twice.
+    wrong(r#"{"call":"get-user","args":{"id":!1"#);
+    wrong(r#"{"call":"get-user","args":{!}"#);
+    wrong(r#"{"call":"get-user","args":{"id":"id"!,"id""#);
+    // A case twice, and a body without an end.
+    wrong(r#"{"let":"z","match":"id","cases":{"a":1,"a!""#);
+    wrong(r#"{"let":"z","expr":1}!]"#);
+    wrong(r#"{"ret":{"ok":"id"}}]!,"#);
+    let promised = Options { counts: ilo_guide::Counts::Promised, ..Options::default() };
+    let promised = Session::new(&catalog, "f() -> nil", &promised).unwrap();
+    assert!(ConstrainedGuide::new(&promised).is_err());
+}
+
+#[test]
+fn forced_bytes_are_those_without_a_choice() {
+    let catalog = tools();
+    let session = Session::new(&catalog, "f(id: text) -> text", &Options::default()).unwrap();
+    let mut guide = ConstrainedGuide::new(&session).unwrap();
+    assert_eq!(guide.forced(), b"{\"");
+    guide.accept_bytes(b"{\"ret\":\"i").unwrap();
+    assert_eq!(guide.forced(), b"d\"}]}");
+    assert_eq!(guide.next_bytes(), b"d");
+    guide.accept_bytes(b"d\"}]}").unwrap();
+    assert!(guide.may_end() && guide.next_bytes().is_empty() && guide.forced().is_empty());
+    assert_eq!(guide.next(), [Piece::End]);
 }

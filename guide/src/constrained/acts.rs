@@ -293,8 +293,9 @@ impl Machine<'_, '_> {
         match act {
             Act::Open(kind) => {
                 let names = match (kind, self.place.next, self.place.around.last()) {
-                    (_, Next::Arm(names), _) => names,
-                    (Kind::Pass, _, Some(&Around::For(names))) => names,
+                    (Kind::Failure, Next::Arm(names), _) | (Kind::Pass, _, Some(&Around::For(names))) => {
+                        names
+                    }
                     _ => self.place.names.len(),
                 };
                 if matches!(kind, Kind::Pass | Kind::Then) {

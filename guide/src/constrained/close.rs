@@ -31,9 +31,7 @@ impl Machine<'_, '_> {
                 let choices = self.choices();
                 let left = choices.get(low..high.min(choices.len()))?;
                 let owes = self.core.owes();
-                let owed = |slot: u8| {
-                    self.core.now().calls(slot) & self.core.state.checked != 0
-                };
+                let owed = |slot: u8| self.core.now().calls(slot) & self.core.state.checked != 0;
                 let rank = |choice: &&Choice| rank(choice.act, owes, &owed);
                 let missing = self.core.frame().map(|frame| self.core.missing(&frame)).unwrap_or_default();
                 let best = left.iter().min_by_key(|choice| match choice.act {
@@ -72,8 +70,8 @@ impl Machine<'_, '_> {
 /// How far a choice leads from the end, as an order.
 fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
     match act {
-        Act::Step(Word::Fail, _) => 0,
-        Act::EndBody
+        Act::Step(Word::Fail, _)
+        | Act::EndBody
         | Act::EndBlock
         | Act::EndStep
         | Act::EndHandler

@@ -13,7 +13,7 @@ const TEXT: usize = 16 << 10;
 /// Where in a choice the text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lex {
-    /// Between choices, or in one: those from `low` to `high` have the bytes so far, of which there are `depth`.
+    /// Between choices, or in one: those from `low` to `high` have the bytes so far, which are `depth`.
     Choice { low: usize, high: usize, depth: usize },
     /// In a text whose quote is at `start`: the key of a case, or a literal.
     Text { start: usize, inside: Inside, key: bool },
@@ -257,7 +257,11 @@ impl<'s, 'c> Machine<'s, 'c> {
                     return false;
                 }
                 self.core.take_constant(constant);
-                if key { self.goes_on(Next::Colon) } else { self.after() }
+                if key {
+                    self.goes_on(Next::Colon);
+                } else {
+                    self.after();
+                }
                 true
             }
         }

@@ -62,9 +62,7 @@ impl Machine<'_, '_> {
             };
             // All that begin as this one does are refused as well.
             let prefix = bytes.get(..=place).unwrap_or_default();
-            let begins = |token: &u32| {
-                vocab.token(*token).starts_with(prefix)
-            };
+            let begins = |token: &u32| vocab.token(*token).starts_with(prefix);
             at += tokens.get(at..).unwrap_or_default().partition_point(begins);
         }
         if let Some((_, first)) = path.first() {

@@ -162,8 +162,8 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         }
     }
 
-    /// Sets the bits of the tokens that may come next, and clears all others. A program that has ended has the
-    /// token that ends a text.
+    /// Sets the bits of the tokens that may come next, and clears all others. A program that has ended has
+    /// the token that ends a text.
     pub fn fill_mask(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         bits.fill(0);
         if self.may_end() {
