@@ -4,11 +4,12 @@
 //! A file is written function by function, callees above. For each the host lets the model write a header
 //! with a [`Header`], and then the body with a [`crate::Guide`] over a session of that header.
 
+use crate::Session;
 use crate::guide::Refused;
 use crate::guide::budget::Short;
 use crate::vocab::Vocab;
-use crate::{Options, Session, SessionError};
-use ilo_asm::catalog::{Catalog, Lookup};
+use hashbrown::HashSet;
+use ilo_asm::catalog::bare;
 use ilo_spec::types::Base;
 
 /// The most helpers of a file.
@@ -29,12 +30,11 @@ const LONGEST_END: usize = 40;
 
 /// The header of a function that is being written.
 #[derive(Clone, Debug)]
-pub struct Header<'c> {
-    catalog: &'c Catalog,
+pub struct Header {
     /// The program's own.
     own: String,
-    /// The names of functions.
-    taken: Vec<String>,
+    /// The names of functions and tools, these also without their server.
+    taken: HashSet<String>,
     text: Vec<u8>,
     /// Where in a helper's header the text ends; `None` where it is none.
     helper: Option<Place>,
@@ -90,18 +90,21 @@ pub struct HeaderMark {
     parameters: usize,
 }
 
-impl<'c> Header<'c> {
-    /// Begins the header of the next function of a file whose program has this signature. `above` are the
-    /// functions that are written already.
-    ///
-    /// # Errors
-    /// As those of [`Session::new`].
-    pub fn new(catalog: &'c Catalog, signature: &str, above: &str) -> Result<Header<'c>, SessionError> {
-        let options = Options { above: above.to_owned(), ..Options::default() };
-        let session = Session::new(catalog, signature, &options)?;
-        let (own, taken) = (session.header.clone(), session.functions.clone());
-        let helper = (taken.len() <= HELPERS).then_some(Place::Start(0));
-        Ok(Header { catalog, own, taken, text: Vec::new(), helper, parameters: Vec::new() })
+impl Header {
+    /// Begins the header of the next function of a file. The session is that of the program, with the
+    /// functions above that are written already.
+    pub fn new(session: &Session<'_>) -> Header {
+        let tools = session.tools.iter().map(|tool| tool.name.as_str());
+        let functions = session.functions.iter().map(String::as_str);
+        let all = tools.clone().chain(tools.map(bare)).chain(functions);
+        let helper = (session.functions.len() <= HELPERS).then_some(Place::Start(0));
+        Header {
+            own: session.header.clone(),
+            taken: all.map(str::to_owned).collect(),
+            text: Vec::new(),
+            helper,
+            parameters: Vec::new(),
+        }
     }
 
     /// The header so far.
@@ -185,9 +188,7 @@ impl<'c> Header<'c> {
             Typed::Success => format!(", {NIL}"),
             Typed::Output | Typed::Failure => "\n".to_owned(),
         };
-        let parameter = |from: usize| {
-            self.freed(from, &self.parameters, false) + ": any" + &behind_type(Typed::Parameter)
-        };
+        let parameter = |from: usize| self.freed(from, false) + ": any" + &behind_type(Typed::Parameter);
         let typed = |of: Typed, from: usize, lists: u8| {
             let word = self.from(from);
             let goes_on = words(of, lists).filter(|it| it.starts_with(word)).min_by_key(|it| it.len());
@@ -202,9 +203,9 @@ impl<'c> Header<'c> {
         match self.helper {
             None | Some(Place::Ended) => String::new(),
             Some(Place::Start(at)) => {
-                rest_of(START, at) + &self.freed(self.text.len(), &self.taken, true) + "() -> " + NIL
+                rest_of(START, at) + &self.freed(self.text.len(), true) + "() -> " + NIL
             }
-            Some(Place::Name(from)) => self.freed(from, &self.taken, true) + "() -> " + NIL,
+            Some(Place::Name(from)) => self.freed(from, true) + "() -> " + NIL,
             Some(Place::Open) => ") -> ".to_owned() + NIL,
             Some(Place::Parameter(from)) => parameter(from),
             Some(Place::Blank(Then::Parameter)) => " ".to_owned() + &parameter(self.text.len() + 1),
@@ -286,20 +287,16 @@ impl<'c> Header<'c> {
                 (START.get(at) == Some(&byte)).then_some(())?;
                 if at + 1 == START.len() { Place::Name(here + 1) } else { Place::Start(at + 1) }
             }
-            Place::Name(from) if byte == b'(' => {
-                self.may_end(from, &self.taken, true).then_some(Place::Open)?
-            }
-            Place::Name(from) => self.goes_on(from, byte, &self.taken, true).then_some(place)?,
+            Place::Name(from) if byte == b'(' => self.may_end(from, true).then_some(Place::Open)?,
+            Place::Name(from) => self.goes_on(from, byte, true).then_some(place)?,
             Place::Open if byte == b')' => Place::Arrow(0),
-            Place::Open => {
-                self.goes_on(here, byte, &self.parameters, false).then_some(Place::Parameter(here))?
-            }
+            Place::Open => self.goes_on(here, byte, false).then_some(Place::Parameter(here))?,
             Place::Parameter(from) if byte == b':' => {
-                self.may_end(from, &self.parameters, false).then_some(())?;
+                self.may_end(from, false).then_some(())?;
                 self.parameters.push(self.from(from).to_owned());
                 Place::Blank(Then::Type(Typed::Parameter))
             }
-            Place::Parameter(from) => self.goes_on(from, byte, &self.parameters, false).then_some(place)?,
+            Place::Parameter(from) => self.goes_on(from, byte, false).then_some(place)?,
             Place::Blank(then) => {
                 (byte == b' ').then_some(())?;
                 match then {
@@ -337,19 +334,18 @@ impl<'c> Header<'c> {
     }
 
     /// Whether the name may end here.
-    fn may_end(&self, from: usize, taken: &[String], function: bool) -> bool {
+    fn may_end(&self, from: usize, function: bool) -> bool {
         let name = self.from(from);
-        !name.is_empty() && !name.ends_with('-') && self.is_free(name, taken, function)
+        !name.is_empty() && !name.ends_with('-') && self.is_free(name, function)
     }
 
-    /// Whether nothing else has the name.
-    fn is_free(&self, name: &str, taken: &[String], function: bool) -> bool {
-        let is_tool = |name| !matches!(self.catalog.lookup(name), Lookup::Unknown | Lookup::Unlisted);
-        !(taken.iter().any(|it| it == name) || (function && is_tool(name)))
+    /// Whether nothing else has the name: no function or tool, or no parameter.
+    fn is_free(&self, name: &str, function: bool) -> bool {
+        if function { !self.taken.contains(name) } else { !self.parameters.iter().any(|it| it == name) }
     }
 
     /// Whether a byte may be the next of a name that begins at a place.
-    fn goes_on(&self, from: usize, byte: u8, taken: &[String], function: bool) -> bool {
+    fn goes_on(&self, from: usize, byte: u8, function: bool) -> bool {
         let name = self.from(from);
         let fits = match byte {
             b'a'..=b'z' => true,
@@ -358,22 +354,22 @@ impl<'c> Header<'c> {
             _ => false,
         };
         let next = || name.to_owned() + char::from(byte).encode_utf8(&mut [0; 4]);
-        fits && (name.len() + 4 < NAME || self.free(&next(), taken, function).is_some())
+        fits && (name.len() + 4 < NAME || self.free(&next(), function).is_some())
     }
 
     /// The letters that make a beginning a name that is free.
-    fn free(&self, name: &str, taken: &[String], function: bool) -> Option<String> {
+    fn free(&self, name: &str, function: bool) -> Option<String> {
         let fits = |end: &String| {
             let whole = name.to_owned() + end;
-            !whole.is_empty() && !whole.ends_with('-') && self.is_free(&whole, taken, function)
+            !whole.is_empty() && !whole.ends_with('-') && self.is_free(&whole, function)
         };
         let most = u32::try_from(NAME.checked_sub(name.len())?).map_or(LETTERS, |room| room.min(LETTERS));
         (0..=most).flat_map(of_letters).find(fits)
     }
 
     /// The same for the name that begins at a place; each beginning that is taken has them.
-    fn freed(&self, from: usize, taken: &[String], function: bool) -> String {
-        self.free(self.from(from), taken, function).unwrap_or_default()
+    fn freed(&self, from: usize, function: bool) -> String {
+        self.free(self.from(from), function).unwrap_or_default()
     }
 }
 

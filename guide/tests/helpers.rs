@@ -17,7 +17,7 @@ use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Header, Options, Session, Vocab};
 
 /// Writes a header byte by byte.
-fn header(header: &mut Header<'_>, random: &mut Random) {
+fn header(header: &mut Header, random: &mut Random) {
     for _ in 0..random.below(80) {
         let next = header.next_bytes();
         if header.ended() {
@@ -46,10 +46,10 @@ fn files_with_helpers_build() {
         let signature = signature(&mut random);
         let mut above = String::new();
         let whole = loop {
-            let mut next = Header::new(&catalog, &signature, &above).unwrap();
+            let options = Options { above: above.clone(), ..Options::default() };
+            let mut next = Header::new(&Session::new(&catalog, &signature, &options).unwrap());
             header(&mut next, &mut random);
             let line = String::from_utf8(next.text().to_vec()).unwrap();
-            let options = Options { above: above.clone(), ..Options::default() };
             let session = Session::new(&catalog, &line, &options).unwrap();
             let mut guide = Guide::new(&session);
             for _ in 0..random.below(60) {
@@ -83,6 +83,11 @@ fn files_with_helpers_build() {
     println!("{count} files with {helpers} helpers, which {called} functions call");
 }
 
+fn begin(catalog: &Catalog, signature: &str, above: &str) -> Header {
+    let options = Options { above: above.to_owned(), ..Options::default() };
+    Header::new(&Session::new(catalog, signature, &options).unwrap())
+}
+
 fn one_tool() -> Catalog {
     let mut catalog = Catalog::default();
     catalog.insert(Tool::new("get", None, None, None));
@@ -93,7 +98,7 @@ fn one_tool() -> Catalog {
 fn headers_are_those_that_a_file_may_have() {
     let catalog = one_tool();
     let above = "; fn half(n: number) -> number\nRET DIV REF 0 LIT 1 2\n";
-    let begin = || Header::new(&catalog, "main(id: text) -> any", above).unwrap();
+    let begin = || begin(&catalog, "main(id: text) -> any", above);
     let fits = |line: &str| begin().accept_bytes(line.as_bytes()).is_ok();
     assert!(fits("; fn main(id: text) -> any\n"));
     assert!(fits("; fn ma(id: list list text, to: nil) -> result list bool, any\n"));
@@ -121,8 +126,6 @@ fn headers_are_those_that_a_file_may_have() {
         assert!(taken.is_err() || is_longer_name, "{wrong}");
     }
     assert_eq!(begin().forced(), b"; fn ");
-    assert!(Header::new(&catalog, "half(n: number) -> number", above).is_err());
-    assert!(Header::new(&catalog, "main(", "").is_err());
 }
 
 #[test]
@@ -135,7 +138,7 @@ fn names_are_free_in_a_catalogue_of_all_short_ones() {
             catalog.insert(Tool::new(&format!("{first}{second}"), None, None, None));
         }
     }
-    let mut header = Header::new(&catalog, "main() -> nil", "").unwrap();
+    let mut header = begin(&catalog, "main() -> nil", "");
     header.accept_bytes(b"; fn a").unwrap();
     let close = header.close();
     header.accept_bytes(close.as_bytes()).unwrap();
@@ -149,7 +152,7 @@ fn a_mask_is_each_token_tried_alone_and_keeps_to_its_budget() {
         let mut random = Random::new(seed);
         let tokens = synthetic(&mut random);
         let vocab = Vocab::new(&tokens, 0).unwrap();
-        let mut header = Header::new(&catalog, "main(id: text) -> any", "").unwrap();
+        let mut header = begin(&catalog, "main(id: text) -> any", "");
         let mut bits = vec![0; vocab.mask_len()];
         let mut left = 60 + u32::try_from(random.below(60)).unwrap();
         while !header.ended() {
@@ -179,7 +182,7 @@ fn a_mask_is_each_token_tried_alone_and_keeps_to_its_budget() {
 fn a_budget_that_is_too_small_says_how_much_it_takes() {
     let (catalog, tokens) = (one_tool(), (0..=u8::MAX).map(|byte| vec![byte]).collect::<Vec<_>>());
     let vocab = Vocab::new(&tokens, 0).unwrap();
-    let mut header = Header::new(&catalog, "main() -> any", "").unwrap();
+    let mut header = begin(&catalog, "main() -> any", "");
     let mut bits = vec![0; vocab.mask_len()];
     let short = header.fill_mask(&vocab, 5, &mut bits).unwrap_err();
     assert_eq!(short.needed, Some("; fn main() -> any\n".len()));

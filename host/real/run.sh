@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tries ilo-vm with real MCP servers, with the SDKs and the inspector as clients, and with the protocol's conformance
-# suite. Installs them below this folder by name, with npm and pip; needs those, git, and Linux on x86-64 for the suite's
-# Node. Prints what RESULTS.md keeps.
+# Tries ilo-vm with real MCP servers, with the SDKs and the inspector as clients, with an authorization server, and with
+# the protocol's conformance suite. Installs them below this folder by name, with npm and pip; needs those, git, and Linux
+# on x86-64 for the suite's Node. Prints what RESULTS.md keeps.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=../..
@@ -99,5 +99,6 @@ for scenario in initialize tools_call; do
         echo "FAILED  conformance client $scenario"; tail -3 files/suite.log; failed=1
     fi
 done
+./sign-in.sh || failed=1
 ./servers.sh || failed=1
 exit $failed

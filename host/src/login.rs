@@ -168,6 +168,8 @@ pub enum SignedOut {
     NoTokens,
     /// The tokens are deleted here, and the authorization server takes them no more.
     Revoked,
+    /// The tokens are deleted here and cannot be renewed; the access token is valid until its time is over.
+    NotRenewable,
     /// The tokens are deleted here. Why they may be valid elsewhere until their time is over.
     Deleted(String),
 }
@@ -182,18 +184,19 @@ pub fn sign_out(tools: &Tools, server: &str) -> Result<SignedOut, Problem> {
     let store = Store::of(url, &server.secrets).map_err(failed)?;
     let revoked = match store.read() {
         Ok(Some((stored, secret))) => revoked(url, &stored, secret.as_deref()),
-        Ok(None) => Ok(()),
+        Ok(None) => Ok(false),
         Err(why) => Err(why),
     };
     let was = store.delete().map_err(failed)?;
     Ok(match revoked {
         _ if !was => SignedOut::NoTokens,
-        Ok(()) => SignedOut::Revoked,
+        Ok(false) => SignedOut::Revoked,
+        Ok(true) => SignedOut::NotRenewable,
         Err(why) => SignedOut::Deleted(server.secrets.hidden(&why)),
     })
 }
 
-fn revoked(url: &str, stored: &StoredCredentials, secret: Option<&str>) -> Result<(), String> {
+fn revoked(url: &str, stored: &StoredCredentials, secret: Option<&str>) -> Result<bool, String> {
     // Once a process: a second provider would be refused, and the first one serves.
     drop(rustls::crypto::ring::default_provider().install_default());
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;

@@ -354,7 +354,6 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                             }
                         } else if product >= f64::MIN {
                             set(w, dst, Value::double(product));
-                            cold_path();
                             pc += usize::from(to.0);
                             then_next!();
                             continue;

@@ -11,7 +11,7 @@ from typing import Any
 
 import ilo
 import pytest
-from ilo.guide import Branches, CannotEnd, Guide, Refused, Session, Vocab, fill_masks, read_vocab
+from ilo.guide import Branches, CannotEnd, Guide, Header, Refused, Session, Vocab, fill_masks, read_vocab
 
 # A made-up tokenizer: each byte, pieces of the language that cross words, numbers and lines, special tokens.
 PIECES = [
@@ -411,3 +411,52 @@ def test_a_vocabulary_that_cannot_be_read(decoder: Any) -> None:
         read_vocab(Tokenizer(decoder, ["a", "b"]))
     with pytest.raises(TypeError, match="cannot read the tokens of object"):
         read_vocab(object())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_files_with_helpers_build(seed: int) -> None:
+    choice = random.Random(seed)
+    above = ""
+    while True:
+        header = Header(Session(DOUBLE, TOOLS, above=above), VOCAB)
+        for used in range(200):
+            if header.ended:
+                break
+            header.accept(choice.choice(allowed(header.mask(200 - used))))
+        guide = write(Session(header.text.decode(), TOOLS, above=above), seed, 200)
+        above = guide.finish()
+        if header.is_own:
+            break
+    assert "double" in ilo.build(above, tools=TOOLS).functions
+
+
+def test_a_header_says_what_was_expected() -> None:
+    header = Header(Session(DOUBLE, TOOLS), VOCAB)
+    header.accept_bytes(b"; fn sen")
+    with pytest.raises(Refused, match="1:10 of the header: expected one of .*; found ") as refused:
+        header.accept_bytes(b"d(")  # a tool
+    assert refused.value.at == 1
+    assert header.text == b"; fn sen"
+    header.rollback()
+    header.accept_bytes(b"; fn double")
+    assert header.forced() == b""
+    fork = header.copy()
+    fork.accept_bytes(b"-more() -> nil\n")
+    assert fork.ended and not fork.is_own and not header.ended
+    assert header.close() == b"(n: number) -> number\n"
+    header.accept_bytes(header.close())
+    assert header.ended and header.is_own and header.steps == 2
+    assert allowed(header.mask()) == [EOS]
+    header.accept(EOS)
+
+
+def test_a_header_needs_tokens_and_a_vocabulary() -> None:
+    header = Header(Session(DOUBLE), VOCAB)
+    with pytest.raises(CannotEnd, match="the header cannot end within the tokens left: it takes"):
+        header.mask(3)
+    with pytest.raises(TypeError, match="no vocabulary"):
+        Header(Session(DOUBLE)).mask()
+    with pytest.raises(ValueError, match="only 0 were taken"):
+        header.rollback()
+    with pytest.raises(CannotEnd, match="no token for what may come next"):
+        Header(Session(DOUBLE), Vocab([b"x", b""], 1)).mask()

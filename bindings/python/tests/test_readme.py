@@ -15,7 +15,7 @@ README = (ROOT / "README.md").read_text()
 PRINTED = {
     "README.md": ["Ok('Hello, Ada')", "get-user(user_id: number)", "get_user", "Ok(True)"],
     "docs/durable-runs.md": ["asking charge {'amount': 90}\nOk('receipt for 90')\nOk('receipt for 90')\n", ""],
-    "docs/guided-generation.md": ["; Tools: 0=get_user"],
+    "docs/guided-generation.md": ["; Tools: 0=get_user", "; fn main(n: number) -> number\n"],
 }
 
 

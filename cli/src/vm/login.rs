@@ -76,6 +76,10 @@ pub(super) fn logout(args: &Logout) -> Result<Exit, Refused> {
     let server = output::plain(&args.server);
     output::error(&match ended {
         SignedOut::Revoked => format!("signed out of `{server}`: its tokens are revoked and deleted\n"),
+        SignedOut::NotRenewable => format!(
+            "signed out of `{server}`: its tokens are deleted here and cannot be renewed; its authorization server \
+             revokes no access tokens, so that the last one is valid until its time is over\n"
+        ),
         SignedOut::Deleted(why) => {
             let why = output::plain(&why);
             format!("signed out of `{server}`: its tokens are deleted here, but not revoked: {why}\n")

@@ -36,6 +36,8 @@ pub(crate) enum Fault {
     NoRefresh,
     /// Tokens cannot be revoked.
     NoRevocation,
+    /// It revokes no access tokens.
+    OnlyRefresh,
 }
 
 #[derive(Default)]
@@ -194,6 +196,12 @@ impl Issuer {
             "/authorize" => self.authorized(&mut state, parameters(query)),
             "/revoke" if state.fault == Fault::NoRevocation => {
                 ("503 Service Unavailable", String::new(), String::new())
+            }
+            "/revoke"
+                if state.fault == Fault::OnlyRefresh
+                    && parameters(body)["token_type_hint"] == "access_token" =>
+            {
+                ("400 Bad Request", String::new(), json!({"error": "unsupported_token_type"}).to_string())
             }
             "/revoke" => {
                 state.revoked.push(parameters(body));

@@ -169,6 +169,18 @@ fn tokens_that_cannot_be_revoked_are_deleted_and_that_is_said() {
 }
 
 #[test]
+fn access_tokens_that_cannot_be_revoked_are_named() {
+    let world = World::new();
+    assert_eq!(world.sign_in().1, Some(0));
+    world.issuer.misbehave(Fault::OnlyRefresh);
+    let (said, code) = world.said(&["logout", "ilo"]);
+    assert!(code == Some(0) && said.contains("deleted here and cannot be renewed"), "{said}");
+    assert!(said.contains("the last one is valid until its time is over"), "{said}");
+    let kinds: Vec<_> = world.issuer.revoked().iter().map(|form| form["token_type_hint"].clone()).collect();
+    assert_eq!(kinds, ["refresh_token"]);
+}
+
+#[test]
 fn a_token_is_renewed_before_its_time_is_over() {
     let world = World::new();
     world.issuer.tokens_last(20);

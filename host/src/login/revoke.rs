@@ -2,14 +2,18 @@
 
 use crate::tokens::{discovered, is_safe, why};
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{Client, Url, redirect};
+use reqwest::{Client, Response, Url, redirect};
 use rmcp::transport::auth::{AuthorizationManager, StoredCredentials};
 use serde_json::Value;
 
 /// What the endpoint gets of each token, and the kind of the token by its name.
 const KINDS: [&str; 2] = ["refresh_token", "access_token"];
 
-/// Revokes the tokens of a server.
+/// The most bytes of an error.
+const ERROR: usize = 16 << 10;
+
+/// Revokes the tokens of a server; gives whether the access token is valid until its time is over, since the
+/// authorization server revokes no tokens of its kind, such as those that it does not store.
 ///
 /// # Errors
 /// Why they are still valid, or may be.
@@ -17,7 +21,7 @@ pub(super) async fn revoke(
     url: &str,
     stored: &StoredCredentials,
     client_secret: Option<&str>,
-) -> Result<(), String> {
+) -> Result<bool, String> {
     let manager = AuthorizationManager::new(url).await.map_err(|error| why(&error))?;
     let metadata = discovered(&manager).await?;
     // Another authorization server than the one that gave the tokens does not get them.
@@ -36,6 +40,7 @@ pub(super) async fn revoke(
     }
     let http = builder.build().map_err(|error| format!("no HTTP client: {error}"))?;
     let tokens = serde_json::to_value(&stored.token_response).unwrap_or_default();
+    let mut renewal = false;
     for kind in KINDS {
         let Some(token) = tokens.get(kind).and_then(Value::as_str) else { continue };
         let mut request = http.post(endpoint).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
@@ -44,11 +49,28 @@ pub(super) async fn revoke(
         }
         let form = form(&[("token", token), ("token_type_hint", kind), ("client_id", &stored.client_id)]);
         let sent = request.body(form).send().await.map_err(|error| error.without_url().to_string())?;
-        if !sent.status().is_success() {
-            return Err(format!("HTTP status {}", sent.status().as_u16()));
+        let status = sent.status();
+        if status.is_success() {
+            renewal |= kind == KINDS[0];
+            continue;
         }
+        if renewal && error_of(sent).await.as_deref() == Some("unsupported_token_type") {
+            return Ok(true);
+        }
+        return Err(format!("HTTP status {}", status.as_u16()));
     }
-    Ok(())
+    Ok(false)
+}
+
+/// The code of an error of OAuth.
+async fn error_of(mut answer: Response) -> Option<String> {
+    let mut body = Vec::new();
+    while let Some(chunk) = answer.chunk().await.ok()? {
+        body.extend_from_slice(&chunk);
+        (body.len() <= ERROR).then_some(())?;
+    }
+    let error: Value = serde_json::from_slice(&body).ok()?;
+    error["error"].as_str().map(str::to_owned)
 }
 
 /// Fields as a form has them.

@@ -2,11 +2,13 @@
 //!
 //! Masks are made without the interpreter's lock. All else is quick.
 
+mod header;
 mod held;
 mod refusal;
 
 use crate::errors::raise;
 use crate::tools::Catalogue;
+pub(crate) use header::Header;
 use held::{Entry, Held};
 use ilo_bindings::known::Known;
 use ilo_guide::{Options, Short};

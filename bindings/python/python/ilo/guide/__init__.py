@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._errors import CannotEnd, Refused
-from .._ilo import Catalogue, Guide, GuideSession, Vocab, fill_masks
+from .._ilo import Catalogue, Guide, GuideSession, Header, Vocab, fill_masks
 from .._tools import tools_of
 from ._vocab import read_vocab
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .._program import Given
 
-__all__ = ["Branches", "CannotEnd", "Guide", "Refused", "Session", "Vocab", "fill_masks", "read_vocab"]
+__all__ = ["Branches", "CannotEnd", "Guide", "Header", "Refused", "Session", "Vocab", "fill_masks", "read_vocab"]
 
 
 class Session(GuideSession):
