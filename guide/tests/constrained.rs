@@ -208,7 +208,7 @@ fn what_is_wrong_is_refused_where_it_is() {
         guide.accept_bytes(body.as_bytes()).unwrap_or_else(|error| panic!("{body} at {}", error.at));
         guide.check(&catalog).unwrap();
     };
-    // What stands behind `!` is refused at its first byte.
+    // What is behind `!` is refused at its first byte.
     let wrong = |text: &str| {
         let (before, after) = text.split_once('!').unwrap();
         let mut guide = ConstrainedGuide::new(&session).unwrap();
