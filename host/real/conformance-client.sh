@@ -9,5 +9,8 @@ case ${MCP_CONFORMANCE_SCENARIO:-initialize} in
         printf '; fn f() -> text\n; Tools: 0=mcp://suite/add_numbers\n; Fields: 0=a 1=b\nRET CALL 0 2 0 LIT 1 5 1 LIT 1 3\n' \
             > "$folder/add.ilo"
         "$ILO_VM" run "$folder/add.ilo" --tools "$folder/tools.json" ;;
+    sse-retry)
+        printf '; fn f() -> any\n; Tools: 0=mcp://suite/test_reconnection\nRET CALL 0 0\n' > "$folder/again.ilo"
+        "$ILO_VM" run "$folder/again.ilo" --tools "$folder/tools.json" ;;
     *) "$ILO_VM" tools --tools "$folder/tools.json" ;;
 esac

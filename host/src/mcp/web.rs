@@ -19,6 +19,7 @@ use sse_stream::{Sse, SseStream};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +28,9 @@ const ERROR_BODY: usize = 64 << 10;
 const SESSION: &str = "mcp-session-id";
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
+/// Milliseconds before a stream that its server has closed is opened again: what the server says, within
+/// these bounds, so that it is never asked without a pause.
+const PAUSES: RangeInclusive<u64> = 200..=3_600_000;
 /// Headers that only the protocol sets.
 const RESERVED: [&str; 4] = ["accept", SESSION, "last-event-id", "content-type"];
 
@@ -98,6 +102,8 @@ impl Client {
     fn guarded(&self, events: Events) -> Events {
         let pending = Arc::clone(&self.pending);
         let pass = move |event: Sse| {
+            let retry = event.retry.map(|pause| pause.clamp(*PAUSES.start(), *PAUSES.end()));
+            let event = Sse { retry, ..event };
             let Some(data) = event.data else { return event };
             // An event without a message keeps its ID, from which the stream goes on.
             let passed = guard::passed(data.into_bytes(), &pending);

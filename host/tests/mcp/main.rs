@@ -58,6 +58,8 @@ fn main() {
         survival::a_call_that_was_never_sent_says_so;
         survival::one_bad_tool_costs_only_itself;
         survival::an_announcement_is_looked_at_once;
+        survival::a_stream_that_its_server_closes_is_resumed;
+        survival::a_stream_that_is_closed_for_ever_ends_with_the_time_of_its_call;
         survival::a_silent_change_stops_a_call_that_may_change_something;
         memory::a_flood_takes_no_more_memory_than_four_times_its_bytes;
         memory::what_comes_without_end_takes_no_memory;

@@ -5,8 +5,8 @@ use ilo_host::data::Data;
 use ilo_host::tools::Failure;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -206,4 +206,63 @@ pub(crate) fn a_silent_change_stops_a_call_that_may_change_something() {
     thread::sleep(Duration::from_millis(5_100));
     let message = "server `h` has changed its tool `echo` since it was checked";
     assert_eq!(call(&tools, "say", "words", 20_000), Err(Failure::text(message)));
+}
+
+/// A server that answers a call by a stream, which it closes with this field `retry`. `again` answers the
+/// request that goes on with it, of which the number is given: with a result, or by closing it again.
+fn closing(
+    retry: &'static str,
+    again: impl Fn(usize) -> Option<&'static str> + Send + 'static,
+) -> (String, Arc<AtomicUsize>) {
+    let resumed = Arc::new(AtomicUsize::new(0));
+    let (count, asked_for) = (Arc::clone(&resumed), Mutex::new(String::new()));
+    let stream = |body: String| {
+        let length = body.len();
+        format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        )
+    };
+    let url = super::web(move |asked| {
+        let closes = |number: usize| stream(format!("id: e{number}\n{retry}data: \n\n"));
+        if asked.starts_with("GET") && asked.to_lowercase().contains("last-event-id: e") {
+            let number = count.fetch_add(1, Ordering::SeqCst) + 1;
+            return match again(number) {
+                Some(result) => over_http(&asked_for.lock().unwrap(), "text/event-stream", result),
+                None => closes(number),
+            };
+        }
+        one_tool(asked, || {
+            asked.clone_into(&mut asked_for.lock().unwrap());
+            closes(0)
+        })
+    });
+    (url, resumed)
+}
+
+/// A stream that ends before the answer goes on behind its last event, after the time that the server names.
+pub(crate) fn a_stream_that_its_server_closes_is_resumed() {
+    let hello = r#""result":{"content":[{"type":"text","text":"hello"}]}"#;
+    let (url, resumed) = closing("retry: 200\n", move |number| (number == 3).then_some(hello));
+    let mut tools = web_tools(&url);
+    tools.connect_all().unwrap();
+    let begun = Instant::now();
+    assert_eq!(call(&tools, "get", "text", 20_000), Ok(Data::from("hello")));
+    assert_eq!(resumed.load(Ordering::SeqCst), 3);
+    assert!(begun.elapsed() >= Duration::from_millis(600), "{:?}", begun.elapsed());
+}
+
+/// A server that closes the stream again and again, at once or in a year, costs the call's time and little
+/// else.
+pub(crate) fn a_stream_that_is_closed_for_ever_ends_with_the_time_of_its_call() {
+    for retry in ["retry: 0\n", "retry: 31536000000\n", "retry: 18446744073709551615\n", ""] {
+        let (url, resumed) = closing(retry, |_| None);
+        let mut tools = web_tools(&url);
+        tools.connect_all().unwrap();
+        let begun = Instant::now();
+        let failure = call(&tools, "get", "text", 2_000).unwrap_err();
+        assert!(format!("{failure:?}").contains("took longer than its limit"), "{retry}: {failure:?}");
+        assert!(begun.elapsed() < SOON, "{retry}: {:?}", begun.elapsed());
+        let resumed = resumed.load(Ordering::SeqCst);
+        assert!(resumed <= 20, "{retry}: {resumed} times in two seconds");
+    }
 }
