@@ -411,14 +411,15 @@ impl<'c> Core<'_, 'c> {
         self.operand(frame.want, frame.left > 1 || frame.behind);
     }
 
-    /// Ends a list, a record or the arguments of a call whose count was left open: it is larger than what is
-    /// given.
+    /// Ends a list, a record, cases or the arguments of a call whose count was left open: it is larger than
+    /// what is given.
     pub(crate) fn end_open(&mut self) {
         let Some(frame) = self.frame() else { return };
         match frame.word {
             Word::List if frame.others == NONE => self.close_frame(empty_list()),
             Word::List => self.close_frame(listed(self.arena.value(frame.others))),
             Word::Merge => self.end_merge(),
+            Word::MatchMap => self.close_frame(self.arena.value(frame.others)),
             _ => {
                 let known = self.paired(&frame);
                 self.close_frame(known);

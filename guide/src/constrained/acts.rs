@@ -2,7 +2,7 @@
 
 use super::machine::{Around, Binds, Kind, Lex, Machine, Next};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
-use crate::automaton::state::{ITEMS, Phase};
+use crate::automaton::state::{Block, Goes, ITEMS, Phase};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
 use crate::automaton::want::Want;
@@ -46,6 +46,11 @@ pub(super) enum Act {
     Open(Kind),
     Else,
     Success,
+    /// MATCH with success alone.
+    OnlySuccess,
+    /// The steps of a handler.
+    OpenHandler,
+    EndSteps,
     NextStep,
     EndBlock,
     EndStep,
@@ -74,6 +79,7 @@ pub(super) enum Act {
     EndCall,
     Key(u32),
     EndFields,
+    EndCases,
     Set,
     Cases,
     NextCase,
@@ -141,6 +147,9 @@ impl Machine<'_, '_> {
             Act::Open(_)
             | Act::Else
             | Act::Success
+            | Act::OnlySuccess
+            | Act::OpenHandler
+            | Act::EndSteps
             | Act::NextStep
             | Act::EndBlock
             | Act::EndStep
@@ -242,7 +251,6 @@ impl Machine<'_, '_> {
             Act::Match(slot) => {
                 self.core.begin_line(level, Word::Match);
                 self.core.take_integer(slot.into());
-                self.core.take_integer(2);
                 self.goes_on(Next::Match);
             }
             _ => {}
@@ -272,7 +280,10 @@ impl Machine<'_, '_> {
                 self.pop();
                 self.begin_name(Binds::Item);
             }
-            Act::Failure => self.begin_name(Binds::Failure),
+            Act::Failure => {
+                self.core.take_integer(2);
+                self.begin_name(Binds::Failure);
+            }
             Act::Handler => {
                 self.begin_handler();
                 self.begin_name(Binds::Failure);
@@ -306,6 +317,20 @@ impl Machine<'_, '_> {
             Act::Else => {
                 self.core.begin_line(level, Word::Else);
                 self.open_block(Kind::Else, self.place.names.len());
+            }
+            Act::OnlySuccess => {
+                self.core.take_integer(1);
+                return self.take_block(Act::Success);
+            }
+            Act::OpenHandler => {
+                self.open_block(Kind::Handler, self.place.names.len());
+                // No step of it is a value.
+                let block = self.core.block();
+                self.core.set_block(Block { goes: Goes::Nowhere, hard: true, ..block });
+            }
+            Act::EndSteps => {
+                self.pop();
+                return self.take_block(Act::EndHandler);
             }
             Act::Success => {
                 let slot = self.core.block().slot;
@@ -462,7 +487,7 @@ impl Machine<'_, '_> {
                 }
                 self.goes_on(Next::Value);
             }
-            Act::EndFields | Act::EndList => {
+            Act::EndFields | Act::EndList | Act::EndCases => {
                 self.core.end_open();
                 self.pop();
                 self.after();

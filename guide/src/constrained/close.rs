@@ -75,6 +75,8 @@ fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
         | Act::EndBlock
         | Act::EndStep
         | Act::EndHandler
+        | Act::EndSteps
+        | Act::EndCases
         | Act::EndFields
         | Act::EndList
         | Act::EndCall

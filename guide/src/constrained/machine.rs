@@ -77,6 +77,8 @@ pub(super) enum Kind {
     Pass,
     Failure,
     Success,
+    /// The steps of a handler, which do not go on behind it.
+    Handler,
 }
 
 /// What is open around the next byte.

@@ -53,7 +53,9 @@ impl Machine<'_, '_> {
             Next::Let => self.behind_let(),
             Next::Arm(_) => vec![choice(",\"then\":[", Act::Open(Kind::Failure))],
             Next::Handler => self.ways(),
-            Next::Match => vec![choice(",\"err\":{\"as\":\"", Act::Failure)],
+            Next::Match => {
+                vec![choice(",\"err\":{\"as\":\"", Act::Failure), choice(",\"then\":[", Act::OnlySuccess)]
+            }
             Next::In => vec![choice(",\"in\":", Act::In)],
             Next::Value => self.values(),
             Next::Item => {
@@ -126,10 +128,10 @@ impl Machine<'_, '_> {
         }
         let blocks = self.blocks();
         if self.may_end(&blocks) {
-            found.push(if blocks.is_empty() {
-                choice("]}", Act::EndBody)
-            } else {
-                choice("]", Act::EndBlock)
+            found.push(match blocks.last() {
+                None => choice("]}", Act::EndBody),
+                Some(Kind::Handler) => choice("]}}", Act::EndSteps),
+                Some(_) => choice("]", Act::EndBlock),
             });
         }
         found
@@ -145,6 +147,12 @@ impl Machine<'_, '_> {
                 this.core.up_to(above) && this.core.line_words(above) & one(Word::Ok) != 0
             }
             Kind::Success => this.core.up_to(level.saturating_sub(2)) && this.step_may_end(around),
+            Kind::Handler => {
+                this.core.settle()
+                    && !this.core.block().gives.lives()
+                    && this.core.up_to(level.saturating_sub(2))
+                    && this.step_may_end(around)
+            }
             Kind::Then | Kind::Pass => {
                 this.core.up_to(level.saturating_sub(1))
                     && (this.step_may_end(around) || this.may_have_else())
@@ -232,7 +240,7 @@ impl Machine<'_, '_> {
             Some(Around::Merge) => vec![choice(",\"set\":{", Act::Set)],
             Some(Around::Subject) => vec![choice(",\"cases\":{\"", Act::Cases)],
             Some(Around::Cases(count)) => {
-                let mut found = vec![choice("},\"default\":", Act::Default)];
+                let mut found = vec![choice("},\"default\":", Act::Default), choice("}}", Act::EndCases)];
                 if count + 1 < ITEMS {
                     found.push(choice(",\"", Act::NextCase));
                 }
@@ -279,8 +287,14 @@ impl Machine<'_, '_> {
             (Word::RetErr, ",\"ret\":{\"err\":", "}}}"),
             (Word::Let, ",\"value\":", "}}"),
         ];
-        let fits = all.into_iter().filter(|it| self.may_handle_by(it.0));
-        fits.map(|(word, bytes, end)| choice(bytes, Act::Way(word, end))).collect()
+        let fits: Vec<_> = all.into_iter().filter(|it| self.may_handle_by(it.0)).collect();
+        let fits = fits.into_iter();
+        let mut found: Vec<Choice> =
+            fits.map(|(word, bytes, end)| choice(bytes, Act::Way(word, end))).collect();
+        if self.may_handle_by(Word::Fail) {
+            found.push(choice(",\"then\":[", Act::OpenHandler));
+        }
+        found
     }
 
     /// Whether a handler may consist of a statement that begins with this word.
@@ -304,7 +318,7 @@ impl Machine<'_, '_> {
                 this.core.take_integer(NIL.into());
                 this.core.take_constant(Constant::Nil);
             } else {
-                if word != Word::RetErr {
+                if matches!(word, Word::Ret | Word::RetOk) {
                     this.core.leave();
                 }
                 this.core.end_statement(Gives::NEVER, NONE);
