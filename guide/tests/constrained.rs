@@ -15,6 +15,27 @@ use ilo_guide::{ConstrainedGuide, Options, Piece, Session, Vocab};
 use serde_json::json;
 use std::collections::BTreeMap;
 
+/// Names, some of which mean something elsewhere.
+const NAMES: [&str; 16] = [
+    "a",
+    "b2",
+    "user",
+    "user-id",
+    "total_sum",
+    "len",
+    "item",
+    "it",
+    "prev",
+    "result",
+    "index",
+    "map",
+    "null",
+    "input",
+    "default",
+    "let",
+];
+const TEXTS: [&str; 10] = ["", "a", "id", "12", "größe \\\"x\\\"", "${a}", "a.b", "default", "else", "_"];
+
 /// Writes something that may come next; `false` where the program ended.
 fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
     let pieces = guide.next();
@@ -34,8 +55,8 @@ fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
     let written = match piece {
         Piece::End => return false,
         Piece::Bytes(bytes) => bytes.clone(),
-        Piece::Name => format!("{}\"", random.pick(&["a", "b2", "user", "user-id", "total_sum", "len"])),
-        Piece::Text => format!("{}\"", random.pick(&["", "a", "id", "12", "größe \\\"x\\\"", "${a}", "a.b"])),
+        Piece::Name => format!("{}\"", random.pick(&NAMES)),
+        Piece::Text => format!("{}\"", random.pick(&TEXTS)),
         Piece::Number => (*random.pick(&["", "0", "1", ".5", "e2", "3"])).to_owned(),
     };
     if guide.accept_bytes(written.as_bytes()).is_err() {

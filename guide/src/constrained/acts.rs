@@ -403,11 +403,11 @@ impl Machine<'_, '_> {
     }
 
     fn open_block(&mut self, kind: Kind, names: usize) {
-        // It has a step at least.
-        self.core.take_integer(1);
+        // It may have no step.
+        self.core.take_integer(0);
         self.core.state.phase = Phase::Line;
         self.push(Around::Block { kind, names });
-        self.goes_on(Next::Step);
+        self.goes_on(Next::First);
     }
 
     /// What is inside a value.

@@ -4,6 +4,8 @@ use super::acts::Choice;
 use crate::automaton::state::{Core, Lengths, State};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
+use ilo_asm::dialect::{Key, word_of};
+use ilo_asm::notation::Notation;
 use ilo_spec::number;
 use std::sync::Arc;
 
@@ -36,7 +38,9 @@ pub(super) enum Binds {
 /// What may come at the next choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A step, behind `[` or a comma.
+    /// The first step of a block, or its end.
+    First,
+    /// A step, behind a comma.
     Step,
     /// Behind a whole step.
     Behind,
@@ -163,7 +167,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         };
         let place = Place {
             lex: BETWEEN,
-            next: Next::Step,
+            next: Next::First,
             around: Vec::new(),
             names: parameters.map(named).collect(),
             opens_step: false,
@@ -321,5 +325,5 @@ const BETWEEN: Lex = Lex::Choice { low: 0, high: usize::MAX, depth: 0 };
 
 /// Whether the key of a case would meet more than its text, or be the default.
 fn meets_more(key: &str) -> bool {
-    number::parse(key).is_ok()
+    key == word_of(Notation::Constrained, Key::Default) || number::parse(key).is_ok()
 }

@@ -47,6 +47,11 @@ fn word_of_pure(function: Pure) -> Option<Word> {
 impl Machine<'_, '_> {
     pub(super) fn offers(&mut self) -> Vec<Choice> {
         match self.place.next {
+            Next::First => {
+                let mut all = self.steps();
+                all.extend(self.end_of_block());
+                all
+            }
             Next::Step => self.steps(),
             Next::Behind => self.behind_step(),
             Next::Block(kind) => self.behind_block(kind),
@@ -126,15 +131,18 @@ impl Machine<'_, '_> {
         if self.step_words() != 0 {
             found.push(choice(",", Act::NextStep));
         }
-        let blocks = self.blocks();
-        if self.may_end(&blocks) {
-            found.push(match blocks.last() {
-                None => choice("]}", Act::EndBody),
-                Some(Kind::Handler) => choice("]}}", Act::EndSteps),
-                Some(_) => choice("]", Act::EndBlock),
-            });
-        }
+        found.extend(self.end_of_block());
         found
+    }
+
+    /// The end of the innermost block, where it may end here.
+    fn end_of_block(&mut self) -> Option<Choice> {
+        let blocks = self.blocks();
+        self.may_end(&blocks).then(|| match blocks.last() {
+            None => choice("]}", Act::EndBody),
+            Some(Kind::Handler) => choice("]}}", Act::EndSteps),
+            Some(_) => choice("]", Act::EndBlock),
+        })
     }
 
     /// Whether the innermost block may end here, so that what is around it can go on.

@@ -6,6 +6,7 @@ use ilo_asm::catalog::{Catalog, Tool};
 use ilo_guide::{Guide, Node};
 use serde_json::{Value, json};
 
+pub mod canonical;
 pub mod recognise;
 pub mod samples;
 
