@@ -8,6 +8,7 @@ use crate::automaton::texts::Inside;
 use crate::automaton::want::Want;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
+use std::sync::Arc;
 
 /// Bytes that may come next as a whole.
 #[derive(Clone, Debug)]
@@ -397,7 +398,7 @@ impl Machine<'_, '_> {
     }
 
     fn end_name_at(&mut self, at: usize) {
-        if let Some(named) = self.place.names.get_mut(at) {
+        if let Some(named) = Arc::make_mut(&mut self.place.names).get_mut(at) {
             named.live = false;
         }
     }

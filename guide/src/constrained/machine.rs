@@ -132,7 +132,7 @@ pub(super) struct Place {
     pub(super) lex: Lex,
     pub(super) next: Next,
     pub(super) around: Vec<Around>,
-    pub(super) names: Vec<Named>,
+    pub(super) names: Arc<Vec<Named>>,
     /// The value that comes next is a step of the innermost block.
     pub(super) opens_step: bool,
     /// The slot and the fields of the path that is being written.
@@ -169,7 +169,7 @@ impl<'s, 'c> Machine<'s, 'c> {
             lex: BETWEEN,
             next: Next::First,
             around: Vec::new(),
-            names: parameters.map(named).collect(),
+            names: Arc::new(parameters.map(named).collect()),
             opens_step: false,
             path: (0, Vec::new()),
             choices: None,

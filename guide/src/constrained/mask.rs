@@ -1,8 +1,18 @@
-//! Masks of a body in `constrained`: the tokens in the order of their bytes, from one that fits to the next.
+//! Masks of a body in `constrained`: the tokens in the order of their bytes, from one that fits to the next;
+//! in texts and names by the tables of the vocabulary.
 
 use super::machine::{Lex, Machine, Point};
+use super::names::FREE;
+use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, place};
 use crate::vocab::Vocab;
+use ilo_spec::node::Word;
+
+fn clear(bits: &mut [u32], token: u32) {
+    if let Some(word) = bits.get_mut(token as usize / 32) {
+        *word &= !(1 << (token % 32));
+    }
+}
 
 pub(super) fn set(bits: &mut [u32], token: u32) {
     if let Some(word) = bits.get_mut(token as usize / 32) {
@@ -16,21 +26,66 @@ const ROOM: usize = 8 << 10;
 impl Machine<'_, '_> {
     /// Sets the tokens that may come next.
     pub(super) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        if let Lex::Text { start, inside, .. } = self.place.lex
-            && self.text.len() - start + vocab.longest < ROOM
-        {
-            return self.fill_text(vocab, inside, bits);
+        match self.place.lex {
+            Lex::Text { start, inside, key } if self.text.len() - start + vocab.longest < ROOM => {
+                self.fill_text(vocab, inside, key, bits);
+            }
+            Lex::Name { start, .. } => self.fill_name(vocab, start, bits),
+            _ => self.walk(vocab, &vocab.sorted, bits),
         }
-        self.walk(vocab, &vocab.sorted, bits);
     }
 
     /// The tokens that stay in a text, as they are known, and those that end it.
-    fn fill_text(&mut self, vocab: &Vocab, inside: Inside, bits: &mut [u32]) {
+    fn fill_text(&mut self, vocab: &Vocab, inside: Inside, key: bool, bits: &mut [u32]) {
         let ready = vocab.texts.stays(place(inside));
         bits.iter_mut().zip(ready).for_each(|(to, from)| *to |= from);
-        let ends = |token: &&u32| vocab.token(**token).contains(&b'"');
-        let closers: Vec<u32> = vocab.sorted.iter().filter(ends).copied().collect();
-        self.walk(vocab, &closers, bits);
+        let json = vocab.json();
+        let closers = json.closers(inside);
+        // What follows a literal does not depend on what it says, but for a name in AT.
+        let parent = self.core.frame().and_then(|frame| self.core.frames.get(frame.parent as usize));
+        if key || parent.is_some_and(|parent| parent.word == Word::At) {
+            let tokens: Vec<u32> = closers.iter().map(|it| it.token).collect();
+            return self.walk(vocab, &tokens, bits);
+        }
+        let fits = self.attempt(|this| {
+            this.core.take_constant(Constant::Text(""));
+            this.after();
+            let point = this.point();
+            let tails = json.tails().iter().map(|tail| {
+                let fits = tail.iter().all(|&byte| this.byte(byte));
+                if !tail.is_empty() {
+                    this.back(&point);
+                }
+                fits
+            });
+            tails.collect::<Vec<bool>>()
+        });
+        let fit = closers.iter().filter(|it| fits.get(it.tail as usize).copied().unwrap_or_default());
+        fit.for_each(|it| set(bits, it.token));
+    }
+
+    /// The tokens that stay in a name, as they are known, and those that end it.
+    fn fill_name(&mut self, vocab: &Vocab, start: usize, bits: &mut [u32]) {
+        let json = vocab.json();
+        bits.iter_mut().zip(&json.names).for_each(|(to, from)| *to |= from);
+        let written = self.text.len() - start;
+        let refused: &[u32] = match self.text.last().filter(|_| written > 0) {
+            None => &json.unfirst,
+            Some(b'-') => &json.hyphens,
+            Some(_) => &[],
+        };
+        refused.iter().for_each(|&token| clear(bits, token));
+        // Those with which the name is long need a look: it must still become one that is free.
+        for &token in &json.long {
+            let bytes = vocab.token(token);
+            if written + bytes.len() < FREE {
+                break;
+            }
+            if !self.attempt(|this| bytes.iter().all(|&byte| this.byte(byte))) {
+                clear(bits, token);
+            }
+        }
+        self.walk(vocab, &json.ends, bits);
     }
 
     /// Sets those of the tokens, in the order of their bytes, that fit.

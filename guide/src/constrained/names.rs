@@ -4,10 +4,11 @@ use super::machine::{Around, Binds, Machine, Named, Next};
 use crate::automaton::state::SLOTS;
 use ilo_asm::dialect::reference::{FAILURES, INPUT};
 use ilo_asm::text::is_name;
+use std::sync::Arc;
 
 /// The most bytes of a name, and the last that may be free: four letters more make a name that nothing has.
 const NAME: usize = 32;
-const FREE: usize = NAME - 4;
+pub(super) const FREE: usize = NAME - 4;
 /// The slots that `let` and loops may bind; the others are for failures.
 const BOUND: u8 = 56;
 /// Names that would be read as something else, or that a reader would take for it.
@@ -84,7 +85,7 @@ impl Machine<'_, '_> {
         let Some(slot) = self.slot_of(&name, of) else { return false };
         let names = self.place.names.len();
         if !self.place.names.iter().any(|named| *named.name == *name) {
-            self.place.names.push(Named { name: name.into(), slot, live: true });
+            Arc::make_mut(&mut self.place.names).push(Named { name: name.into(), slot, live: true });
         }
         match of {
             Binds::Let => {
@@ -113,7 +114,7 @@ impl Machine<'_, '_> {
 
     /// Names from a place on end: they are read and bound no more.
     pub(super) fn end_names(&mut self, from: usize) {
-        self.place.names.iter_mut().skip(from).for_each(|named| named.live = false);
+        Arc::make_mut(&mut self.place.names).iter_mut().skip(from).for_each(|named| named.live = false);
     }
 
     /// The names whose slots the next node may take.

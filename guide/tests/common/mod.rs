@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 pub mod canonical;
 pub mod recognise;
 pub mod samples;
+pub mod walk;
 
 /// Random numbers that a seed decides.
 pub struct Random(u64);
