@@ -233,7 +233,7 @@ fn constrained(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab) {
             }
         }
         let end = guide.close().unwrap();
-        let text = String::from_utf8([guide.text(), &end].concat()).unwrap();
+        let text = String::from_utf8([guide.text(), end.as_slice()].concat()).unwrap();
         if text.len() < 250 {
             continue;
         }

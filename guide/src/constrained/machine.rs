@@ -1,6 +1,6 @@
 //! Bytes of a body in `constrained`: which may come next, and the choices that they make.
 
-use super::acts::Choice;
+use super::acts::{Act, Choice};
 use crate::automaton::state::{Core, Lengths, State};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
@@ -232,19 +232,47 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    fn choose(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> bool {
+    /// Where a byte leads in the choices from `low` to `high`, of which so many bytes were taken.
+    fn narrow(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> Leads {
         let choices = self.choices();
-        let Some(left) = choices.get(low..high.min(choices.len())) else { return false };
+        let Some(left) = choices.get(low..high.min(choices.len())) else { return Leads::Nowhere };
         let at = |choice: &Choice| choice.bytes.as_bytes().get(depth).copied();
         let from = left.partition_point(|choice| at(choice) < Some(byte));
         let to = left.partition_point(|choice| at(choice) <= Some(byte));
         match left.get(from..to) {
-            None | Some([]) => false,
-            Some([only, ..]) if only.bytes.len() == depth + 1 => self.take(only.act),
-            Some(_) => {
-                self.place.lex = Lex::Choice { low: low + from, high: low + to, depth: depth + 1 };
+            None | Some([]) => Leads::Nowhere,
+            Some([only, ..]) if only.bytes.len() == depth + 1 => Leads::Act(only.act),
+            Some(_) => Leads::On(Lex::Choice { low: low + from, high: low + to, depth: depth + 1 }),
+        }
+    }
+
+    fn choose(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> bool {
+        match self.narrow(low, high, depth, byte) {
+            Leads::Nowhere => false,
+            Leads::Act(act) => self.take(act),
+            Leads::On(lex) => {
+                self.place.lex = lex;
                 true
             }
+        }
+    }
+
+    /// Whether a byte may be refused at once (`None`), or changes nothing but the place within a choice or a
+    /// number, which it gives.
+    pub(super) fn look(&mut self, byte: u8) -> Option<Option<Lex>> {
+        match self.place.lex {
+            Lex::Choice { low, high, depth } => match self.narrow(low, high, depth, byte) {
+                Leads::Nowhere => None,
+                Leads::Act(_) => Some(None),
+                Leads::On(lex) => Some(Some(lex)),
+            },
+            Lex::Number { start } if !matches!(byte, b',' | b']' | b'}') => {
+                self.text.push(byte);
+                let fits = self.core.number_goes_on(self.text.get(start..).unwrap_or_default());
+                self.text.pop();
+                fits.then_some(Some(self.place.lex))
+            }
+            _ => Some(None),
         }
     }
 
@@ -318,6 +346,13 @@ impl<'s, 'c> Machine<'s, 'c> {
         });
         kinds.collect()
     }
+}
+
+/// Where a byte of a choice leads.
+enum Leads {
+    Nowhere,
+    On(Lex),
+    Act(Act),
 }
 
 /// No byte of a choice was taken.

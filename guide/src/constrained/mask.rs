@@ -23,6 +23,13 @@ pub(super) fn set(bits: &mut [u32], token: u32) {
 /// A text with more bytes than this is looked at token by token, since it may have no room.
 const ROOM: usize = 8 << 10;
 
+/// Where a walk goes back to.
+enum Back {
+    /// Nothing but the place in a choice or a number has changed.
+    Lex(Lex),
+    All(Box<Point>),
+}
+
 impl Machine<'_, '_> {
     /// Sets the tokens that may come next.
     pub(super) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
@@ -90,25 +97,35 @@ impl Machine<'_, '_> {
 
     /// Sets those of the tokens, in the order of their bytes, that fit.
     fn walk(&mut self, vocab: &Vocab, tokens: &[u32], bits: &mut [u32]) {
-        let mut path: Vec<(u8, Point)> = Vec::new();
+        let mut path: Vec<(u8, Back)> = Vec::new();
+        let length = self.text.len();
         let mut at = 0;
         while let Some(&token) = tokens.get(at) {
             let bytes = vocab.token(token);
             let common = path.iter().zip(bytes).take_while(|(known, byte)| known.0 == **byte).count();
-            if let Some((_, point)) = path.get(common) {
-                let point = point.clone();
-                self.back(&point);
-                path.truncate(common);
-            }
+            self.undo(&mut path, common, length);
             let mut refused = None;
             for (place, &byte) in bytes.iter().enumerate().skip(common) {
-                let point = self.point();
-                if !self.byte(byte) {
-                    self.back(&point);
-                    refused = Some(place);
-                    break;
-                }
-                path.push((byte, point));
+                let back = match self.look(byte) {
+                    None => {
+                        refused = Some(place);
+                        break;
+                    }
+                    Some(Some(next)) => {
+                        self.text.push(byte);
+                        Back::Lex(core::mem::replace(&mut self.place.lex, next))
+                    }
+                    Some(None) => {
+                        let point = self.point();
+                        if !self.byte(byte) {
+                            self.back(&point);
+                            refused = Some(place);
+                            break;
+                        }
+                        Back::All(Box::new(point))
+                    }
+                };
+                path.push((byte, back));
             }
             let Some(place) = refused else {
                 set(bits, token);
@@ -117,12 +134,23 @@ impl Machine<'_, '_> {
             };
             // All that begin as this one does are refused as well.
             let prefix = bytes.get(..=place).unwrap_or_default();
-            let begins = |token: &u32| vocab.token(*token).starts_with(prefix);
-            at += tokens.get(at..).unwrap_or_default().partition_point(begins);
+            let rest = tokens.get(at..).unwrap_or_default();
+            at += rest.partition_point(|&token| vocab.token(token).starts_with(prefix));
         }
-        if let Some((_, first)) = path.first() {
-            let first = first.clone();
-            self.back(&first);
+        self.undo(&mut path, 0, length);
+    }
+
+    /// Goes back to before the byte at a place of the path, which began with a text of this length.
+    fn undo(&mut self, path: &mut Vec<(u8, Back)>, place: usize, length: usize) {
+        let Some(undone) = path.get(place..) else { return };
+        // The first change that is more than a place goes back over all that follow it.
+        if let Some(Back::All(point)) = undone.iter().map(|it| &it.1).find(|it| matches!(it, Back::All(_))) {
+            self.back(point);
         }
+        if let Some((_, Back::Lex(lex))) = undone.first() {
+            self.place.lex = *lex;
+        }
+        self.text.truncate(length + place);
+        path.truncate(place);
     }
 }

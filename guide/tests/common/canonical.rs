@@ -204,14 +204,19 @@ impl Writer {
     }
 
     fn fields(&mut self, fields: &[Field<'_>]) -> Written {
-        let written =
-            fields.iter().map(|it| Ok(format!("{}:{}", quoted(it.name.text), self.value(&it.value)?)));
-        Ok(format!("{{{}}}", written.collect::<Result<Vec<_>, _>>()?.join(",")))
+        let mut written = Vec::new();
+        for field in fields {
+            written.push(format!("{}:{}", quoted(field.name.text), self.value(&field.value)?));
+        }
+        Ok(format!("{{{}}}", written.join(",")))
     }
 
     fn all(&mut self, values: &[Expr<'_>]) -> Written {
-        let written = values.iter().map(|value| self.value(value));
-        Ok(format!("[{}]", written.collect::<Result<Vec<_>, _>>()?.join(",")))
+        let mut written = Vec::new();
+        for value in values {
+            written.push(self.value(value)?);
+        }
+        Ok(format!("[{}]", written.join(",")))
     }
 
     fn operation(&mut self, makes: Makes, operands: &[Expr<'_>]) -> Written {
