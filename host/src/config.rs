@@ -85,7 +85,13 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
     };
     if !reading.wrong.is_empty() {
         let schemas = tools.schema_problems();
-        return Err(reading.wrong.into_iter().map(problem).chain(schemas).take(MOST).collect());
+        let mut found = reading.wrong.into_iter().map(problem).chain(schemas);
+        let mut problems: Vec<Problem> = found.by_ref().take(MOST).collect();
+        if found.next().is_some() {
+            problems
+                .push(bad(name.to_owned(), format!("there are more problems; the first {MOST} are shown")));
+        }
+        return Err(problems);
     }
     for (path, message) in reading.lacks {
         if let [Step::Key(section), Step::Key(owner), ..] = path.clone().as_slice() {
@@ -129,7 +135,7 @@ impl Reading {
 
     /// Whether no more problems are gathered.
     fn is_full(&self) -> bool {
-        self.wrong.len() >= MOST
+        self.wrong.len() > MOST
     }
 
     fn inside<T>(&mut self, step: Step, work: impl FnOnce(&mut Reading) -> T) -> T {

@@ -164,6 +164,18 @@ fn rates_and_built_in_tools_are_checked() {
 }
 
 #[test]
+fn of_many_problems_the_first_are_shown_and_that_is_said() {
+    let file = |count: usize| {
+        let tools: Vec<String> = (0..count).map(|it| format!(r#""t{it}": {{"command": 1}}"#)).collect();
+        problems("tools.json", &format!(r#"{{"tools": {{{}}}}}"#, tools.join(",")))
+    };
+    let (all, some) = (file(100), file(101));
+    assert_eq!((all.len(), some.len()), (100, 101));
+    assert!(all.iter().all(|it| it.contains("expected a list of texts")), "{all:?}");
+    assert!(some.last().unwrap().ends_with("tools.json: there are more problems; the first 100 are shown"));
+}
+
+#[test]
 fn a_file_that_cannot_be_read_says_where() {
     let cases = [
         ("a.json", "{\"tools\": {}", "a.json:1:13: "),

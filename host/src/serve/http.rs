@@ -208,7 +208,8 @@ impl Visitor {
                 request.extensions_mut().insert(arguments);
             }
         }
-        let mut answer = self.mcp.handle(request).await.map(Body::new);
+        // Boxed: the library's future is large, and hyper moves the one around it several times.
+        let mut answer = Box::pin(self.mcp.handle(request)).await.map(Body::new);
         if ends && answer.status().is_success() {
             self.sessions.ended(&headers);
             *answer.status_mut() = StatusCode::NO_CONTENT;
