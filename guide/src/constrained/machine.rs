@@ -257,22 +257,21 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// Whether a byte may be refused at once (`None`), or changes nothing but the place within a choice or a
-    /// number, which it gives.
-    pub(super) fn look(&mut self, byte: u8) -> Option<Option<Lex>> {
+    /// What a byte does, as far as that is seen at once.
+    pub(super) fn look(&mut self, byte: u8) -> Look {
         match self.place.lex {
             Lex::Choice { low, high, depth } => match self.narrow(low, high, depth, byte) {
-                Leads::Nowhere => None,
-                Leads::Act(_) => Some(None),
-                Leads::On(lex) => Some(Some(lex)),
+                Leads::Nowhere => Look::Refused,
+                Leads::Act(_) => Look::Unknown,
+                Leads::On(lex) => Look::On(lex),
             },
             Lex::Number { start } if !matches!(byte, b',' | b']' | b'}') => {
                 self.text.push(byte);
                 let fits = self.core.number_goes_on(self.text.get(start..).unwrap_or_default());
                 self.text.pop();
-                fits.then_some(Some(self.place.lex))
+                if fits { Look::On(self.place.lex) } else { Look::Refused }
             }
-            _ => Some(None),
+            _ => Look::Unknown,
         }
     }
 
@@ -346,6 +345,14 @@ impl<'s, 'c> Machine<'s, 'c> {
         });
         kinds.collect()
     }
+}
+
+/// What a byte does.
+pub(super) enum Look {
+    Refused,
+    /// It changes nothing but the place in a choice or a number.
+    On(Lex),
+    Unknown,
 }
 
 /// Where a byte of a choice leads.

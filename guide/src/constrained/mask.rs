@@ -1,7 +1,7 @@
 //! Masks of a body in `constrained`: the tokens in the order of their bytes, from one that fits to the next;
 //! in texts and names by the tables of the vocabulary.
 
-use super::machine::{Lex, Machine, Point};
+use super::machine::{Lex, Look, Machine, Point};
 use super::names::FREE;
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, place};
@@ -107,15 +107,15 @@ impl Machine<'_, '_> {
             let mut refused = None;
             for (place, &byte) in bytes.iter().enumerate().skip(common) {
                 let back = match self.look(byte) {
-                    None => {
+                    Look::Refused => {
                         refused = Some(place);
                         break;
                     }
-                    Some(Some(next)) => {
+                    Look::On(next) => {
                         self.text.push(byte);
                         Back::Lex(core::mem::replace(&mut self.place.lex, next))
                     }
-                    Some(None) => {
+                    Look::Unknown => {
                         let point = self.point();
                         if !self.byte(byte) {
                             self.back(&point);
