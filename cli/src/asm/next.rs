@@ -17,7 +17,7 @@ const LISTED: usize = 12;
     after_help = "Example: printf 'RET MUL REF ' | ilo-asm next - --signature 'double(n: number) -> number'"
 )]
 pub(super) struct Args {
-    /// The beginning of a program in ID text or, as a guide writes it, in constrained; `-` reads standard input
+    /// The beginning of a program in ID text or, as a guide has it, in constrained; `-` reads standard input
     file: PathBuf,
     #[command(flatten)]
     tools: input::Tools,
