@@ -224,3 +224,26 @@ fn forced_bytes_are_those_without_a_choice() {
     assert!(guide.may_end() && guide.next_bytes().is_empty() && guide.forced().is_empty());
     assert_eq!(guide.next(), [Piece::End]);
 }
+
+#[test]
+fn the_beginning_of_a_file_gives_its_session() {
+    let catalog = tools();
+    let above = r#"{"fn":"twice","in":{"n":"num"},"out":"num","body":[{"ret":{"*":["n",2]}}]}"#;
+    let header = r#"{"fn":"f","in":{"n":"num"},"out":"num","body":["#;
+    let body =
+        r#"{"let":"r","expr":{"obj":{"name":{"obj":{"id":"n"}}}}},{"let":"d","call":"twice","args":{"n":"#;
+    let text = format!("{above}\n{header}{body}");
+    let (session, start) = Session::of_constrained(&catalog, &text).unwrap();
+    assert_eq!(&text[start..], body);
+    let mut guide = ConstrainedGuide::new(&session).unwrap();
+    guide.accept_bytes(body.as_bytes()).unwrap();
+    let close = guide.close().unwrap();
+    guide.accept_bytes(&close).unwrap();
+    guide.check(&catalog).unwrap();
+    // The key of a record is no body.
+    let inside = format!("{header}{{\"raise\":{{\"obj\":{{\"body\":[");
+    assert_eq!(Session::of_constrained(&catalog, &inside).unwrap().1, header.len());
+    for wrong in ["", "{\"fn\":\"f\"", "{\"fn\":\"f\",\"out\":\"\",\"body\":["] {
+        assert!(Session::of_constrained(&catalog, wrong).is_err(), "{wrong}");
+    }
+}

@@ -34,9 +34,12 @@ impl Machine<'_, '_> {
                 let owed = |slot: u8| self.core.now().calls(slot) & self.core.state.checked != 0;
                 let rank = |choice: &&Choice| rank(choice.act, owes, &owed);
                 let missing = self.core.frame().map(|frame| self.core.missing(&frame)).unwrap_or_default();
-                let best = left.iter().min_by_key(|choice| match choice.act {
-                    Act::Key(number) if missing.contains(&number) => 1,
-                    _ => rank(choice),
+                let best = left.iter().min_by_key(|choice| {
+                    let rank = match choice.act {
+                        Act::Key(number) if missing.contains(&number) => 1,
+                        _ => rank(choice),
+                    };
+                    (rank, choice.bytes.starts_with('-'))
                 })?;
                 Some(best.bytes.as_bytes().get(depth..)?.to_vec())
             }

@@ -64,6 +64,10 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         Ok(ConstrainedGuide { machine: Machine::new(Core::new(session)) })
     }
 
+    pub(crate) fn session(&self) -> &'s Session<'c> {
+        self.machine.core.session
+    }
+
     /// The body so far.
     pub fn text(&self) -> &[u8] {
         &self.machine.text
@@ -181,7 +185,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         if !self.may_end() {
             return Err(Refused { at: self.machine.text.len() });
         }
-        let prefix = self.machine.core.session.constrained_prefix();
+        let prefix = self.session().constrained_prefix();
         Ok(prefix + &String::from_utf8_lossy(&self.machine.text) + "\n")
     }
 
