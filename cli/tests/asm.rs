@@ -238,6 +238,14 @@ fn next_lists_what_may_follow_or_where_a_beginning_is_wrong() {
     // A header in the file gives the signature.
     let (code, out, error) = run(at, &["next", "good.ilo"], "");
     assert!(code == 0 && out.contains("the end of the program"), "{out}{error}");
+    // So does that of a function in constrained.
+    let header = r#"{"fn":"f","in":{"n":"num"},"out":"num","body":["#;
+    let (code, out, error) = run(at, &["next", "-"], &format!("{header}{{\"ret\":{{\"*\":[\"n\""));
+    assert_eq!((code, out.as_str()), (0, ",\nforced: \",\"\nan end: \",0]}}]}\"\n"), "{error}");
+    let (code, _, error) = run(at, &["next", "-"], &format!("{header}{{\"ret\":\"m\"}}]}}"));
+    assert!(code == 2 && error.ends_with("1:56: expected `n\"`; found `m\"}]}`\n"), "{error}");
+    let (code, _, error) = run(at, &["next", "-"], "{\"fn\":");
+    assert!(code == 2 && error.contains("behind which a body begins"), "{error}");
     let (code, _, error) = run(at, &["next", "-"], "RET ");
     assert!(code == 2 && error.contains("a signature must be given"), "{error}");
 }

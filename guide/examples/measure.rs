@@ -13,10 +13,10 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{Random, step};
+use common::{Random, step, walk};
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_guide::export::{Syntax, grammar};
-use ilo_guide::{Guide, Options, Session, Vocab};
+use ilo_guide::{ConstrainedGuide, Guide, Options, Session, Vocab};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -217,6 +217,50 @@ fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Opti
     }
 }
 
+fn constrained(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab) {
+    let catalog = catalog(&tools(count));
+    let session = Session::new(&catalog, SIGNATURE, &Options::default()).unwrap();
+    let (mut masks, mut accept) = (Vec::new(), Vec::new());
+    let mut bits = vec![0; vocab.mask_len()];
+    let (mut programs, mut seed) = (0, 0);
+    while programs < PROGRAMS {
+        seed += 1;
+        let mut random = Random::new(seed);
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        for _ in 0..80 {
+            if !walk::step(&mut guide, &mut random) {
+                break;
+            }
+        }
+        let end = guide.close().unwrap();
+        let text = String::from_utf8([guide.text(), end.as_slice()].concat()).unwrap();
+        if text.len() < 250 {
+            continue;
+        }
+        programs += 1;
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        for token in bpe.encode_ordinary(&text) {
+            masks.push(least(|| {
+                let mut guide = guide.clone();
+                let start = Instant::now();
+                guide.fill_mask(vocab, &mut bits);
+                micros(start)
+            }));
+            let before = guide.clone();
+            guide.accept(vocab, token).unwrap();
+            accept.push(least(|| {
+                let mut guide = before.clone();
+                let start = Instant::now();
+                guide.accept(vocab, token).unwrap();
+                micros(start)
+            }));
+        }
+    }
+    println!("\n{count} tools, constrained: {programs} programs, {} tokens", masks.len());
+    shown("mask", &mut masks);
+    shown("accept a token", &mut accept);
+}
+
 fn main() {
     let folder = std::env::args().nth(1);
     let (bpe, tokens) = o200k();
@@ -232,5 +276,6 @@ fn main() {
     );
     for count in [50, 1000] {
         measure(count, &bpe, &vocab, folder.as_deref());
+        constrained(count, &bpe, &vocab);
     }
 }

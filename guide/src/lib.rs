@@ -1,13 +1,15 @@
 //! Guided generation of ilo programs: what may come next, so that no invalid program can be written.
 //!
 //! A [`Session`] is a signature, a catalogue of tools and the registries that give names numbers. A [`Guide`]
-//! follows the body of a program in ID text byte by byte. What it lets end passes `ilo_asm::check` without an
-//! error, and from every state a text is known that ends the program ([`Guide::close`]).
+//! follows the body of a program in ID text byte by byte, a [`ConstrainedGuide`] one in `constrained`. What
+//! they let end passes `ilo_asm::check` without an error, and from every state a text is known that ends the
+//! program ([`Guide::close`]).
 //!
 //! What operands must be comes from `ilo_asm::rules` and the shapes of the catalogue, as in the checker. The
 //! flow of slots is written again, looking back where the checker looks ahead; tests hold the two together.
 
 mod automaton;
+mod constrained;
 pub mod export;
 mod guide;
 mod header;
@@ -15,6 +17,7 @@ mod show;
 mod vocab;
 
 pub use automaton::session::{Counts, Options, Session, SessionError};
+pub use constrained::{ConstrainedGuide, ConstrainedMark, Piece};
 pub use guide::budget::Short;
 pub use guide::{Guide, Mark, Node, Refused};
 pub use header::{Header, HeaderMark};

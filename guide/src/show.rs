@@ -1,5 +1,6 @@
 //! What may come next, in words for people and as JSON for programs.
 
+use crate::constrained::{ConstrainedGuide, Piece};
 use crate::guide::{Guide, Node};
 use serde_json::{Value, json};
 use std::fmt;
@@ -57,6 +58,42 @@ impl Guide<'_, '_> {
             "forced": text(self.forced()),
             "close": self.close().map(text),
             "prefix": self.machine.core.session.prefix(),
+        })
+        .to_string()
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Piece::Bytes(bytes) => f.write_str(bytes),
+            Piece::Name => f.write_str("a name"),
+            Piece::Text => f.write_str("a text"),
+            Piece::Number => f.write_str("more of a number"),
+            Piece::End => f.write_str("the end of the program"),
+        }
+    }
+}
+
+impl ConstrainedGuide<'_, '_> {
+    /// What may come next, as JSON with the keys of [`Guide::next_json`]. In `next` are texts, and records
+    /// such as `{"name": true}` for what is free.
+    pub fn next_json(&mut self) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Bytes(bytes) => json!(bytes),
+            Piece::Name => json!({"name": true}),
+            Piece::Text => json!({"text": true}),
+            Piece::Number => json!({"number": true}),
+            Piece::End => json!({"end": true}),
+        };
+        let pieces: Vec<Value> = self.next().iter().map(piece).collect();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        json!({
+            "next": pieces,
+            "may_end": self.may_end(),
+            "forced": text(self.forced()),
+            "close": self.close().map(text),
+            "prefix": self.session().constrained_prefix(),
         })
         .to_string()
     }

@@ -141,3 +141,17 @@ fn a_call_that_needs_a_rollback_is_offered_only_where_one_can_follow() {
         guide.check(&catalog).unwrap();
     }
 }
+
+#[test]
+fn a_bound_loop_can_end_where_a_result_is_owed() {
+    let catalog = Catalog::default();
+    let session = Session::new(&catalog, "f() -> number", &Options::default()).unwrap();
+    let mut guide = Guide::new(&session);
+    let before = "LET 0 PARSE LIT 0 \"1\"\nIF LIT 3 true 1\n  MATCH 0 1\n    OK 0 0\n  FAIL LIT 2 nil\nELSE 1\n  LET 1 ";
+    guide.accept_bytes(before.as_bytes()).unwrap();
+    // A value in the passes would give the result up.
+    let _ = guide.accept_bytes(b"FOR 2 LIST 0 1");
+    let end = guide.close().expect("an end is known");
+    guide.accept_bytes(&end).unwrap();
+    guide.check(&catalog).unwrap();
+}

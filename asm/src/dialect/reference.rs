@@ -16,7 +16,7 @@ use std::fmt::{self, Write as _};
 /// The name of the record of inputs.
 pub const INPUT: &str = "input";
 /// The names of the failure in a handler.
-pub(crate) const FAILURES: [&str; 2] = ["err", "error"];
+pub const FAILURES: [&str; 2] = ["err", "error"];
 
 /// A reference.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use super::{Done, REFUSED, input, output};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::text::nearest;
-use ilo_guide::{Guide, Node, Session};
+use ilo_guide::{ConstrainedGuide, Guide, Node, Session};
 use ilo_spec::limits;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ const LISTED: usize = 12;
     after_help = "Example: printf 'RET MUL REF ' | ilo-asm next - --signature 'double(n: number) -> number'"
 )]
 pub(super) struct Args {
-    /// The beginning of a program in ID text; `-` reads standard input
+    /// The beginning of a program in ID text or, as a guide has it, in constrained; `-` reads standard input
     file: PathBuf,
     #[command(flatten)]
     tools: input::Tools,
@@ -37,6 +37,9 @@ pub(super) fn run(args: &Args) -> Done {
         return Err(format!("{}: expected ID text, found bytecode", input.name));
     }
     let Some(text) = input.source() else { return Ok(ExitCode::from(REFUSED)) };
+    if text.trim_start().starts_with('{') {
+        return constrained(args, &catalog, &input.name, text);
+    }
     let (session, start) = session(&catalog, args.signature.as_deref(), text)
         .map_err(|message| format!("{}: {message}", input.name))?;
     let body = text.get(start..).unwrap_or_default();
@@ -50,6 +53,43 @@ pub(super) fn run(args: &Args) -> Done {
         return Ok(ExitCode::from(REFUSED));
     }
     let shown = if args.json { guide.next_json() + "\n" } else { listing(&mut guide) };
+    output::show(shown.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The same for a body in `constrained`, whose header gives the signature.
+fn constrained(args: &Args, catalog: &Catalog, name: &str, text: &str) -> Done {
+    if args.signature.is_some() {
+        return Err(format!("{name}: the header in the text gives the signature; leave --signature out"));
+    }
+    let (session, start) =
+        Session::of_constrained(catalog, text).map_err(|error| format!("{name}: {error}"))?;
+    let mut guide = ConstrainedGuide::new(&session).map_err(|error| format!("{name}: {error}"))?;
+    let body = text.get(start..).unwrap_or_default().trim_end_matches('\n').as_bytes();
+    if let Err(refused) = guide.accept_bytes(body) {
+        let good = body.get(..refused.at).unwrap_or_default();
+        // The bytes before can come: that is what was found.
+        let _ = guide.accept_bytes(good);
+        let before = text.get(..text.floor_char_boundary(start + refused.at)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let rest: String = text.get(before.len()..).unwrap_or_default().chars().take(40).collect();
+        let expected = guide.next();
+        let all: Vec<String> = expected.iter().take(LISTED).map(|it| format!("`{it}`")).collect();
+        let more = match expected.len().saturating_sub(LISTED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let expected = all.join(", ");
+        output::complain(&format!("{name}:{line}:{column}: expected {expected}{more}; found `{rest}`"));
+        return Ok(ExitCode::from(REFUSED));
+    }
+    let shown = if args.json {
+        guide.next_json() + "\n"
+    } else {
+        let nodes = guide.next().iter().map(ToString::to_string).collect();
+        lines(nodes, &guide.forced(), &guide.close().unwrap_or_default())
+    };
     output::show(shown.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -103,19 +143,22 @@ fn wrong(name: &str, text: &str, at: usize, nodes: &[Node]) -> String {
 }
 
 fn listing(guide: &mut Guide<'_, '_>) -> String {
+    let nodes = guide.next().iter().map(ToString::to_string).collect();
+    lines(nodes, &guide.forced(), &guide.close().unwrap_or_default())
+}
+
+fn lines(nodes: Vec<String>, forced: &[u8], close: &[u8]) -> String {
     let mut out = String::new();
-    for node in guide.next() {
-        out += &node.to_string();
+    for node in nodes {
+        out += &node;
         out.push('\n');
     }
-    let forced = guide.forced();
     if !forced.is_empty() {
         // Writing to a string does not fail.
-        let _ = writeln!(out, "forced: {:?}", String::from_utf8_lossy(&forced));
+        let _ = writeln!(out, "forced: {:?}", String::from_utf8_lossy(forced));
     }
-    let close = guide.close().unwrap_or_default();
     if !close.is_empty() {
-        let _ = writeln!(out, "an end: {:?}", String::from_utf8_lossy(&close));
+        let _ = writeln!(out, "an end: {:?}", String::from_utf8_lossy(close));
     }
     out
 }

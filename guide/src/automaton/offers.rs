@@ -54,7 +54,12 @@ impl<'c> Core<'_, 'c> {
                     let fails = TABLE.iter().filter(|row| row.pure.is_some_and(|it| it.row().fails));
                     fails.for_each(|row| words &= !one(row.word));
                 }
-                words | self.controls()
+                let mut controls = self.controls();
+                // A pass of a bound FOR must have a value, which would give up what must be matched.
+                if self.owes() {
+                    controls &= !one(Word::For);
+                }
+                words | controls
             }
             Phase::Path => {
                 let of = Want::FieldOf(self.frame().map_or(ANY, |frame| frame.want));

@@ -234,6 +234,29 @@ impl<'c> Session<'c> {
         Ok((Session::new(catalog, signature, &options)?, found.body))
     }
 
+    /// Reads the beginning of a file in `constrained`: the session of its last function, and where its body
+    /// begins. The functions before it are above it.
+    ///
+    /// # Errors
+    /// As those of [`Session::new`], and where no text up to `"body":[` can be read.
+    pub fn of_constrained(catalog: &'c Catalog, text: &str) -> Result<(Session<'c>, usize), SessionError> {
+        const BODY: &str = "\"body\":[";
+        // A record in the body may have such a key too: what is before it is no function.
+        const TRIES: usize = 64;
+        let mut read_as = wrong("the text has no `\"body\":[`, behind which a body begins");
+        for (at, _) in text.rmatch_indices(BODY).take(TRIES) {
+            let start = at + BODY.len();
+            read_as = instruction_text(&(text.get(..start).unwrap_or_default().to_owned() + "]}"));
+            let Ok(written) = &read_as else { continue };
+            // Its registries have what the functions above name; those of the session have all.
+            let parts = registries::split(written);
+            let options = Options { above: parts.above.to_owned(), ..Options::default() };
+            let Some(signature) = parts.header else { return wrong("the text has no function") };
+            return Ok((Session::new(catalog, signature, &options)?, start));
+        }
+        Err(read_as.err().unwrap_or_else(|| SessionError("the text has no function".to_owned())))
+    }
+
     fn number(
         &mut self,
         catalog: &'c Catalog,
@@ -398,12 +421,16 @@ impl<'c> Session<'c> {
 
     /// The header of the program as `constrained` writes it: its name, inputs and output.
     pub(crate) fn constrained_header(&self) -> serde_json::Value {
-        let arena = Bump::new();
-        let mut found = Diagnostics::default();
-        let options = build::Options { from: Some(Notation::Id), ..build::Options::default() };
-        let file = read(&self.header, &arena, &options, &mut found);
-        let printed = print::print(&file, Notation::Constrained, &mut found);
-        serde_json::from_str(&printed).unwrap_or_default()
+        serde_json::from_str(&constrained(&self.header)).unwrap_or_default()
+    }
+
+    /// The text before a body in `constrained`: functions above, and the program up to its first step. A host
+    /// writes it into the prompt.
+    pub fn constrained_prefix(&self) -> String {
+        let mut prefix = constrained(&(self.above.clone() + "\n" + &self.header));
+        let body = prefix.rfind('[').map_or(prefix.len(), |at| at + 1);
+        prefix.truncate(body);
+        prefix
     }
 
     /// The longest constants of its tools.
@@ -426,6 +453,27 @@ impl<'c> Session<'c> {
         let parameter = self.parameters.get(number as usize).map(|it| it.0.as_str());
         parameter.or_else(|| self.vars.iter().find(|it| it.0 == number).map(|it| it.1.as_str()))
     }
+}
+
+/// Functions in `constrained` as ID text.
+fn instruction_text(text: &str) -> Result<String, SessionError> {
+    let arena = Bump::new();
+    let mut found = Diagnostics::default();
+    let options = build::Options { from: Some(Notation::Constrained), ..build::Options::default() };
+    let file = read(text, &arena, &options, &mut found);
+    match found.as_slice().iter().find(|found| found.is_error()) {
+        Some(found) => wrong(format!("{}: {}", found.code.as_str(), found.message)),
+        None => Ok(print::id(&file)),
+    }
+}
+
+/// Functions in ID text as `constrained` writes them.
+fn constrained(text: &str) -> String {
+    let arena = Bump::new();
+    let mut found = Diagnostics::default();
+    let options = build::Options { from: Some(Notation::Id), ..build::Options::default() };
+    let file = read(text, &arena, &options, &mut found);
+    print::print(&file, Notation::Constrained, &mut found)
 }
 
 /// The names and signatures of the functions above.

@@ -411,6 +411,29 @@ impl<'c> Core<'_, 'c> {
         self.operand(frame.want, frame.left > 1 || frame.behind);
     }
 
+    /// Ends a list, a record, cases or the arguments of a call whose count was left open: it is larger than
+    /// what is given.
+    pub(crate) fn end_open(&mut self) {
+        let Some(frame) = self.frame() else { return };
+        match frame.word {
+            Word::List if frame.others == NONE => self.close_frame(empty_list()),
+            Word::List => self.close_frame(listed(self.arena.value(frame.others))),
+            Word::Merge => self.end_merge(),
+            Word::MatchMap => self.close_frame(self.arena.value(frame.others)),
+            _ => {
+                let known = self.paired(&frame);
+                self.close_frame(known);
+            }
+        }
+    }
+
+    /// Makes the next case of an open count the last.
+    pub(crate) fn last_case(&mut self) {
+        if let Some(frame) = self.frame() {
+            self.set_frame(Frame { left: 1, ..frame });
+        }
+    }
+
     /// Ends a MERGE without a count.
     pub(crate) fn end_merge(&mut self) {
         self.close_frame(ValueInfo::held(Inferred::RECORD));

@@ -1,6 +1,7 @@
 //! The tokens of a model, and tables of them that make masks fast: a trie of those that are written outside
 //! texts, one of digits, and for each place in a text those that stay in it or end it.
 
+mod json;
 mod lengths;
 mod texts;
 mod trie;
@@ -9,6 +10,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(crate) use json::JsonTokens;
 pub(crate) use lengths::{Length, Lengths};
 pub(crate) use texts::{Closer, Texts};
 pub(crate) use trie::{Digits, NO_NODE, Opening, Trie};
@@ -44,6 +46,8 @@ pub struct Vocab {
     pub(crate) texts: Texts,
     /// Found when a budget is near its end.
     lengths: OnceLock<Lengths>,
+    /// Found when a body in `constrained` asks for a mask.
+    json: OnceLock<JsonTokens>,
     /// Where in `sorted` the tokens begin that have a first byte, and where the last end.
     first: Vec<u32>,
     /// Tells vocabularies apart.
@@ -93,6 +97,7 @@ impl Vocab {
             digits: Digits::default(),
             texts: Texts::default(),
             lengths: OnceLock::new(),
+            json: OnceLock::new(),
             first: Vec::new(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             crossings: 0,
@@ -159,6 +164,11 @@ impl Vocab {
         self.lengths.get_or_init(|| Lengths::new(self))
     }
 
+    /// Tokens within the texts and names of JSON.
+    pub(crate) fn json(&self) -> &JsonTokens {
+        self.json.get_or_init(|| JsonTokens::new(self))
+    }
+
     /// The longest token that a text begins with, and its length.
     fn longest_at(&self, text: &[u8]) -> Option<(u32, usize)> {
         let first = usize::from(*text.first()?);
@@ -201,5 +211,6 @@ impl Vocab {
             + self.trie.memory()
             + self.texts.memory()
             + self.lengths.get().map_or(0, Lengths::memory)
+            + self.json.get().map_or(0, JsonTokens::memory)
     }
 }

@@ -6,8 +6,10 @@ use ilo_asm::catalog::{Catalog, Tool};
 use ilo_guide::{Guide, Node};
 use serde_json::{Value, json};
 
+pub mod canonical;
 pub mod recognise;
 pub mod samples;
+pub mod walk;
 
 /// Random numbers that a seed decides.
 pub struct Random(u64);

@@ -1,0 +1,543 @@
+//! What each choice does: the nodes that it makes, and what comes behind it.
+
+use super::machine::{Around, Binds, Kind, Lex, Machine, Next};
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
+use crate::automaton::state::{Block, Goes, ITEMS, Phase};
+use crate::automaton::steps::Constant;
+use crate::automaton::texts::Inside;
+use crate::automaton::want::Want;
+use ilo_asm::types::Inferred;
+use ilo_spec::node::Word;
+use std::sync::Arc;
+
+/// Bytes that may come next as a whole.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    pub(super) bytes: String,
+    pub(super) act: Act,
+}
+
+/// What a choice does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// A step that begins with this word and ends with these bytes behind its value.
+    Step(Word, &'static str),
+    Let,
+    /// A step that is a value.
+    Expr,
+    /// A call as a step.
+    Call,
+    If,
+    For,
+    Break,
+    /// `compensate` or `rollback`, and what ends it.
+    Mark(Word, &'static str),
+    Match(u8),
+    BoundExpr,
+    BoundCall,
+    BoundIf,
+    BoundFor,
+    Failure,
+    /// `err` beside a call.
+    Handler,
+    /// What a handler does: a word, and what ends it all.
+    Way(Word, &'static str),
+    EndHandler,
+    In,
+    Open(Kind),
+    Else,
+    Success,
+    /// MATCH with success alone.
+    OnlySuccess,
+    /// The steps of a handler.
+    OpenHandler,
+    EndSteps,
+    NextStep,
+    EndBlock,
+    EndStep,
+    EndBody,
+    Nil,
+    Bool(bool),
+    Number,
+    Text,
+    /// The text of this number, of those that are allowed.
+    Listed(usize),
+    Operator(Word),
+    List,
+    EmptyList,
+    Record,
+    EmptyRecord,
+    Merge,
+    MatchMap,
+    Nested,
+    Ref(u8),
+    /// The slot of a path.
+    Path(u8),
+    Field(u32),
+    LastField(u32),
+    Tool(u32),
+    Arguments,
+    EndCall,
+    Key(u32),
+    EndFields,
+    EndCases,
+    Set,
+    Cases,
+    NextCase,
+    Default,
+    Colon,
+    Comma,
+    EndList,
+    /// The end of what is around.
+    End,
+}
+
+impl Machine<'_, '_> {
+    /// Begins an expression.
+    pub(super) fn open(&mut self, word: Word) {
+        if core::mem::take(&mut self.place.opens_step) {
+            let level = self.core.level();
+            self.core.begin_line(level, word);
+        } else {
+            self.core.take_word(word);
+        }
+    }
+
+    fn push(&mut self, around: Around) {
+        self.place.around.push(around);
+    }
+
+    /// What is around ends.
+    fn pop(&mut self) -> Option<Around> {
+        self.place.around.pop()
+    }
+
+    fn literal(&mut self, kind: u8) {
+        self.open(Word::Lit);
+        self.core.take_integer(kind.into());
+    }
+
+    fn constant(&mut self, kind: u8, constant: Constant<'_>) {
+        self.literal(kind);
+        self.core.take_constant(constant);
+        self.after();
+    }
+
+    /// Does what a choice says; `false` is a defect, and refuses it.
+    pub(super) fn take(&mut self, act: Act) -> bool {
+        match act {
+            Act::Step(..)
+            | Act::Let
+            | Act::Expr
+            | Act::Call
+            | Act::If
+            | Act::For
+            | Act::Break
+            | Act::Mark(..)
+            | Act::Match(_) => self.begin_step(act),
+            Act::BoundExpr
+            | Act::BoundCall
+            | Act::BoundIf
+            | Act::BoundFor
+            | Act::Failure
+            | Act::Handler
+            | Act::Way(..)
+            | Act::In => {
+                self.go_on_step(act);
+            }
+            Act::Open(_)
+            | Act::Else
+            | Act::Success
+            | Act::OnlySuccess
+            | Act::OpenHandler
+            | Act::EndSteps
+            | Act::NextStep
+            | Act::EndBlock
+            | Act::EndStep
+            | Act::EndHandler
+            | Act::EndBody => return self.take_block(act),
+            Act::Nil => self.constant(NIL, Constant::Nil),
+            Act::Bool(truth) => self.constant(BOOL, Constant::Bool(truth)),
+            Act::Number => {
+                self.literal(NUMBER);
+                self.place.lex = Lex::Number { start: self.text.len() - 1 };
+            }
+            Act::Text => {
+                self.literal(TEXT);
+                self.push(Around::Ends("}"));
+                self.begin_text(false);
+            }
+            Act::Listed(number) => {
+                self.literal(TEXT);
+                let Some(text) = self.core.texts().and_then(|all| all.get(number)) else { return false };
+                self.core.take_constant(Constant::Text(text));
+                self.after();
+            }
+            Act::Ref(slot) => {
+                self.open(Word::Ref);
+                self.core.take_integer(slot.into());
+                self.after();
+            }
+            Act::Path(slot) => {
+                self.place.path = (slot, Vec::new());
+                self.goes_on(Next::Field);
+            }
+            Act::Field(field) => {
+                self.place.path.1.push(field);
+                self.goes_on(Next::Field);
+            }
+            Act::LastField(field) => {
+                let (slot, mut fields) = core::mem::take(&mut self.place.path);
+                fields.push(field);
+                fields.iter().for_each(|_| self.open(Word::Field));
+                self.core.take_integer(slot.into());
+                fields.into_iter().for_each(|field| self.core.take_integer(field));
+                self.after();
+            }
+            _ => self.take_inside(act),
+        }
+        true
+    }
+
+    fn begin_text(&mut self, key: bool) {
+        self.place.lex = Lex::Text { start: self.text.len() - 1, inside: Inside::Plain, key };
+    }
+
+    fn begin_name(&mut self, of: Binds) {
+        self.place.lex = Lex::Name { start: self.text.len(), of };
+    }
+
+    fn begin_step(&mut self, act: Act) {
+        let level = self.core.level();
+        match act {
+            Act::Step(word, end) => {
+                self.core.begin_line(level, word);
+                self.place.around.extend([Around::Step, Around::Ends(end)]);
+                self.goes_on(Next::Value);
+            }
+            Act::Let => {
+                self.core.begin_line(level, Word::Let);
+                self.push(Around::Step);
+                self.begin_name(Binds::Let);
+            }
+            Act::Expr => {
+                self.place.opens_step = true;
+                self.place.around.extend([Around::Step, Around::Ends("}")]);
+                self.goes_on(Next::Value);
+            }
+            Act::Call => {
+                self.core.begin_line(level, Word::Call);
+                self.place.around.extend([Around::Step, Around::Ends("}")]);
+                self.goes_on(Next::Tool);
+            }
+            Act::If => {
+                self.core.begin_line(level, Word::If);
+                self.push(Around::If);
+                self.goes_on(Next::Value);
+            }
+            Act::For => {
+                self.core.begin_line(level, Word::For);
+                self.begin_name(Binds::Item);
+            }
+            Act::Break => {
+                self.core.begin_line(level, Word::Break);
+                self.behind();
+            }
+            Act::Mark(word, end) => {
+                self.core.begin_line(level, word);
+                self.core.take_word(Word::Call);
+                self.place.around.extend([Around::Step, Around::Ends(end), Around::Ends("}")]);
+                self.goes_on(Next::Tool);
+            }
+            Act::Match(slot) => {
+                self.core.begin_line(level, Word::Match);
+                self.core.take_integer(slot.into());
+                self.goes_on(Next::Match);
+            }
+            _ => {}
+        }
+    }
+
+    fn go_on_step(&mut self, act: Act) {
+        match act {
+            Act::BoundExpr => {
+                self.push(Around::Ends("}"));
+                self.goes_on(Next::Value);
+            }
+            Act::BoundCall => {
+                self.push(Around::Call(self.core.state.slot));
+                self.core.take_word(Word::Call);
+                self.goes_on(Next::Tool);
+            }
+            Act::BoundIf => {
+                self.core.take_word(Word::If);
+                // The last block ends the step.
+                self.pop();
+                self.push(Around::If);
+                self.goes_on(Next::Value);
+            }
+            Act::BoundFor => {
+                self.core.take_word(Word::For);
+                self.pop();
+                self.begin_name(Binds::Item);
+            }
+            Act::Failure => {
+                self.core.take_integer(2);
+                self.begin_name(Binds::Failure);
+            }
+            Act::Handler => {
+                self.begin_handler();
+                self.begin_name(Binds::Failure);
+            }
+            Act::Way(word, ends) => {
+                self.begin_way(word);
+                if let Some(Around::Handler { end, .. }) = self.place.around.last_mut() {
+                    *end = ends;
+                }
+                self.goes_on(Next::Value);
+            }
+            _ => self.goes_on(Next::Value),
+        }
+    }
+
+    fn take_block(&mut self, act: Act) -> bool {
+        let level = self.core.level();
+        match act {
+            Act::Open(kind) => {
+                let names = match (kind, self.place.next, self.place.around.last()) {
+                    (Kind::Failure, Next::Arm(names), _) | (Kind::Pass, _, Some(&Around::For(names))) => {
+                        names
+                    }
+                    _ => self.place.names.len(),
+                };
+                if matches!(kind, Kind::Pass | Kind::Then) {
+                    self.pop();
+                }
+                self.open_block(kind, names);
+            }
+            Act::Else => {
+                self.core.begin_line(level, Word::Else);
+                self.open_block(Kind::Else, self.place.names.len());
+            }
+            Act::OnlySuccess => {
+                self.core.take_integer(1);
+                return self.take_block(Act::Success);
+            }
+            Act::OpenHandler => {
+                self.open_block(Kind::Handler, self.place.names.len());
+                // No step of it is a value.
+                let block = self.core.block();
+                self.core.set_block(Block { goes: Goes::Nowhere, hard: true, ..block });
+            }
+            Act::EndSteps => {
+                self.pop();
+                return self.take_block(Act::EndHandler);
+            }
+            Act::Success => {
+                let slot = self.core.block().slot;
+                self.core.begin_line(level, Word::Ok);
+                self.core.take_integer(slot.into());
+                self.open_block(Kind::Success, self.place.names.len());
+            }
+            Act::NextStep => self.goes_on(Next::Step),
+            Act::EndBlock => {
+                let Some(Around::Block { kind, names }) = self.pop() else { return false };
+                match kind {
+                    Kind::Pass => self.end_names(names),
+                    // What the steps bind may be read behind them.
+                    Kind::Failure => self.end_name_at(names),
+                    _ => {}
+                }
+                let up = if kind == Kind::Success { 2 } else { 1 };
+                let ended = self.core.up_to(level.saturating_sub(up));
+                self.goes_on(Next::Block(kind));
+                return ended;
+            }
+            Act::EndHandler => {
+                let Some(Around::Handler { names, .. }) = self.pop() else { return false };
+                self.end_name_at(names);
+                let ended = self.core.up_to(level.saturating_sub(2));
+                self.after();
+                return ended;
+            }
+            Act::EndStep => {
+                let settled = self.core.settle();
+                self.behind();
+                return settled;
+            }
+            _ => {
+                self.goes_on(Next::End);
+                return self.core.end();
+            }
+        }
+        true
+    }
+
+    /// Begins the MATCH of the call that is around.
+    pub(super) fn begin_handler(&mut self) {
+        if self.core.state.phase == Phase::PairCount {
+            self.core.take_integer(0);
+        }
+        let Some(Around::Call(slot)) = self.pop() else { return };
+        self.push(Around::Handler { slot, names: 0, end: "}}" });
+        let level = self.core.level();
+        self.core.begin_line(level, Word::Match);
+        self.core.take_integer(slot.into());
+        self.core.take_integer(1);
+    }
+
+    /// Begins the only statement of a handler.
+    pub(super) fn begin_way(&mut self, word: Word) {
+        self.core.take_integer(1);
+        self.core.state.phase = Phase::Line;
+        let level = self.core.level();
+        self.core.begin_line(level, word);
+        if let (Word::Let, Some(&Around::Handler { slot, .. })) = (word, self.place.around.last()) {
+            self.core.take_integer(slot.into());
+        }
+    }
+
+    fn end_name_at(&mut self, at: usize) {
+        if let Some(named) = Arc::make_mut(&mut self.place.names).get_mut(at) {
+            named.live = false;
+        }
+    }
+
+    fn open_block(&mut self, kind: Kind, names: usize) {
+        // It may have no step.
+        self.core.take_integer(0);
+        self.core.state.phase = Phase::Line;
+        self.push(Around::Block { kind, names });
+        self.goes_on(Next::First);
+    }
+
+    /// What is inside a value.
+    fn take_inside(&mut self, act: Act) {
+        match act {
+            Act::Operator(word) => {
+                self.open(word);
+                self.push(Around::Operands(word.row().operands.len().saturating_sub(1)));
+                self.goes_on(Next::Value);
+            }
+            Act::List => {
+                self.open(Word::List);
+                self.core.take_integer(ITEMS + 1);
+                self.push(Around::List(0));
+                self.goes_on(Next::Item);
+            }
+            Act::EmptyList => {
+                self.open(Word::List);
+                self.core.take_integer(0);
+                self.after();
+            }
+            Act::EmptyRecord => {
+                self.open(Word::Obj);
+                self.core.take_integer(0);
+                self.after();
+            }
+            Act::Record => {
+                self.open(Word::Obj);
+                self.open_fields("}}");
+            }
+            Act::Merge => {
+                self.open(Word::Merge);
+                let most = self.most_changes();
+                self.core.take_integer(most + 1);
+                self.push(Around::Merge);
+                self.goes_on(Next::Value);
+            }
+            Act::Set => {
+                self.pop();
+                let most = self.most_changes();
+                self.push(Around::Fields { count: 0, most, end: "}}" });
+                self.goes_on(Next::Key);
+            }
+            Act::MatchMap => {
+                self.open(Word::MatchMap);
+                // The keys of cases are texts.
+                self.core.state.want = self.core.arena.add_want(Want::Equal(Inferred::TEXT));
+                self.push(Around::Subject);
+                self.goes_on(Next::Value);
+            }
+            Act::Nested => {
+                self.open(Word::Call);
+                self.push(Around::Ends("}"));
+                self.goes_on(Next::Tool);
+            }
+            Act::Tool(number) => {
+                self.core.take_integer(number);
+                self.goes_on(Next::Arguments);
+            }
+            Act::Arguments => self.open_fields("}"),
+            Act::EndCall => {
+                self.core.take_integer(0);
+                self.pop();
+                self.after();
+            }
+            _ => self.take_behind(act),
+        }
+    }
+
+    /// What is between or behind values.
+    fn take_behind(&mut self, act: Act) {
+        match act {
+            Act::Key(number) => {
+                self.core.take_integer(number);
+                if let Some(Around::Fields { count, .. }) = self.place.around.last_mut() {
+                    *count += 1;
+                }
+                self.goes_on(Next::Value);
+            }
+            Act::EndFields | Act::EndList | Act::EndCases => {
+                self.core.end_open();
+                self.pop();
+                self.after();
+            }
+            Act::Cases => {
+                self.pop();
+                self.core.take_integer(ITEMS + 1);
+                self.push(Around::Cases(1));
+                self.begin_text(true);
+            }
+            Act::NextCase => {
+                if let Some(Around::Cases(count)) = self.place.around.last_mut() {
+                    *count += 1;
+                }
+                self.begin_text(true);
+            }
+            Act::Default => {
+                self.pop();
+                self.core.last_case();
+                self.core.take_word(Word::Else);
+                self.push(Around::Ends("}"));
+                self.goes_on(Next::Value);
+            }
+            Act::Comma => {
+                match self.place.around.last_mut() {
+                    Some(Around::Operands(left)) => *left = left.saturating_sub(1),
+                    Some(Around::List(count)) => *count += 1,
+                    _ => {}
+                }
+                self.goes_on(Next::Value);
+            }
+            Act::Colon => self.goes_on(Next::Value),
+            _ => {
+                self.pop();
+                self.after();
+            }
+        }
+    }
+
+    /// The greatest count of fields that the MERGE which is open may set.
+    pub(super) fn most_changes(&self) -> u32 {
+        let want = self.core.frame().map_or(crate::automaton::want::ANY, |frame| frame.want);
+        self.core.record_counts(want, 0).map_or(0, |counts| counts.1)
+    }
+
+    fn open_fields(&mut self, end: &'static str) {
+        let most = self.core.pair_counts().map_or(0, |counts| counts.1);
+        self.core.take_integer(most + 1);
+        self.push(Around::Fields { count: 0, most, end });
+        self.goes_on(Next::Key);
+    }
+}

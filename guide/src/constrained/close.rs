@@ -1,0 +1,102 @@
+//! A known end of a body: of the choices at each place, the one that leads to an end soonest.
+
+use super::acts::{Act, Choice};
+use super::machine::{Lex, Machine, Next};
+use crate::automaton::close::STEPS;
+use crate::automaton::texts::Inside;
+use ilo_spec::node::Word;
+
+impl Machine<'_, '_> {
+    /// Writes an end; `None` where none was found, which would be a defect.
+    pub(super) fn close(&mut self) -> Option<Vec<u8>> {
+        self.attempt(|this| {
+            let from = this.text.len();
+            for _ in 0..STEPS {
+                if this.place.next == Next::End {
+                    return this.text.get(from..).map(<[u8]>::to_vec);
+                }
+                let rest = this.ending()?;
+                if !rest.iter().all(|&byte| this.byte(byte)) {
+                    return None;
+                }
+            }
+            None
+        })
+    }
+
+    /// The next bytes of an end.
+    fn ending(&mut self) -> Option<Vec<u8>> {
+        match self.place.lex {
+            Lex::Choice { low, high, depth } => {
+                let choices = self.choices();
+                let left = choices.get(low..high.min(choices.len()))?;
+                let owes = self.core.owes();
+                let owed = |slot: u8| self.core.now().calls(slot) & self.core.state.checked != 0;
+                let rank = |choice: &&Choice| rank(choice.act, owes, &owed);
+                let missing = self.core.frame().map(|frame| self.core.missing(&frame)).unwrap_or_default();
+                let best = left.iter().min_by_key(|choice| {
+                    let rank = match choice.act {
+                        Act::Key(number) if missing.contains(&number) => 1,
+                        _ => rank(choice),
+                    };
+                    (rank, choice.bytes.starts_with('-'))
+                })?;
+                Some(best.bytes.as_bytes().get(depth..)?.to_vec())
+            }
+            Lex::Name { start, of } => Some((self.rest_of_name(start, of)? + "\"").into_bytes()),
+            Lex::Number { start } => {
+                let written = self.text.get(start..)?.to_vec();
+                let whole = self.core.first_number(&written)?;
+                let mut rest = whole.as_bytes().get(written.len()..)?.to_vec();
+                // What follows the number ends it.
+                let behind = self.attempt(|this| {
+                    this.text.extend_from_slice(&rest);
+                    this.end_number(start).then(|| this.ending()).flatten()
+                })?;
+                rest.extend(behind);
+                Some(rest)
+            }
+            Lex::Text { inside, .. } => {
+                let bytes: &[u8] = match inside {
+                    Inside::Escape => b"nu\"\\/bfrt",
+                    Inside::Unicode(..) => b"0123456789abcdef",
+                    Inside::Character(_, low, _) => &[low],
+                    Inside::Plain => b"\"abcdefghijklmnopqrstuvwxyz",
+                };
+                let fits = |byte: &u8| self.attempt(|this| this.byte(*byte));
+                bytes.iter().copied().find(fits).map(|byte| vec![byte])
+            }
+        }
+    }
+}
+
+/// How far a choice leads from the end, as an order.
+fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
+    match act {
+        Act::Step(Word::Fail, _)
+        | Act::EndBody
+        | Act::EndBlock
+        | Act::EndStep
+        | Act::EndHandler
+        | Act::EndSteps
+        | Act::EndCases
+        | Act::EndFields
+        | Act::EndList
+        | Act::EndCall
+        | Act::End
+        | Act::Default
+        | Act::Nil
+        | Act::EmptyList
+        | Act::EmptyRecord => 0,
+        Act::Match(slot) if owes && owed(slot) => 1,
+        Act::Bool(_) | Act::BoundExpr | Act::Way(Word::Let, _) => 1,
+        Act::List | Act::Expr | Act::LastField(_) => 2,
+        Act::Number | Act::Mark(Word::Rollback, _) => 3,
+        Act::Text | Act::Listed(_) => 4,
+        Act::Record | Act::Call => 5,
+        Act::Ref(_) | Act::Let => 6,
+        Act::Path(_) => 7,
+        Act::Step(..) => 8,
+        _ => 9,
+    }
+}

@@ -1,0 +1,371 @@
+//! Bytes of a body in `constrained`: which may come next, and the choices that they make.
+
+use super::acts::{Act, Choice};
+use crate::automaton::state::{Core, Lengths, State};
+use crate::automaton::steps::Constant;
+use crate::automaton::texts::{self, Inside, Step};
+use ilo_asm::dialect::{Key, word_of};
+use ilo_asm::notation::Notation;
+use ilo_spec::number;
+use std::sync::Arc;
+
+/// The most bytes of a text.
+const TEXT: usize = 16 << 10;
+
+/// Where in a choice the text ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lex {
+    /// Between choices, or in one: those from `low` to `high` have the bytes so far, which are `depth`.
+    Choice { low: usize, high: usize, depth: usize },
+    /// In a text whose quote is at `start`: the key of a case, or a literal.
+    Text { start: usize, inside: Inside, key: bool },
+    /// In a name that begins at this byte.
+    Name { start: usize, of: Binds },
+    /// In a number that begins at this byte.
+    Number { start: usize },
+}
+
+/// What a name is bound by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binds {
+    Let,
+    /// The item of a loop.
+    Item,
+    /// The failure of a call.
+    Failure,
+}
+
+/// What may come at the next choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The first step of a block, or its end.
+    First,
+    /// A step, behind a comma.
+    Step,
+    /// Behind a whole step.
+    Behind,
+    /// Behind the block of a kind.
+    Block(Kind),
+    /// Behind the name that `let` binds.
+    Let,
+    /// Behind the name of a failure, which was bound as one of these.
+    Arm(usize),
+    /// Behind the name of the failure that a call handles.
+    Handler,
+    /// Behind the name that `match` takes.
+    Match,
+    /// Behind the name of an item.
+    In,
+    Value,
+    /// The first item of a list, or its end.
+    Item,
+    /// Behind a whole value: what is around it decides.
+    After,
+    Tool,
+    /// Behind the name of a tool.
+    Arguments,
+    /// The first key of a record.
+    Key,
+    /// Behind the key of a case.
+    Colon,
+    /// The field of a path.
+    Field,
+    End,
+}
+
+/// What a block belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Then,
+    Else,
+    Pass,
+    Failure,
+    Success,
+    /// The steps of a handler, which do not go on behind it.
+    Handler,
+}
+
+/// What is open around the next byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Around {
+    /// A step that ends with what it holds.
+    Step,
+    /// A call whose answer this slot has.
+    Call(u8),
+    /// The handler of a call that these bytes end, with the slot of the call and the number of names before
+    /// that of its failure.
+    Handler { slot: u8, names: usize, end: &'static str },
+    /// What these bytes end.
+    Ends(&'static str),
+    /// An operator with so many operands to come.
+    Operands(usize),
+    /// A list with so many items.
+    List(u32),
+    /// A record with so many of so many pairs.
+    Fields { count: u32, most: u32, end: &'static str },
+    /// The condition of `if`.
+    If,
+    /// The list of `for`, with the number of names before its item.
+    For(usize),
+    /// The record of `merge`.
+    Merge,
+    /// The operand of `match`.
+    Subject,
+    /// So many cases.
+    Cases(u32),
+    /// A block, with the number of names before those that end with it.
+    Block { kind: Kind, names: usize },
+}
+
+/// A name that was bound.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) name: Arc<str>,
+    pub(super) slot: u8,
+    /// It may be referred to.
+    pub(super) live: bool,
+}
+
+/// All that changes but for what the automaton has.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) lex: Lex,
+    pub(super) next: Next,
+    pub(super) around: Vec<Around>,
+    pub(super) names: Arc<Vec<Named>>,
+    /// The value that comes next is a step of the innermost block.
+    pub(super) opens_step: bool,
+    /// The slot and the fields of the path that is being written.
+    pub(super) path: (u8, Vec<u32>),
+    /// The choices in the order of their bytes, if they were asked for.
+    pub(super) choices: Option<Arc<[Choice]>>,
+}
+
+#[derive(Clone)]
+pub(super) struct Machine<'s, 'c> {
+    pub(super) core: Core<'s, 'c>,
+    pub(super) text: Vec<u8>,
+    pub(super) place: Place,
+}
+
+/// A place to go back to.
+#[derive(Clone)]
+pub(super) struct Point {
+    state: State,
+    lengths: Lengths,
+    pub(super) text: usize,
+    place: Place,
+}
+
+impl<'s, 'c> Machine<'s, 'c> {
+    pub(super) fn new(core: Core<'s, 'c>) -> Self {
+        let parameters = (0..).zip(&core.session.parameters);
+        let named = |(slot, (name, _)): (u8, &(String, _))| Named {
+            name: name.as_str().into(),
+            slot,
+            live: super::names::is_reference(name),
+        };
+        let place = Place {
+            lex: BETWEEN,
+            next: Next::First,
+            around: Vec::new(),
+            names: Arc::new(parameters.map(named).collect()),
+            opens_step: false,
+            path: (0, Vec::new()),
+            choices: None,
+        };
+        Machine { core, text: Vec::new(), place }
+    }
+
+    pub(super) fn point(&self) -> Point {
+        Point {
+            state: self.core.state,
+            lengths: self.core.lengths(),
+            text: self.text.len(),
+            place: self.place.clone(),
+        }
+    }
+
+    pub(super) fn back(&mut self, point: &Point) {
+        self.core.state = point.state;
+        self.core.cut(point.lengths);
+        self.text.truncate(point.text);
+        self.place.clone_from(&point.place);
+    }
+
+    /// Tries something and goes back.
+    pub(super) fn attempt<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let point = self.point();
+        let result = run(self);
+        self.back(&point);
+        result
+    }
+
+    /// What comes behind is another choice.
+    pub(super) fn goes_on(&mut self, next: Next) {
+        self.place.next = next;
+        self.place.lex = BETWEEN;
+        self.place.choices = None;
+    }
+
+    /// The choices in the order of their bytes: none begins another.
+    pub(super) fn choices(&mut self) -> Arc<[Choice]> {
+        if let Some(known) = &self.place.choices {
+            return known.clone();
+        }
+        let mut found = self.offers();
+        found.sort_by(|a, b| a.bytes.cmp(&b.bytes));
+        found.dedup_by(|a, b| a.bytes == b.bytes);
+        let found: Arc<[Choice]> = found.into();
+        self.place.choices = Some(found.clone());
+        found
+    }
+
+    /// Takes a byte; `false`, and what has changed is to be undone, where it may not come next.
+    pub(super) fn byte(&mut self, byte: u8) -> bool {
+        self.text.push(byte);
+        match self.place.lex {
+            Lex::Choice { low, high, depth } => self.choose(low, high, depth, byte),
+            Lex::Text { start, inside, key } => self.in_text(start, inside, key, byte),
+            Lex::Name { start, of } => self.in_name(start, of, byte),
+            Lex::Number { start } => self.in_number(start, byte),
+        }
+    }
+
+    /// Where a byte leads in the choices from `low` to `high`, of which so many bytes were taken.
+    fn narrow(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> Leads {
+        let choices = self.choices();
+        let Some(left) = choices.get(low..high.min(choices.len())) else { return Leads::Nowhere };
+        let at = |choice: &Choice| choice.bytes.as_bytes().get(depth).copied();
+        let from = left.partition_point(|choice| at(choice) < Some(byte));
+        let to = left.partition_point(|choice| at(choice) <= Some(byte));
+        match left.get(from..to) {
+            None | Some([]) => Leads::Nowhere,
+            Some([only, ..]) if only.bytes.len() == depth + 1 => Leads::Act(only.act),
+            Some(_) => Leads::On(Lex::Choice { low: low + from, high: low + to, depth: depth + 1 }),
+        }
+    }
+
+    fn choose(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> bool {
+        match self.narrow(low, high, depth, byte) {
+            Leads::Nowhere => false,
+            Leads::Act(act) => self.take(act),
+            Leads::On(lex) => {
+                self.place.lex = lex;
+                true
+            }
+        }
+    }
+
+    /// What a byte does, as far as that is seen at once.
+    pub(super) fn look(&mut self, byte: u8) -> Look {
+        match self.place.lex {
+            Lex::Choice { low, high, depth } => match self.narrow(low, high, depth, byte) {
+                Leads::Nowhere => Look::Refused,
+                Leads::Act(_) => Look::Unknown,
+                Leads::On(lex) => Look::On(lex),
+            },
+            Lex::Number { start } if !matches!(byte, b',' | b']' | b'}') => {
+                self.text.push(byte);
+                let fits = self.core.number_goes_on(self.text.get(start..).unwrap_or_default());
+                self.text.pop();
+                if fits { Look::On(self.place.lex) } else { Look::Refused }
+            }
+            _ => Look::Unknown,
+        }
+    }
+
+    fn in_text(&mut self, start: usize, inside: Inside, key: bool, byte: u8) -> bool {
+        match texts::step(inside, byte) {
+            Step::Refused => false,
+            Step::On(next) => {
+                self.place.lex = Lex::Text { start, inside: next, key };
+                self.text.len() - start < TEXT || inside != Inside::Plain
+            }
+            Step::Closes => {
+                let written = self.text.get(start..).unwrap_or_default();
+                let Ok(text) = serde_json::from_slice::<String>(written) else { return false };
+                let constant = Constant::Text(&text);
+                if !self.core.takes_constant(constant) || (key && meets_more(&text)) {
+                    return false;
+                }
+                self.core.take_constant(constant);
+                if key {
+                    self.goes_on(Next::Colon);
+                } else {
+                    self.after();
+                }
+                true
+            }
+        }
+    }
+
+    fn in_number(&mut self, start: usize, byte: u8) -> bool {
+        if !matches!(byte, b',' | b']' | b'}') {
+            return self.core.number_goes_on(self.text.get(start..).unwrap_or_default());
+        }
+        self.text.pop();
+        let whole = self.end_number(start);
+        self.text.push(byte);
+        let Lex::Choice { low, high, depth } = self.place.lex else { return false };
+        whole && self.choose(low, high, depth, byte)
+    }
+
+    /// The number that the text ends with is whole.
+    pub(super) fn end_number(&mut self, start: usize) -> bool {
+        let written = core::str::from_utf8(self.text.get(start..).unwrap_or_default());
+        let number = written.ok().and_then(|text| number::parse(text).ok());
+        let number = number.filter(|&number| self.core.takes_constant(Constant::Number(number)));
+        let Some(number) = number else { return false };
+        self.core.take_constant(Constant::Number(number));
+        self.after();
+        true
+    }
+
+    /// A value is complete; so is a step that ends with it.
+    pub(super) fn after(&mut self) {
+        if self.place.around.last() == Some(&Around::Step) {
+            self.place.around.pop();
+            return self.behind();
+        }
+        self.goes_on(Next::After);
+    }
+
+    /// A step is complete.
+    pub(super) fn behind(&mut self) {
+        self.core.state.phase = crate::automaton::state::Phase::Line;
+        self.goes_on(Next::Behind);
+    }
+
+    /// The blocks that are open, the innermost last.
+    pub(super) fn blocks(&self) -> Vec<Kind> {
+        let kinds = self.place.around.iter().filter_map(|around| match around {
+            Around::Block { kind, .. } => Some(*kind),
+            _ => None,
+        });
+        kinds.collect()
+    }
+}
+
+/// What a byte does.
+pub(super) enum Look {
+    Refused,
+    /// It changes nothing but the place in a choice or a number.
+    On(Lex),
+    Unknown,
+}
+
+/// Where a byte of a choice leads.
+enum Leads {
+    Nowhere,
+    On(Lex),
+    Act(Act),
+}
+
+/// No byte of a choice was taken.
+const BETWEEN: Lex = Lex::Choice { low: 0, high: usize::MAX, depth: 0 };
+
+/// Whether the key of a case would meet more than its text, or be the default.
+fn meets_more(key: &str) -> bool {
+    key == word_of(Notation::Constrained, Key::Default) || number::parse(key).is_ok()
+}

@@ -1,0 +1,156 @@
+//! Masks of a body in `constrained`: the tokens in the order of their bytes, from one that fits to the next;
+//! in texts and names by the tables of the vocabulary.
+
+use super::machine::{Lex, Look, Machine, Point};
+use super::names::FREE;
+use crate::automaton::steps::Constant;
+use crate::automaton::texts::{Inside, place};
+use crate::vocab::Vocab;
+use ilo_spec::node::Word;
+
+fn clear(bits: &mut [u32], token: u32) {
+    if let Some(word) = bits.get_mut(token as usize / 32) {
+        *word &= !(1 << (token % 32));
+    }
+}
+
+pub(super) fn set(bits: &mut [u32], token: u32) {
+    if let Some(word) = bits.get_mut(token as usize / 32) {
+        *word |= 1 << (token % 32);
+    }
+}
+
+/// A text with more bytes than this is looked at token by token, since it may have no room.
+const ROOM: usize = 8 << 10;
+
+/// Where a walk goes back to.
+enum Back {
+    /// Nothing but the place in a choice or a number has changed.
+    Lex(Lex),
+    All(Box<Point>),
+}
+
+impl Machine<'_, '_> {
+    /// Sets the tokens that may come next.
+    pub(super) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        match self.place.lex {
+            Lex::Text { start, inside, key } if self.text.len() - start + vocab.longest < ROOM => {
+                self.fill_text(vocab, inside, key, bits);
+            }
+            Lex::Name { start, .. } => self.fill_name(vocab, start, bits),
+            _ => self.walk(vocab, &vocab.sorted, bits),
+        }
+    }
+
+    /// The tokens that stay in a text, as they are known, and those that end it.
+    fn fill_text(&mut self, vocab: &Vocab, inside: Inside, key: bool, bits: &mut [u32]) {
+        let ready = vocab.texts.stays(place(inside));
+        bits.iter_mut().zip(ready).for_each(|(to, from)| *to |= from);
+        let json = vocab.json();
+        let closers = json.closers(inside);
+        // What follows a literal does not depend on what it says, but for a name in AT.
+        let parent = self.core.frame().and_then(|frame| self.core.frames.get(frame.parent as usize));
+        if key || parent.is_some_and(|parent| parent.word == Word::At) {
+            let tokens: Vec<u32> = closers.iter().map(|it| it.token).collect();
+            return self.walk(vocab, &tokens, bits);
+        }
+        let fits = self.attempt(|this| {
+            this.core.take_constant(Constant::Text(""));
+            this.after();
+            let point = this.point();
+            let tails = json.tails().iter().map(|tail| {
+                let fits = tail.iter().all(|&byte| this.byte(byte));
+                if !tail.is_empty() {
+                    this.back(&point);
+                }
+                fits
+            });
+            tails.collect::<Vec<bool>>()
+        });
+        let fit = closers.iter().filter(|it| fits.get(it.tail as usize).copied().unwrap_or_default());
+        fit.for_each(|it| set(bits, it.token));
+    }
+
+    /// The tokens that stay in a name, as they are known, and those that end it.
+    fn fill_name(&mut self, vocab: &Vocab, start: usize, bits: &mut [u32]) {
+        let json = vocab.json();
+        bits.iter_mut().zip(&json.names).for_each(|(to, from)| *to |= from);
+        let written = self.text.len() - start;
+        let refused: &[u32] = match self.text.last().filter(|_| written > 0) {
+            None => &json.unfirst,
+            Some(b'-') => &json.hyphens,
+            Some(_) => &[],
+        };
+        refused.iter().for_each(|&token| clear(bits, token));
+        // Those with which the name is long need a look: it must still become one that is free.
+        for &token in &json.long {
+            let bytes = vocab.token(token);
+            if written + bytes.len() < FREE {
+                break;
+            }
+            if !self.attempt(|this| bytes.iter().all(|&byte| this.byte(byte))) {
+                clear(bits, token);
+            }
+        }
+        self.walk(vocab, &json.ends, bits);
+    }
+
+    /// Sets those of the tokens, in the order of their bytes, that fit.
+    fn walk(&mut self, vocab: &Vocab, tokens: &[u32], bits: &mut [u32]) {
+        let mut path: Vec<(u8, Back)> = Vec::new();
+        let length = self.text.len();
+        let mut at = 0;
+        while let Some(&token) = tokens.get(at) {
+            let bytes = vocab.token(token);
+            let common = path.iter().zip(bytes).take_while(|(known, byte)| known.0 == **byte).count();
+            self.undo(&mut path, common, length);
+            let mut refused = None;
+            for (place, &byte) in bytes.iter().enumerate().skip(common) {
+                let back = match self.look(byte) {
+                    Look::Refused => {
+                        refused = Some(place);
+                        break;
+                    }
+                    Look::On(next) => {
+                        self.text.push(byte);
+                        Back::Lex(core::mem::replace(&mut self.place.lex, next))
+                    }
+                    Look::Unknown => {
+                        let point = self.point();
+                        if !self.byte(byte) {
+                            self.back(&point);
+                            refused = Some(place);
+                            break;
+                        }
+                        Back::All(Box::new(point))
+                    }
+                };
+                path.push((byte, back));
+            }
+            let Some(place) = refused else {
+                set(bits, token);
+                at += 1;
+                continue;
+            };
+            // All that begin as this one does are refused as well.
+            let prefix = bytes.get(..=place).unwrap_or_default();
+            let rest = tokens.get(at..).unwrap_or_default();
+            at += rest.partition_point(|&token| vocab.token(token).starts_with(prefix));
+        }
+        self.undo(&mut path, 0, length);
+    }
+
+    /// Goes back to before the byte at a place of the path, which began with a text of this length.
+    fn undo(&mut self, path: &mut Vec<(u8, Back)>, place: usize, length: usize) {
+        let Some(undone) = path.get(place..) else { return };
+        // The first change that is more than a place goes back over all that follow it.
+        if let Some(Back::All(point)) = undone.iter().map(|it| &it.1).find(|it| matches!(it, Back::All(_))) {
+            self.back(point);
+        }
+        if let Some((_, Back::Lex(lex))) = undone.first() {
+            self.place.lex = *lex;
+        }
+        self.text.truncate(length + place);
+        path.truncate(place);
+    }
+}

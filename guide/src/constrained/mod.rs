@@ -1,0 +1,204 @@
+//! The guide of a body in the notation `constrained`: the automaton of slots and types, behind the bytes of
+//! compact JSON.
+//!
+//! `offers` has the choices at each place, `acts` what each does, `names` the names that are bound, `machine`
+//! the bytes, `close` a known end, `mask` the tokens.
+
+mod acts;
+mod close;
+mod machine;
+mod mask;
+mod names;
+mod offers;
+
+use crate::automaton::session::{Session, SessionError};
+use crate::automaton::state::Core;
+use crate::guide::Refused;
+use crate::vocab::Vocab;
+use ilo_asm::build::{self, build};
+use ilo_asm::catalog::Catalog;
+use ilo_asm::notation::Notation;
+use machine::{Lex, Machine, Next, Point};
+
+/// Something that may come next in a body in `constrained`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// These bytes.
+    Bytes(String),
+    /// A name that is bound, up to its closing quote.
+    Name,
+    /// A text, up to its closing quote.
+    Text,
+    /// More of a number.
+    Number,
+    /// The end of the program.
+    End,
+}
+
+/// A place to go back to.
+#[derive(Clone)]
+pub struct ConstrainedMark(Point);
+
+impl std::fmt::Debug for ConstrainedMark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ConstrainedMark({})", self.0.text)
+    }
+}
+
+/// A body in `constrained` that is being written: what comes behind [`Session::constrained_prefix`]. A clone
+/// goes on by itself.
+#[derive(Clone)]
+pub struct ConstrainedGuide<'s, 'c> {
+    machine: Machine<'s, 'c>,
+}
+
+impl<'s, 'c> ConstrainedGuide<'s, 'c> {
+    /// Begins the body.
+    ///
+    /// # Errors
+    /// Where the session promises counts: blocks in `constrained` have none.
+    pub fn new(session: &'s Session<'c>) -> Result<ConstrainedGuide<'s, 'c>, SessionError> {
+        if session.promised {
+            return Err(SessionError("blocks in `constrained` have no counts to promise".to_owned()));
+        }
+        Ok(ConstrainedGuide { machine: Machine::new(Core::new(session)) })
+    }
+
+    pub(crate) fn session(&self) -> &'s Session<'c> {
+        self.machine.core.session
+    }
+
+    /// The body so far.
+    pub fn text(&self) -> &[u8] {
+        &self.machine.text
+    }
+
+    /// Takes bytes of the body.
+    ///
+    /// # Errors
+    /// Where a byte may not come next. Then nothing has changed.
+    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
+        let point = self.machine.point();
+        for (at, &byte) in bytes.iter().enumerate() {
+            if !self.machine.byte(byte) {
+                self.machine.back(&point);
+                return Err(Refused { at });
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes that may come next.
+    pub fn next_bytes(&mut self) -> Vec<u8> {
+        self.prepare();
+        (0..=u8::MAX).filter(|&byte| self.machine.attempt(|machine| machine.byte(byte))).collect()
+    }
+
+    /// Finds the choices, before several bytes are tried.
+    fn prepare(&mut self) {
+        if matches!(self.machine.place.lex, Lex::Choice { .. }) {
+            self.machine.choices();
+        }
+    }
+
+    /// What may come next. Within a piece it is the rest of it.
+    #[allow(clippy::should_implement_trait, reason = "it lists choices and does not go on")]
+    pub fn next(&mut self) -> Vec<Piece> {
+        match self.machine.place.lex {
+            _ if self.may_end() => vec![Piece::End],
+            Lex::Choice { low, high, depth } => {
+                let choices = self.machine.choices();
+                let left = choices.get(low..high.min(choices.len())).unwrap_or_default();
+                let rest = |bytes: &str| bytes.get(depth..).unwrap_or_default().to_owned();
+                left.iter().map(|choice| Piece::Bytes(rest(&choice.bytes))).collect()
+            }
+            Lex::Text { .. } => vec![Piece::Text],
+            Lex::Name { .. } => vec![Piece::Name],
+            Lex::Number { .. } => vec![Piece::Number],
+        }
+    }
+
+    /// Whether the program has ended.
+    pub fn may_end(&self) -> bool {
+        self.machine.place.next == Next::End
+    }
+
+    /// Where the program is, to go back to.
+    pub fn mark(&self) -> ConstrainedMark {
+        ConstrainedMark(self.machine.point())
+    }
+
+    /// Goes back to an earlier place of this program. A mark of a place that was gone back over is none.
+    pub fn rollback(&mut self, mark: &ConstrainedMark) {
+        self.machine.back(&mark.0);
+    }
+
+    /// A text that ends the program from here.
+    pub fn close(&mut self) -> Option<Vec<u8>> {
+        self.machine.close()
+    }
+
+    /// The bytes that must come next: as long as there is one choice.
+    pub fn forced(&mut self) -> Vec<u8> {
+        const MOST: usize = 4096;
+        let point = self.machine.point();
+        let mut forced = Vec::new();
+        while forced.len() < MOST && !self.may_end() {
+            let next = self.next_bytes();
+            let [only] = next[..] else { break };
+            self.machine.byte(only);
+            forced.push(only);
+        }
+        self.machine.back(&point);
+        forced
+    }
+
+    /// Takes a token; that of the end changes nothing.
+    ///
+    /// # Errors
+    /// Where it may not come next. Then nothing has changed.
+    pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
+        let bytes = vocab.token(token);
+        match token == vocab.eos() {
+            true if self.may_end() => Ok(()),
+            false if !bytes.is_empty() => self.accept_bytes(bytes),
+            _ => Err(Refused { at: 0 }),
+        }
+    }
+
+    /// Sets the bits of the tokens that may come next, and clears all others. A program that has ended has
+    /// the token that ends a text.
+    pub fn fill_mask(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        bits.fill(0);
+        if self.may_end() {
+            return mask::set(bits, vocab.eos());
+        }
+        self.prepare();
+        self.machine.fill(vocab, bits);
+    }
+
+    /// The whole file.
+    ///
+    /// # Errors
+    /// Where the program has not ended.
+    pub fn finish(&self) -> Result<String, Refused> {
+        if !self.may_end() {
+            return Err(Refused { at: self.machine.text.len() });
+        }
+        let prefix = self.session().constrained_prefix();
+        Ok(prefix + &String::from_utf8_lossy(&self.machine.text) + "\n")
+    }
+
+    /// Whether the file builds, for tests and hosts that want to be sure: its first error.
+    ///
+    /// # Errors
+    /// Where the program has not ended, or the file does not build.
+    pub fn check(&self, catalog: &Catalog) -> Result<(), String> {
+        let file = self.finish().map_err(|error| error.to_string())?;
+        let from = Some(Notation::Constrained);
+        let options = build::Options { from, catalog: Some(catalog), ..build::Options::default() };
+        let (_, found) = build(&file, &options);
+        let error = found.as_slice().iter().find(|found| found.is_error());
+        error.map_or(Ok(()), |error| Err(format!("{}: {}\n{file}", error.code.as_str(), error.message)))
+    }
+}

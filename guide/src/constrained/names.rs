@@ -1,0 +1,132 @@
+//! Names that the model chooses: their form, and the slots that they have.
+
+use super::machine::{Around, Binds, Machine, Named, Next};
+use crate::automaton::state::SLOTS;
+use ilo_asm::dialect::reference::{FAILURES, INPUT};
+use ilo_asm::text::is_name;
+use std::sync::Arc;
+
+/// The most bytes of a name, and the last that may be free: four letters more make a name that nothing has.
+const NAME: usize = 32;
+pub(super) const FREE: usize = NAME - 4;
+/// The slots that `let` and loops may bind; the others are for failures.
+const BOUND: u8 = 56;
+/// Names that would be read as something else, or that a reader would take for it.
+const KEPT: [&str; 6] = ["null", "nil", "none", "true", "false", "text"];
+
+/// Whether a name can be written as a reference.
+pub(super) fn is_reference(name: &str) -> bool {
+    is_name(name) && name != INPUT && !FAILURES.contains(&name)
+}
+
+impl Machine<'_, '_> {
+    /// The slot of a name that nothing has yet; `None` where there is none left.
+    pub(super) fn new_slot(&self, of: Binds) -> Option<u8> {
+        let most = if of == Binds::Failure { SLOTS } else { BOUND };
+        if self.core.state.next < most {
+            return Some(self.core.state.next);
+        }
+        // That of a name that is read no more.
+        let is_free = |slot: u8| {
+            let live = self.place.names.iter().any(|named| named.live && named.slot == slot);
+            !live && self.core.bindable(slot)
+        };
+        let ended = self.place.names.iter().filter(|named| !named.live).map(|named| named.slot);
+        ended.filter(|_| of == Binds::Failure).find(|&slot| is_free(slot))
+    }
+
+    /// The slot that a name has where it is bound here.
+    fn slot_of(&self, name: &str, of: Binds) -> Option<u8> {
+        if !is_reference(name) || KEPT.contains(&name) {
+            return None;
+        }
+        match self.place.names.iter().rev().find(|named| *named.name == *name) {
+            Some(named) if named.live && of == Binds::Let => {
+                Some(named.slot).filter(|&slot| self.core.bindable(slot))
+            }
+            Some(_) => None,
+            None => self.new_slot(of),
+        }
+    }
+
+    pub(super) fn in_name(&mut self, start: usize, of: Binds, byte: u8) -> bool {
+        let length = self.text.len() - start;
+        let written = self.text.get(start..).unwrap_or_default();
+        let before = written.len().checked_sub(2).and_then(|at| written.get(at).copied());
+        match byte {
+            b'"' => self.end_name(start, of),
+            b'a'..=b'z' => length <= FREE || self.is_free(start, of),
+            b'0'..=b'9' | b'_' => length > 1 && (length <= FREE || self.is_free(start, of)),
+            b'-' => length > 1 && length < FREE && before != Some(b'-'),
+            _ => false,
+        }
+    }
+
+    fn written(&self, start: usize) -> &str {
+        core::str::from_utf8(self.text.get(start..).unwrap_or_default()).unwrap_or_default()
+    }
+
+    fn is_free(&self, start: usize, of: Binds) -> bool {
+        let name = self.written(start);
+        name.len() <= NAME && self.rest_of_name(start, of).is_some()
+    }
+
+    /// The letters that make a beginning a name that may be bound.
+    pub(super) fn rest_of_name(&self, start: usize, of: Binds) -> Option<String> {
+        let begun = self.written(start);
+        let fits = |end: &String| self.slot_of(&(begun.to_owned() + end), of).is_some();
+        let most = u32::try_from(NAME.saturating_sub(begun.len())).unwrap_or_default().min(4);
+        (0..=most).flat_map(letters).find(fits)
+    }
+
+    /// The closing quote was written.
+    fn end_name(&mut self, start: usize, of: Binds) -> bool {
+        let name = self.written(start).trim_end_matches('"').to_owned();
+        let Some(slot) = self.slot_of(&name, of) else { return false };
+        let names = self.place.names.len();
+        if !self.place.names.iter().any(|named| *named.name == *name) {
+            Arc::make_mut(&mut self.place.names).push(Named { name: name.into(), slot, live: true });
+        }
+        match of {
+            Binds::Let => {
+                self.core.take_integer(slot.into());
+                self.goes_on(Next::Let);
+            }
+            Binds::Item => {
+                self.core.take_integer(slot.into());
+                self.place.around.push(Around::For(names));
+                self.goes_on(Next::In);
+            }
+            Binds::Failure => {
+                let level = self.core.level();
+                self.core.begin_line(level, ilo_spec::node::Word::Err);
+                self.core.take_integer(slot.into());
+                if let Some(Around::Handler { names: from, .. }) = self.place.around.last_mut() {
+                    *from = names;
+                    self.goes_on(Next::Handler);
+                } else {
+                    self.goes_on(Next::Arm(names));
+                }
+            }
+        }
+        true
+    }
+
+    /// Names from a place on end: they are read and bound no more.
+    pub(super) fn end_names(&mut self, from: usize) {
+        Arc::make_mut(&mut self.place.names).iter_mut().skip(from).for_each(|named| named.live = false);
+    }
+
+    /// The names whose slots the next node may take.
+    pub(super) fn named(&self) -> Vec<(String, u8)> {
+        let live = self.place.names.iter().filter(|named| named.live);
+        let fit = live.filter(|named| self.core.takes_integer(named.slot.into()));
+        fit.map(|named| (named.name.to_string(), named.slot)).collect()
+    }
+}
+
+/// All texts of so many small letters.
+fn letters(count: u32) -> impl Iterator<Item = String> {
+    let letter = |number: u32| char::from(b'a' + u8::try_from(number % 26).unwrap_or_default());
+    (0..26_u32.pow(count)).map(move |number| (0..count).map(|at| letter(number / 26_u32.pow(at))).collect())
+}

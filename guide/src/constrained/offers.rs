@@ -1,0 +1,530 @@
+//! The choices at each place: bytes that may come next as a whole.
+
+use super::acts::{Act, Choice};
+use super::machine::{Around, Binds, Kind, Machine, Next};
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
+use crate::automaton::state::{Core, Gives, ITEMS, NONE, Phase};
+use crate::automaton::steps::Constant;
+use crate::automaton::want::field;
+use ilo_asm::ast::{Binary, Unary};
+use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
+use ilo_asm::text::is_name;
+use ilo_spec::node::{TABLE, Word};
+use ilo_spec::pure::Pure;
+
+/// The most fields of a path.
+const PATH: usize = 3;
+/// The words that are no steps of their own.
+const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Word::Err as u8);
+
+fn choice(bytes: impl Into<String>, act: Act) -> Choice {
+    Choice { bytes: bytes.into(), act }
+}
+
+fn handler() -> Choice {
+    choice(",\"err\":{\"as\":\"", Act::Handler)
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The word of an operator.
+fn word_of(operator: &Operator) -> Option<Word> {
+    let unary = |it: Unary| it.word();
+    let binary = |it: Binary| it.word();
+    match operator.makes {
+        Makes::Unary(it) => Some(unary(it)),
+        Makes::Binary(it) => Some(binary(it)),
+        Makes::Apply(it) => word_of_pure(it),
+    }
+}
+
+fn word_of_pure(function: Pure) -> Option<Word> {
+    TABLE.iter().find(|row| row.pure == Some(function)).map(|row| row.word)
+}
+
+impl Machine<'_, '_> {
+    pub(super) fn offers(&mut self) -> Vec<Choice> {
+        match self.place.next {
+            Next::First => {
+                let mut all = self.steps();
+                all.extend(self.end_of_block());
+                all
+            }
+            Next::Step => self.steps(),
+            Next::Behind => self.behind_step(),
+            Next::Block(kind) => self.behind_block(kind),
+            Next::Let => self.behind_let(),
+            Next::Arm(_) => vec![choice(",\"then\":[", Act::Open(Kind::Failure))],
+            Next::Handler => self.ways(),
+            Next::Match => {
+                vec![choice(",\"err\":{\"as\":\"", Act::Failure), choice(",\"then\":[", Act::OnlySuccess)]
+            }
+            Next::In => vec![choice(",\"in\":", Act::In)],
+            Next::Value => self.values(),
+            Next::Item => {
+                let mut all = self.values();
+                all.push(choice("]", Act::EndList));
+                all
+            }
+            Next::After => self.behind_value(),
+            Next::Tool => self.tools(),
+            Next::Arguments => self.arguments(),
+            Next::Key => self.keys(""),
+            Next::Colon => vec![choice(":", Act::Colon)],
+            Next::Field => {
+                let (slot, fields) = self.place.path.clone();
+                self.fields(slot, &fields)
+            }
+            Next::End => Vec::new(),
+        }
+    }
+
+    /// The words that the next step may begin with.
+    pub(super) fn step_words(&mut self) -> Words {
+        let level = self.core.level();
+        let mut words = self.core.line_words(level) & !SECOND;
+        if self.new_slot(Binds::Let).is_none() {
+            words &= !(one(Word::Let) | one(Word::For));
+        }
+        if self.new_slot(Binds::Failure).is_none() {
+            words &= !one(Word::Match);
+        }
+        words
+    }
+
+    fn steps(&mut self) -> Vec<Choice> {
+        let (words, level) = (self.step_words(), self.core.level());
+        let all = [
+            (Word::Let, "{\"let\":\"", Act::Let),
+            (Word::Call, "{\"call\":", Act::Call),
+            (Word::Ret, "{\"ret\":", Act::Step(Word::Ret, "}")),
+            (Word::RetOk, "{\"ret\":{\"ok\":", Act::Step(Word::RetOk, "}}")),
+            (Word::RetErr, "{\"ret\":{\"err\":", Act::Step(Word::RetErr, "}}")),
+            (Word::Fail, "{\"raise\":", Act::Step(Word::Fail, "}")),
+            (Word::If, "{\"if\":", Act::If),
+            (Word::For, "{\"for\":\"", Act::For),
+            (Word::Break, "{\"break\":true}", Act::Break),
+            (Word::Undo, "{\"compensate\":[{\"call\":", Act::Mark(Word::Undo, "]}")),
+            (Word::Rollback, "{\"rollback\":{\"call\":", Act::Mark(Word::Rollback, "}")),
+        ];
+        let steps = all.into_iter().filter(|it| words & one(it.0) != 0);
+        let mut found: Vec<Choice> = steps.map(|it| choice(it.1, it.2)).collect();
+        let others = all.iter().fold(one(Word::Match), |others, it| others | one(it.0));
+        if words & !others != 0 {
+            found.push(choice("{\"expr\":", Act::Expr));
+        }
+        if words & one(Word::Match) != 0 {
+            let names = self.attempt(|this| {
+                this.core.begin_line(level, Word::Match);
+                this.named()
+            });
+            let named = names.into_iter();
+            found.extend(named.map(|it| choice(format!("{{\"match\":\"{}\"", it.0), Act::Match(it.1))));
+        }
+        found
+    }
+
+    fn behind_step(&mut self) -> Vec<Choice> {
+        let mut found = Vec::new();
+        if self.step_words() != 0 {
+            found.push(choice(",", Act::NextStep));
+        }
+        found.extend(self.end_of_block());
+        found
+    }
+
+    /// The end of the innermost block, where it may end here.
+    fn end_of_block(&mut self) -> Option<Choice> {
+        let blocks = self.blocks();
+        self.may_end(&blocks).then(|| match blocks.last() {
+            None => choice("]}", Act::EndBody),
+            Some(Kind::Handler) => choice("]}}", Act::EndSteps),
+            Some(_) => choice("]", Act::EndBlock),
+        })
+    }
+
+    /// Whether the innermost block may end here, so that what is around it can go on.
+    pub(super) fn may_end(&mut self, blocks: &[Kind]) -> bool {
+        let Some((&kind, around)) = blocks.split_last() else { return self.core.trial(Core::end) };
+        let level = self.core.level();
+        self.attempt(|this| match kind {
+            Kind::Failure => {
+                let above = level.saturating_sub(1);
+                this.core.up_to(above) && this.core.line_words(above) & one(Word::Ok) != 0
+            }
+            Kind::Success => this.core.up_to(level.saturating_sub(2)) && this.step_may_end(around),
+            Kind::Handler => {
+                this.core.settle()
+                    && !this.core.block().gives.lives()
+                    && this.core.up_to(level.saturating_sub(2))
+                    && this.step_may_end(around)
+            }
+            Kind::Then | Kind::Pass => {
+                this.core.up_to(level.saturating_sub(1))
+                    && (this.step_may_end(around) || this.may_have_else())
+            }
+            Kind::Else => this.core.up_to(level.saturating_sub(1)) && this.step_may_end(around),
+        })
+    }
+
+    /// Whether the step that has blocks may end here, so that a step or an end can follow.
+    fn step_may_end(&mut self, blocks: &[Kind]) -> bool {
+        self.attempt(|this| {
+            this.core.settle() && {
+                this.core.state.phase = Phase::Line;
+                this.step_words() != 0 || this.may_end(blocks)
+            }
+        })
+    }
+
+    fn may_have_else(&mut self) -> bool {
+        let level = self.core.level();
+        self.core.line_words(level) & one(Word::Else) != 0
+    }
+
+    fn behind_block(&mut self, kind: Kind) -> Vec<Choice> {
+        if kind == Kind::Failure {
+            return vec![choice("},\"then\":[", Act::Success)];
+        }
+        let mut found = Vec::new();
+        let blocks = self.blocks();
+        if self.step_may_end(&blocks) {
+            found.push(choice("}", Act::EndStep));
+        }
+        if matches!(kind, Kind::Then | Kind::Pass) && self.may_have_else() {
+            found.push(choice(",\"else\":[", Act::Else));
+        }
+        found
+    }
+
+    fn behind_let(&mut self) -> Vec<Choice> {
+        let words = self.core.trial(Core::words);
+        let own = [Word::If, Word::For, Word::Match, Word::Call, Word::Merge, Word::MatchMap];
+        let mut found = Vec::new();
+        if words & !own.into_iter().fold(0, |own, word| own | one(word)) != 0 {
+            found.push(choice(",\"expr\":", Act::BoundExpr));
+        }
+        if words & one(Word::Merge) != 0 && self.may_merge() {
+            found.push(choice(",\"merge\":", Act::Merge));
+        }
+        if words & one(Word::MatchMap) != 0 {
+            found.push(choice(",\"match\":", Act::MatchMap));
+        }
+        if words & one(Word::If) != 0 {
+            found.push(choice(",\"if\":", Act::BoundIf));
+        }
+        if words & one(Word::Call) != 0 {
+            found.push(choice(",\"call\":", Act::BoundCall));
+        }
+        if words & one(Word::For) != 0 && self.new_slot(Binds::Let).is_some() {
+            found.push(choice(",\"for\":\"", Act::BoundFor));
+        }
+        found
+    }
+
+    fn behind_value(&mut self) -> Vec<Choice> {
+        match self.place.around.last().copied() {
+            Some(Around::Ends(end)) => vec![choice(end, Act::End)],
+            Some(Around::Call(_)) => {
+                let mut found = vec![choice("}", Act::End)];
+                found.extend(self.may_handle().then(handler));
+                found
+            }
+            Some(Around::Handler { end, .. }) => vec![choice(end, Act::EndHandler)],
+            Some(Around::Operands(0)) => vec![choice("]}", Act::End)],
+            Some(Around::Operands(_)) => vec![choice(",", Act::Comma)],
+            Some(Around::List(count)) => {
+                let mut found = vec![choice("]", Act::EndList)];
+                if count + 1 < ITEMS {
+                    found.push(choice(",", Act::Comma));
+                }
+                found
+            }
+            Some(Around::Fields { .. }) => self.keys(","),
+            Some(Around::If) => vec![choice(",\"then\":[", Act::Open(Kind::Then))],
+            Some(Around::For(_)) => vec![choice(",\"yield\":[", Act::Open(Kind::Pass))],
+            Some(Around::Merge) => vec![choice(",\"set\":{", Act::Set)],
+            Some(Around::Subject) => vec![choice(",\"cases\":{\"", Act::Cases)],
+            Some(Around::Cases(count)) => {
+                let mut found = vec![choice("},\"default\":", Act::Default), choice("}}", Act::EndCases)];
+                if count + 1 < ITEMS {
+                    found.push(choice(",\"", Act::NextCase));
+                }
+                found
+            }
+            Some(Around::Step | Around::Block { .. }) | None => Vec::new(),
+        }
+    }
+
+    fn tools(&mut self) -> Vec<Choice> {
+        let tools = self.core.integers();
+        let numbers = self.core.members(tools).into_iter();
+        let named = numbers.filter_map(|number| Some((number, self.core.session.tool(number)?)));
+        named.map(|(number, name)| choice(quoted(name), Act::Tool(number))).collect()
+    }
+
+    /// Whether the call that is around may have a handler.
+    fn may_handle(&mut self) -> bool {
+        let Some(&Around::Call(slot)) = self.place.around.last() else { return false };
+        self.attempt(|this| {
+            if this.core.state.phase == Phase::PairCount {
+                this.core.take_integer(0);
+            }
+            let level = this.core.level();
+            if this.step_words() & one(Word::Match) == 0 || !this.core.matchable(slot) {
+                return false;
+            }
+            this.begin_handler();
+            let Some(failure) = this.new_slot(Binds::Failure) else { return false };
+            if this.core.line_words(level + 1) & one(Word::Err) == 0 {
+                return false;
+            }
+            this.core.begin_line(level + 1, Word::Err);
+            this.core.take_integer(failure.into());
+            !this.ways().is_empty()
+        })
+    }
+
+    /// What the handler of a call may do.
+    fn ways(&mut self) -> Vec<Choice> {
+        let all = [
+            (Word::Ret, ",\"ret\":", "}}"),
+            (Word::RetOk, ",\"ret\":{\"ok\":", "}}}"),
+            (Word::RetErr, ",\"ret\":{\"err\":", "}}}"),
+            (Word::Let, ",\"value\":", "}}"),
+        ];
+        let fits: Vec<_> = all.into_iter().filter(|it| self.may_handle_by(it.0)).collect();
+        let fits = fits.into_iter();
+        let mut found: Vec<Choice> =
+            fits.map(|(word, bytes, end)| choice(bytes, Act::Way(word, end))).collect();
+        if self.may_handle_by(Word::Fail) {
+            found.push(choice(",\"then\":[", Act::OpenHandler));
+        }
+        found
+    }
+
+    /// Whether a handler may consist of a statement that begins with this word.
+    fn may_handle_by(&mut self, word: Word) -> bool {
+        let Some(&Around::Handler { slot, .. }) = self.place.around.last() else { return false };
+        let blocks = self.blocks();
+        self.attempt(|this| {
+            let fits = this.attempt(|this| {
+                this.core.take_integer(1);
+                let level = this.core.level();
+                let bindable = word != Word::Let || this.core.bindable(slot);
+                bindable && this.core.line_words(level) & one(word) != 0
+            });
+            if !fits {
+                return false;
+            }
+            this.begin_way(word);
+            // As if its value were complete.
+            if word == Word::Let {
+                this.core.take_word(Word::Lit);
+                this.core.take_integer(NIL.into());
+                this.core.take_constant(Constant::Nil);
+            } else {
+                if matches!(word, Word::Ret | Word::RetOk) {
+                    this.core.leave();
+                }
+                this.core.end_statement(Gives::NEVER, NONE);
+            }
+            let level = this.core.level();
+            this.core.up_to(level.saturating_sub(2)) && this.step_may_end(&blocks)
+        })
+    }
+
+    fn arguments(&mut self) -> Vec<Choice> {
+        let (least, most) = self.core.pair_counts().unwrap_or_default();
+        let mut found = Vec::new();
+        if most > 0 {
+            found.push(choice(",\"args\":{", Act::Arguments));
+        }
+        if least == 0 {
+            found.push(choice("}", Act::EndCall));
+            found.extend(self.may_handle().then(handler));
+        }
+        found
+    }
+
+    /// The keys that may come next in a record, behind these bytes, and its end.
+    fn keys(&mut self, before: &str) -> Vec<Choice> {
+        let Some(&Around::Fields { count, most, end }) = self.place.around.last() else { return Vec::new() };
+        let Some(frame) = self.core.frame() else { return Vec::new() };
+        let missing = self.core.missing(&frame);
+        let room = most.saturating_sub(count) as usize;
+        let mut found = Vec::new();
+        if room > 0 {
+            let numbers = self.core.integers();
+            let numbers = self.core.members(numbers).into_iter();
+            let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
+            let named = fits.filter_map(|number| Some((number, self.core.session.field(number)?)));
+            let key = |name: &str| format!("{before}{}:", quoted(name));
+            found.extend(named.map(|(number, name)| choice(key(name), Act::Key(number))));
+        }
+        // What would be empty is left out, but for a record.
+        if missing.is_empty() && (count > 0 || frame.word == Word::Obj || found.is_empty()) {
+            found.push(choice(end, Act::EndFields));
+        }
+        found
+    }
+
+    /// Tries something in an expression that begins with a word.
+    fn opened<T>(&mut self, word: Word, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.attempt(|this| {
+            this.open(word);
+            run(this)
+        })
+    }
+
+    fn values(&mut self) -> Vec<Choice> {
+        let is_bound = self.core.state.phase == Phase::Bound;
+        let is_whole = self.place.opens_step || is_bound;
+        let mut words = if self.place.opens_step { self.step_words() } else { self.core.trial(Core::words) };
+        if is_whole {
+            words &= !one(Word::Call);
+        }
+        let has = |word: Word| words & one(word) != 0;
+        let mut found = Vec::new();
+        for operator in &OPERATORS {
+            if let Some(word) = word_of(operator).filter(|&word| has(word)) {
+                found.push(choice(format!("{{\"{}\":[", operator.spelling), Act::Operator(word)));
+            }
+        }
+        if has(Word::Lit) {
+            self.opened(Word::Lit, |this| this.literals(&mut found));
+        }
+        if has(Word::Ref) {
+            let names = self.opened(Word::Ref, |this| this.named());
+            found.extend(names.into_iter().map(|it| choice(format!("\"{}\"", it.0), Act::Ref(it.1))));
+        }
+        if has(Word::Field) {
+            let names = self.opened(Word::Field, |this| this.named());
+            let paths = names.into_iter().filter(|it| !self.fields(it.1, &[]).is_empty());
+            let paths: Vec<_> = paths.collect();
+            found.extend(paths.into_iter().map(|it| choice(format!("\"{}.", it.0), Act::Path(it.1))));
+        }
+        if has(Word::List) {
+            let some = self.opened(Word::List, |this| this.core.takes_integer(1));
+            found.push(if some { choice("[", Act::List) } else { choice("[]", Act::EmptyList) });
+        }
+        if has(Word::Obj) {
+            let most = self.opened(Word::Obj, |this| this.core.pair_counts().map_or(0, |counts| counts.1));
+            found.push(match most {
+                0 => choice("{\"obj\":{}}", Act::EmptyRecord),
+                _ => choice("{\"obj\":{", Act::Record),
+            });
+        }
+        if has(Word::Merge) && !is_bound && self.may_merge() {
+            found.push(choice("{\"merge\":", Act::Merge));
+        }
+        if has(Word::MatchMap) && !is_bound {
+            found.push(choice("{\"match\":", Act::MatchMap));
+        }
+        if has(Word::Call) {
+            found.push(choice("{\"call\":", Act::Nested));
+        }
+        found
+    }
+
+    /// Whether some field can be set in a MERGE that comes next.
+    fn may_merge(&mut self) -> bool {
+        self.opened(Word::Merge, |this| {
+            this.core.take_integer(this.most_changes() + 1);
+            this.core.state.phase = Phase::PairField;
+            let fields = this.core.integers();
+            this.most_changes() > 0 && this.core.least(fields).is_some()
+        })
+    }
+
+    fn literals(&mut self, found: &mut Vec<Choice>) {
+        for kind in [TEXT, NUMBER, NIL, BOOL] {
+            if !self.core.takes_integer(kind.into()) {
+                continue;
+            }
+            let core = &mut self.core;
+            core.trial(|core| {
+                core.take_integer(kind.into());
+                match kind {
+                    NIL => found.push(choice("null", Act::Nil)),
+                    BOOL => {
+                        let fit = [true, false].into_iter().filter(|&truth| core.takes_bool(truth));
+                        found.extend(fit.map(|truth| choice(truth.to_string(), Act::Bool(truth))));
+                    }
+                    NUMBER => {
+                        let fit = b"-0123456789".iter().filter(|&&byte| core.number_goes_on(&[byte]));
+                        found.extend(fit.map(|&byte| choice(char::from(byte), Act::Number)));
+                    }
+                    _ => match core.texts() {
+                        Some(texts) => found.extend(texts.iter().enumerate().map(|(number, text)| {
+                            choice(format!("{{\"text\":{}}}", quoted(text)), Act::Listed(number))
+                        })),
+                        None => found.push(choice("{\"text\":\"", Act::Text)),
+                    },
+                }
+            });
+        }
+    }
+
+    /// The fields that may come next in a path of a slot and these fields.
+    fn fields(&mut self, slot: u8, path: &[u32]) -> Vec<Choice> {
+        let mut found = self.path(slot, path, path.len() + 1, |this| {
+            let numbers = this.core.integers();
+            let named = this.core.members(numbers).into_iter().filter_map(|number| {
+                let name = this.core.session.field(number).filter(|name| is_name(name))?;
+                Some(choice(format!("{name}\""), Act::LastField(number)))
+            });
+            named.collect::<Vec<_>>()
+        });
+        if path.len() + 1 >= PATH {
+            return found;
+        }
+        // Of what is not known no path goes on.
+        let session = self.core.session;
+        let name = |number: &u32| session.field(*number).unwrap_or_default();
+        let known = self.core.arena.value(self.core.now().value(slot));
+        let known = path.iter().fold(known, |known, number| field(known, name(number)));
+        let Some(shape) = known.part.shape() else { return found };
+        for inner in shape.fields().filter(|it| it.shape.has_fields() && is_name(it.name)) {
+            let Some(&number) = session.field_numbers.get(inner.name) else { continue };
+            let longer = [path, &[number]].concat();
+            let goes_on = self.path(slot, &longer, longer.len() + 1, |this| {
+                let numbers = this.core.integers();
+                let mut fields = this.core.members(numbers).into_iter();
+                fields.any(|field| session.field(field).is_some_and(is_name))
+            });
+            if goes_on {
+                found.push(choice(format!("{}.", inner.name), Act::Field(number)));
+            }
+        }
+        found
+    }
+
+    /// Tries something at the last field of a path of so many, behind these; the default where there is none.
+    fn path<T: Default>(
+        &mut self,
+        slot: u8,
+        path: &[u32],
+        count: usize,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        self.attempt(|this| {
+            this.open(Word::Field);
+            for _ in 1..count {
+                if this.core.words() & one(Word::Field) == 0 {
+                    return T::default();
+                }
+                this.open(Word::Field);
+            }
+            let mut nodes = core::iter::once(u32::from(slot)).chain(path.iter().copied());
+            let fits = nodes.all(|node| {
+                let fits = this.core.takes_integer(node);
+                this.core.take_integer(node);
+                fits
+            });
+            if fits { run(this) } else { T::default() }
+        })
+    }
+}

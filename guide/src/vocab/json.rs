@@ -1,0 +1,97 @@
+//! Tokens within the texts and names of JSON, for masks of bodies in `constrained`: those that end a text by
+//! what they have behind it, and those that stay in a name.
+
+use super::{Closer, Vocab};
+use crate::automaton::texts::{Inside, Led, PLACES, run};
+use std::collections::HashMap;
+
+/// The tables, made when they are asked for.
+#[derive(Debug)]
+pub(crate) struct JsonTokens {
+    /// By place.
+    closers: Vec<Vec<Closer>>,
+    tails: Vec<Box<[u8]>>,
+    /// The mask of the tokens of which a name may have all bytes, but for its first byte and two hyphens.
+    pub(crate) names: Box<[u32]>,
+    /// Those of them that no name begins with, and those that begin with a hyphen.
+    pub(crate) unfirst: Vec<u32>,
+    pub(crate) hyphens: Vec<u32>,
+    /// All of them, the longest first.
+    pub(crate) long: Vec<u32>,
+    /// Tokens that end a name, in the order of their bytes.
+    pub(crate) ends: Vec<u32>,
+}
+
+fn is_name(bytes: &[u8]) -> bool {
+    let fits = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
+    bytes.iter().all(fits) && !bytes.windows(2).any(|pair| pair == b"--")
+}
+
+impl JsonTokens {
+    pub(super) fn new(vocab: &Vocab) -> JsonTokens {
+        let mut found = JsonTokens {
+            closers: vec![Vec::new(); PLACES.len()],
+            tails: Vec::new(),
+            names: vec![0; vocab.mask_len()].into(),
+            unfirst: Vec::new(),
+            hyphens: Vec::new(),
+            long: Vec::new(),
+            ends: Vec::new(),
+        };
+        let mut numbers: HashMap<Box<[u8]>, u32> = HashMap::new();
+        for &token in &vocab.sorted {
+            let bytes = vocab.token(token);
+            let Some(quote) = bytes.iter().position(|&byte| byte == b'"') else {
+                found.name(token, bytes);
+                continue;
+            };
+            if bytes.get(..quote).is_some_and(is_name) {
+                found.ends.push(token);
+            }
+            for (closers, &inside) in found.closers.iter_mut().zip(&PLACES) {
+                let Led::Closed(at) = run(inside, bytes) else { continue };
+                let tail = bytes.get(at..).unwrap_or_default();
+                let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+                let number = *numbers.entry(tail.into()).or_insert(next);
+                if number == next {
+                    found.tails.push(tail.into());
+                }
+                closers.push(Closer { tail: number, token });
+            }
+        }
+        found.long.sort_by_key(|&token| core::cmp::Reverse(vocab.token(token).len()));
+        found
+    }
+
+    fn name(&mut self, token: u32, bytes: &[u8]) {
+        if !is_name(bytes) {
+            return;
+        }
+        if let Some(word) = self.names.get_mut(token as usize / 32) {
+            *word |= 1 << (token % 32);
+        }
+        self.long.push(token);
+        match bytes.first() {
+            Some(b'-') => {
+                self.hyphens.push(token);
+                self.unfirst.push(token);
+            }
+            Some(b'0'..=b'9' | b'_') => self.unfirst.push(token),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn closers(&self, inside: Inside) -> &[Closer] {
+        self.closers.get(crate::automaton::texts::place(inside)).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn tails(&self) -> &[Box<[u8]>] {
+        &self.tails
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        let closers: usize = self.closers.iter().map(|all| 8 * all.len()).sum();
+        let lists = self.unfirst.len() + self.hyphens.len() + self.long.len() + self.ends.len();
+        closers + 4 * (lists + self.names.len()) + self.tails.iter().map(|it| it.len() + 16).sum::<usize>()
+    }
+}

@@ -1,0 +1,282 @@
+//! Functions in the canonical layout of `constrained` that a guide follows.
+
+use ilo_asm::ast::{
+    Block, Bound, Call, Control, Expr, ExprKind, Field, For, Function, If, Literal, Match, ReturnKind, Slot,
+    Stmt, StmtKind,
+};
+use ilo_asm::dialect::operator::{self, Makes};
+use ilo_asm::text::is_name;
+use serde_json::Value;
+
+/// Why a function has no such layout.
+type Written = Result<String, &'static str>;
+
+struct Writer {
+    /// The names of slots, where they may be read or bound.
+    names: Vec<Option<String>>,
+    count: usize,
+    /// Whether paths have more than one field.
+    deep: bool,
+}
+
+/// The body of a function behind `"body":[`, or why it has none.
+pub fn body(function: &Function<'_>, deep: bool) -> Written {
+    let names = function.parameters.iter().map(|it| Some(it.name.text.to_owned())).collect();
+    let mut writer = Writer { names, count: 0, deep };
+    Ok(writer.steps(&function.body)? + "]}")
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+impl Writer {
+    fn name(&self, slot: Slot) -> Result<&str, &'static str> {
+        let name = self.names.get(slot.0 as usize).and_then(Option::as_deref);
+        name.filter(|name| is_name(name)).ok_or("a slot that has no name here")
+    }
+
+    fn set(&mut self, slot: Slot, name: Option<String>) {
+        let at = slot.0 as usize;
+        if self.names.len() <= at {
+            self.names.resize(at + 1, None);
+        }
+        self.names[at] = name;
+    }
+
+    fn fresh(&mut self, slot: Slot) -> String {
+        self.count += 1;
+        let name = format!("v{}-x", self.count);
+        self.set(slot, Some(name.clone()));
+        name
+    }
+
+    fn bind(&mut self, slot: Slot) -> String {
+        match self.name(slot) {
+            Ok(name) => name.to_owned(),
+            Err(_) => self.fresh(slot),
+        }
+    }
+
+    fn steps(&mut self, block: &Block<'_>) -> Written {
+        let mut all = Vec::new();
+        let mut rest = block.statements;
+        while let Some((first, behind)) = rest.split_first() {
+            rest = behind;
+            let handled = match (&first.kind, behind.first().map(|next| &next.kind)) {
+                (
+                    StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(_), .. }), .. },
+                    Some(StmtKind::Control(Control::Match(node))),
+                ) => (node.slot == *slot && node.ok.is_none()).then_some(*node),
+                _ => None,
+            };
+            if handled.is_some() {
+                rest = &behind[1..];
+            }
+            all.push(self.step(first, handled)?);
+        }
+        Ok(all.join(","))
+    }
+
+    fn step(&mut self, statement: &Stmt<'_>, handled: Option<&Match<'_>>) -> Written {
+        Ok(match &statement.kind {
+            StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
+                // The value is read before the name is bound.
+                let written = self.members(value)?;
+                let handler = match handled {
+                    Some(node) => self.handler(node, *slot)?,
+                    None => String::new(),
+                };
+                format!("{{\"let\":{},{written}{handler}}}", quoted(&self.bind(*slot)))
+            }
+            StmtKind::Let { slot, value: Bound::Control(Control::If(node)), .. } => {
+                let name = self.bind(*slot);
+                format!("{{\"let\":{},{}", quoted(&name), self.branch(node)?)
+            }
+            StmtKind::Let { slot, value: Bound::Control(Control::For(node)), .. } => {
+                let name = self.bind(*slot);
+                format!("{{\"let\":{},{}", quoted(&name), self.passes(node)?)
+            }
+            StmtKind::Let { .. } => return Err("the result of MATCH that LET binds"),
+            StmtKind::Value(value) => match value.kind {
+                ExprKind::Call(call) => format!("{{{}}}", self.call(call)?),
+                _ => format!("{{\"expr\":{}}}", self.value(value)?),
+            },
+            StmtKind::Return(kind, value) => format!("{{{}}}", self.ret(*kind, value)?),
+            StmtKind::Fail(value) => format!("{{\"raise\":{}}}", self.value(value)?),
+            StmtKind::Undo(call) => format!("{{\"compensate\":[{{{}}}]}}", self.call(call)?),
+            StmtKind::Rollback(call) => format!("{{\"rollback\":{{{}}}}}", self.call(call)?),
+            StmtKind::Break => "{\"break\":true}".to_owned(),
+            StmtKind::Control(Control::If(node)) => format!("{{{}", self.branch(node)?),
+            StmtKind::Control(Control::For(node)) => format!("{{{}", self.passes(node)?),
+            StmtKind::Control(Control::Match(node)) => self.matched(node)?,
+        })
+    }
+
+    fn ret(&mut self, kind: ReturnKind, value: &Expr<'_>) -> Written {
+        let value = self.value(value)?;
+        Ok(match kind {
+            ReturnKind::Plain => format!("\"ret\":{value}"),
+            ReturnKind::Ok => format!("\"ret\":{{\"ok\":{value}}}"),
+            ReturnKind::Err => format!("\"ret\":{{\"err\":{value}}}"),
+        })
+    }
+
+    /// What LET binds, with its key.
+    fn members(&mut self, value: &Expr<'_>) -> Written {
+        match value.kind {
+            ExprKind::Call(call) => self.call(call),
+            ExprKind::Merge(..) | ExprKind::MatchMap(_) => {
+                let whole = self.value(value)?;
+                Ok(whole[1..whole.len() - 1].to_owned())
+            }
+            _ => Ok(format!("\"expr\":{}", self.value(value)?)),
+        }
+    }
+
+    fn handler(&mut self, node: &Match<'_>, bound: Slot) -> Written {
+        let Some(arm) = &node.err else { return Err("MATCH without an arm") };
+        let before = self.names.clone();
+        let failure = self.fresh(arm.bind);
+        let way = match arm.body.statements {
+            [Stmt { kind: StmtKind::Return(kind, value), .. }] => self.ret(*kind, value)?,
+            [Stmt { kind: StmtKind::Let { slot, value: Bound::Expr(value), .. }, .. }]
+                if *slot == bound && !value.calls() =>
+            {
+                format!("\"value\":{}", self.value(value)?)
+            }
+            _ if arm.body.completes() => return Err("a handler of several steps that goes on"),
+            _ => format!("\"then\":[{}]", self.steps(&arm.body)?),
+        };
+        self.names = before;
+        Ok(format!(",\"err\":{{\"as\":{},{way}}}", quoted(&failure)))
+    }
+
+    fn matched(&mut self, node: &Match<'_>) -> Written {
+        let name = self.name(node.slot)?.to_owned();
+        let Some(ok) = &node.ok else { return Err("MATCH of failure alone that is not behind its call") };
+        let err = match &node.err {
+            Some(arm) => {
+                let before = self.names.get(arm.bind.0 as usize).cloned().flatten();
+                let failure = self.fresh(arm.bind);
+                let steps = self.steps(&arm.body)?;
+                self.set(arm.bind, before);
+                format!(",\"err\":{{\"as\":{},\"then\":[{steps}]}}", quoted(&failure))
+            }
+            None => String::new(),
+        };
+        self.set(ok.bind, Some(name.clone()));
+        let steps = self.steps(&ok.body)?;
+        Ok(format!("{{\"match\":{}{err},\"then\":[{steps}]}}", quoted(&name)))
+    }
+
+    fn otherwise(&mut self, block: Option<&Block<'_>>) -> Written {
+        block.map_or(Ok(String::new()), |block| Ok(format!(",\"else\":[{}]", self.steps(block)?)))
+    }
+
+    fn branch(&mut self, node: &If<'_>) -> Written {
+        let condition = self.value(&node.condition)?;
+        let then = self.steps(&node.then)?;
+        let otherwise = self.otherwise(node.otherwise.as_ref())?;
+        Ok(format!("\"if\":{condition},\"then\":[{then}]{otherwise}}}"))
+    }
+
+    fn passes(&mut self, node: &For<'_>) -> Written {
+        let list = self.value(&node.list)?;
+        let mut before = self.names.clone();
+        let item = self.fresh(node.item);
+        let steps = self.steps(&node.body)?;
+        // What the passes bind first is not read behind them.
+        if let Some(name) = before.get_mut(node.item.0 as usize) {
+            *name = None;
+        }
+        self.names = before;
+        let otherwise = self.otherwise(node.otherwise.as_ref())?;
+        Ok(format!("\"for\":{},\"in\":{list},\"yield\":[{steps}]{otherwise}}}", quoted(&item)))
+    }
+
+    fn call(&mut self, call: &Call<'_>) -> Written {
+        let args = match call.arguments {
+            [] => String::new(),
+            all => format!(",\"args\":{}", self.fields(all)?),
+        };
+        Ok(format!("\"call\":{}{args}", quoted(call.tool.text)))
+    }
+
+    fn fields(&mut self, fields: &[Field<'_>]) -> Written {
+        let mut written = Vec::new();
+        for field in fields {
+            written.push(format!("{}:{}", quoted(field.name.text), self.value(&field.value)?));
+        }
+        Ok(format!("{{{}}}", written.join(",")))
+    }
+
+    fn all(&mut self, values: &[Expr<'_>]) -> Written {
+        let mut written = Vec::new();
+        for value in values {
+            written.push(self.value(value)?);
+        }
+        Ok(format!("[{}]", written.join(",")))
+    }
+
+    fn operation(&mut self, makes: Makes, operands: &[Expr<'_>]) -> Written {
+        Ok(format!("{{{}:{}}}", quoted(operator::row(makes).spelling), self.all(operands)?))
+    }
+
+    fn value(&mut self, value: &Expr<'_>) -> Written {
+        Ok(match value.kind {
+            ExprKind::Ref(slot) => quoted(self.name(slot)?),
+            ExprKind::Literal(literal) => match literal {
+                Literal::Nil => "null".to_owned(),
+                Literal::Bool(truth) => truth.to_string(),
+                Literal::Number(number) => number.to_string(),
+                Literal::Text(text) => format!("{{\"text\":{}}}", quoted(text)),
+            },
+            ExprKind::Field(of, name) => match self.path(value) {
+                Some(path) => quoted(&path),
+                None => format!("{{\"at\":[{},{{\"text\":{}}}]}}", self.value(of)?, quoted(name.text)),
+            },
+            ExprKind::Call(call) => format!("{{{}}}", self.call(call)?),
+            ExprKind::Unary(unary, of) => self.operation(Makes::Unary(unary), &[*of])?,
+            ExprKind::Binary(binary, a, b) => self.operation(Makes::Binary(binary), &[*a, *b])?,
+            ExprKind::Has(of, name) => {
+                format!("{{\"has\":[{},{{\"text\":{}}}]}}", self.value(of)?, quoted(name.text))
+            }
+            ExprKind::Apply(apply) => self.operation(Makes::Apply(apply.function), apply.operands)?,
+            ExprKind::Record(fields) => format!("{{\"obj\":{}}}", self.fields(fields)?),
+            ExprKind::Merge(_, []) => return Err("MERGE without a field"),
+            ExprKind::Merge(of, fields) => {
+                format!("{{\"merge\":{},\"set\":{}}}", self.value(of)?, self.fields(fields)?)
+            }
+            ExprKind::List(items) => self.all(items)?,
+            ExprKind::MatchMap(map) => {
+                let subject = self.value(&map.subject)?;
+                let mut cases = Vec::new();
+                for case in map.cases {
+                    let Literal::Text(key) = case.key else { return Err("a case whose key is no text") };
+                    if key == "default" || ilo_spec::number::parse(key).is_ok() {
+                        return Err("a case whose key is written as a number, or is `default`");
+                    }
+                    cases.push(format!("{}:{}", quoted(key), self.value(&case.value)?));
+                }
+                let default = match &map.default {
+                    Some(value) => format!(",\"default\":{}", self.value(value)?),
+                    None => String::new(),
+                };
+                format!("{{\"match\":{subject},\"cases\":{{{}}}{default}}}", cases.join(","))
+            }
+            ExprKind::Template(_) => return Err("a template"),
+        })
+    }
+
+    /// A path of names, if it is one.
+    fn path(&self, value: &Expr<'_>) -> Option<String> {
+        let ExprKind::Field(of, name) = value.kind else { return None };
+        let before = match of.kind {
+            ExprKind::Ref(slot) => self.name(slot).ok()?.to_owned(),
+            _ if self.deep => self.path(of)?,
+            _ => return None,
+        };
+        is_name(name.text).then(|| format!("{before}.{}", name.text))
+    }
+}

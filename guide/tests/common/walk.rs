@@ -1,0 +1,65 @@
+//! A random step of a body in `constrained`.
+
+use super::Random;
+use ilo_guide::{ConstrainedGuide, Piece};
+
+/// Names, some of which mean something elsewhere.
+const NAMES: [&str; 16] = [
+    "a",
+    "b2",
+    "user",
+    "user-id",
+    "total_sum",
+    "len",
+    "item",
+    "it",
+    "prev",
+    "result",
+    "index",
+    "map",
+    "null",
+    "input",
+    "default",
+    "let",
+];
+const TEXTS: [&str; 10] = ["", "a", "id", "12", "größe \\\"x\\\"", "${a}", "a.b", "default", "else", "_"];
+
+/// Writes something that may come next; `false` where the program ended.
+pub fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
+    let pieces = guide.next();
+    assert!(!pieces.is_empty(), "nothing may follow {}", String::from_utf8_lossy(guide.text()));
+    let mut piece: &Piece = random.pick(&pieces);
+    // Values mostly end soon, and programs late.
+    let is_short = |piece: &&Piece| !matches!(piece, Piece::Bytes(bytes) if bytes.starts_with(['{', '[']));
+    let short: Vec<&Piece> = pieces.iter().filter(is_short).collect();
+    if !short.is_empty() && !random.chance(4) {
+        piece = *random.pick(&short);
+    }
+    for _ in 0..2 {
+        if matches!(piece, Piece::Bytes(bytes) if bytes == "]}" || bytes.starts_with("{\"ra")) {
+            piece = random.pick(&pieces);
+        }
+    }
+    let written = match piece {
+        Piece::End => return false,
+        Piece::Bytes(bytes) => bytes.clone(),
+        Piece::Name => format!("{}\"", random.pick(&NAMES)),
+        Piece::Text => format!("{}\"", random.pick(&TEXTS)),
+        Piece::Number => (*random.pick(&["", "0", "1", ".5", "e2", "3"])).to_owned(),
+    };
+    if guide.accept_bytes(written.as_bytes()).is_err() {
+        assert!(
+            !matches!(piece, Piece::Bytes(_)),
+            "{piece:?} was offered behind {}",
+            String::from_utf8_lossy(guide.text())
+        );
+    }
+    if matches!(piece, Piece::Number) {
+        // What may end it.
+        let ends: Vec<u8> = guide.next_bytes().into_iter().filter(|byte| b",]}".contains(byte)).collect();
+        if !ends.is_empty() {
+            guide.accept_bytes(&[*random.pick(&ends)]).unwrap();
+        }
+    }
+    true
+}

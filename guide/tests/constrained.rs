@@ -1,0 +1,249 @@
+//! Bodies in `constrained`: random walks that build, ends from random states, masks against each token tried
+//! alone, and the corpus.
+//!
+//! `WALKS` and `SEED` set how many and where from.
+
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
+
+mod common;
+
+use common::Random;
+use common::walk::step;
+use ilo_asm::build::{Options as Build, build};
+use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::notation::Notation;
+use ilo_guide::{ConstrainedGuide, Options, Piece, Session, Vocab};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+fn builds(
+    session: &Session<'_>,
+    catalog: &Catalog,
+    body: &[u8],
+    seed: u64,
+    codes: &mut BTreeMap<&'static str, u64>,
+) {
+    let whole = session.constrained_prefix() + core::str::from_utf8(body).unwrap();
+    let options = Build { from: Some(Notation::Constrained), catalog: Some(catalog), ..Build::default() };
+    let (program, found) = build(&whole, &options);
+    for found in found.as_slice() {
+        let code = found.code.as_str();
+        assert!(
+            !found.is_error(),
+            "seed {seed}: {code}: {}\n{whole}\nat {:?}",
+            found.message,
+            whole.get(found.span.range())
+        );
+        if std::env::var_os("SHOW").is_some_and(|show| show == code) {
+            println!("seed {seed}: {code} {} {:?}\n{whole}", found.message, whole.get(found.span.range()));
+        }
+        *codes.entry(code).or_default() += 1;
+    }
+    assert!(program.is_some());
+}
+
+#[test]
+fn random_programs_build() {
+    let (start, count) = (common::number("SEED", 1), common::number("WALKS", 200));
+    let mut codes = BTreeMap::new();
+    let mut ended = 0;
+    for seed in start..start + count {
+        let mut random = Random::new(seed);
+        let catalog = common::catalog(&mut random);
+        let signature = common::signature(&mut random);
+        let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let steps = 1 + random.below(150);
+        for at in 0..=steps {
+            if at == steps || random.chance(25) {
+                let text = guide.text().to_vec();
+                let close = guide.close();
+                assert_eq!(guide.text(), text, "seed {seed}: close changes nothing");
+                let shown = String::from_utf8_lossy(&text);
+                let close = close.unwrap_or_else(|| panic!("seed {seed}: no end of\n{signature}\n{shown}"));
+                builds(&session, &catalog, &[&text[..], &close].concat(), seed, &mut codes);
+            }
+            if !step(&mut guide, &mut random) {
+                guide.check(&catalog).unwrap();
+                ended += 1;
+                break;
+            }
+        }
+    }
+    println!("{count} walks, {ended} of them to their end; warnings: {codes:?}");
+}
+
+/// The tokens of a synthetic vocabulary, and pieces of JSON.
+fn vocabulary(random: &mut Random) -> Vec<Vec<u8>> {
+    const JSON: [&str; 24] = [
+        "{\"",
+        "\":\"",
+        "\":{\"",
+        "\"}",
+        "\"},",
+        "},{\"",
+        "]}",
+        "}]}",
+        "[{\"",
+        "\",\"",
+        "let",
+        "\"let\":\"",
+        "ret\":",
+        "\"ret\":{\"",
+        "text\":\"",
+        "\"}]}",
+        ",\"args\":{",
+        "expr\":",
+        "raise\":",
+        ":[",
+        "\":[",
+        "if\":{\"",
+        "==\":[\"",
+        "null}",
+    ];
+    let mut tokens = common::synthetic(random);
+    tokens.extend(JSON.iter().map(|text| text.as_bytes().to_vec()));
+    tokens
+}
+
+#[test]
+fn a_mask_has_the_tokens_that_are_accepted_alone() {
+    let (start, count) = (common::number("SEED", 1), common::number("WALKS", 200) / 10);
+    for seed in start..start + count {
+        let mut random = Random::new(seed);
+        let catalog = common::catalog(&mut random);
+        let signature = common::signature(&mut random);
+        let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
+        let vocab = Vocab::new(&vocabulary(&mut random), 0).unwrap();
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let mut bits = vec![0; vocab.mask_len()];
+        for _ in 0..12 {
+            let text = guide.text().to_vec();
+            guide.fill_mask(&vocab, &mut bits);
+            assert_eq!(guide.text(), text);
+            let mut allowed = Vec::new();
+            for token in 0..u32::try_from(vocab.len()).unwrap() {
+                let mark = guide.mark();
+                let fits = guide.accept(&vocab, token).is_ok();
+                guide.rollback(&mark);
+                let is_set = bits[token as usize / 32] >> (token % 32) & 1 == 1;
+                let shown = String::from_utf8_lossy(vocab.token(token)).into_owned();
+                assert_eq!(fits, is_set, "seed {seed}: {shown:?} behind {}", String::from_utf8_lossy(&text));
+                if fits {
+                    allowed.push(token);
+                }
+            }
+            let token = *random.pick(&allowed);
+            guide.accept(&vocab, token).unwrap();
+            if token == vocab.eos() {
+                break;
+            }
+            for _ in 0..random.below(12) {
+                step(&mut guide, &mut random);
+            }
+        }
+    }
+}
+
+fn tools() -> Catalog {
+    let input = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
+    let output = json!({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "number"}}, "required": ["name", "age"]});
+    let mut catalog = Catalog::default();
+    catalog.insert(Tool::new("get-user", None, Some(&input), Some(&output)));
+    catalog
+}
+
+#[test]
+fn what_is_wrong_is_refused_where_it_is() {
+    let catalog = tools();
+    let options = Options {
+        above: "; fn twice(n: number) -> number\nRET MUL REF 0 LIT 1 2\n".to_owned(),
+        ..Options::default()
+    };
+    let session =
+        Session::new(&catalog, "f(id: text, n: number, input: text) -> result text, text", &options).unwrap();
+    let prefix = session.constrained_prefix();
+    assert!(prefix.starts_with("{\"fn\":\"twice\"") && prefix.ends_with("\"body\":["), "{prefix}");
+    let whole = |body: &str| {
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        guide.accept_bytes(body.as_bytes()).unwrap_or_else(|error| panic!("{body} at {}", error.at));
+        guide.check(&catalog).unwrap();
+    };
+    // What is behind `!` is refused at its first byte.
+    let wrong = |text: &str| {
+        let (before, after) = text.split_once('!').unwrap();
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        guide.accept_bytes(before.as_bytes()).unwrap_or_else(|error| panic!("{text} at {}", error.at));
+        assert_eq!(guide.accept_bytes(after.as_bytes()).map_err(|error| error.at), Err(0), "{text}");
+        let close = guide.close().unwrap();
+        guide.accept_bytes(&close).unwrap();
+        guide.check(&catalog).unwrap();
+    };
+    whole(
+        r#"{"let":"u","call":"get-user","args":{"id":"id"},"err":{"as":"e","ret":{"err":"e"}}},{"ret":{"ok":"u.name"}}]}"#,
+    );
+    whole(
+        r#"{"let":"u","call":"get-user","args":{"id":"id"}},{"match":"u","err":{"as":"e","then":[{"raise":"e"}]},"then":[{"ret":{"ok":"u.name"}}]}]}"#,
+    );
+    whole(r#"{"let":"d","call":"twice","args":{"n":"n"}},{"ret":{"ok":{"json":["d"]}}}]}"#);
+    // A name out of scope, a text without its mark, a kept name.
+    wrong(r#"{"ret":{"ok":"!x"#);
+    wrong(r#"{"ret":{"ok":"i!nput"#);
+    wrong(r#"{"let":"err!""#);
+    wrong(r#"{"for":"x","in":["id"],"yield":[{"let":"y","expr":"x"}]},{"ret":{"ok":"!y"#);
+    wrong(r#"{"for":"x","in":["id"],"yield":[{"let":"y","expr":"x"}]},{"let":"y!""#);
+    // Bound on one path alone.
+    wrong(r#"{"if":{">":["n",2]},"then":[{"let":"y","expr":1}]},{"let":"z","expr":"!y"#);
+    // Types, of operands and fields.
+    wrong(r#"{"ret":{"ok":"!n"#);
+    wrong(r#"{"let":"z","expr":{"+":["n",{"t!ext"#);
+    wrong(r#"{"let":"u","call":"get-user","args":{"id":"id"}},{"ret":{"ok":"u.!age"#);
+    // Arguments: a number, one too few, one twice.
+    wrong(r#"{"call":"get-user","args":{"id":!1"#);
+    wrong(r#"{"call":"get-user","args":{!}"#);
+    wrong(r#"{"call":"get-user","args":{"id":"id"!,"id""#);
+    // A case twice, and a body without an end.
+    wrong(r#"{"let":"z","match":"id","cases":{"a":1,"a!""#);
+    wrong(r#"{"let":"z","expr":1}!]"#);
+    wrong(r#"{"ret":{"ok":"id"}}]!,"#);
+    let promised = Options { counts: ilo_guide::Counts::Promised, ..Options::default() };
+    let promised = Session::new(&catalog, "f() -> nil", &promised).unwrap();
+    assert!(ConstrainedGuide::new(&promised).is_err());
+}
+
+#[test]
+fn forced_bytes_are_those_without_a_choice() {
+    let catalog = tools();
+    let session = Session::new(&catalog, "f(id: text) -> text", &Options::default()).unwrap();
+    let mut guide = ConstrainedGuide::new(&session).unwrap();
+    assert_eq!(guide.forced(), b"{\"");
+    guide.accept_bytes(b"{\"ret\":\"i").unwrap();
+    assert_eq!(guide.forced(), b"d\"}]}");
+    assert_eq!(guide.next_bytes(), b"d");
+    guide.accept_bytes(b"d\"}]}").unwrap();
+    assert!(guide.may_end() && guide.next_bytes().is_empty() && guide.forced().is_empty());
+    assert_eq!(guide.next(), [Piece::End]);
+}
+
+#[test]
+fn the_beginning_of_a_file_gives_its_session() {
+    let catalog = tools();
+    let above = r#"{"fn":"twice","in":{"n":"num"},"out":"num","body":[{"ret":{"*":["n",2]}}]}"#;
+    let header = r#"{"fn":"f","in":{"n":"num"},"out":"num","body":["#;
+    let body =
+        r#"{"let":"r","expr":{"obj":{"name":{"obj":{"id":"n"}}}}},{"let":"d","call":"twice","args":{"n":"#;
+    let text = format!("{above}\n{header}{body}");
+    let (session, start) = Session::of_constrained(&catalog, &text).unwrap();
+    assert_eq!(&text[start..], body);
+    let mut guide = ConstrainedGuide::new(&session).unwrap();
+    guide.accept_bytes(body.as_bytes()).unwrap();
+    let close = guide.close().unwrap();
+    guide.accept_bytes(&close).unwrap();
+    guide.check(&catalog).unwrap();
+    // The key of a record is no body.
+    let inside = format!("{header}{{\"raise\":{{\"obj\":{{\"body\":[");
+    assert_eq!(Session::of_constrained(&catalog, &inside).unwrap().1, header.len());
+    for wrong in ["", "{\"fn\":\"f\"", "{\"fn\":\"f\",\"out\":\"\",\"body\":["] {
+        assert!(Session::of_constrained(&catalog, wrong).is_err(), "{wrong}");
+    }
+}
