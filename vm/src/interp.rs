@@ -248,7 +248,10 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     fallible!(loops::add_record(heap, program, w, base, (first, shape)));
                 }
                 Op::YieldTwo { .. } => fallible!(loops::add_two(heap, w, op)),
-                Op::YieldThree { .. } => fallible!(loops::add_three(heap, w, op)),
+                Op::YieldThree { .. } => {
+                    fallible!(loops::add_three(heap, w, op));
+                    then_next!();
+                }
                 Op::YieldFour { .. } => fallible!(loops::add_four(heap, w, op)),
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
                 Op::Break { dst, base, to } => {
