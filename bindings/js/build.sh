@@ -1,26 +1,31 @@
 #!/usr/bin/env bash
-# Builds dist/: the WebAssembly module, the JavaScript that loads it, and the package. Needs `npm ci` before.
+# Builds dist/: the WebAssembly modules, the JavaScript that loads them, and the package. Needs `npm ci` before.
 #
-# With FAST=1 the module is not made smaller by wasm-opt, which takes the longest.
+# With FAST=1 the modules are not made smaller by wasm-opt, which takes the longest.
 set -euo pipefail
 cd "$(dirname "$0")"
 target=../target
 
-cargo build --quiet --locked --profile wasm --package ilo-js --target wasm32-unknown-unknown
+cargo build --quiet --locked --profile wasm --package ilo-js --package ilo-js-guide --target wasm32-unknown-unknown
 cargo build --quiet --locked --profile glue --package ilo-glue
 rm -rf dist
 mkdir dist
-"$target/glue/ilo-glue" "$target/wasm32-unknown-unknown/wasm/ilo_js.wasm" dist
-if [ -n "${FAST:-}" ]; then
-    mv dist/glue_bg.wasm dist/ilo.wasm
-else
-    # What Rust itself uses: a feature more would not run everywhere.
-    node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-bulk-memory-opt --enable-mutable-globals \
-        --enable-multivalue --enable-nontrapping-float-to-int --enable-reference-types --enable-sign-ext \
-        --output dist/ilo.wasm dist/glue_bg.wasm
-    rm dist/glue_bg.wasm
-fi
-rm -f dist/glue_bg.wasm.d.ts
+# module CRATE FILE GLUE: a module and the JavaScript that loads it.
+module() {
+    "$target/glue/ilo-glue" "$target/wasm32-unknown-unknown/wasm/$1.wasm" dist "$3"
+    if [ -n "${FAST:-}" ]; then
+        mv "dist/$3_bg.wasm" "dist/$2"
+    else
+        # What Rust itself uses: a feature more would not run everywhere.
+        node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-bulk-memory-opt --enable-mutable-globals \
+            --enable-multivalue --enable-nontrapping-float-to-int --enable-reference-types --enable-sign-ext \
+            --output "dist/$2" "dist/$3_bg.wasm"
+        rm "dist/$3_bg.wasm"
+    fi
+    rm -f "dist/$3_bg.wasm.d.ts"
+}
+module ilo_js ilo.wasm glue
+module ilo_js_guide guide.wasm guide_glue
 { printf 'export default "'; base64 -w0 dist/ilo.wasm; printf '";\n'; } > dist/ilo.wasm.base64.js
 printf 'declare const base64: string;\nexport default base64;\n' > dist/ilo.wasm.base64.d.ts
 node_modules/.bin/tsc -p .

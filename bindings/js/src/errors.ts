@@ -65,6 +65,22 @@ export class StoreError extends IloError {
     }
 }
 
+/** Text or a token that may not come next in a program that a model writes; `at` of its bytes could have come. */
+export class Refused extends IloError {
+    override name = "Refused";
+    readonly at: number;
+
+    constructor(message: string, at: number) {
+        super(message);
+        this.at = at;
+    }
+}
+
+/** No token may come next, or none behind which the program ends within the tokens left. */
+export class CannotEnd extends IloError {
+    override name = "CannotEnd";
+}
+
 /** The WebAssembly module failed in itself, and a new instance was made. Runs under way are lost. */
 export class Crash extends IloError {
     override name = "Crash";
@@ -93,7 +109,7 @@ export class Suspend extends Error {
 /** The error that the module has thrown as a text. */
 /** @internal */
 export function errorOf(thrown: string): Error {
-    const { name, message, diagnostics, problems, code } = JSON.parse(thrown);
+    const { name, message, diagnostics, problems, code, at } = JSON.parse(thrown);
     switch (name) {
         case "CompileError":
             return new CompileError(diagnostics);
@@ -105,6 +121,10 @@ export function errorOf(thrown: string): Error {
             return new NotWaiting(message);
         case "BadValue":
             return new BadValue(message);
+        case "Refused":
+            return new Refused(message, at);
+        case "CannotEnd":
+            return new CannotEnd(message);
         case "TypeError":
             return new TypeError(message);
         default:

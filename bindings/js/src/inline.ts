@@ -1,8 +1,8 @@
 /** The package with the module inside it, for places that can neither fetch nor read it. */
 
-import { provide } from "./core.js";
+import { core } from "./core.js";
 import base64 from "./ilo.wasm.base64.js";
 
-provide(() => new WebAssembly.Module(Uint8Array.from(atob(base64), (unit) => unit.charCodeAt(0))));
+core.provide(() => new WebAssembly.Module(Uint8Array.from(atob(base64), (unit) => unit.charCodeAt(0))));
 
 export * from "./index.js";

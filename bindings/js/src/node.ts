@@ -1,8 +1,8 @@
 /** The package on Node, Bun and Deno: the module is read when it is first used. */
 
 import { readFileSync } from "node:fs";
-import { provide } from "./core.js";
+import { core } from "./core.js";
 
-provide(() => new WebAssembly.Module(readFileSync(new URL("./ilo.wasm", import.meta.url))));
+core.provide(() => new WebAssembly.Module(readFileSync(new URL("./ilo.wasm", import.meta.url))));
 
 export * from "./index.js";

@@ -1,6 +1,6 @@
 /** A run, step by step: each step ends with a call that waits for its answer, or with the outcome. */
 
-import { call, current } from "./core.js";
+import { call, core } from "./core.js";
 import { BadValue, Crash, NotWaiting } from "./errors.js";
 import type { Run as Handle } from "./glue.js";
 import { Past, parse, write, type Bounds } from "./json.js";
@@ -12,7 +12,7 @@ const SLICE = 5_000_000;
 /** A run that you drive. Dispose of it where you do not run it to its end: its memory is outside JavaScript. */
 export class Run {
     #handle: Handle | undefined;
-    #of = current();
+    #of = core.current();
     #bounds: Bounds | undefined;
 
     /** @internal */
@@ -22,7 +22,7 @@ export class Run {
 
     #own(): Handle {
         if (!this.#handle) throw new NotWaiting("the run is disposed, or driven by `program.run`");
-        if (this.#of !== current()) throw new Crash("the run was lost when the ilo module failed in itself");
+        if (this.#of !== core.current()) throw new Crash("the run was lost when the ilo module failed in itself");
         return this.#handle;
     }
 
@@ -103,7 +103,7 @@ export class Run {
     dispose(): void {
         const handle = this.#handle;
         this.#handle = undefined;
-        if (handle && this.#of === current()) call(() => handle.free());
+        if (handle && this.#of === core.current()) call(() => handle.free());
     }
 
     [Symbol.dispose](): void {

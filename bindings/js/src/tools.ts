@@ -2,47 +2,13 @@
 
 import { Held, call } from "./core.js";
 import type { Catalogue } from "./glue.js";
-import type { CallContext, Schema, ToolDefinition } from "./types.js";
+import type { CallContext, ToolDefinition } from "./types.js";
+import { defined, entry, standard, type Result, type Standard } from "./definitions.js";
 import { Failure } from "./errors.js";
 import { isThenable } from "./json.js";
 
 /** The tools that a function of this package takes. */
 export type GivenTools = Tools | { readonly [name: string]: ToolDefinition };
-
-/** What zod and other libraries of Standard Schema have, as far as it is used here. */
-interface Standard {
-    readonly vendor: string;
-    validate(value: unknown): Result | Promise<Result>;
-    readonly jsonSchema?: {
-        input(options: { target: string }): Schema;
-        output(options: { target: string }): Schema;
-    };
-}
-
-interface Result {
-    readonly value?: unknown;
-    readonly issues?: readonly { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] }[] | undefined;
-}
-
-const TARGET = { target: "draft-2020-12" };
-
-function standard(schema: unknown): Standard | undefined {
-    const has = typeof schema === "object" || typeof schema === "function";
-    return has && schema !== null ? (schema as { "~standard"?: Standard })["~standard"] : undefined;
-}
-
-/** A schema as JSON has it. */
-function plain(name: string, which: string, schema: unknown): unknown {
-    const rich = standard(schema);
-    if (!rich) return schema;
-    const side = which === "outputSchema" ? "output" : "input";
-    if (rich.jsonSchema) return rich.jsonSchema[side](TARGET);
-    const own = (schema as { toJSONSchema?: (options: { io: string }) => Schema }).toJSONSchema;
-    if (typeof own === "function") return own.call(schema, { io: side });
-    throw new TypeError(
-        `tool \`${name}\`: the \`${which}\` of ${rich.vendor} has no JSON schema; pass a JSON schema`,
-    );
-}
 
 /** Goes on with a value once it is there: at once where it is. */
 function then(value: unknown, next: (value: unknown) => unknown): unknown {
@@ -135,19 +101,8 @@ export class Tools implements Iterable<string> {
     }
 }
 
-const KEYS = [
-    ...["schema", "outputSchema", "description", "execute", "readOnly", "idempotent", "retries", "confirm"],
-    ...["timeout", "onDoubt", "requiresRollback", "validate"],
-];
-
 function tool(name: string, definition: ToolDefinition): Tool {
-    if (typeof definition?.execute !== "function") {
-        throw new TypeError(`tool \`${name}\`: expected an object with the function \`execute\``);
-    }
-    const wrong = Object.keys(definition).find((key) => !KEYS.includes(key));
-    if (wrong !== undefined) {
-        throw new TypeError(`tool \`${name}\`: there is no \`${wrong}\`; there are ${KEYS.join(", ")}`);
-    }
+    defined(name, definition);
     const { onDoubt = "fail", retries = 0, idempotent = false, readOnly = false } = definition;
     if (onDoubt !== "fail" && onDoubt !== "stop") {
         throw new TypeError(`tool \`${name}\`: \`onDoubt\` is "fail" or "stop", found ${String(onDoubt)}`);
@@ -167,18 +122,6 @@ function caller(definition: ToolDefinition): Tool["call"] {
         const fit = input ? validated(input, given, "the arguments do") : given;
         const answer = then(fit, (fit) => definition.execute(fit, context));
         return output ? then(answer, (answer) => validated(output, answer, "the answer does")) : answer;
-    };
-}
-
-/** A tool's entry in a catalogue, in MCP's form. */
-function entry(name: string, definition: ToolDefinition): Schema {
-    return {
-        name,
-        description: definition.description,
-        inputSchema: plain(name, "schema", definition.schema),
-        outputSchema: plain(name, "outputSchema", definition.outputSchema),
-        validate: definition.validate ?? true,
-        policy: definition.requiresRollback ? { rollback: "required" } : undefined,
     };
 }
 

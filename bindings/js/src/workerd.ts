@@ -1,8 +1,8 @@
 /** The package on workerd, which imports the module compiled. */
 
 import module from "./ilo.wasm";
-import { provide } from "./core.js";
+import { core } from "./core.js";
 
-provide(() => module);
+core.provide(() => module);
 
 export * from "./index.js";

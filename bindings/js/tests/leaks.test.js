@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as ilo from "ilo";
-import { call, current } from "../dist/core.js";
+import { call, core } from "../dist/core.js";
 import * as glue from "../dist/glue.js";
 
 const source = "; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n";
@@ -52,7 +52,7 @@ test("a trap is a clear error, and the next call has a new instance", async () =
     assert.equal((await program.run({}, { tools })).value, 1);
     const lost = program.start();
     lost.step();
-    const instance = current();
+    const instance = core.current();
     const wasm = glue.initSync({});
     // A pointer that is none: the module reads outside its memory.
     assert.throws(() => call(() => wasm.core_toBytes(0x7fff_fff0)), (error) => {
@@ -60,7 +60,7 @@ test("a trap is a clear error, and the next call has a new instance", async () =
         assert.match(error.message, /the ilo module failed in itself \(.+\); a new instance has taken its place, and runs under way are lost/);
         return true;
     });
-    assert.equal(current(), instance + 1);
+    assert.equal(core.current(), instance + 1);
     assert.throws(() => lost.step(), /the run was lost when the ilo module failed in itself/);
     lost.dispose();
     assert.equal((await program.run({}, { tools })).value, 1);

@@ -2,6 +2,7 @@
 
 import * as ilo from "ilo";
 import { runProgram } from "ilo/ai";
+import { Guide, Refused, Session, Vocab, readVocab } from "ilo/guide";
 import { toolsFromMcp } from "ilo/mcp";
 import { runProgram as runProgramOfAgents } from "ilo/openai-agents";
 import { tool } from "ai";
@@ -62,3 +63,23 @@ export function found(source: string): string[] {
 }
 
 export const adapters = { runProgram, runProgramOfAgents, toolsFromMcp, tool };
+
+export function guided(tokenizer: object, pick: (mask: Uint32Array) => number): string {
+    using vocab = readVocab(tokenizer, { eos: "</s>", size: 50_000 });
+    using session = new Session("f(id: text) -> text", { tools, above: "" });
+    using guide = new Guide(session, vocab);
+    const bits = new Uint32Array(vocab.maskWords);
+    try {
+        for (let left = 100; !guide.ended; left--) {
+            guide.fillMask(bits, left);
+            guide.accept(pick(bits));
+        }
+    } catch (error) {
+        if (error instanceof Refused) return `${error.at}: ${error.message}`;
+    }
+    // @ts-expect-error: the end is the number of a token.
+    new Vocab(["a"], "</s>");
+    // @ts-expect-error: a guide needs a session.
+    new Guide();
+    return guide.finish();
+}

@@ -2,6 +2,8 @@
 //! is in the way of a run. It contains no word of any language; `Words` has those that messages need.
 
 pub mod finding;
+#[cfg(feature = "guide")]
+pub mod guide;
 pub mod known;
 pub mod limits;
 pub mod source;

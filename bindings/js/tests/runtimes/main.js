@@ -1,5 +1,6 @@
 // The smoke test on Node, Deno and Bun, which find the package by its name.
 import * as ilo from "ilo";
+import * as guide from "ilo/guide";
 import { smoke } from "./smoke.js";
 
-console.log(await smoke(ilo));
+console.log(await smoke(ilo, guide));

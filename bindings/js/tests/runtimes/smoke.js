@@ -20,7 +20,7 @@ function memory() {
     };
 }
 
-export async function smoke(ilo) {
+export async function smoke(ilo, { Guide, Session, Vocab }) {
     const tools = new ilo.Tools({ get_user: { execute: async ({ user_id }) => ({ name: `user ${user_id}` }) } });
     let message = "";
     try {
@@ -40,5 +40,7 @@ export async function smoke(ilo) {
     const stored = await program.run({ id: 7 }, { tools: asks, store, name: "x" });
     const decided = await ilo.resume({ store, name: "x" }, { tools }, { call: stored.call.number, answer: { name: "Bob" } });
     expect(decided.value === "Hello, Bob", "a store");
+    const guide = new Guide(new Session("double(n: number) -> number"), new Vocab(["</s>", "RET", " MUL", "x"], 0));
+    expect(guide.mask()[0] === 0b10, "the mask of a guide");
     return `${outcome.value}, fuel ${outcome.fuel}`;
 }

@@ -3,20 +3,17 @@
 //! Masks are made without the interpreter's lock. All else is quick.
 
 mod header;
-mod held;
-mod refusal;
 
 use crate::errors::raise;
 use crate::tools::Catalogue;
 pub(crate) use header::Header;
-use held::{Entry, Held};
+use ilo_bindings::guide::{Entry, Held, Refusal};
 use ilo_bindings::known::Known;
-use ilo_guide::{Options, Short};
+use ilo_guide::Options;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use refusal::{Place, refused};
 use std::sync::Arc;
 
 /// The bytes of a word of a mask.
@@ -27,6 +24,15 @@ fn natural(name: &str, number: i64) -> PyResult<u32> {
     let wrong =
         |_| PyValueError::new_err(format!("{name}: expected a number from 0 to 2^32 - 1, found {number}"));
     u32::try_from(number).map_err(wrong)
+}
+
+/// `Refused`, with how many bytes could have come.
+fn raise_refusal(py: Python<'_>, refusal: Refusal) -> PyErr {
+    raise(py, "Refused", (refusal.message, refusal.at))
+}
+
+fn cannot_end(py: Python<'_>, why: String) -> PyErr {
+    raise(py, "CannotEnd", (why,))
 }
 
 fn tokens_of(tokens: Vec<i64>) -> PyResult<Vec<u32>> {
@@ -140,6 +146,7 @@ impl Guide {
     }
 }
 
+#[allow(clippy::redundant_closure_for_method_calls, reason = "a method is for one lifetime only")]
 #[pymethods]
 impl Guide {
     #[new]
@@ -159,91 +166,54 @@ impl Guide {
     /// The body so far.
     #[getter]
     fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        self.with(|entry| PyBytes::new(py, entry.guide.text()))
+        self.with(|entry| PyBytes::new(py, entry.text()))
     }
 
     /// How many steps were taken.
     #[getter]
     fn steps(&self) -> PyResult<usize> {
-        self.with(|entry| entry.marks.len())
+        self.with(|entry| entry.steps())
     }
 
     #[getter]
     fn may_end(&self) -> PyResult<bool> {
-        self.with(|entry| entry.guide.may_end())
+        self.with(|entry| entry.may_end())
     }
 
     /// Whether the token that ends the text was taken.
     #[getter]
     fn ended(&self) -> PyResult<bool> {
-        self.with(|entry| entry.ended)
+        self.with(|entry| entry.ended())
     }
 
     /// How many bytes the guide has, nearly.
     #[getter]
     fn memory(&self) -> PyResult<usize> {
-        self.with(|entry| entry.guide.memory() + entry.marks.capacity() * size_of::<ilo_guide::Mark>())
+        self.with(|entry| entry.memory())
     }
 
     /// Takes a token.
     fn accept(&self, py: Python<'_>, token: i64) -> PyResult<()> {
         let (vocab, token) = (self.vocab()?, natural("token", token)?);
-        let done = self.with(|entry| {
-            let mark = entry.guide.mark();
-            let taken =
-                if entry.ended { Err(0) } else { entry.guide.accept(vocab, token).map_err(|it| it.at) };
-            match taken {
-                Ok(()) => {
-                    entry.marks.push(mark);
-                    entry.ended = token == vocab.eos();
-                    Ok(())
-                }
-                Err(at) => Err(refused(entry, &Place::Token { vocab, token, at })),
-            }
-        })?;
-        done.map_err(|(message, at)| raise(py, "Refused", (message, at)))
+        self.with(|entry| entry.accept(vocab, token))?.map_err(|refusal| raise_refusal(py, refusal))
     }
 
     /// Takes bytes of the body, as one step.
     fn accept_bytes(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {
-        let done = self.with(|entry| {
-            let mark = entry.guide.mark();
-            let taken =
-                if entry.ended { Err(0) } else { entry.guide.accept_bytes(bytes).map_err(|it| it.at) };
-            match taken {
-                Ok(()) => {
-                    entry.marks.push(mark);
-                    Ok(())
-                }
-                Err(at) => Err(refused(entry, &Place::Bytes { bytes, at })),
-            }
-        })?;
-        done.map_err(|(message, at)| raise(py, "Refused", (message, at)))
+        self.with(|entry| entry.accept_bytes(bytes))?.map_err(|refusal| raise_refusal(py, refusal))
     }
 
     /// How many of these tokens may come next, one behind the other.
     fn validate(&self, tokens: Vec<i64>) -> PyResult<usize> {
         let (vocab, tokens) = (self.vocab()?, tokens_of(tokens)?);
-        self.with(|entry| if entry.ended { 0 } else { entry.guide.validate(vocab, &tokens) })
+        self.with(|entry| entry.validate(vocab, &tokens))
     }
 
     /// Goes back by so many steps.
     #[pyo3(signature = (steps=1))]
     fn rollback(&self, steps: i64) -> PyResult<()> {
         let steps = natural("steps", steps)? as usize;
-        self.with(|entry| {
-            let taken = entry.marks.len();
-            let Some(left) = taken.checked_sub(steps) else {
-                let message = format!("cannot go back by {steps} steps: only {taken} were taken");
-                return Err(PyValueError::new_err(message));
-            };
-            if let Some(mark) = entry.marks.get(left).copied() {
-                entry.guide.rollback(&mark);
-                entry.marks.truncate(left);
-                entry.ended = false;
-            }
-            Ok(())
-        })?
+        self.with(|entry| entry.rollback(steps))?.map_err(PyValueError::new_err)
     }
 
     /// The tokens that may come next.
@@ -256,7 +226,7 @@ impl Guide {
 
     /// The bytes that must come next.
     fn forced<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let forced = self.with(|entry| if entry.ended { Vec::new() } else { entry.guide.forced() })?;
+        let forced = self.with(|entry| entry.forced())?;
         Ok(PyBytes::new(py, &forced))
     }
 
@@ -264,33 +234,24 @@ impl Guide {
     #[pyo3(signature = (cut=None))]
     fn forced_tokens(&self, cut: Option<Vec<i64>>) -> PyResult<Vec<u32>> {
         let (vocab, cut) = (self.vocab()?, cut.map(tokens_of).transpose()?);
-        self.with(|entry| {
-            if entry.ended {
-                return Vec::new();
-            }
-            entry.guide.forced_tokens(vocab, |bytes| cut.or_else(|| vocab.cut(bytes)))
-        })
+        self.with(|entry| entry.forced_tokens(vocab, cut))
     }
 
     /// A text that ends the program from here.
     fn close<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let end = self.with(|entry| entry.guide.close())?;
+        let end = self.with(|entry| entry.close())?;
         Ok(end.map(|end| PyBytes::new(py, &end)))
     }
 
     /// What may come next, as nodes.
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let json = self.with(|entry| entry.guide.next_json())?;
+        let json = self.with(|entry| entry.next_json())?;
         py.import("json")?.call_method1("loads", (json,))?.get_item("next")
     }
 
     /// The whole file.
     fn finish(&self, py: Python<'_>) -> PyResult<String> {
-        let done = self.with(|entry| match entry.guide.finish() {
-            Ok(file) => Ok(file),
-            Err(_) => Err(refused(entry, &Place::End)),
-        })?;
-        done.map_err(|(message, at)| raise(py, "Refused", (message, at)))
+        self.with(|entry| entry.finish())?.map_err(|refusal| raise_refusal(py, refusal))
     }
 }
 
@@ -309,22 +270,22 @@ struct NoMask {
 
 impl Row<'_> {
     fn fill(&self, vocab: &ilo_guide::Vocab, bits: &mut [u32]) -> Result<(), String> {
-        let filled = self.held.with(self.number, |entry| {
-            if entry.ended {
-                bits.fill(0);
-                if let Some(word) = bits.get_mut(vocab.eos() as usize / 32) {
-                    *word = 1 << (vocab.eos() % 32);
-                }
-                return Ok(());
-            }
-            let short = |short: Short| short.to_string();
-            entry.guide.fill_mask(vocab, self.left.unwrap_or(u32::MAX), bits).map_err(short)?;
-            if bits.iter().all(|word| *word == 0) {
-                return Err(refusal::no_token(entry));
-            }
-            Ok(())
-        });
-        filled.unwrap_or(Ok(()))
+        let left = self.left.unwrap_or(u32::MAX);
+        self.held.with(self.number, |entry| entry.fill_mask(vocab, left, bits)).unwrap_or(Ok(()))
+    }
+}
+
+/// A mask as bytes.
+fn packed<'py>(py: Python<'py>, bits: &[u32]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bits.len() * WORD, |out| {
+        pack(bits, out);
+        Ok(())
+    })
+}
+
+fn pack(bits: &[u32], out: &mut [u8]) {
+    for (out, word) in out.chunks_exact_mut(WORD).zip(bits) {
+        out.copy_from_slice(&word.to_le_bytes());
     }
 }
 
@@ -336,15 +297,13 @@ fn masks<'py>(py: Python<'py>, vocab: &ilo_guide::Vocab, rows: &[Row<'_>]) -> Py
             let mut bits = vec![0; vocab.mask_len()];
             for ((row, wanted), out) in rows.iter().enumerate().zip(out.chunks_exact_mut(one)) {
                 wanted.fill(vocab, &mut bits).map_err(|why| NoMask { row, why })?;
-                for (out, word) in out.chunks_exact_mut(WORD).zip(&bits) {
-                    out.copy_from_slice(&word.to_le_bytes());
-                }
+                pack(&bits, out);
             }
             Ok(())
         });
         filled.map_err(|NoMask { row, why }| {
             let message = if rows.len() > 1 { format!("guide {row}: {why}") } else { why };
-            raise(py, "CannotEnd", (message,))
+            cannot_end(py, message)
         })
     })
 }

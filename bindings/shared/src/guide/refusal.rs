@@ -1,5 +1,6 @@
 //! Messages for what may not come next: where, what was expected, what was found.
 
+use super::Refusal;
 use super::held::Entry;
 use ilo_guide::Vocab;
 
@@ -49,18 +50,18 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     format!("{:?}", String::from_utf8_lossy(bytes))
 }
 
-/// The message, and how many bytes could have come.
-pub(super) fn refused(entry: &mut Entry<'_>, place: &Place<'_>) -> (String, usize) {
+/// The error of a step that cannot be taken.
+pub(super) fn refused(entry: &mut Entry<'_>, place: &Place<'_>) -> Refusal {
     let (good, found) = (place.good(), place.found());
     if entry.ended {
-        return (format!("the text has ended; found {found}"), 0);
+        return Refusal { message: format!("the text has ended; found {found}"), at: 0 };
     }
     let mark = entry.guide.mark();
     // It has come so far before.
     let _ = entry.guide.accept_bytes(good);
     let (at, expected) = (position(entry.guide.text()), expected(entry));
     entry.guide.rollback(&mark);
-    (format!("{at}: expected {expected}; found {found}"), good.len())
+    Refusal { message: format!("{at}: expected {expected}; found {found}"), at: good.len() }
 }
 
 /// Why a mask has no token.

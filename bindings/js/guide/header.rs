@@ -1,0 +1,85 @@
+//! The header of a function that a model writes: that of a helper, or that of the program.
+
+use crate::thrown::{cannot_end, range, refused};
+use crate::{GuideSession, Vocabulary, checked};
+use ilo_bindings::guide::Header;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// The header of the next function of a file.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct HeaderCore(Header);
+
+#[wasm_bindgen]
+impl HeaderCore {
+    /// Begins a header.
+    #[wasm_bindgen(constructor)]
+    pub fn new(session: &GuideSession) -> HeaderCore {
+        HeaderCore(Header::new(session.0.session()))
+    }
+
+    /// A header that goes on from here by itself.
+    #[must_use]
+    pub fn copy(&self) -> HeaderCore {
+        HeaderCore(self.0.clone())
+    }
+
+    /// The header so far.
+    pub fn text(&self) -> Vec<u8> {
+        self.0.text().to_vec()
+    }
+
+    /// How many steps were taken.
+    pub fn steps(&self) -> usize {
+        self.0.steps()
+    }
+
+    /// Whether the header is whole.
+    pub fn ended(&self) -> bool {
+        self.0.ended()
+    }
+
+    /// Whether it can only be, or is, the header of the program itself.
+    #[wasm_bindgen(js_name = isOwn)]
+    pub fn is_own(&self) -> bool {
+        self.0.is_own()
+    }
+
+    /// Takes a token.
+    pub fn accept(&mut self, vocab: &Vocabulary, token: u32) -> Result<(), String> {
+        self.0.accept(&vocab.0, token).map_err(refused)
+    }
+
+    /// Takes bytes, as one step.
+    #[wasm_bindgen(js_name = acceptBytes)]
+    pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.0.accept_bytes(bytes).map_err(refused)
+    }
+
+    /// How many of these tokens may come next, one behind the other.
+    pub fn validate(&self, vocab: &Vocabulary, tokens: &[u32]) -> usize {
+        self.0.validate(&vocab.0, tokens)
+    }
+
+    /// Goes back by so many steps.
+    pub fn rollback(&mut self, steps: u32) -> Result<(), String> {
+        self.0.rollback(steps as usize).map_err(|message| range(&message))
+    }
+
+    /// Fills a mask with the tokens that may come next.
+    #[wasm_bindgen(js_name = fillMask)]
+    pub fn fill_mask(&mut self, vocab: &Vocabulary, left: u32, bits: &mut [u32]) -> Result<(), String> {
+        let bits = checked(vocab, bits)?;
+        self.0.fill_mask(&vocab.0, left, bits).map_err(|why| cannot_end(&why))
+    }
+
+    /// The bytes that must come next.
+    pub fn forced(&mut self) -> Vec<u8> {
+        self.0.forced()
+    }
+
+    /// A text that ends the header from here.
+    pub fn close(&self) -> Vec<u8> {
+        self.0.close().into_bytes()
+    }
+}

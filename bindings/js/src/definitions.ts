@@ -1,0 +1,66 @@
+/** What a tool's definition says of it, as a catalogue has it. */
+
+import type { Schema, ToolDefinition } from "./types.js";
+
+const KEYS = [
+    ...["schema", "outputSchema", "description", "execute", "readOnly", "idempotent", "retries", "confirm"],
+    ...["timeout", "onDoubt", "requiresRollback", "validate"],
+];
+
+/** Refuses what is no definition of a tool. */
+export function defined(name: string, definition: ToolDefinition): void {
+    if (typeof definition?.execute !== "function") {
+        throw new TypeError(`tool \`${name}\`: expected an object with the function \`execute\``);
+    }
+    const wrong = Object.keys(definition).find((key) => !KEYS.includes(key));
+    if (wrong !== undefined) {
+        throw new TypeError(`tool \`${name}\`: there is no \`${wrong}\`; there are ${KEYS.join(", ")}`);
+    }
+}
+
+/** What zod and other libraries of Standard Schema have, as far as it is used here. */
+export interface Standard {
+    readonly vendor: string;
+    validate(value: unknown): Result | Promise<Result>;
+    readonly jsonSchema?: {
+        input(options: { target: string }): Schema;
+        output(options: { target: string }): Schema;
+    };
+}
+
+export interface Result {
+    readonly value?: unknown;
+    readonly issues?: readonly { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] }[] | undefined;
+}
+
+const TARGET = { target: "draft-2020-12" };
+
+export function standard(schema: unknown): Standard | undefined {
+    const has = typeof schema === "object" || typeof schema === "function";
+    return has && schema !== null ? (schema as { "~standard"?: Standard })["~standard"] : undefined;
+}
+
+/** A schema as JSON has it. */
+function plain(name: string, which: string, schema: unknown): unknown {
+    const rich = standard(schema);
+    if (!rich) return schema;
+    const side = which === "outputSchema" ? "output" : "input";
+    if (rich.jsonSchema) return rich.jsonSchema[side](TARGET);
+    const own = (schema as { toJSONSchema?: (options: { io: string }) => Schema }).toJSONSchema;
+    if (typeof own === "function") return own.call(schema, { io: side });
+    throw new TypeError(
+        `tool \`${name}\`: the \`${which}\` of ${rich.vendor} has no JSON schema; pass a JSON schema`,
+    );
+}
+
+/** A tool's entry in a catalogue, in MCP's form. */
+export function entry(name: string, definition: ToolDefinition): Schema {
+    return {
+        name,
+        description: definition.description,
+        inputSchema: plain(name, "schema", definition.schema),
+        outputSchema: plain(name, "outputSchema", definition.outputSchema),
+        validate: definition.validate ?? true,
+        policy: definition.requiresRollback ? { rollback: "required" } : undefined,
+    };
+}

@@ -1,0 +1,67 @@
+/** The module of guided generation, and what JavaScript holds of it. */
+
+import * as glue from "../guide_glue.js";
+import { Crash, IloError } from "../errors.js";
+import { Instance, type Handle, type Source } from "../instance.js";
+
+export const core = new Instance<typeof glue>(glue, "guide.wasm", "vocabularies, sessions and guides");
+
+/**
+ * Loads the module. Needed only in browsers, where it is fetched: by default from beside the package. Elsewhere
+ * the module is loaded when it is first used.
+ */
+export async function init(source?: Source | Promise<Response>): Promise<void> {
+    return core.init(source);
+}
+
+/** Something of the module. Its memory is outside JavaScript: free it, or hold it with `using`. */
+export abstract class Owned<T extends Handle> {
+    #handle: T | undefined;
+    readonly #of: number;
+
+    /** @internal */
+    constructor(handle: T) {
+        this.#handle = handle;
+        this.#of = core.current();
+    }
+
+    /** @internal */
+    get handle(): T {
+        const what = this.constructor.name;
+        if (!this.#handle) throw new IloError(`the ${what} was freed`);
+        if (this.#of !== core.current()) throw new Crash(`the ${what} was lost when the ilo module failed in itself`);
+        return this.#handle;
+    }
+
+    /** @internal Calls the module with it. What the work throws by itself would count as a trap. */
+    protected use<R>(work: (handle: T) => R): R {
+        const { handle } = this;
+        return core.call(() => work(handle));
+    }
+
+    /** Frees its memory. It cannot be used after that. */
+    free(): void {
+        const handle = this.#handle;
+        this.#handle = undefined;
+        if (handle && this.#of === core.current()) core.call(() => handle.free());
+    }
+
+    [Symbol.dispose](): void {
+        this.free();
+    }
+}
+
+/** A number that the module takes. */
+export function natural(name: string, number: number): number {
+    if (Number.isInteger(number) && number >= 0 && number < 2 ** 32) return number;
+    throw new RangeError(`${name}: expected a number from 0 to 2^32 - 1, found ${number}`);
+}
+
+const encoder = new TextEncoder();
+
+/** The bytes of a text. */
+export function bytesOf(what: string, text: string | Uint8Array): Uint8Array {
+    if (typeof text === "string") return encoder.encode(text);
+    if (text instanceof Uint8Array) return text;
+    throw new TypeError(`${what}: expected a string or a Uint8Array, found ${text === null ? "null" : typeof text}`);
+}

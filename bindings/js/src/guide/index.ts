@@ -1,0 +1,255 @@
+/** Guided generation: a model that writes a program gets, at each point, exactly what may come next. */
+
+import { defined, entry } from "../definitions.js";
+import * as glue from "../guide_glue.js";
+import type { GuideCore, GuideSession, HeaderCore } from "../guide_glue.js";
+import type { GivenTools } from "../tools.js";
+import type { ToolDefinition } from "../types.js";
+import { Owned, bytesOf, core, natural } from "./core.js";
+import { Vocab } from "./vocab.js";
+
+export { CannotEnd, Crash, IloError, Refused } from "../errors.js";
+export type { Source } from "../instance.js";
+export { init } from "./core.js";
+export { Vocab, readVocab, type ReadOptions } from "./vocab.js";
+
+/** What a session takes beside the signature. */
+export interface SessionOptions {
+    /** The tools that the program may call. */
+    tools?: GivenTools;
+    /** The text of whole functions that the program may call. */
+    above?: string;
+}
+
+/** Something that may come next: a word, a slot, a tool, an argument, a constant. */
+export type Next = { readonly [key: string]: unknown };
+
+/** No budget. */
+const UNLIMITED = 2 ** 32 - 1;
+
+/** A session as another process gets it. */
+interface Parts {
+    readonly signature: string;
+    readonly tools: unknown;
+    readonly above: string;
+}
+
+/** What a program is written for: its signature, such as `f(id: text) -> text`, and its tools. Many guides share a session. */
+export class Session extends Owned<GuideSession> {
+    readonly #parts: Parts;
+
+    constructor(signature: string, options?: SessionOptions);
+    /** @internal */
+    constructor(parts: Parts);
+    constructor(given: string | Parts, options: SessionOptions = {}) {
+        const parts =
+            typeof given === "object" && given
+                ? given
+                : { signature: given, tools: entries(options.tools), above: options.above ?? "" };
+        if (typeof parts.signature !== "string") throw new TypeError("`signature`: expected a string");
+        if (typeof parts.above !== "string") throw new TypeError("`above`: expected a string");
+        const tools = JSON.stringify(parts.tools);
+        super(core.call((module) => new module.GuideSession(parts.signature, tools, parts.above)));
+        this.#parts = parts;
+    }
+
+    /** What comes before the body: the header and the registries. It goes into the prompt. */
+    get prefix(): string {
+        return this.use((handle) => handle.prefix());
+    }
+
+    /** The session as text, for an engine in another process. The tools' functions are not in it. */
+    toJson(): string {
+        return JSON.stringify(this.#parts);
+    }
+
+    /** A session that `toJson` wrote, here or in Python; `tools` may also be an MCP server's answer to `tools/list`. */
+    static fromJson(text: string): Session {
+        const { signature, tools = [], above = "", ...rest } = (JSON.parse(text) ?? {}) as Partial<Parts>;
+        if (typeof signature !== "string" || typeof above !== "string") {
+            throw new TypeError("a session: expected an object with `signature`, and with `tools` and `above` if there are any");
+        }
+        const wrong = Object.keys(rest).sort()[0];
+        if (wrong !== undefined) throw new TypeError(`a session: \`${wrong}\` is none of \`signature\`, \`tools\` and \`above\``);
+        return new Session({ signature, tools, above });
+    }
+}
+
+function entries(given: GivenTools | undefined): unknown[] {
+    // `Tools` is iterable. The class is not imported: with it would come the module that runs programs.
+    const listed = given !== undefined && Symbol.iterator in given;
+    const definitions = (listed ? given.definitions : given) as { readonly [name: string]: ToolDefinition } | undefined;
+    return Object.entries(definitions ?? {}).map(([name, definition]) => {
+        defined(name, definition);
+        return entry(name, definition);
+    });
+}
+
+/** What guides and headers have in common: text that a model writes, in steps. */
+abstract class Written<Core extends GuideCore | HeaderCore> extends Owned<Core> {
+    readonly #vocab: Vocab | undefined;
+
+    /** @internal */
+    constructor(handle: Core, vocab: Vocab | undefined) {
+        super(handle);
+        if (vocab !== undefined && !(vocab instanceof Vocab)) throw new TypeError("expected a `Vocab`");
+        this.#vocab = vocab;
+    }
+
+    /** The vocabulary that it was given. */
+    get vocab(): Vocab {
+        if (this.#vocab) return this.#vocab;
+        throw new TypeError(`the ${this.constructor.name} has no vocabulary: pass one to \`new ${this.constructor.name}\``);
+    }
+
+    /** @internal */
+    protected get vocabOrNone(): Vocab | undefined {
+        return this.#vocab;
+    }
+
+    /** The text so far. */
+    get text(): Uint8Array {
+        return this.use((handle) => handle.text());
+    }
+
+    /** How many steps were taken. A step is a call of `accept` or `acceptBytes`. */
+    get steps(): number {
+        return this.use((handle) => handle.steps());
+    }
+
+    /** Whether the text has ended. */
+    get ended(): boolean {
+        return this.use((handle) => handle.ended());
+    }
+
+    /** Takes a token. Throws `Refused` where it may not come next; then nothing has changed. */
+    accept(token: number): void {
+        const [vocab, number] = [this.vocab.handle, natural("token", token)];
+        this.use((handle) => handle.accept(vocab, number));
+    }
+
+    /** Takes bytes, as one step. Throws `Refused` where they may not come next; then nothing has changed. */
+    acceptBytes(text: string | Uint8Array): void {
+        const bytes = bytesOf("text", text);
+        this.use((handle) => handle.acceptBytes(bytes));
+    }
+
+    /** How many of these tokens may come next, one behind the other. */
+    validate(tokens: Iterable<number>): number {
+        const [vocab, given] = [this.vocab.handle, tokensOf(tokens)];
+        return this.use((handle) => handle.validate(vocab, given));
+    }
+
+    /** Goes back by so many steps. */
+    rollback(steps = 1): void {
+        const number = natural("steps", steps);
+        this.use((handle) => handle.rollback(number));
+    }
+
+    /**
+     * Fills a mask of `vocab.maskWords` words: bit `t % 32` of word `t >>> 5` is set where token `t` may come next.
+     * `left` is how many tokens may come, this one and the one that ends the text included; without it there is no
+     * budget. Throws `CannotEnd` where no token is left.
+     */
+    fillMask(bits: Uint32Array, left?: number): void {
+        if (!(bits instanceof Uint32Array)) throw new TypeError("a mask: expected a Uint32Array");
+        const [vocab, number] = [this.vocab.handle, left === undefined ? UNLIMITED : natural("left", left)];
+        this.use((handle) => handle.fillMask(vocab, number, bits));
+    }
+
+    /** A new mask, as `fillMask` fills it. */
+    mask(left?: number): Uint32Array {
+        const bits = new Uint32Array(this.vocab.maskWords);
+        this.fillMask(bits, left);
+        return bits;
+    }
+
+    /** The bytes that must come next. */
+    forced(): Uint8Array {
+        return this.use((handle) => handle.forced());
+    }
+}
+
+function tokensOf(tokens: Iterable<number>): Uint32Array {
+    return Uint32Array.from(tokens, (token) => natural("token", token));
+}
+
+/** The body of a program that a model is writing. Without a vocabulary it takes bytes only. */
+export class Guide extends Written<GuideCore> {
+    constructor(session: Session, vocab?: Vocab);
+    /** @internal */
+    constructor(handle: GuideCore, vocab?: Vocab);
+    constructor(from: Session | GuideCore, vocab?: Vocab) {
+        super(from instanceof glue.GuideCore ? from : begun(from, (module, of) => new module.GuideCore(of)), vocab);
+    }
+
+    /** A guide that goes on from here by itself. */
+    copy(): Guide {
+        return new Guide(this.use((handle) => handle.copy()), this.vocabOrNone);
+    }
+
+    /** Whether the program may end here. */
+    get mayEnd(): boolean {
+        return this.use((handle) => handle.mayEnd());
+    }
+
+    /** How many bytes the guide has in the module, nearly. */
+    get memory(): number {
+        return this.use((handle) => handle.memory());
+    }
+
+    /** The tokens that must come next. `cut` is what the model's tokenizer makes of `forced()`. */
+    forcedTokens(cut?: Iterable<number>): Uint32Array {
+        const [vocab, given] = [this.vocab.handle, cut && tokensOf(cut)];
+        return this.use((handle) => handle.forcedTokens(vocab, given));
+    }
+
+    /** A text that ends the program from here. */
+    close(): Uint8Array | undefined {
+        return this.use((handle) => handle.close());
+    }
+
+    /** What may come next, as words, slots, tools and constants. */
+    next(): Next[] {
+        return JSON.parse(this.use((handle) => handle.next())).next;
+    }
+
+    /** The whole file. Throws `Refused` where the program cannot end here. */
+    finish(): string {
+        return this.use((handle) => handle.finish());
+    }
+}
+
+/**
+ * The header of the next function of a file: that of a helper, whose name and types the model chooses, or that of the
+ * program of the session. It ends with its line.
+ */
+export class Header extends Written<HeaderCore> {
+    constructor(session: Session, vocab?: Vocab);
+    /** @internal */
+    constructor(handle: HeaderCore, vocab?: Vocab);
+    constructor(from: Session | HeaderCore, vocab?: Vocab) {
+        super(from instanceof glue.HeaderCore ? from : begun(from, (module, of) => new module.HeaderCore(of)), vocab);
+    }
+
+    /** A header that goes on from here by itself. */
+    copy(): Header {
+        return new Header(this.use((handle) => handle.copy()), this.vocabOrNone);
+    }
+
+    /** Whether it can only be, or is, the header of the program itself. */
+    get isOwn(): boolean {
+        return this.use((handle) => handle.isOwn());
+    }
+
+    /** A text that ends the header from here. */
+    close(): Uint8Array {
+        return this.use((handle) => handle.close());
+    }
+}
+
+function begun<T>(session: Session, begin: (module: typeof glue, of: GuideSession) => T): T {
+    if (!(session instanceof Session)) throw new TypeError("expected a `Session`");
+    const of = session.handle;
+    return core.call((module) => begin(module, of));
+}

@@ -1,0 +1,99 @@
+/** The instance of a WebAssembly module: loading it, calling it, and replacing it after a trap. */
+
+import { Crash, IloError, errorOf } from "./errors.js";
+import { textOf } from "./json.js";
+
+/** What `init` takes: an address, bytes, a response, or a module that is compiled. */
+export type Source = string | URL | Request | Response | BufferSource | WebAssembly.Module;
+
+/** What the generated JavaScript of a module has beside what the module exports. */
+interface Glue {
+    default(options: { module_or_path: Source | Promise<Response> }): Promise<unknown>;
+    initSync(options: { module: WebAssembly.Module }): unknown;
+    __wbg_reset_state(): void;
+}
+
+/** Something of the module that is freed by hand. */
+export interface Handle {
+    free(): void;
+}
+
+/** A module and its instance of now. `file` is its name beside the package; `lost` is what a trap takes along. */
+export class Instance<Module extends Glue> {
+    private load: (() => WebAssembly.Module) | undefined;
+    private address: URL | undefined;
+    private begun: Promise<void> | undefined;
+    private ready = false;
+    private number = 0;
+
+    constructor(
+        private readonly glue: Module,
+        private readonly file: string,
+        private readonly lost: string,
+    ) {}
+
+    /** Says how the module is loaded on this platform, once it is needed. */
+    provide(loading: () => WebAssembly.Module): void {
+        this.load ??= loading;
+    }
+
+    /** Says where the module is on a platform that must fetch it. */
+    provideAddress(url: URL): void {
+        this.address ??= url;
+    }
+
+    /** Loads the module. */
+    async init(source?: Source | Promise<Response>): Promise<void> {
+        if (this.ready) return;
+        this.begun ??= this.begin(source).catch((error: unknown) => {
+            this.begun = undefined;
+            throw error;
+        });
+        return this.begun;
+    }
+
+    private async begin(source?: Source | Promise<Response>): Promise<void> {
+        if (source === undefined && this.load) return this.start();
+        const from = source ?? this.address;
+        if (from === undefined) throw new IloError(`the address of \`${this.file}\` is not known; pass it to \`init\``);
+        await this.glue.default({ module_or_path: from });
+        this.ready = true;
+    }
+
+    private start(): void {
+        if (!this.load) throw new IloError("the module is not loaded; `await init()` first");
+        this.glue.initSync({ module: this.load() });
+        this.ready = true;
+    }
+
+    /** The number of the instance, which changes when a trap has ended one. */
+    current(): number {
+        return this.number;
+    }
+
+    /**
+     * Calls the module. What it throws as a text is an error of the package; anything else is a trap, after which
+     * nothing of the instance can be trusted: a new one takes its place.
+     */
+    call<T>(work: (module: Module) => T): T {
+        if (!this.ready) this.start();
+        try {
+            return work(this.glue);
+        } catch (thrown) {
+            if (typeof thrown === "string") throw errorOf(thrown);
+            throw this.replaced(thrown);
+        }
+    }
+
+    private replaced(thrown: unknown): Crash {
+        this.number++;
+        let after = `a new instance has taken its place, and ${this.lost} are lost`;
+        try {
+            this.glue.__wbg_reset_state();
+        } catch (error) {
+            this.ready = false;
+            after = `a new instance could not be made: ${textOf(error)}`;
+        }
+        return new Crash(`the ilo module failed in itself (${textOf(thrown)}); ${after}`, { cause: thrown });
+    }
+}
