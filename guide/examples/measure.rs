@@ -220,7 +220,7 @@ fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Opti
 fn constrained(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab) {
     let catalog = catalog(&tools(count));
     let session = Session::new(&catalog, SIGNATURE, &Options::default()).unwrap();
-    let (mut masks, mut accept) = (Vec::new(), Vec::new());
+    let (mut masks, mut tight, mut accept) = (Vec::new(), Vec::new(), Vec::new());
     let mut bits = vec![0; vocab.mask_len()];
     let (mut programs, mut seed) = (0, 0);
     while programs < PROGRAMS {
@@ -243,7 +243,15 @@ fn constrained(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab) {
             masks.push(least(|| {
                 let mut guide = guide.clone();
                 let start = Instant::now();
-                guide.fill_mask(vocab, &mut bits);
+                guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
+                micros(start)
+            }));
+            let needed = vocab.cut(&guide.close().unwrap()).unwrap().len();
+            let budget = u32::try_from(needed + 20).unwrap();
+            tight.push(least(|| {
+                let mut guide = guide.clone();
+                let start = Instant::now();
+                let _ = guide.fill_mask(vocab, budget, &mut bits);
                 micros(start)
             }));
             let before = guide.clone();
@@ -258,6 +266,7 @@ fn constrained(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab) {
     }
     println!("\n{count} tools, constrained: {programs} programs, {} tokens", masks.len());
     shown("mask", &mut masks);
+    shown("mask, 20 tokens to spare", &mut tight);
     shown("accept a token", &mut accept);
 }
 

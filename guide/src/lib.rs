@@ -14,6 +14,7 @@ pub mod export;
 mod guide;
 mod header;
 mod show;
+mod tokens;
 mod vocab;
 
 pub use automaton::session::{Counts, Options, Session, SessionError};

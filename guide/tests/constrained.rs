@@ -119,7 +119,7 @@ fn a_mask_has_the_tokens_that_are_accepted_alone() {
         let mut bits = vec![0; vocab.mask_len()];
         for _ in 0..12 {
             let text = guide.text().to_vec();
-            guide.fill_mask(&vocab, &mut bits);
+            guide.fill_mask(&vocab, u32::MAX, &mut bits).unwrap();
             assert_eq!(guide.text(), text);
             let mut allowed = Vec::new();
             for token in 0..u32::try_from(vocab.len()).unwrap() {
@@ -142,6 +142,60 @@ fn a_mask_has_the_tokens_that_are_accepted_alone() {
                 step(&mut guide, &mut random);
             }
         }
+    }
+}
+
+/// The tokens of a mask.
+fn tokens(bits: &[u32]) -> Vec<u32> {
+    (0..)
+        .zip(bits)
+        .flat_map(|(at, word)| (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 32 * at + bit))
+        .collect()
+}
+
+#[test]
+fn programs_end_within_their_budget() {
+    let (start, count) = (common::number("SEED", 1), common::number("WALKS", 200) / 2);
+    let mut codes = BTreeMap::new();
+    for seed in start..start + count {
+        let mut random = Random::new(seed);
+        let catalog = common::catalog(&mut random);
+        let signature = common::signature(&mut random);
+        let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
+        let vocab = Vocab::new(&vocabulary(&mut random), 0).unwrap();
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let mut bits = vec![0; vocab.mask_len()];
+        let short = guide.fill_mask(&vocab, 1, &mut bits).unwrap_err();
+        let needed = short.needed.unwrap();
+        let mut left = u32::try_from(needed).unwrap() + *random.pick(&[0, 10, 60, 150, 600]);
+        loop {
+            let shown = String::from_utf8_lossy(guide.text()).into_owned();
+            guide
+                .fill_mask(&vocab, left, &mut bits)
+                .unwrap_or_else(|it| panic!("seed {seed}: {left} left, {it}: {shown}"));
+            let allowed = tokens(&bits);
+            // Long tokens open more than short ones.
+            let mut token = *random.pick(&allowed);
+            for _ in 0..2 {
+                let other = *random.pick(&allowed);
+                if vocab.token(other).len() > vocab.token(token).len() {
+                    token = other;
+                }
+            }
+            let taken = guide.accept(&vocab, token);
+            assert!(
+                taken.is_ok(),
+                "seed {seed}: {:?} behind {shown}",
+                String::from_utf8_lossy(vocab.token(token))
+            );
+            left -= 1;
+            if token == vocab.eos() {
+                break;
+            }
+            assert!(left > 0, "seed {seed}: no end within the budget: {shown}");
+        }
+        let text = guide.text().to_vec();
+        builds(&session, &catalog, &text, seed, &mut codes);
     }
 }
 

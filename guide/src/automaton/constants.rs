@@ -1,6 +1,6 @@
 //! The shortest constant that fits a place: it is what lets every expression end.
 
-use crate::automaton::session::Session;
+use crate::automaton::session::{Callee, Numbered, Session};
 use crate::automaton::want::{Arena, Want};
 use ilo_asm::catalog::Shape;
 use ilo_asm::check::{Part, ValueInfo};
@@ -159,6 +159,57 @@ fn shape_constant(session: &Session<'_>, shape: Shape<'_>, left: u8, out: &mut S
     true
 }
 
+/// The shortest constant of a shape in the notation `constrained`.
+fn json_constant(session: &Session<'_>, shape: Shape<'_>, left: u8, out: &mut String) -> bool {
+    let Some(left) = left.checked_sub(1) else { return false };
+    let constant = if shape.is_any() { Some("LIST 0".to_owned()) } else { flat(shape) };
+    if let Some(constant) = constant {
+        match constant.split_at_checked(6) {
+            Some(("LIT 0 ", text)) => {
+                let _ = write!(out, "{{\"text\":{text}}}");
+            }
+            Some(("LIT 2 ", _)) => out.push_str("null"),
+            Some(("LIST 0", _)) => out.push_str("[]"),
+            _ => out.push_str(constant.rsplit(' ').next().unwrap_or_default()),
+        }
+        return true;
+    }
+    out.push_str("{\"obj\":{");
+    for field in shape.fields().filter(|field| field.required) {
+        let _ = write!(out, "{}:", serde_json::Value::from(field.name));
+        if !json_constant(session, field.shape, left, out) {
+            return false;
+        }
+        out.push(',');
+    }
+    out.push_str("}}");
+    true
+}
+
+/// The longest of the shortest calls in the notation `constrained`.
+pub(crate) fn longest_json_call(session: &Session<'_>) -> String {
+    let call = |tool: &Numbered<'_>| {
+        let mut call = format!("{{\"call\":{},\"args\":{{", serde_json::Value::from(tool.name.as_str()));
+        match &tool.callee {
+            Some(Callee::Tool(callee)) => {
+                for field in callee.input().fields().filter(|field| field.required) {
+                    let _ = write!(call, "{}:", serde_json::Value::from(field.name));
+                    json_constant(session, field.shape, DEEPEST_CONSTANT, &mut call);
+                    call.push(',');
+                }
+            }
+            Some(Callee::Function { parameters, .. }) => {
+                parameters.iter().for_each(|(name, _)| {
+                    let _ = write!(call, "{}:{{\"text\":\"\"}},", serde_json::Value::from(name.as_str()));
+                });
+            }
+            None => {}
+        }
+        call + "}}"
+    };
+    session.tools.iter().map(call).max_by_key(String::len).unwrap_or_default()
+}
+
 /// The longest texts that constants of the session's tools have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lengths {
@@ -172,7 +223,7 @@ pub(crate) struct Lengths {
 pub(crate) fn lengths(session: &Session<'_>) -> Lengths {
     let mut found = Lengths { constant: " 63 LIST 0".to_owned(), call: String::new() };
     for tool in &session.tools {
-        let Some(crate::automaton::session::Callee::Tool(callee)) = &tool.callee else { continue };
+        let Some(Callee::Tool(callee)) = &tool.callee else { continue };
         let mut call = " CALL 999".to_owned();
         let mut shapes: Vec<(Shape<'_>, u8)> = vec![(callee.input(), 0)];
         let mut seen = 0;

@@ -125,6 +125,7 @@ pub struct Session<'c> {
     /// The numbers of the fields that have names, in ascending order.
     pub(crate) named: Vec<u32>,
     lengths: OnceLock<Lengths>,
+    json_call: OnceLock<String>,
 }
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, SessionError> {
@@ -205,6 +206,7 @@ impl<'c> Session<'c> {
             promised: options.counts == Counts::Promised,
             named: Vec::new(),
             lengths: OnceLock::new(),
+            json_call: OnceLock::new(),
         };
         session.number(catalog, &name, &above, options)?;
         Ok(session)
@@ -436,6 +438,11 @@ impl<'c> Session<'c> {
     /// The longest constants of its tools.
     pub(crate) fn lengths(&self) -> Lengths {
         self.lengths.get_or_init(|| constants::lengths(self)).clone()
+    }
+
+    /// The longest of the shortest calls of its tools in the notation `constrained`.
+    pub(crate) fn longest_json_call(&self) -> &str {
+        self.json_call.get_or_init(|| constants::longest_json_call(self))
     }
 
     /// The name of the tool or function with a number.

@@ -49,8 +49,7 @@ impl Machine<'_, '_> {
         let json = vocab.json();
         let closers = json.closers(inside);
         // What follows a literal does not depend on what it says, but for a name in AT.
-        let parent = self.core.frame().and_then(|frame| self.core.frames.get(frame.parent as usize));
-        if key || parent.is_some_and(|parent| parent.word == Word::At) {
+        if key || self.in_at() {
             let tokens: Vec<u32> = closers.iter().map(|it| it.token).collect();
             return self.walk(vocab, &tokens, bits);
         }
@@ -69,6 +68,12 @@ impl Machine<'_, '_> {
         });
         let fit = closers.iter().filter(|it| fits.get(it.tail as usize).copied().unwrap_or_default());
         fit.for_each(|it| set(bits, it.token));
+    }
+
+    /// Whether the literal that is being written is an operand of AT.
+    pub(super) fn in_at(&self) -> bool {
+        let parent = self.core.frame().and_then(|frame| self.core.frames.get(frame.parent as usize));
+        parent.is_some_and(|parent| parent.word == Word::At)
     }
 
     /// The tokens that stay in a name, as they are known, and those that end it.

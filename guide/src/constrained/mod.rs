@@ -2,9 +2,10 @@
 //! compact JSON.
 //!
 //! `offers` has the choices at each place, `acts` what each does, `names` the names that are bound, `machine`
-//! the bytes, `close` a known end, `mask` the tokens.
+//! the bytes, `close` a known end, `mask` the tokens, `budget` what is left of them.
 
 mod acts;
+mod budget;
 mod close;
 mod machine;
 mod mask;
@@ -14,7 +15,9 @@ mod offers;
 use crate::automaton::session::{Session, SessionError};
 use crate::automaton::state::Core;
 use crate::guide::Refused;
+use crate::tokens::{self, Follows};
 use crate::vocab::Vocab;
+use budget::Plan;
 use ilo_asm::build::{self, build};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
@@ -50,6 +53,8 @@ impl std::fmt::Debug for ConstrainedMark {
 #[derive(Clone)]
 pub struct ConstrainedGuide<'s, 'c> {
     machine: Machine<'s, 'c>,
+    /// A way to end the program, once a budget has asked for one.
+    plan: Option<Plan>,
 }
 
 impl<'s, 'c> ConstrainedGuide<'s, 'c> {
@@ -61,7 +66,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         if session.promised {
             return Err(SessionError("blocks in `constrained` have no counts to promise".to_owned()));
         }
-        Ok(ConstrainedGuide { machine: Machine::new(Core::new(session)) })
+        Ok(ConstrainedGuide { machine: Machine::new(Core::new(session)), plan: None })
     }
 
     pub(crate) fn session(&self) -> &'s Session<'c> {
@@ -158,23 +163,22 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
     /// # Errors
     /// Where it may not come next. Then nothing has changed.
     pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
-        let bytes = vocab.token(token);
-        match token == vocab.eos() {
-            true if self.may_end() => Ok(()),
-            false if !bytes.is_empty() => self.accept_bytes(bytes),
-            _ => Err(Refused { at: 0 }),
-        }
+        tokens::accept(self, vocab, token)
     }
 
-    /// Sets the bits of the tokens that may come next, and clears all others. A program that has ended has
-    /// the token that ends a text.
-    pub fn fill_mask(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        bits.fill(0);
-        if self.may_end() {
-            return mask::set(bits, vocab.eos());
-        }
-        self.prepare();
-        self.machine.fill(vocab, bits);
+    /// How many of these tokens may come next, one behind the other. Nothing changes.
+    pub fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize {
+        tokens::validate(self, vocab, tokens)
+    }
+
+    /// The tokens that must come next, as the model's tokenizer cuts them: less those at the end that a longer
+    /// token could cover together with what follows. `encode` is that tokenizer, such as [`Vocab::cut`].
+    pub fn forced_tokens(
+        &mut self,
+        vocab: &Vocab,
+        encode: impl FnOnce(&[u8]) -> Option<Vec<u32>>,
+    ) -> Vec<u32> {
+        tokens::forced(self, vocab, encode)
     }
 
     /// The whole file.
@@ -200,5 +204,29 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         let (_, found) = build(&file, &options);
         let error = found.as_slice().iter().find(|found| found.is_error());
         error.map_or(Ok(()), |error| Err(format!("{}: {}\n{file}", error.code.as_str(), error.message)))
+    }
+}
+
+impl Follows for ConstrainedGuide<'_, '_> {
+    type Mark = ConstrainedMark;
+
+    fn mark(&self) -> ConstrainedMark {
+        ConstrainedGuide::mark(self)
+    }
+
+    fn rollback(&mut self, mark: &ConstrainedMark) {
+        ConstrainedGuide::rollback(self, mark);
+    }
+
+    fn is_whole(&mut self) -> bool {
+        ConstrainedGuide::may_end(self)
+    }
+
+    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
+        ConstrainedGuide::accept_bytes(self, bytes)
+    }
+
+    fn forced(&mut self) -> Vec<u8> {
+        ConstrainedGuide::forced(self)
     }
 }

@@ -7,7 +7,7 @@ use ilo_asm::text::is_name;
 use std::sync::Arc;
 
 /// The most bytes of a name, and the last that may be free: four letters more make a name that nothing has.
-const NAME: usize = 32;
+pub(super) const NAME: usize = 32;
 pub(super) const FREE: usize = NAME - 4;
 /// The slots that `let` and loops may bind; the others are for failures.
 const BOUND: u8 = 56;

@@ -12,6 +12,7 @@ use crate::automaton::state::Phase;
 use crate::automaton::texts::Inside;
 use crate::guide::Guide;
 use crate::guide::looks::Known;
+use crate::tokens;
 use crate::vocab::{Closer, Vocab};
 use hashbrown::HashMap;
 use std::fmt;
@@ -265,29 +266,7 @@ impl Guide<'_, '_> {
         vocab: &Vocab,
         encode: impl FnOnce(&[u8]) -> Option<Vec<u32>>,
     ) -> Vec<u32> {
-        let bytes = self.forced();
-        let mut tokens = encode(&bytes).unwrap_or_default();
-        let mark = self.mark();
-        let mut at = 0;
-        for place in 0..tokens.len() {
-            let rest = bytes.get(at..).unwrap_or_default();
-            let own = tokens.get(place).map(|&token| vocab.token(token).to_vec()).unwrap_or_default();
-            if own.is_empty() || self.covers(vocab, rest) || self.accept_bytes(&own).is_err() {
-                tokens.truncate(place);
-                break;
-            }
-            at += own.len();
-        }
-        self.rollback(&mark);
-        tokens
-    }
-
-    /// Whether a token that may come next begins with these bytes and goes on.
-    fn covers(&mut self, vocab: &Vocab, rest: &[u8]) -> bool {
-        let (from, to) = vocab.beginning(rest);
-        let range = vocab.sorted.get(from..to).unwrap_or_default();
-        let mut longer = range.iter().map(|&token| vocab.token(token)).filter(|it| it.len() > rest.len());
-        longer.any(|token| self.machine.attempt(|machine| token.iter().all(|&byte| machine.byte(byte))))
+        tokens::forced(self, vocab, encode)
     }
 }
 

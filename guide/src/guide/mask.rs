@@ -4,6 +4,7 @@ use crate::automaton::lex::{Lex, Machine};
 use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, place};
 use crate::guide::{Guide, Mark, Refused};
+use crate::tokens;
 use crate::vocab::{Closer, NO_NODE, Opening, Vocab};
 
 /// What may follow a text: for each tail of a vocabulary whether it may.
@@ -92,26 +93,12 @@ impl Guide<'_, '_> {
     /// # Errors
     /// Where it may not come next. Then nothing has changed.
     pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
-        let bytes = vocab.token(token);
-        match token == vocab.eos() {
-            true if self.may_end() => Ok(()),
-            false if !bytes.is_empty() => self.accept_bytes(bytes),
-            _ => Err(Refused { at: 0 }),
-        }
+        tokens::accept(self, vocab, token)
     }
 
     /// How many of these tokens may come next, one behind the other. Nothing changes.
     pub fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize {
-        let mark = self.mark();
-        let mut ended = false;
-        let valid = tokens.iter().take_while(|&&token| {
-            let fits = !ended && self.accept(vocab, token).is_ok();
-            ended |= token == vocab.eos();
-            fits
-        });
-        let count = valid.count();
-        self.rollback(&mark);
-        count
+        tokens::validate(self, vocab, tokens)
     }
 }
 

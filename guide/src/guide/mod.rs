@@ -11,6 +11,7 @@ use crate::automaton::session::Session;
 use crate::automaton::state::{Core, Lengths, Phase, State};
 use crate::guide::budget::Plan;
 use crate::guide::mask::Tails;
+use crate::tokens::Follows;
 use ilo_asm::build::{self, build};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
@@ -286,5 +287,29 @@ impl<'s, 'c> Guide<'s, 'c> {
         let (_, found) = build(&file, &options);
         let error = found.as_slice().iter().find(|found| found.is_error());
         error.map_or(Ok(()), |error| Err(format!("{}: {}\n{file}", error.code.as_str(), error.message)))
+    }
+}
+
+impl Follows for Guide<'_, '_> {
+    type Mark = Mark;
+
+    fn mark(&self) -> Mark {
+        Guide::mark(self)
+    }
+
+    fn rollback(&mut self, mark: &Mark) {
+        Guide::rollback(self, mark);
+    }
+
+    fn is_whole(&mut self) -> bool {
+        Guide::may_end(self)
+    }
+
+    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
+        Guide::accept_bytes(self, bytes)
+    }
+
+    fn forced(&mut self) -> Vec<u8> {
+        Guide::forced(self)
     }
 }

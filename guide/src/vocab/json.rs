@@ -20,6 +20,15 @@ pub(crate) struct JsonTokens {
     pub(crate) long: Vec<u32>,
     /// Tokens that end a name, in the order of their bytes.
     pub(crate) ends: Vec<u32>,
+    /// How many values and steps a token can begin, at most.
+    pub(crate) openings: usize,
+}
+
+/// How many values and steps a token can begin: where JSON could have it at all.
+fn openings(bytes: &[u8]) -> usize {
+    let count = |wanted: u8| bytes.iter().filter(|&&byte| byte == wanted).count();
+    let twice = |wanted: &[u8]| bytes.windows(wanted.len()).any(|it| it == wanted);
+    if twice(b"{{") || twice(b"\"\"\"") { 0 } else { count(b'{') + count(b'[') + count(b'"').div_ceil(2) }
 }
 
 fn is_name(bytes: &[u8]) -> bool {
@@ -37,10 +46,12 @@ impl JsonTokens {
             hyphens: Vec::new(),
             long: Vec::new(),
             ends: Vec::new(),
+            openings: 0,
         };
         let mut numbers: HashMap<Box<[u8]>, u32> = HashMap::new();
         for &token in &vocab.sorted {
             let bytes = vocab.token(token);
+            found.openings = found.openings.max(openings(bytes));
             let Some(quote) = bytes.iter().position(|&byte| byte == b'"') else {
                 found.name(token, bytes);
                 continue;

@@ -1,0 +1,241 @@
+//! Budgets of bodies in `constrained`: masks when few tokens are left, so that the program can always be ended
+//! within them; and tokens that are forced.
+//!
+//! An end of the program is known at every place ([`ConstrainedGuide::close`]). Where the tokens left come near
+//! to its length, the end behind each token that is allowed is found, and must fit. Texts, names and numbers have
+//! too many tokens for that; in them one token is nearly as good as another.
+
+use super::ConstrainedGuide;
+use super::machine::{Lex, Look, Machine, Next};
+use super::mask::set;
+use crate::automaton::session::Session;
+use crate::automaton::texts::Inside;
+use crate::guide::budget::Short;
+use crate::vocab::Vocab;
+use hashbrown::HashMap;
+
+/// What a step that is begun may need to end, but for its call, and what each level around it may need.
+const STEP: &str =
+    r#"{"match":"letters","err":{"as":"letters","then":[{"raise":[]}]},"then":[{"raise":[]}]}"#;
+const BRANCH: &str = r#","else":[{"raise":[]}]}]}"#;
+/// How many tokens the end of a number can grow by, and that of a name beside its own bytes.
+const NUMBER: usize = 24;
+const NAME: usize = 8;
+/// The most bytes of a name.
+const LONGEST: usize = super::names::NAME;
+/// The most tokens that are tried for one mask. The others are left out; the end that is known is never.
+const TRIED: usize = 96;
+
+/// A way to end the program.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    vocab: u64,
+    /// The text up to where it was found, and with its end.
+    at: usize,
+    whole: Vec<u8>,
+    /// The tokens of the end from there.
+    tokens: Vec<u32>,
+    growth: Growth,
+}
+
+/// What one token can add to the end, at most, in tokens.
+#[derive(Clone, Copy, Debug)]
+struct Growth {
+    step: usize,
+    level: usize,
+}
+
+impl Growth {
+    fn new(session: &Session<'_>, vocab: &Vocab) -> Option<Growth> {
+        let length = |text: &str| vocab.cut(text.as_bytes()).map(|tokens| tokens.len());
+        // Another call may have fewer bytes and more tokens.
+        let call = 2 * length(session.longest_json_call())?;
+        Some(Growth { step: length(STEP)? + call, level: length(BRANCH)? })
+    }
+
+    fn next(&self, machine: &Machine<'_, '_>, vocab: &Vocab) -> usize {
+        let level = usize::from(machine.core.level());
+        (vocab.json().openings + 1) * (self.step + level * self.level)
+    }
+}
+
+impl ConstrainedGuide<'_, '_> {
+    /// Sets the bits of the tokens that may come next, and clears all others, so that the program can still be
+    /// ended with `left` tokens: this one, those behind it, and the one that ends the text. `u32::MAX` is no
+    /// budget. `bits` has [`Vocab::mask_len`] words. Behind the end there is only the token that ends the text.
+    ///
+    /// # Errors
+    /// Where the budget was too small from the start. The mask then has the next token of the shortest end
+    /// known.
+    pub fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short> {
+        bits.fill(0);
+        if self.may_end() {
+            set(bits, vocab.eos());
+            return if left == 0 { Err(Short { needed: Some(1) }) } else { Ok(()) };
+        }
+        self.prepare();
+        self.machine.fill(vocab, bits);
+        if left == u32::MAX { Ok(()) } else { self.tighten(vocab, left as usize, bits) }
+    }
+
+    /// Allows only what leaves an end within the tokens left.
+    fn tighten(&mut self, vocab: &Vocab, left: usize, bits: &mut [u32]) -> Result<(), Short> {
+        if self.planned(vocab).is_none() {
+            self.make_plan(vocab);
+        }
+        let (Some(place), Some(plan)) = (self.planned(vocab), &self.plan) else {
+            return Err(Short { needed: None });
+        };
+        let rest = plan.tokens.get(place..).unwrap_or_default();
+        let needed = rest.len() + 1;
+        if left > needed + plan.growth.next(&self.machine, vocab) {
+            return Ok(());
+        }
+        let first = rest.first().copied().unwrap_or(vocab.eos());
+        if needed >= left {
+            bits.fill(0);
+            set(bits, first);
+            return if needed == left { Ok(()) } else { Err(Short { needed: Some(needed) }) };
+        }
+        self.machine.tighten(vocab, left, left - needed, bits);
+        set(bits, first);
+        Ok(())
+    }
+
+    /// Where in the tokens of the plan the text is, if it follows them.
+    fn planned(&self, vocab: &Vocab) -> Option<usize> {
+        let plan = self.plan.as_ref().filter(|plan| plan.vocab == vocab.id)?;
+        let text = &self.machine.text;
+        if !plan.whole.starts_with(text) {
+            return None;
+        }
+        let mut at = plan.at;
+        for (place, &token) in plan.tokens.iter().enumerate() {
+            if at >= text.len() {
+                return (at == text.len()).then_some(place);
+            }
+            at += vocab.token(token).len();
+        }
+        (at == text.len()).then_some(plan.tokens.len())
+    }
+
+    /// Finds an end and keeps it, where the vocabulary can write one.
+    fn make_plan(&mut self, vocab: &Vocab) {
+        let old = self.plan.take().filter(|plan| plan.vocab == vocab.id);
+        let growth = old.map(|plan| plan.growth).or_else(|| Growth::new(self.session(), vocab));
+        let Some((growth, end)) = growth.zip(self.machine.close()) else { return };
+        let Some(tokens) = vocab.cut(&end) else { return };
+        let text = &self.machine.text;
+        let whole = [text.as_slice(), &end].concat();
+        self.plan = Some(Plan { vocab: vocab.id, at: text.len(), whole, tokens, growth });
+    }
+}
+
+/// Whether a token goes on a number, whatever its digits are.
+fn is_digits(token: &[u8]) -> bool {
+    token.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'))
+}
+
+impl Machine<'_, '_> {
+    /// Allows only what leaves an end. `spare` is how many tokens there are beside the end that is known.
+    fn tighten(&mut self, vocab: &Vocab, left: usize, spare: usize, bits: &mut [u32]) {
+        let json = vocab.json();
+        let stays: &[u32] = match self.place.lex {
+            // Behind a plain token the end is as long as here, but for a key that others must not have.
+            Lex::Text { inside, key, .. } => {
+                let fits = inside == Inside::Plain && spare > if key { NAME } else { 1 };
+                if fits { vocab.texts.plain() } else { &[] }
+            }
+            // The end may have the name twice, and four letters more.
+            Lex::Name { .. } if spare > 2 * LONGEST + NAME => &json.names,
+            _ => &[],
+        };
+        let is_text = matches!(self.place.lex, Lex::Text { .. } | Lex::Name { .. });
+        let mut kept = vec![0; bits.len()];
+        kept.iter_mut().zip(bits.iter().zip(stays)).for_each(|(to, (bit, stays))| *to = bit & stays);
+        let mut tried = TRIED;
+        let mut ends = Ends::default();
+        for (word, &all) in (0..).zip(bits.iter()) {
+            let mut rest = all & !stays.get(word as usize).copied().unwrap_or_default();
+            while rest != 0 {
+                let token = word * 32 + rest.trailing_zeros();
+                rest &= rest - 1;
+                let bytes = vocab.token(token);
+                let in_text = is_text && !bytes.contains(&b'"');
+                if in_text || tried == 0 {
+                    continue;
+                }
+                if self.fits(vocab, bytes, left, &mut ends, &mut tried) {
+                    set(&mut kept, token);
+                }
+            }
+        }
+        bits.copy_from_slice(&kept);
+    }
+
+    /// Whether digits are those of a number here.
+    fn at_number(&self) -> bool {
+        match self.place.lex {
+            Lex::Number { .. } => true,
+            Lex::Choice { depth, .. } => depth == 0 && matches!(self.place.next, Next::Value | Next::Item),
+            Lex::Text { .. } | Lex::Name { .. } => false,
+        }
+    }
+
+    /// Whether an end behind a token fits, with the token that ends the text.
+    fn fits(&mut self, vocab: &Vocab, bytes: &[u8], left: usize, ends: &mut Ends, tried: &mut usize) -> bool {
+        let digits = self.at_number() && is_digits(bytes);
+        if digits && ends.digits {
+            return true;
+        }
+        // What follows a text does not depend on what it says, but for keys and names in AT.
+        let tail = match self.place.lex {
+            Lex::Text { inside: Inside::Plain, key: false, .. }
+                if !bytes.contains(&b'\\') && !self.in_at() =>
+            {
+                bytes.iter().position(|&byte| byte == b'"').and_then(|at| bytes.get(at + 1..))
+            }
+            _ => None,
+        };
+        if let Some(&needed) = tail.and_then(|tail| ends.tails.get(tail)) {
+            return needed < left;
+        }
+        let point = self.point();
+        let mut within = true;
+        let taken = bytes.iter().all(|&byte| {
+            within = within && matches!(self.look(byte), Look::On(_));
+            self.byte(byte)
+        });
+        let key = match self.place.lex {
+            Lex::Choice { low, high, depth } if within => Some((low, high, depth)),
+            _ => None,
+        };
+        let known = key.and_then(|key| ends.choices.get(&key).copied());
+        let needed = known.unwrap_or_else(|| {
+            *tried -= 1;
+            let end = if taken { self.close() } else { None };
+            end.and_then(|end| vocab.cut(&end)).map_or(usize::MAX, |tokens| tokens.len() + 1)
+        });
+        if let Some(key) = key {
+            ends.choices.insert(key, needed);
+        }
+        if let Some(tail) = tail {
+            ends.tails.insert(tail.into(), needed);
+        }
+        self.back(&point);
+        // Another number can have a longer end.
+        ends.digits |= digits && needed.saturating_add(NUMBER) < left;
+        needed < left
+    }
+}
+
+/// What is known of the ends behind tokens.
+#[derive(Debug, Default)]
+struct Ends {
+    /// Behind all tokens that are parts of numbers there is one that fits.
+    digits: bool,
+    /// By the place in a choice: how many tokens they take.
+    choices: HashMap<(usize, usize, usize), usize>,
+    /// By what tokens have behind the end of a text.
+    tails: HashMap<Box<[u8]>, usize>,
+}

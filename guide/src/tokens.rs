@@ -1,0 +1,77 @@
+//! Tokens of a text that a guide follows, whatever its notation is.
+
+use crate::guide::Refused;
+use crate::vocab::Vocab;
+
+/// A text that goes on by bytes, and back.
+pub(crate) trait Follows {
+    type Mark;
+    fn mark(&self) -> Self::Mark;
+    fn rollback(&mut self, mark: &Self::Mark);
+    /// Whether it may end here.
+    fn is_whole(&mut self) -> bool;
+    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused>;
+    /// The bytes that must come next.
+    fn forced(&mut self) -> Vec<u8>;
+}
+
+/// Takes a token; that of the end changes nothing.
+pub(crate) fn accept(text: &mut impl Follows, vocab: &Vocab, token: u32) -> Result<(), Refused> {
+    let bytes = vocab.token(token);
+    match token == vocab.eos() {
+        true if text.is_whole() => Ok(()),
+        false if !bytes.is_empty() => text.accept_bytes(bytes),
+        _ => Err(Refused { at: 0 }),
+    }
+}
+
+/// How many of these tokens may come next, one behind the other. Nothing changes.
+pub(crate) fn validate(text: &mut impl Follows, vocab: &Vocab, tokens: &[u32]) -> usize {
+    let mark = text.mark();
+    let mut ended = false;
+    let valid = tokens.iter().take_while(|&&token| {
+        let fits = !ended && accept(text, vocab, token).is_ok();
+        ended |= token == vocab.eos();
+        fits
+    });
+    let count = valid.count();
+    text.rollback(&mark);
+    count
+}
+
+/// The tokens that must come next, as `encode` cuts the bytes that must: less those at the end that a longer
+/// token could cover together with what follows.
+pub(crate) fn forced(
+    text: &mut impl Follows,
+    vocab: &Vocab,
+    encode: impl FnOnce(&[u8]) -> Option<Vec<u32>>,
+) -> Vec<u32> {
+    let bytes = text.forced();
+    let mut tokens = encode(&bytes).unwrap_or_default();
+    let mark = text.mark();
+    let mut at = 0;
+    for place in 0..tokens.len() {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let own = tokens.get(place).map(|&token| vocab.token(token).to_vec()).unwrap_or_default();
+        if own.is_empty() || covers(text, vocab, rest) || text.accept_bytes(&own).is_err() {
+            tokens.truncate(place);
+            break;
+        }
+        at += own.len();
+    }
+    text.rollback(&mark);
+    tokens
+}
+
+/// Whether a token that may come next begins with these bytes and goes on.
+fn covers(text: &mut impl Follows, vocab: &Vocab, rest: &[u8]) -> bool {
+    let (from, to) = vocab.beginning(rest);
+    let range = vocab.sorted.get(from..to).unwrap_or_default();
+    let mut longer = range.iter().map(|&token| vocab.token(token)).filter(|it| it.len() > rest.len());
+    let mark = text.mark();
+    longer.any(|token| {
+        let fits = text.accept_bytes(token).is_ok();
+        text.rollback(&mark);
+        fits
+    })
+}
