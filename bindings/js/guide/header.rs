@@ -14,8 +14,8 @@ pub struct HeaderCore(Header);
 impl HeaderCore {
     /// Begins a header.
     #[wasm_bindgen(constructor)]
-    pub fn new(session: &GuideSession) -> HeaderCore {
-        HeaderCore(Header::new(session.0.session()))
+    pub fn new(session: &GuideSession) -> Result<HeaderCore, String> {
+        Header::new(&session.0).map(HeaderCore).map_err(|message| range(&message))
     }
 
     /// A header that goes on from here by itself.

@@ -75,17 +75,17 @@ pub struct GuideSession(Arc<Held>);
 impl GuideSession {
     /// Begins a session with a catalogue in MCP's form.
     #[wasm_bindgen(constructor)]
-    pub fn new(signature: &str, tools: &str, above: String) -> Result<GuideSession, String> {
+    pub fn new(signature: &str, tools: &str, above: String, notation: &str) -> Result<GuideSession, String> {
         let catalog = Catalog::from_json(tools).map_err(|error| range(&format!("tools: {error}")))?;
         let known = Arc::new(Known { catalog, ..Known::default() });
         let options = Options { above, ..Options::default() };
-        let held = Held::begin(known, signature, &options).map_err(|error| range(&error.0))?;
+        let held = Held::begin(known, signature, notation, &options).map_err(|error| range(&error.0))?;
         Ok(GuideSession(Arc::new(held)))
     }
 
     /// What comes before the body.
     pub fn prefix(&self) -> String {
-        self.0.session().prefix()
+        self.0.prefix()
     }
 }
 

@@ -81,6 +81,21 @@ for (const [signature, inputs] of [
     });
 }
 
+test("what a model writes in constrained builds and runs", async () => {
+    const session = Session.fromJson(new Session("f(id: number) -> result text, text", { tools: TOOLS, notation: "constrained" }).toJson());
+    assert.match(session.prefix, /^\{"fn":"f"/);
+    for (let seed = 0; seed < 60; seed++) {
+        const guide = write(new Guide(session, VOCAB), seed, 60 + seed);
+        const program = ilo.build(guide.finish(), { tools: TOOLS, notation: "constrained" });
+        assert.notEqual((await program.run({ id: 1 })).status, "suspended");
+    }
+    const guide = new Guide(session);
+    assert.ok(guide.next().includes('{"let":"'));
+    assert.throws(() => guide.acceptBytes('{"x'), /1:3 of the body: expected .*`let":"`.*; found "x"/);
+    assert.throws(() => new Header(session), /a header is ID text/);
+    assert.throws(() => new Session(DOUBLE, { notation: "yaml" }), /expected "id" or "constrained", found "yaml"/);
+});
+
 test("a mask has what can be accepted alone", () => {
     const session = new Session("f(id: number) -> result text, text", { tools: TOOLS });
     for (let seed = 0; seed < 4; seed++) {

@@ -72,6 +72,26 @@ def test_all_that_a_model_writes_builds_and_runs(signature: str, inputs: dict[st
     assert ends <= {ilo.Ok, ilo.Err, ilo.Fault} and ilo.Ok in ends
 
 
+@pytest.mark.parametrize("signature, inputs", [(DOUBLE, {"n": 4}), ("f(id: number, names: list) -> result text, text", {"id": 1, "names": []})])
+def test_what_a_model_writes_in_constrained_builds_and_runs(signature: str, inputs: dict[str, Any]) -> None:
+    session = Session(signature, TOOLS, notation="constrained")
+    assert session.prefix.startswith('{"fn":')
+    again = Session.from_json(session.to_json())
+    assert again.prefix == session.prefix
+    for seed in range(60):
+        guide = write(again, seed, 60 + seed)
+        program = ilo.build(guide.finish(), tools=TOOLS, notation="constrained")
+        assert isinstance(program.run_sync(inputs, tools=TOOLS), (ilo.Ok, ilo.Err, ilo.Fault))
+    guide = Guide(session, VOCAB)
+    assert guide.forced() == b'{"' and '{"let":"' in guide.next()
+    with pytest.raises(Refused, match='1:3 of the body: expected .*`let":"`.*; found "x"'):
+        guide.accept_bytes(b'{"x')
+    with pytest.raises(ValueError, match="a header is ID text"):
+        Header(session)
+    with pytest.raises(ValueError, match='expected "id" or "constrained", found "yaml"'):
+        Session(signature, notation="yaml")
+
+
 def test_a_mask_has_what_can_be_accepted_alone() -> None:
     session = Session("f(id: number) -> result text, text", TOOLS)
     for seed in range(4):

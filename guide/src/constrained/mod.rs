@@ -73,6 +73,11 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         self.machine.core.session
     }
 
+    /// How many bytes the guide has taken, nearly.
+    pub fn memory(&self) -> usize {
+        self.machine.core.memory() + self.machine.text.capacity() + size_of::<Self>()
+    }
+
     /// The body so far.
     pub fn text(&self) -> &[u8] {
         &self.machine.text

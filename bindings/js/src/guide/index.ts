@@ -19,10 +19,15 @@ export interface SessionOptions {
     tools?: GivenTools;
     /** The text of whole functions that the program may call. */
     above?: string;
+    /** What the model writes: ID text, which is the default, or `constrained`. */
+    notation?: "id" | "constrained";
 }
 
-/** Something that may come next: a word, a slot, a tool, an argument, a constant. */
-export type Next = { readonly [key: string]: unknown };
+/**
+ * Something that may come next: a word, a slot, a tool, an argument, a constant. In `constrained` it is the text that may come, or
+ * a record such as `{"name": true}` for what is free.
+ */
+export type Next = string | { readonly [key: string]: unknown };
 
 /** No budget. */
 const UNLIMITED = 2 ** 32 - 1;
@@ -32,6 +37,7 @@ interface Parts {
     readonly signature: string;
     readonly tools: unknown;
     readonly above: string;
+    readonly notation: string;
 }
 
 /** What a program is written for: its signature, such as `f(id: text) -> text`, and its tools. Many guides share a session. */
@@ -45,11 +51,17 @@ export class Session extends Owned<GuideSession> {
         const parts =
             typeof given === "object" && given
                 ? given
-                : { signature: given, tools: entries(options.tools), above: options.above ?? "" };
+                : {
+                      signature: given,
+                      tools: entries(options.tools),
+                      above: options.above ?? "",
+                      notation: options.notation ?? "id",
+                  };
         if (typeof parts.signature !== "string") throw new TypeError("`signature`: expected a string");
         if (typeof parts.above !== "string") throw new TypeError("`above`: expected a string");
+        if (typeof parts.notation !== "string") throw new TypeError("`notation`: expected a string");
         const tools = JSON.stringify(parts.tools);
-        super(core.call((module) => new module.GuideSession(parts.signature, tools, parts.above)));
+        super(core.call((module) => new module.GuideSession(parts.signature, tools, parts.above, parts.notation)));
         this.#parts = parts;
     }
 
@@ -65,13 +77,13 @@ export class Session extends Owned<GuideSession> {
 
     /** A session that `toJson` wrote, here or in Python; `tools` may also be an MCP server's answer to `tools/list`. */
     static fromJson(text: string): Session {
-        const { signature, tools = [], above = "", ...rest } = (JSON.parse(text) ?? {}) as Partial<Parts>;
+        const { signature, tools = [], above = "", notation = "id", ...rest } = (JSON.parse(text) ?? {}) as Partial<Parts>;
         if (typeof signature !== "string" || typeof above !== "string") {
             throw new TypeError("a session: expected an object with `signature`, and with `tools` and `above` if there are any");
         }
         const wrong = Object.keys(rest).sort()[0];
-        if (wrong !== undefined) throw new TypeError(`a session: \`${wrong}\` is none of \`signature\`, \`tools\` and \`above\``);
-        return new Session({ signature, tools, above });
+        if (wrong !== undefined) throw new TypeError(`a session: \`${wrong}\` is none of \`signature\`, \`tools\`, \`above\` and \`notation\``);
+        return new Session({ signature, tools, above, notation });
     }
 }
 

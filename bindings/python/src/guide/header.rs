@@ -30,9 +30,10 @@ impl Header {
 impl Header {
     #[new]
     #[pyo3(signature = (session, vocab=None))]
-    fn new(session: &Bound<'_, GuideSession>, vocab: Option<&Bound<'_, Vocab>>) -> Header {
-        let state = Mutex::new(guide::Header::new(session.get().0.session()));
-        Header { state, vocab: vocab.map(|vocab| Arc::clone(&vocab.get().0)) }
+    fn new(session: &Bound<'_, GuideSession>, vocab: Option<&Bound<'_, Vocab>>) -> PyResult<Header> {
+        let header = guide::Header::new(&session.get().0).map_err(PyValueError::new_err)?;
+        let state = Mutex::new(header);
+        Ok(Header { state, vocab: vocab.map(|vocab| Arc::clone(&vocab.get().0)) })
     }
 
     /// A header that goes on from here by itself.

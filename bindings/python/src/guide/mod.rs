@@ -99,23 +99,24 @@ pub(crate) struct GuideSession(Arc<Held>);
 #[pymethods]
 impl GuideSession {
     #[new]
-    #[pyo3(signature = (signature, tools, above))]
+    #[pyo3(signature = (signature, tools, above, notation))]
     fn new(
         py: Python<'_>,
         signature: &str,
         tools: Option<&Bound<'_, Catalogue>>,
         above: String,
+        notation: &str,
     ) -> PyResult<GuideSession> {
         let known = tools.map_or_else(|| Arc::new(Known::default()), |tools| Arc::clone(&tools.get().0));
         let options = Options { above, ..Options::default() };
-        let held = py.detach(|| Held::begin(known, signature, &options));
+        let held = py.detach(|| Held::begin(known, signature, notation, &options));
         Ok(GuideSession(Arc::new(held.map_err(|error| PyValueError::new_err(error.0))?)))
     }
 
     /// What comes before the body.
     #[getter]
     fn prefix(&self) -> String {
-        self.0.session().prefix()
+        self.0.prefix()
     }
 }
 

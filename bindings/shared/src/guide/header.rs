@@ -1,8 +1,9 @@
 //! A header of a function that a model writes, and where it was before each step.
 
-use super::refusal::{Place, quoted};
+use super::Held;
+use super::refusal::{Found, quoted};
 use super::{Refusal, steps_left};
-use ilo_guide::{HeaderMark, Refused, Session, Vocab};
+use ilo_guide::{HeaderMark, Refused, Vocab};
 
 /// A header and its steps.
 #[derive(Clone, Debug)]
@@ -13,8 +14,14 @@ pub struct Header {
 
 impl Header {
     /// Begins the header of the next function.
-    pub fn new(session: &Session<'_>) -> Header {
-        Header { header: ilo_guide::Header::new(session), marks: Vec::new() }
+    ///
+    /// # Errors
+    /// The bodies of the session are not ID text.
+    pub fn new(held: &Held) -> Result<Header, String> {
+        if held.is_constrained() {
+            return Err("a header is ID text: make its session without `notation`".to_owned());
+        }
+        Ok(Header { header: ilo_guide::Header::new(held.session()), marks: Vec::new() })
     }
 
     /// The header so far.
@@ -43,7 +50,7 @@ impl Header {
     /// A token that may not come next; nothing has changed then.
     pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refusal> {
         let taken = self.step(|header| header.accept(vocab, token));
-        taken.map_err(|at| self.refused(&Place::Token { vocab, token, at }))
+        taken.map_err(|at| self.refused(&Found::Token { vocab, token, at }))
     }
 
     /// Takes bytes, as one step.
@@ -52,7 +59,7 @@ impl Header {
     /// Bytes that may not come next; nothing has changed then.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         let taken = self.step(|header| header.accept_bytes(bytes));
-        taken.map_err(|at| self.refused(&Place::Bytes { bytes, at }))
+        taken.map_err(|at| self.refused(&Found::Bytes { bytes, at }))
     }
 
     fn step(
@@ -65,8 +72,8 @@ impl Header {
         Ok(())
     }
 
-    fn refused(&mut self, place: &Place<'_>) -> Refusal {
-        let (mark, good) = (self.header.mark(), place.good());
+    fn refused(&mut self, found: &Found<'_>) -> Refusal {
+        let (mark, good) = (self.header.mark(), found.good());
         // It has come so far before.
         let _ = self.header.accept_bytes(good);
         let next = self.header.next_bytes();
@@ -78,7 +85,7 @@ impl Header {
             [only] => quoted(&[*only]),
             several => format!("one of {}, such as in {close:?}", quoted(several)),
         };
-        let message = format!("1:{column} of the header: expected {expected}; found {}", place.found());
+        let message = format!("1:{column} of the header: expected {expected}; found {}", found.shown());
         Refusal { message, at: good.len() }
     }
 

@@ -3,19 +3,20 @@
 //! A guide borrows its session, and a session its catalogue. So all three are one cell; what the other
 //! language holds as a guide is the number of one in it.
 
-use super::refusal::{Place, no_token, refused};
+use super::body::{Body, Place};
+use super::refusal::{Found, no_token, refused};
 use super::{Refusal, steps_left};
 use crate::known::Known;
 use ilo_asm::catalog::Catalog;
-use ilo_guide::{Guide, Mark, Options, Session, SessionError, Short, Vocab};
+use ilo_guide::{Options, Session, SessionError, Short, Vocab};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A guide, how to go back, and whether its text has ended.
 pub struct Entry<'a> {
-    pub(super) guide: Guide<'a, 'a>,
+    pub(super) guide: Body<'a>,
     /// Where the guide was before each step.
-    marks: Vec<Mark>,
+    marks: Vec<Place>,
     pub(super) ended: bool,
 }
 
@@ -42,7 +43,7 @@ impl Entry<'_> {
 
     /// How many bytes the guide has, nearly.
     pub fn memory(&self) -> usize {
-        self.guide.memory() + self.marks.capacity() * size_of::<Mark>()
+        self.guide.memory() + self.marks.capacity() * size_of::<Place>()
     }
 
     /// Takes a token.
@@ -52,7 +53,7 @@ impl Entry<'_> {
     pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refusal> {
         let mark = self.guide.mark();
         let taken = if self.ended { Err(0) } else { self.guide.accept(vocab, token).map_err(|it| it.at) };
-        taken.map_err(|at| refused(self, &Place::Token { vocab, token, at }))?;
+        taken.map_err(|at| refused(self, &Found::Token { vocab, token, at }))?;
         self.marks.push(mark);
         self.ended = token == vocab.eos();
         Ok(())
@@ -65,7 +66,7 @@ impl Entry<'_> {
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         let mark = self.guide.mark();
         let taken = if self.ended { Err(0) } else { self.guide.accept_bytes(bytes).map_err(|it| it.at) };
-        taken.map_err(|at| refused(self, &Place::Bytes { bytes, at }))?;
+        taken.map_err(|at| refused(self, &Found::Bytes { bytes, at }))?;
         self.marks.push(mark);
         Ok(())
     }
@@ -118,7 +119,7 @@ impl Entry<'_> {
         if self.ended {
             return Vec::new();
         }
-        self.guide.forced_tokens(vocab, |bytes| cut.or_else(|| vocab.cut(bytes)))
+        self.guide.forced_tokens(vocab, cut)
     }
 
     /// A text that ends the program from here.
@@ -136,13 +137,14 @@ impl Entry<'_> {
     /// # Errors
     /// The program cannot end here.
     pub fn finish(&mut self) -> Result<String, Refusal> {
-        self.guide.finish().map_err(|_| refused(self, &Place::End))
+        self.guide.finish().map_err(|_| refused(self, &Found::End))
     }
 }
 
 /// The guides of a session by their numbers.
 #[derive(Default)]
 struct Guides<'a> {
+    constrained: bool,
     next: u64,
     entries: HashMap<u64, Arc<Mutex<Entry<'a>>>>,
 }
@@ -187,13 +189,36 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Held {
-    /// Begins a session.
+    /// Begins a session, whose bodies are ID text or `constrained`.
     ///
     /// # Errors
     /// Why it cannot begin.
-    pub fn begin(known: Arc<Known>, signature: &str, options: &Options) -> Result<Held, SessionError> {
+    pub fn begin(
+        known: Arc<Known>,
+        signature: &str,
+        notation: &str,
+        options: &Options,
+    ) -> Result<Held, SessionError> {
+        let constrained = match notation {
+            "id" => false,
+            "constrained" => true,
+            other => {
+                let wrong = format!("`notation`: expected \"id\" or \"constrained\", found {other:?}");
+                return Err(SessionError(wrong));
+            }
+        };
         let begun = Begun::try_new(known, |known| Session::new(catalog(known), signature, options))?;
-        Ok(Held::new(begun, |_| Mutex::default()))
+        Ok(Held::new(begun, |_| Mutex::new(Guides { constrained, ..Guides::default() })))
+    }
+
+    /// Whether its bodies are in `constrained`.
+    pub fn is_constrained(&self) -> bool {
+        self.with_dependent(|_, guides| lock(guides).constrained)
+    }
+
+    /// What comes before the body.
+    pub fn prefix(&self) -> String {
+        if self.is_constrained() { self.session().constrained_prefix() } else { self.session().prefix() }
     }
 
     /// The session.
@@ -204,8 +229,9 @@ impl Held {
     /// Begins a guide.
     pub fn add(&self) -> u64 {
         self.with_dependent(|begun, guides| {
-            let guide = Guide::new(begun.borrow_dependent());
-            lock(guides).add(Entry { guide, marks: Vec::new(), ended: false })
+            let mut guides = lock(guides);
+            let guide = Body::new(begun.borrow_dependent(), guides.constrained);
+            guides.add(Entry { guide, marks: Vec::new(), ended: false })
         })
     }
 

@@ -1,5 +1,6 @@
 //! Guided generation: guides and headers with their steps, and messages for what may not come next.
 
+mod body;
 mod header;
 mod held;
 mod refusal;

@@ -8,40 +8,40 @@ use ilo_guide::Vocab;
 const LISTED: usize = 8;
 
 /// What was refused, and how many of its bytes could have come.
-pub(super) enum Place<'t> {
+pub(super) enum Found<'t> {
     Token { vocab: &'t Vocab, token: u32, at: usize },
     Bytes { bytes: &'t [u8], at: usize },
     End,
 }
 
-impl Place<'_> {
+impl Found<'_> {
     /// What was found instead.
-    pub(super) fn found(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         match self {
-            Place::Token { vocab, token, .. } if *token == vocab.eos() => {
+            Found::Token { vocab, token, .. } if *token == vocab.eos() => {
                 format!("token {token}, which ends the text")
             }
-            Place::Token { vocab, token, .. } if *token as usize >= vocab.len() => {
+            Found::Token { vocab, token, .. } if *token as usize >= vocab.len() => {
                 format!("token {token}, and the vocabulary has only {}", vocab.len())
             }
-            Place::Token { vocab, token, .. } if vocab.token(*token).is_empty() => {
+            Found::Token { vocab, token, .. } if vocab.token(*token).is_empty() => {
                 format!("token {token}, which has no text")
             }
-            Place::Token { vocab, token, .. } => format!("token {token}, {}", quoted(vocab.token(*token))),
-            Place::Bytes { bytes, at } => {
+            Found::Token { vocab, token, .. } => format!("token {token}, {}", quoted(vocab.token(*token))),
+            Found::Bytes { bytes, at } => {
                 let end = bytes.len().min(at + 40);
                 quoted(bytes.get(*at..end).unwrap_or_default())
             }
-            Place::End => "the end of the program".to_owned(),
+            Found::End => "the end of the program".to_owned(),
         }
     }
 
     /// What could have come.
     pub(super) fn good(&self) -> &[u8] {
         match self {
-            Place::Token { vocab, token, at } => vocab.token(*token).get(..*at).unwrap_or_default(),
-            Place::Bytes { bytes, at } => bytes.get(..*at).unwrap_or_default(),
-            Place::End => b"",
+            Found::Token { vocab, token, at } => vocab.token(*token).get(..*at).unwrap_or_default(),
+            Found::Bytes { bytes, at } => bytes.get(..*at).unwrap_or_default(),
+            Found::End => b"",
         }
     }
 }
@@ -51,8 +51,8 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
 }
 
 /// The error of a step that cannot be taken.
-pub(super) fn refused(entry: &mut Entry<'_>, place: &Place<'_>) -> Refusal {
-    let (good, found) = (place.good(), place.found());
+pub(super) fn refused(entry: &mut Entry<'_>, found: &Found<'_>) -> Refusal {
+    let (good, found) = (found.good(), found.shown());
     if entry.ended {
         return Refusal { message: format!("the text has ended; found {found}"), at: 0 };
     }
@@ -79,8 +79,7 @@ fn position(text: &[u8]) -> String {
 
 fn expected(entry: &mut Entry<'_>) -> String {
     let mut all: Vec<String> = Vec::new();
-    for node in entry.guide.next() {
-        let shown = node.to_string();
+    for shown in entry.guide.next() {
         if !all.contains(&shown) {
             all.push(shown);
         }

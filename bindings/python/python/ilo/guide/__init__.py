@@ -25,19 +25,20 @@ __all__ = ["Branches", "CannotEnd", "Guide", "Header", "Refused", "Session", "Vo
 class Session(GuideSession):
     """What a program is written for: its signature, such as `f(id: text) -> text`, and the tools that it may call.
 
-    `above` is the text of whole functions that the program may call. Many guides share a session.
+    `above` is the text of whole functions that the program may call. `notation` is `"id"` or `"constrained"`: what the
+    model writes. Many guides share a session.
     """
 
     _parts: dict[str, Any]
 
-    def __new__(cls, signature: str, tools: Given = None, *, above: str = "") -> Self:
+    def __new__(cls, signature: str, tools: Given = None, *, above: str = "", notation: str = "id") -> Self:
         entries = [tool.entry() for tool in tools_of(tools)]
-        return cls._new(signature, entries, above)
+        return cls._new(signature, entries, above, notation)
 
     @classmethod
-    def _new(cls, signature: str, entries: Sequence[Any], above: str) -> Self:
-        self: Self = super().__new__(cls, signature, Catalogue(json.dumps(entries), [], []), above)
-        self._parts = {"signature": signature, "tools": entries, "above": above}
+    def _new(cls, signature: str, entries: Sequence[Any], above: str, notation: str) -> Self:
+        self: Self = super().__new__(cls, signature, Catalogue(json.dumps(entries), [], []), above, notation)
+        self._parts = {"signature": signature, "tools": entries, "above": above, "notation": notation}
         return self
 
     def to_json(self) -> str:
@@ -50,9 +51,9 @@ class Session(GuideSession):
         parts = json.loads(text)
         if not isinstance(parts, dict) or not isinstance(parts.get("signature"), str):
             raise ValueError("a session: expected an object with `signature`, and with `tools` and `above` if there are any")
-        if wrong := parts.keys() - {"signature", "tools", "above"}:
-            raise ValueError(f"a session: `{min(wrong)}` is none of `signature`, `tools` and `above`")
-        return cls._new(parts["signature"], parts.get("tools", []), parts.get("above", ""))
+        if wrong := parts.keys() - {"signature", "tools", "above", "notation"}:
+            raise ValueError(f"a session: `{min(wrong)}` is none of `signature`, `tools`, `above` and `notation`")
+        return cls._new(parts["signature"], parts.get("tools", []), parts.get("above", ""), parts.get("notation", "id"))
 
 
 class Branches:
