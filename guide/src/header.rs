@@ -5,8 +5,8 @@
 //! with a [`Header`], and then the body with a [`crate::Guide`] over a session of that header.
 
 use crate::Session;
-use crate::guide::Refused;
 use crate::guide::budget::Short;
+use crate::tokens::Refused;
 use crate::vocab::Vocab;
 use hashbrown::HashSet;
 use ilo_asm::catalog::bare;

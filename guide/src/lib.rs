@@ -20,8 +20,9 @@ mod vocab;
 pub use automaton::session::{Counts, Options, Session, SessionError};
 pub use constrained::{ConstrainedGuide, ConstrainedMark, Piece};
 pub use guide::budget::Short;
-pub use guide::{Guide, Mark, Node, Refused};
+pub use guide::{Guide, Mark, Node};
 pub use header::{Header, HeaderMark};
+pub use tokens::Refused;
 pub use vocab::{Vocab, VocabError};
 
 /// The examples of the README are tests.

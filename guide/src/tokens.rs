@@ -1,7 +1,22 @@
 //! Tokens of a text that a guide follows, whatever its notation is.
 
-use crate::guide::Refused;
 use crate::vocab::Vocab;
+use std::fmt;
+
+/// Bytes that may not come next. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// How many of the bytes could have come.
+    pub at: usize,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {} may not come next", self.at)
+    }
+}
+
+impl std::error::Error for Refused {}
 
 /// A text that goes on by bytes, and back.
 pub(crate) trait Follows {

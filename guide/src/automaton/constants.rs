@@ -160,7 +160,7 @@ fn shape_constant(session: &Session<'_>, shape: Shape<'_>, left: u8, out: &mut S
 }
 
 /// The shortest constant of a shape in the notation `constrained`.
-fn json_constant(session: &Session<'_>, shape: Shape<'_>, left: u8, out: &mut String) -> bool {
+fn json_constant(shape: Shape<'_>, left: u8, out: &mut String) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
     let constant = if shape.is_any() { Some("LIST 0".to_owned()) } else { flat(shape) };
     if let Some(constant) = constant {
@@ -177,7 +177,7 @@ fn json_constant(session: &Session<'_>, shape: Shape<'_>, left: u8, out: &mut St
     out.push_str("{\"obj\":{");
     for field in shape.fields().filter(|field| field.required) {
         let _ = write!(out, "{}:", serde_json::Value::from(field.name));
-        if !json_constant(session, field.shape, left, out) {
+        if !json_constant(field.shape, left, out) {
             return false;
         }
         out.push(',');
@@ -194,7 +194,7 @@ pub(crate) fn longest_json_call(session: &Session<'_>) -> String {
             Some(Callee::Tool(callee)) => {
                 for field in callee.input().fields().filter(|field| field.required) {
                     let _ = write!(call, "{}:", serde_json::Value::from(field.name));
-                    json_constant(session, field.shape, DEEPEST_CONSTANT, &mut call);
+                    json_constant(field.shape, DEEPEST_CONSTANT, &mut call);
                     call.push(',');
                 }
             }

@@ -1,9 +1,9 @@
-//! Budgets of bodies in `constrained`: masks when few tokens are left, so that the program can always be ended
-//! within them; and tokens that are forced.
+//! Budgets of bodies in `constrained`: masks when few tokens are left, so that the program can always be
+//! ended within them.
 //!
-//! An end of the program is known at every place ([`ConstrainedGuide::close`]). Where the tokens left come near
-//! to its length, the end behind each token that is allowed is found, and must fit. Texts, names and numbers have
-//! too many tokens for that; in them one token is nearly as good as another.
+//! An end of the program is known at every place ([`ConstrainedGuide::close`]). Where the tokens left come
+//! near to its length, the end behind each token that is allowed is found, and must fit. Texts, names and
+//! numbers have too many tokens for that; in them one token is nearly as good as another.
 
 use super::ConstrainedGuide;
 use super::machine::{Lex, Look, Machine, Next};
@@ -60,9 +60,10 @@ impl Growth {
 }
 
 impl ConstrainedGuide<'_, '_> {
-    /// Sets the bits of the tokens that may come next, and clears all others, so that the program can still be
-    /// ended with `left` tokens: this one, those behind it, and the one that ends the text. `u32::MAX` is no
-    /// budget. `bits` has [`Vocab::mask_len`] words. Behind the end there is only the token that ends the text.
+    /// Sets the bits of the tokens that may come next, and clears all others, so that the program can still
+    /// be ended with `left` tokens: this one, those behind it, and the one that ends the text. `u32::MAX` is
+    /// no budget. `bits` has [`Vocab::mask_len`] words. A program that has ended has the token that ends a
+    /// text.
     ///
     /// # Errors
     /// Where the budget was too small from the start. The mask then has the next token of the shortest end

@@ -14,8 +14,8 @@ mod offers;
 
 use crate::automaton::session::{Session, SessionError};
 use crate::automaton::state::Core;
-use crate::guide::Refused;
-use crate::tokens::{self, Follows};
+
+use crate::tokens::{self, Follows, Refused};
 use crate::vocab::Vocab;
 use budget::Plan;
 use ilo_asm::build::{self, build};
@@ -176,8 +176,9 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         tokens::validate(self, vocab, tokens)
     }
 
-    /// The tokens that must come next, as the model's tokenizer cuts them: less those at the end that a longer
-    /// token could cover together with what follows. `encode` is that tokenizer, such as [`Vocab::cut`].
+    /// The tokens that must come next, as the model's tokenizer cuts them: less those at the end that a
+    /// longer token could cover together with what follows. `encode` is that tokenizer, such as
+    /// [`Vocab::cut`].
     pub fn forced_tokens(
         &mut self,
         vocab: &Vocab,

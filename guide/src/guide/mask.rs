@@ -3,8 +3,8 @@
 use crate::automaton::lex::{Lex, Machine};
 use crate::automaton::state::Phase;
 use crate::automaton::texts::{Inside, place};
-use crate::guide::{Guide, Mark, Refused};
-use crate::tokens;
+use crate::guide::{Guide, Mark};
+use crate::tokens::{self, Refused};
 use crate::vocab::{Closer, NO_NODE, Opening, Vocab};
 
 /// What may follow a text: for each tail of a vocabulary whether it may.

@@ -11,7 +11,7 @@ use crate::automaton::session::Session;
 use crate::automaton::state::{Core, Lengths, Phase, State};
 use crate::guide::budget::Plan;
 use crate::guide::mask::Tails;
-use crate::tokens::Follows;
+use crate::tokens::{Follows, Refused};
 use ilo_asm::build::{self, build};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
@@ -19,7 +19,6 @@ use ilo_asm::notation::Notation;
 use ilo_asm::source::Limits;
 use ilo_spec::node::{TABLE, Word};
 use std::collections::HashSet;
-use std::fmt;
 
 /// A place to go back to.
 #[derive(Clone, Copy, Debug)]
@@ -59,21 +58,6 @@ impl Machine<'_, '_> {
         result
     }
 }
-
-/// Bytes that may not come next. Nothing has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// How many of the bytes could have come.
-    pub at: usize,
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "byte {} may not come next", self.at)
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// Something that may come next.
 #[derive(Clone, Debug, PartialEq, Eq)]

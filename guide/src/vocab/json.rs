@@ -26,9 +26,12 @@ pub(crate) struct JsonTokens {
 
 /// How many values and steps a token can begin: where JSON could have it at all.
 fn openings(bytes: &[u8]) -> usize {
-    let count = |wanted: u8| bytes.iter().filter(|&&byte| byte == wanted).count();
-    let twice = |wanted: &[u8]| bytes.windows(wanted.len()).any(|it| it == wanted);
-    if twice(b"{{") || twice(b"\"\"\"") { 0 } else { count(b'{') + count(b'[') + count(b'"').div_ceil(2) }
+    let has = |wanted: &[u8]| bytes.windows(wanted.len()).any(|it| it == wanted);
+    if has(b"{{") || has(b"\"\"\"") {
+        return 0;
+    }
+    let opening = bytes.iter().filter(|byte| matches!(byte, b'{' | b'[' | b'"')).count();
+    opening.min(1 + bytes.len() / 2)
 }
 
 fn is_name(bytes: &[u8]) -> bool {
