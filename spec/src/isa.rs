@@ -213,7 +213,7 @@ instructions! {
     0x4e UnlessGtC "unless.gt.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` > constant";
     0x4f UnlessGeC "unless.ge.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` >= constant";
     0x50 UnlessField "unless.field" 1 { src: In, field: FieldId, to: To }
-        "jumps where the field of the record `src` is false or nil";
+        "jumps if the field of the record `src` is false or nil";
     0x51 IfField "if.field" 1 { src: In, field: FieldId, to: To }
         "jumps where the field of the record `src` is true";
     0x52 Switch "switch" 1 { src: In, map: MapId }
@@ -252,9 +252,9 @@ instructions! {
         "calls a pure function with the window; only one that can fail has a handler";
 
     0x74 ToolRollback "tool.rollback" 1 { dst: Out, first: First, call: CallId, fail: OnFail, entries: Entries }
-        "calls a tool, behind whose success so many `rollback`s follow; room for their entries is taken first";
+        "calls a tool; this many `rollback`s follow its success. The room for their entries is reserved before the call";
     0x75 Rollback "rollback" 1 { first: First, call: CallId }
-        "keeps the call, with the arguments in the window, as an entry that undoes what was done";
+        "registers a call, with the arguments in the window, as a rollback entry";
 
     // Ends of a function.
     0x78 Return "return" 1 { src: In } "ends the function with a value";

@@ -23,7 +23,8 @@ pub const NUMBERS: usize = 65_535;
 pub const STRINGS: usize = 1 << 24;
 /// Switches in a program.
 pub const MAPS: usize = 1 << 24;
-/// Nesting that a source may be allowed. Passes over the tree recurse, so this bounds their stack (tested).
+/// The highest value to which the limit on the nesting of a source can be set. Passes over the tree recurse,
+/// so this bounds their stack (tested).
 pub const NESTING: usize = 256;
 /// Nesting of lists in a type, which is the greatest depth of a value of that type.
 pub const TYPE_LISTS: usize = 128;
@@ -34,12 +35,14 @@ pub const CHUNK: usize = 64;
 /// Diagnostics kept for one file; the rest are only counted, so that memory is bounded.
 pub const DIAGNOSTICS: usize = 1_000;
 
-/// The divisor of a run's memory limit at which its heap is first collected: most runs never reach it.
+/// The first garbage collection of a run is at its memory limit divided by this number. Most runs never
+/// reach it.
 pub const CLEARED_FIRST: u64 = 2;
 /// The divisor of the memory limit that collecting a full heap must free; with less, collection would never
 /// end.
 pub const CLEARED_LEAST: u64 = 16;
-/// Bytes of memory up to which a run is copied for look-ahead while a call is under way.
+/// While a call is in progress, a run is copied for look-ahead (3.1.7) only if it uses at most this many
+/// bytes of memory.
 pub const SCOUTED_MEMORY: u64 = 4 << 20;
 /// Fuel beyond its limit that a run may use between a call and its ROLLBACK: the entry is pushed first.
 pub const ROLLBACK_FUEL: u64 = 1_000_000;

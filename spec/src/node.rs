@@ -200,8 +200,8 @@ words! {
         "the item of a list at an index, or the field of a record that a text names";
     34 Len "LEN" Expression Added [Expr] "code points of a text, items of a list or fields of a record";
     35 Has "HAS" Expression Added [Expr FieldOrName]
-        "whether a record has a field, a list an item, or a text a part";
-    36 Else "ELSE" Part Added [Block] "the other branch of the nearest open IF, what runs when no BREAK ended a FOR, or a default in MATCH_MAP";
+        "whether a record has the field, a list has the item, or a text contains the part";
+    36 Else "ELSE" Part Added [Block] "the else branch of the innermost open IF; the block that runs if no BREAK ended a FOR; or the default of MATCH_MAPMAP";
     37 Undo "UNDO" Statement Added [Call]
         "a rollback; if it fails, the failure is recorded and execution continues";
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
@@ -234,7 +234,7 @@ pure:
 later:
     62 Break "BREAK" Statement [] "ends the innermost FOR; its pass has no value";
     63 Rollback "ROLLBACK" Statement [Call]
-        "registers a rollback of what has been done, which runs if the function or the run ends without success";
+        "registers a call that undoes earlier work; the call is made if the function or the run ends without success";
 }
 
 /// The letters of a word packed after a leading one bit; `None` if it is too long or not ASCII, and so not a

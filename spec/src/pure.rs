@@ -197,7 +197,7 @@ functions! {
         "the items rendered as in text, with the separator between them";
     1 Get "GET" [container: LIST | RECORD | NIL, key: NUMBER | TEXT, default: ANY] Type::ANY, total,
         "fields / 4, name bytes / 64"
-        "the item or field at a key; the default if it is absent or nil, or the container is nil";
+        "the item or field with this key; the default if the item or field is absent or nil, or if the container is nil";
     2 Put "PUT" [record: RECORD, name: TEXT, value: ANY] Type::ANY, total, "fields / 4, name bytes / 64"
         "the record with one field set, as MERGE sets it";
     3 Keys "KEYS" [record: RECORD] TEXTS, total, "fields / 4, name bytes / 64" "the names of the fields, in order";
@@ -228,7 +228,7 @@ functions! {
     17 Fixed "FIXED" [number: NUMBER, places: NUMBER] Type::TEXT, total, "1"
         "the number as text with 0 to 20 decimal places, rounded as by ROUND";
     18 Number "NUMBER" [value: TEXT | NUMBER] Type::NUMBER, fails, "bytes / 64"
-        "the number that a text is, in JSON's form, trimmed; a number is itself";
+        "the text read as a JSON number, ignoring white space at both ends; a number is returned unchanged";
     19 Parse "PARSE" [text: TEXT] Type::ANY, fails, "bytes / 4, values / 4" "the value of a JSON document";
     20 Json "JSON" [value: ANY] Type::TEXT, total, "bytes / 4" "the value as compact JSON";
     21 Time "TIME" [text: TEXT] Type::NUMBER, fails, "1"

@@ -1,4 +1,4 @@
-//! The page that shows each construct in every notation, printed from the cases of `spec/corpus/constructs`,
+//! The page that shows each construct in every notation, generated from the cases of `spec/corpus/constructs`,
 //! which the corpus test runs.
 //!
 //! `UPDATE=1 cargo test -p ilo-asm --test corpus` writes it anew.
@@ -20,8 +20,9 @@ pub(crate) const NOTATIONS: [(Notation, &str); 5] = [
 const HEAD: &str = "\
 # Constructs
 
-Each construct in the five notations, one beside the other: programs that do the same. This page is printed from
-[`../corpus/constructs`](../corpus/constructs), where each has its input, its outcome and its calls, and a test runs it.
+This page shows each construct in all five notations. The five programs of a construct do the same. This page is
+generated from the cases in [`../corpus/constructs`](../corpus/constructs). Each case also has the input, the outcome and
+the calls of its programs, and a test runs it.
 
 ";
 
@@ -33,7 +34,7 @@ fn page() -> String {
         writeln!(page, "- [{about}](#{})", anchor(about)).unwrap();
     }
     for case in &cases {
-        write!(page, "\n## {}\nSections {}.\n", case.header("about").unwrap(), case.header("rule").unwrap())
+        write!(page, "\n## {}\nRules: {}.\n", case.header("about").unwrap(), case.header("rule").unwrap())
             .unwrap();
         page.push_str("<table>\n");
         for (notation, language) in NOTATIONS {

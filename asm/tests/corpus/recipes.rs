@@ -1,4 +1,4 @@
-//! The page of recipes, printed from the programs in `spec/programs`, which the corpus tests run.
+//! The page of recipes, generated from the programs in `spec/programs`, which the corpus tests run.
 //!
 //! `UPDATE=1 cargo test -p ilo-asm --test corpus` writes it anew.
 
@@ -26,9 +26,9 @@ const BULK: &str = "Doing things in bulk";
 const HEAD: &str = "\
 # Recipes
 
-Complete programs for tasks that agents are given, each in the notation that suits it. This page is printed from
-[`../programs`](../programs), where each has its tools, its input, its outcome and its calls. A test runs each of
-them, and converts it to every notation and runs it again. `ilo-vm test spec/programs` runs them too.
+Complete programs for tasks that agents are given, each in the notation that suits it. This page is generated
+from the cases in [`../programs`](../programs). Each case also has the tools, the input, the outcome and the calls. A test
+runs each program, converts it to every notation, and runs it again. `ilo-vm test spec/programs` runs them too.
 
 ";
 
