@@ -201,7 +201,7 @@ words! {
     34 Len "LEN" Expression Added [Expr] "code points of a text, items of a list or fields of a record";
     35 Has "HAS" Expression Added [Expr FieldOrName]
         "whether a record has the field, a list has the item, or a text contains the part";
-    36 Else "ELSE" Part Added [Block] "the else branch of the innermost open IF; the block that runs if no BREAK ended a FOR; or the default of MATCH_MAPMAP";
+    36 Else "ELSE" Part Added [Block] "the else branch of the innermost open IF; the block that runs if no BREAK ended a FOR; or the default of MATCH_MAP";
     37 Undo "UNDO" Statement Added [Call]
         "a rollback; if it fails, the failure is recorded and execution continues";
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";

@@ -1,5 +1,5 @@
-//! The page that shows each construct in every notation, generated from the cases of `spec/corpus/constructs`,
-//! which the corpus test runs.
+//! The page that shows each construct in every notation, generated from the cases of
+//! `spec/corpus/constructs`, which the corpus test runs.
 //!
 //! `UPDATE=1 cargo test -p ilo-asm --test corpus` writes it anew.
 

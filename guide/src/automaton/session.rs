@@ -13,9 +13,10 @@ use ilo_asm::check::ValueInfo;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print;
+use ilo_asm::text::is_name;
 use ilo_asm::types::Inferred;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The most fields and tools that a session numbers.
 const MOST_NAMES: usize = 60_000;
@@ -126,6 +127,56 @@ pub struct Session<'c> {
     pub(crate) named: Vec<u32>,
     lengths: OnceLock<Lengths>,
     json_call: OnceLock<String>,
+    json: OnceLock<JsonNames>,
+}
+
+/// The names of a session as JSON has them, by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JsonNames {
+    /// Tools and functions, and the place of each in the order of their bytes.
+    pub(crate) tools: Vec<(Arc<str>, u32)>,
+    pub(crate) fields: Vec<JsonField>,
+}
+
+/// A field as JSON has it.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonField {
+    /// As the first key of a record, and as a further one.
+    pub(crate) keys: [Arc<str>; 2],
+    /// Where it ends a path, if a path can have it.
+    pub(crate) last: Option<Arc<str>>,
+    /// Its place in the order of the keys.
+    pub(crate) place: u32,
+}
+
+impl JsonNames {
+    fn new(session: &Session<'_>) -> JsonNames {
+        let quoted = |name: &str| serde_json::Value::from(name).to_string();
+        let tools = session.tools.iter().map(|tool| quoted(&tool.name).into()).collect::<Vec<Arc<str>>>();
+        let field = |name: &String| {
+            let key = quoted(name) + ":";
+            let last = is_name(name).then(|| format!("{name}\"").into());
+            JsonField { keys: [key.as_str().into(), format!(",{key}").into()], last, place: 0 }
+        };
+        let mut fields: Vec<JsonField> = session.fields.iter().map(field).collect();
+        let by_field = places(&fields, |field| &field.keys[0]);
+        fields.iter_mut().zip(by_field).for_each(|(field, place)| field.place = place);
+        let by_tool = places(&tools, |name| name);
+        JsonNames { tools: tools.into_iter().zip(by_tool).collect(), fields }
+    }
+}
+
+/// The place of each in the order of their bytes.
+fn places<T>(all: &[T], bytes: impl Fn(&T) -> &Arc<str>) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|&at| all.get(at).map(&bytes));
+    let mut places = vec![0; all.len()];
+    for (place, at) in (0..).zip(order) {
+        if let Some(to) = places.get_mut(at) {
+            *to = place;
+        }
+    }
+    places
 }
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, SessionError> {
@@ -207,6 +258,7 @@ impl<'c> Session<'c> {
             named: Vec::new(),
             lengths: OnceLock::new(),
             json_call: OnceLock::new(),
+            json: OnceLock::new(),
         };
         session.number(catalog, &name, &above, options)?;
         Ok(session)
@@ -438,6 +490,11 @@ impl<'c> Session<'c> {
     /// The longest constants of its tools.
     pub(crate) fn lengths(&self) -> Lengths {
         self.lengths.get_or_init(|| constants::lengths(self)).clone()
+    }
+
+    /// Its names as JSON has them.
+    pub(crate) fn json(&self) -> &JsonNames {
+        self.json.get_or_init(|| JsonNames::new(self))
     }
 
     /// The longest of the shortest calls of its tools in the notation `constrained`.

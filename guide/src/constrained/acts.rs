@@ -13,8 +13,44 @@ use std::sync::Arc;
 /// Bytes that may come next as a whole.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
-    pub(super) bytes: String,
+    pub(super) bytes: Bytes,
     pub(super) act: Act,
+}
+
+/// The bytes of a choice: most are known beforehand.
+#[derive(Clone, Debug)]
+pub(super) enum Bytes {
+    Known(&'static str),
+    Shared(Arc<str>),
+}
+
+impl core::ops::Deref for Bytes {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Bytes::Known(bytes) => bytes,
+            Bytes::Shared(bytes) => bytes,
+        }
+    }
+}
+
+impl From<&'static str> for Bytes {
+    fn from(bytes: &'static str) -> Bytes {
+        Bytes::Known(bytes)
+    }
+}
+
+impl From<String> for Bytes {
+    fn from(bytes: String) -> Bytes {
+        Bytes::Shared(bytes.into())
+    }
+}
+
+impl From<&Arc<str>> for Bytes {
+    fn from(bytes: &Arc<str>) -> Bytes {
+        Bytes::Shared(Arc::clone(bytes))
+    }
 }
 
 /// What a choice does.

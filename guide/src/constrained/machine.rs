@@ -214,8 +214,8 @@ impl<'s, 'c> Machine<'s, 'c> {
             return known.clone();
         }
         let mut found = self.offers();
-        found.sort_by(|a, b| a.bytes.cmp(&b.bytes));
-        found.dedup_by(|a, b| a.bytes == b.bytes);
+        found.sort_by(|a, b| a.bytes.cmp(&*b.bytes));
+        found.dedup_by(|a, b| *a.bytes == *b.bytes);
         let found: Arc<[Choice]> = found.into();
         self.place.choices = Some(found.clone());
         found

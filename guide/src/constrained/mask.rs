@@ -23,6 +23,18 @@ pub(super) fn set(bits: &mut [u32], token: u32) {
 /// A text with more bytes than this is looked at token by token, since it may have no room.
 const ROOM: usize = 8 << 10;
 
+/// How many of the first tokens begin with a prefix. Mostly these are few.
+fn beginning_so(vocab: &Vocab, tokens: &[u32], prefix: &[u8]) -> usize {
+    let begins = |token: &u32| vocab.token(*token).starts_with(prefix);
+    let (mut from, mut step) = (0, 1);
+    while tokens.get(from + step).is_some_and(begins) {
+        from += step;
+        step *= 2;
+    }
+    let end = tokens.len().min(from + step);
+    from + tokens.get(from..end).unwrap_or_default().partition_point(begins)
+}
+
 /// Where a walk goes back to.
 enum Back {
     /// Nothing but the place in a choice or a number has changed.
@@ -139,8 +151,7 @@ impl Machine<'_, '_> {
             };
             // All that begin as this one does are refused as well.
             let prefix = bytes.get(..=place).unwrap_or_default();
-            let rest = tokens.get(at..).unwrap_or_default();
-            at += rest.partition_point(|&token| vocab.token(token).starts_with(prefix));
+            at += beginning_so(vocab, tokens.get(at..).unwrap_or_default(), prefix);
         }
         self.undo(&mut path, 0, length);
     }

@@ -1,8 +1,9 @@
 //! The choices at each place: bytes that may come next as a whole.
 
-use super::acts::{Act, Choice};
+use super::acts::{Act, Bytes, Choice};
 use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
+use crate::automaton::session::Session;
 use crate::automaton::state::{Core, Gives, ITEMS, NONE, Phase};
 use crate::automaton::steps::Constant;
 use crate::automaton::want::field;
@@ -11,13 +12,16 @@ use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
 use ilo_asm::text::is_name;
 use ilo_spec::node::{TABLE, Word};
 use ilo_spec::pure::Pure;
+use std::sync::{Arc, LazyLock};
 
+/// What a number begins with.
+const DIGITS: [&str; 11] = ["-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 /// The most fields of a path.
 const PATH: usize = 3;
 /// The words that are no steps of their own.
 const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Word::Err as u8);
 
-fn choice(bytes: impl Into<String>, act: Act) -> Choice {
+fn choice(bytes: impl Into<Bytes>, act: Act) -> Choice {
     Choice { bytes: bytes.into(), act }
 }
 
@@ -27,6 +31,19 @@ fn handler() -> Choice {
 
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// What each operation begins with, in the order of their bytes.
+static OPERATIONS: LazyLock<Vec<(Arc<str>, Word)>> = LazyLock::new(|| {
+    let operation = |it: &Operator| Some((format!("{{\"{}\":[", it.spelling).into(), word_of(it)?));
+    let mut all: Vec<(Arc<str>, Word)> = OPERATORS.iter().filter_map(operation).collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    all
+});
+
+/// Whether a field can be in a path.
+fn is_named(session: &Session<'_>, field: u32) -> bool {
+    session.json().fields.get(field as usize).is_some_and(|field| field.last.is_some())
 }
 
 /// The word of an operator.
@@ -71,7 +88,7 @@ impl Machine<'_, '_> {
             Next::After => self.behind_value(),
             Next::Tool => self.tools(),
             Next::Arguments => self.arguments(),
-            Next::Key => self.keys(""),
+            Next::Key => self.keys(0),
             Next::Colon => vec![choice(":", Act::Colon)],
             Next::Field => {
                 let (slot, fields) = self.place.path.clone();
@@ -242,7 +259,7 @@ impl Machine<'_, '_> {
                 }
                 found
             }
-            Some(Around::Fields { .. }) => self.keys(","),
+            Some(Around::Fields { .. }) => self.keys(1),
             Some(Around::If) => vec![choice(",\"then\":[", Act::Open(Kind::Then))],
             Some(Around::For(_)) => vec![choice(",\"yield\":[", Act::Open(Kind::Pass))],
             Some(Around::Merge) => vec![choice(",\"set\":{", Act::Set)],
@@ -260,9 +277,12 @@ impl Machine<'_, '_> {
 
     fn tools(&mut self) -> Vec<Choice> {
         let tools = self.core.integers();
+        let names = &self.core.session.json().tools;
         let numbers = self.core.members(tools).into_iter();
-        let named = numbers.filter_map(|number| Some((number, self.core.session.tool(number)?)));
-        named.map(|(number, name)| choice(quoted(name), Act::Tool(number))).collect()
+        let mut named: Vec<_> =
+            numbers.filter_map(|number| Some((names.get(number as usize)?, number))).collect();
+        named.sort_unstable_by_key(|((_, place), _)| *place);
+        named.into_iter().map(|((name, _), number)| choice(name, Act::Tool(number))).collect()
     }
 
     /// Whether the call that is around may have a handler.
@@ -349,8 +369,8 @@ impl Machine<'_, '_> {
         found
     }
 
-    /// The keys that may come next in a record, behind these bytes, and its end.
-    fn keys(&mut self, before: &str) -> Vec<Choice> {
+    /// The keys that may come next in a record, and its end. Behind a key there is a comma.
+    fn keys(&mut self, further: usize) -> Vec<Choice> {
         let Some(&Around::Fields { count, most, end }) = self.place.around.last() else { return Vec::new() };
         let Some(frame) = self.core.frame() else { return Vec::new() };
         let missing = self.core.missing(&frame);
@@ -360,9 +380,13 @@ impl Machine<'_, '_> {
             let numbers = self.core.integers();
             let numbers = self.core.members(numbers).into_iter();
             let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
-            let named = fits.filter_map(|number| Some((number, self.core.session.field(number)?)));
-            let key = |name: &str| format!("{before}{}:", quoted(name));
-            found.extend(named.map(|(number, name)| choice(key(name), Act::Key(number))));
+            let names = &self.core.session.json().fields;
+            let mut named: Vec<_> =
+                fits.filter_map(|number| Some((names.get(number as usize)?, number))).collect();
+            named.sort_unstable_by_key(|(field, _)| field.place);
+            let keys =
+                named.into_iter().filter_map(|(field, number)| Some((field.keys.get(further)?, number)));
+            found.extend(keys.map(|(key, number)| choice(key, Act::Key(number))));
         }
         // What would be empty is left out, but for a record.
         if missing.is_empty() && (count > 0 || frame.word == Word::Obj || found.is_empty()) {
@@ -388,11 +412,8 @@ impl Machine<'_, '_> {
         }
         let has = |word: Word| words & one(word) != 0;
         let mut found = Vec::new();
-        for operator in &OPERATORS {
-            if let Some(word) = word_of(operator).filter(|&word| has(word)) {
-                found.push(choice(format!("{{\"{}\":[", operator.spelling), Act::Operator(word)));
-            }
-        }
+        let operators = OPERATIONS.iter().filter(|it| has(it.1));
+        found.extend(operators.map(|(bytes, word)| choice(bytes, Act::Operator(*word))));
         if has(Word::Lit) {
             self.opened(Word::Lit, |this| this.literals(&mut found));
         }
@@ -402,7 +423,7 @@ impl Machine<'_, '_> {
         }
         if has(Word::Field) {
             let names = self.opened(Word::Field, |this| this.named());
-            let paths = names.into_iter().filter(|it| !self.fields(it.1, &[]).is_empty());
+            let paths = names.into_iter().filter(|it| self.has_fields(it.1));
             let paths: Vec<_> = paths.collect();
             found.extend(paths.into_iter().map(|it| choice(format!("\"{}.", it.0), Act::Path(it.1))));
         }
@@ -454,8 +475,8 @@ impl Machine<'_, '_> {
                         found.extend(fit.map(|truth| choice(truth.to_string(), Act::Bool(truth))));
                     }
                     NUMBER => {
-                        let fit = b"-0123456789".iter().filter(|&&byte| core.number_goes_on(&[byte]));
-                        found.extend(fit.map(|&byte| choice(char::from(byte), Act::Number)));
+                        let fit = DIGITS.into_iter().filter(|digit| core.number_goes_on(digit.as_bytes()));
+                        found.extend(fit.map(|digit| choice(digit, Act::Number)));
                     }
                     _ => match core.texts() {
                         Some(texts) => found.extend(texts.iter().enumerate().map(|(number, text)| {
@@ -468,13 +489,24 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Whether some path of a slot may come.
+    fn has_fields(&mut self, slot: u8) -> bool {
+        let session = self.core.session;
+        let one = self.path(slot, &[], 1, |this| {
+            let numbers = this.core.integers();
+            this.core.members(numbers).into_iter().any(|field| is_named(session, field))
+        });
+        one || !self.fields(slot, &[]).is_empty()
+    }
+
     /// The fields that may come next in a path of a slot and these fields.
     fn fields(&mut self, slot: u8, path: &[u32]) -> Vec<Choice> {
         let mut found = self.path(slot, path, path.len() + 1, |this| {
             let numbers = this.core.integers();
+            let names = &this.core.session.json().fields;
             let named = this.core.members(numbers).into_iter().filter_map(|number| {
-                let name = this.core.session.field(number).filter(|name| is_name(name))?;
-                Some(choice(format!("{name}\""), Act::LastField(number)))
+                let last = names.get(number as usize)?.last.as_ref()?;
+                Some(choice(last, Act::LastField(number)))
             });
             named.collect::<Vec<_>>()
         });
@@ -493,7 +525,7 @@ impl Machine<'_, '_> {
             let goes_on = self.path(slot, &longer, longer.len() + 1, |this| {
                 let numbers = this.core.integers();
                 let mut fields = this.core.members(numbers).into_iter();
-                fields.any(|field| session.field(field).is_some_and(is_name))
+                fields.any(|field| is_named(session, field))
             });
             if goes_on {
                 found.push(choice(format!("{}.", inner.name), Act::Field(number)));
