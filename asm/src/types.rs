@@ -6,6 +6,7 @@
 
 use core::fmt;
 use ilo_spec::limits::TYPE_LISTS;
+use ilo_spec::pure::Kinds;
 use ilo_spec::types::{Base, Type};
 
 /// The type below the `list`s.
@@ -67,6 +68,19 @@ impl Inferred {
         match self.lists.checked_add(1).filter(|&n| usize::from(n) <= TYPE_LISTS) {
             Some(lists) => Inferred { lists, base: self.base },
             None => Inferred { lists: self.lists, base: InferredBase::Any },
+        }
+    }
+
+    /// The kinds of value that it may have.
+    pub fn kinds(self) -> Kinds {
+        match self.base {
+            _ if self.lists > 0 => Kinds::LIST,
+            InferredBase::Any => Kinds::ANY,
+            InferredBase::Number => Kinds::NUMBER,
+            InferredBase::Text => Kinds::TEXT,
+            InferredBase::Bool => Kinds::BOOL,
+            InferredBase::Nil => Kinds::NIL,
+            InferredBase::Record => Kinds::RECORD,
         }
     }
 

@@ -25,20 +25,20 @@ use std::time::Duration;
 /// The fuel after which the run gives control back while it only computes: about a millisecond.
 const SLICE: u64 = 200_000;
 
-/// What a call is to its run, which decides what may end it.
+/// What a call is to its run, which decides what may end it. Bindings give these as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A call of a read-only tool before its turn, beside others.
-    Ahead,
+    Ahead = 0,
     /// A call of a read-only tool in its turn: a cancel ends it.
-    Read,
+    Read = 1,
     /// A call that may change something: once it is sent, its answer is awaited, even if the run is
     /// cancelled.
-    Change,
+    Change = 2,
     /// A call of a run that was cancelled, which is made all the same.
-    Undo,
+    Undo = 3,
     /// The call of a ROLLBACK entry: it has the time of its tool, whatever is left of the run's.
-    Entry,
+    Entry = 4,
 }
 
 /// A call to be started.

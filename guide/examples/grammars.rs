@@ -24,6 +24,7 @@ fn main() {
             "body": &sample.text[body..],
             "lark": of(Syntax::Lark),
             "ebnf": of(Syntax::Ebnf),
+            "gbnf": of(Syntax::Gbnf),
         });
         println!("{line}");
     }

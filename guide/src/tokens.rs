@@ -1,6 +1,9 @@
-//! Tokens of a text that a guide follows, whatever its notation is.
+//! What the guides of all notations share: tokens of a text that is followed, and the check of a whole file.
 
 use crate::vocab::Vocab;
+use ilo_asm::build;
+use ilo_asm::catalog::Catalog;
+use ilo_asm::notation::Notation;
 use std::fmt;
 
 /// Bytes that may not come next. Nothing has changed.
@@ -78,6 +81,54 @@ pub(crate) fn forced(
     tokens
 }
 
+/// A known end of a text, as tokens.
+#[derive(Clone, Debug)]
+pub(crate) struct End {
+    vocab: u64,
+    /// How long the text was when the end was found.
+    at: usize,
+    /// The text of then, with its end.
+    whole: Vec<u8>,
+    tokens: Vec<u32>,
+}
+
+impl End {
+    /// The end of a text, and its tokens.
+    pub(crate) fn new(vocab: &Vocab, text: &[u8], end: &[u8], tokens: Vec<u32>) -> End {
+        End { vocab: vocab.id, at: text.len(), whole: [text, end].concat(), tokens }
+    }
+
+    pub(crate) fn is_of(&self, vocab: &Vocab) -> bool {
+        self.vocab == vocab.id
+    }
+
+    /// The text that it ends.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.whole.get(..self.at).unwrap_or_default()
+    }
+
+    /// How many tokens it has.
+    pub(crate) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// The tokens of it that a text still needs, if the text has gone on with the others.
+    pub(crate) fn rest(&self, vocab: &Vocab, text: &[u8]) -> Option<&[u32]> {
+        if !self.is_of(vocab) || !self.whole.starts_with(text) {
+            return None;
+        }
+        let mut at = self.at;
+        let mut rest = self.tokens.as_slice();
+        while at < text.len()
+            && let Some((&token, behind)) = rest.split_first()
+        {
+            at += vocab.token(token).len();
+            rest = behind;
+        }
+        (at == text.len()).then_some(rest)
+    }
+}
+
 /// Whether a token that may come next begins with these bytes and goes on.
 fn covers(text: &mut impl Follows, vocab: &Vocab, rest: &[u8]) -> bool {
     let (from, to) = vocab.beginning(rest);
@@ -89,4 +140,13 @@ fn covers(text: &mut impl Follows, vocab: &Vocab, rest: &[u8]) -> bool {
         text.rollback(&mark);
         fits
     })
+}
+
+/// The first error of a whole file.
+pub(crate) fn check(file: &str, notation: Notation, catalog: &Catalog) -> Result<(), String> {
+    let options =
+        build::Options { from: Some(notation), catalog: Some(catalog), ..build::Options::default() };
+    let (_, found) = build::build(file, &options);
+    let error = found.as_slice().iter().find(|found| found.is_error());
+    error.map_or(Ok(()), |error| Err(format!("{}: {}\n{file}", error.code.as_str(), error.message)))
 }

@@ -10,7 +10,7 @@ mod tests;
 
 pub use places::{Clash, clash, of_shape};
 
-use crate::types::{Inferred, InferredBase};
+use crate::types::Inferred;
 use core::fmt;
 use ilo_spec::node::Word;
 use ilo_spec::pure::{Kinds, Pure};
@@ -239,19 +239,7 @@ fn result(function: Pure, first: Option<Inferred>) -> Inferred {
 
 /// Whether some value of an inferred type has one of these kinds.
 fn accepts_kinds(kinds: Kinds, found: Inferred) -> bool {
-    found == Inferred::ANY || kinds.meets(kind(found))
-}
-
-fn kind(ty: Inferred) -> Kinds {
-    match ty.base {
-        _ if ty.lists > 0 => Kinds::LIST,
-        InferredBase::Any => Kinds::ANY,
-        InferredBase::Number => Kinds::NUMBER,
-        InferredBase::Text => Kinds::TEXT,
-        InferredBase::Bool => Kinds::BOOL,
-        InferredBase::Nil => Kinds::NIL,
-        InferredBase::Record => Kinds::RECORD,
-    }
+    found == Inferred::ANY || kinds.meets(found.kinds())
 }
 
 /// The type of the items of both, where both are lists.

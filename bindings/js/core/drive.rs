@@ -12,7 +12,7 @@ use ilo_drive::data::Data;
 use ilo_drive::data::write::quote;
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{Policies, Policy};
-use ilo_drive::{Drive as Loop, Kind, Made, Next, Start, Ticket, World};
+use ilo_drive::{Drive as Loop, Made, Next, Start, Ticket, World};
 use ilo_vm::Limits;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,17 +59,6 @@ pub struct Drive {
     text: String,
 }
 
-/// What may end a call, as `src/loop.ts` numbers it.
-fn kind(kind: Kind) -> u8 {
-    match kind {
-        Kind::Ahead => 0,
-        Kind::Read => 1,
-        Kind::Change => 2,
-        Kind::Undo => 3,
-        Kind::Entry => 4,
-    }
-}
-
 /// A call that has ended, as `Made` of `src/types.ts`.
 fn made(made: &Made<()>) -> String {
     let turn = &made.turn;
@@ -104,7 +93,7 @@ impl Drive {
         let own = self.world.tools.own_name(&start.tool).unwrap_or(&start.tool);
         let Ticket(ticket) = start.ticket;
         let (name, arguments) = (quote(own), start.arguments.to_json());
-        format!("[{ticket},{name},{arguments},{},{}]", kind(start.kind), start.alone)
+        format!("[{ticket},{name},{arguments},{},{}]", start.kind as u8, start.alone)
     }
 }
 

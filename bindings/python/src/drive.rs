@@ -71,17 +71,6 @@ pub(crate) struct Drive {
     entries: HashMap<u64, Instant>,
 }
 
-/// What may end a call, as `ilo/_run.py` numbers it.
-fn kind(kind: Kind) -> u8 {
-    match kind {
-        Kind::Ahead => 0,
-        Kind::Read => 1,
-        Kind::Change => 2,
-        Kind::Undo => 3,
-        Kind::Entry => 4,
-    }
-}
-
 impl Drive {
     fn settled(&mut self, ticket: u64, result: Result<Data, Failure>) {
         if let Some(begun) = self.entries.remove(&ticket) {
@@ -100,7 +89,7 @@ impl Drive {
         let own = self.world.tools.own_name(&start.tool).unwrap_or(&start.tool);
         let arguments = from_data(py, &start.arguments)?;
         let key = start.key.as_deref();
-        let event = ("start", ticket, own, arguments, kind(start.kind), start.alone, key, start.confirmed);
+        let event = ("start", ticket, own, arguments, start.kind as u8, start.alone, key, start.confirmed);
         event.into_py_any(py)
     }
 

@@ -11,6 +11,7 @@ use super::mask::set;
 use crate::automaton::session::Session;
 use crate::automaton::texts::Inside;
 use crate::guide::budget::Short;
+use crate::tokens::End;
 use crate::vocab::Vocab;
 use hashbrown::HashMap;
 
@@ -29,12 +30,7 @@ const TRIED: usize = 96;
 /// A way to end the program.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    vocab: u64,
-    /// The text up to where it was found, and with its end.
-    at: usize,
-    whole: Vec<u8>,
-    /// The tokens of the end from there.
-    tokens: Vec<u32>,
+    end: End,
     growth: Growth,
 }
 
@@ -81,13 +77,14 @@ impl ConstrainedGuide<'_, '_> {
 
     /// Allows only what leaves an end within the tokens left.
     fn tighten(&mut self, vocab: &Vocab, left: usize, bits: &mut [u32]) -> Result<(), Short> {
-        if self.planned(vocab).is_none() {
+        if self.plan.as_ref().and_then(|plan| plan.end.rest(vocab, &self.machine.text)).is_none() {
             self.make_plan(vocab);
         }
-        let (Some(place), Some(plan)) = (self.planned(vocab), &self.plan) else {
+        let Some((plan, rest)) =
+            self.plan.as_ref().and_then(|plan| Some((plan, plan.end.rest(vocab, &self.machine.text)?)))
+        else {
             return Err(Short { needed: None });
         };
-        let rest = plan.tokens.get(place..).unwrap_or_default();
         let needed = rest.len() + 1;
         if left > needed + plan.growth.next(&self.machine, vocab) {
             return Ok(());
@@ -103,32 +100,13 @@ impl ConstrainedGuide<'_, '_> {
         Ok(())
     }
 
-    /// Where in the tokens of the plan the text is, if it follows them.
-    fn planned(&self, vocab: &Vocab) -> Option<usize> {
-        let plan = self.plan.as_ref().filter(|plan| plan.vocab == vocab.id)?;
-        let text = &self.machine.text;
-        if !plan.whole.starts_with(text) {
-            return None;
-        }
-        let mut at = plan.at;
-        for (place, &token) in plan.tokens.iter().enumerate() {
-            if at >= text.len() {
-                return (at == text.len()).then_some(place);
-            }
-            at += vocab.token(token).len();
-        }
-        (at == text.len()).then_some(plan.tokens.len())
-    }
-
     /// Finds an end and keeps it, where the vocabulary can write one.
     fn make_plan(&mut self, vocab: &Vocab) {
-        let old = self.plan.take().filter(|plan| plan.vocab == vocab.id);
+        let old = self.plan.take().filter(|plan| plan.end.is_of(vocab));
         let growth = old.map(|plan| plan.growth).or_else(|| Growth::new(self.session(), vocab));
         let Some((growth, end)) = growth.zip(self.machine.close()) else { return };
         let Some(tokens) = vocab.cut(&end) else { return };
-        let text = &self.machine.text;
-        let whole = [text.as_slice(), &end].concat();
-        self.plan = Some(Plan { vocab: vocab.id, at: text.len(), whole, tokens, growth });
+        self.plan = Some(Plan { end: End::new(vocab, &self.machine.text, &end, tokens), growth });
     }
 }
 

@@ -18,7 +18,6 @@ use crate::automaton::state::Core;
 use crate::tokens::{self, Follows, Refused};
 use crate::vocab::Vocab;
 use budget::Plan;
-use ilo_asm::build::{self, build};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
 use machine::{Lex, Machine, Next, Point};
@@ -205,11 +204,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
     /// Where the program has not ended, or the file does not build.
     pub fn check(&self, catalog: &Catalog) -> Result<(), String> {
         let file = self.finish().map_err(|error| error.to_string())?;
-        let from = Some(Notation::Constrained);
-        let options = build::Options { from, catalog: Some(catalog), ..build::Options::default() };
-        let (_, found) = build(&file, &options);
-        let error = found.as_slice().iter().find(|found| found.is_error());
-        error.map_or(Ok(()), |error| Err(format!("{}: {}\n{file}", error.code.as_str(), error.message)))
+        tokens::check(&file, Notation::Constrained, catalog)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The rules of statements and blocks: one set for each level, since a grammar cannot count blanks.
 
 use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text};
-use super::values::{Values, kinds_of};
+use super::values::Values;
 use crate::automaton::session::Session;
+use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::pure::Kinds;
 
@@ -77,7 +78,7 @@ impl Values<'_, '_> {
 
     /// Ways out of a block, and its value.
     fn last_steps(&mut self, level: u8) -> Vec<Sequence> {
-        let (output, err) = (kinds_of(self.session.output), self.session.err.map(kinds_of));
+        let (output, err) = (self.session.output.kinds(), self.session.err.map(Inferred::kinds));
         let any = self.last_expression(Kinds::ANY);
         let ok = self.last_expression(output);
         let fails = self.last_expression(err.unwrap_or(Kinds::ANY));

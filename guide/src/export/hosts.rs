@@ -36,6 +36,17 @@ pub enum Host {
     Outlines,
 }
 
+/// How many properties of a schema may be absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Optional {
+    /// None.
+    None,
+    /// A few, which are kept for arguments of tools.
+    Few,
+    /// Any.
+    Any,
+}
+
 /// What a schema may have.
 #[derive(Clone, Copy, Debug)]
 #[allow(
@@ -46,28 +57,49 @@ pub(super) struct Rules {
     /// Definitions that refer to themselves.
     pub(super) recursion: bool,
     /// Properties that may be absent.
-    pub(super) optional: bool,
+    pub(super) optional: Optional,
     /// Records whose keys are not listed.
     pub(super) free_keys: bool,
     /// Least and most items.
     pub(super) bounds: bool,
     /// Values by their kinds, which takes many unions.
     pub(super) typed: bool,
+    /// Definitions, and references to them.
+    pub(super) references: bool,
+    /// How deep values nest where definitions do not refer to themselves: beside `expr` and `ret`, and
+    /// elsewhere.
+    pub(super) values: (u8, u8),
 }
 
 impl Rules {
-    pub(super) const FREE: Rules =
-        Rules { recursion: true, optional: true, free_keys: true, bounds: true, typed: true };
+    pub(super) const FREE: Rules = Rules {
+        recursion: true,
+        optional: Optional::Any,
+        free_keys: true,
+        bounds: true,
+        typed: true,
+        references: true,
+        values: (2, 2),
+    };
 }
 
 impl Host {
     pub(super) fn rules(self) -> Rules {
         match self {
-            Host::OpenAi => Rules { optional: false, free_keys: false, ..Rules::FREE },
+            Host::OpenAi => Rules { optional: Optional::None, free_keys: false, ..Rules::FREE },
             Host::Anthropic => {
-                Rules { recursion: false, optional: true, free_keys: false, bounds: false, typed: false }
+                let rules = Rules { recursion: false, free_keys: false, bounds: false, ..Rules::FREE };
+                Rules { optional: Optional::Few, typed: false, ..rules }
             }
-            Host::Outlines => Rules { recursion: false, free_keys: false, typed: false, ..Rules::FREE },
+            // It leaves out what is more than three references away, and makes one regular expression of all.
+            Host::Outlines => Rules {
+                recursion: false,
+                free_keys: false,
+                typed: false,
+                references: false,
+                values: (1, 0),
+                ..Rules::FREE
+            },
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Schemas are written as text, since the order of keys is the order in which engines write them.
 
-use super::hosts::{self, Host, TooLarge};
+use super::hosts::{self, Host, Optional, TooLarge};
 use crate::automaton::session::{Callee, Numbered, Session};
 use ilo_asm::catalog::Shape;
 use ilo_asm::dialect::operator::{self, Makes, Operator};
@@ -12,8 +12,6 @@ use ilo_spec::pure::Kinds;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How deep values nest where a host takes no schema that refers to itself.
-const VALUES: u8 = 2;
 /// How deep blocks nest there.
 const BLOCKS: u8 = 1;
 /// The level of a schema that refers to itself.
@@ -50,7 +48,7 @@ fn about(rules: hosts::Rules) -> String {
         "equal keys; names of fields that a record does not have",
         "required rollbacks",
     ];
-    if !rules.optional {
+    if rules.optional == Optional::None {
         all.push("and it refuses some optional arguments without the others");
     }
     if !rules.free_keys {
@@ -59,8 +57,15 @@ fn about(rules: hosts::Rules) -> String {
              the schema of a tool does not list",
         );
     }
-    if !rules.recursion {
+    if !rules.recursion && rules.references {
         all.push("and it refuses values nested deeper than 2, blocks deeper than 1");
+    }
+    if !rules.references {
+        all.push(
+            "and it refuses values nested deeper than 1, or nested elsewhere than beside expr and ret (bind them \
+             first), operators of one or two operands and choices but as steps, blocks deeper than 1, and blocks in \
+             err",
+        );
     }
     format!(
         "One function of an ilo program in the notation constrained. Check each program after: this schema does not hold {}.",
@@ -146,6 +151,9 @@ impl Schema<'_, '_> {
 
     /// Adds a definition, unless it is there, and gives the reference to it.
     fn define(&mut self, name: String, make: impl FnOnce(&mut Self) -> String) -> String {
+        if !self.rules.references {
+            return make(self);
+        }
         let found = reference(&name);
         if !self.defs.contains_key(&name) {
             self.defs.insert(name.clone(), String::new());
@@ -164,9 +172,14 @@ impl Schema<'_, '_> {
         if level == ENDLESS { name.to_owned() } else { format!("{name}{level}") }
     }
 
+    /// Any value beside a key that is not `expr` or `ret` of a step.
     fn any(&mut self) -> String {
-        let level = if self.rules.recursion { ENDLESS } else { VALUES };
-        self.value(Kinds::ANY, level)
+        self.value(Kinds::ANY, self.level())
+    }
+
+    /// How deep such values nest.
+    fn level(&self) -> u8 {
+        if self.rules.recursion { ENDLESS } else { self.rules.values.1 }
     }
 
     /// A value of some kinds. A text may be the name of a value of any kind.
@@ -188,7 +201,7 @@ impl Schema<'_, '_> {
             }
             all.extend(kinds.meets(Kinds::RECORD).then(|| schema.records(&inner)).into_iter().flatten());
             all.push(schema.operations(&inner, below));
-            all.push(schema.cases(&inner, below));
+            all.extend(schema.rules.references.then(|| schema.cases(&inner, below)));
             if schema.rules.recursion {
                 all.extend(schema.call());
             }
@@ -218,13 +231,33 @@ impl Schema<'_, '_> {
         all
     }
 
+    /// Records of these keys; the third says whether one is required. For a host that lets few keys be
+    /// absent, there is a record for each choice of the keys that are not required.
+    fn forms(&self, fields: &[(Key, &str, bool)]) -> Vec<String> {
+        let optional = self.rules.optional == Optional::Any;
+        let mut all = vec![Vec::new()];
+        for &(name, schema, is_required) in fields {
+            let without = if is_required || optional { Vec::new() } else { all.clone() };
+            for form in &mut all {
+                form.push((key(name), schema.to_owned(), is_required || !optional));
+            }
+            all.extend(without);
+        }
+        all.into_iter().map(record).collect()
+    }
+
     /// Operators over values.
     fn operations(&mut self, inner: &str, below: u8) -> String {
-        let (inner, bounds) = (inner.to_owned(), self.rules.bounds);
+        let (inner, bounds, all_ways) = (inner.to_owned(), self.rules.bounds, self.rules.references);
         self.define(Self::named("operation", below), |_| {
-            let mut all = vec![op(&[], &inner, 2)];
-            all.push(op(&[], &inner, 1));
-            all.extend(operator::TABLE.iter().map(|row| {
+            let mut all = Vec::new();
+            if all_ways {
+                all.push(step(&[(Key::Op, &operator_of(2)), (Key::A, &inner), (Key::B, &inner)]));
+                all.push(step(&[(Key::Op, &operator_of(1)), (Key::A, &inner)]));
+            }
+            // A step with `op` is another way to write the operators of one or two operands.
+            let rows = operator::TABLE.iter().filter(|row| all_ways || row.most() > 2);
+            all.extend(rows.map(|row| {
                 let operands = if row.least() == 1 { inner.clone() } else { operands(row, &inner, bounds) };
                 record([(row.spelling, operands, true)])
             }));
@@ -234,8 +267,27 @@ impl Schema<'_, '_> {
 
     /// A choice by equal cases.
     fn cases(&mut self, inner: &str, below: u8) -> String {
-        let (inner, rules) = (inner.to_owned(), self.rules);
-        self.define(Self::named("cases", below), |_| any_of(&choices(&[], &inner, rules)))
+        let inner = inner.to_owned();
+        self.define(Self::named("cases", below), |schema| {
+            let cases = schema.listed_cases(&inner);
+            let is_required = schema.rules.optional == Optional::None;
+            let head = [(Key::Match, inner.as_str(), true), (Key::Cases, &cases, true)];
+            any_of(&schema.forms(&[&head[..], &[(Key::Default, &inner, is_required)]].concat()))
+        })
+    }
+
+    /// The pairs of a choice.
+    fn listed_cases(&self, inner: &str) -> String {
+        let pair = if self.rules.bounds {
+            format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":2,\"maxItems\":2}}")
+        } else {
+            list_of(inner)
+        };
+        let mut cases = vec![list_of(&pair)];
+        if self.rules.free_keys {
+            cases.push(format!("{{\"type\":\"object\",\"additionalProperties\":{inner}}}"));
+        }
+        any_of(&cases)
     }
 
     fn steps(&mut self, level: u8) -> String {
@@ -260,20 +312,28 @@ impl Schema<'_, '_> {
     fn simple(&mut self, level: u8, any: &str, all: &mut Vec<String>) {
         use Key::{Break, Compensate, Expr, Fail, Handler, If, Let, Obj, Return, Rollback};
         let yes = r#"{"type":"boolean","enum":[true]}"#;
-        let ret = self.returns(any);
+        let level_of_whole = if self.rules.recursion { ENDLESS } else { self.rules.values.0 };
+        let whole = self.value(Kinds::ANY, level_of_whole);
+        let (ret, plain) = (self.returns(&whole), self.returns(any));
         let handler = self.handler(level, any);
         let undo = self.call();
-        all.push(step(&[(Let, STRING), (Expr, any)]));
-        all.push(step(&[(Let, STRING), (Expr, any), (Handler, &handler)]));
+        all.extend(self.forms(&[(Let, STRING, true), (Expr, &whole, true), (Handler, &handler, false)]));
         all.push(step(&[(Expr, any)]));
-        for bound in [&[][..], &[(Let, STRING)]] {
-            all.extend([1, 2].map(|operands| op(bound, any, operands)));
-            all.extend(choices(bound, any, self.rules));
-        }
+        let bound = (Let, STRING, false);
+        let (one, two) = (operator_of(1), operator_of(2));
+        all.extend(self.forms(&[bound, (Key::Op, &one, true), (Key::A, any, true)]));
+        all.extend(self.forms(&[bound, (Key::Op, &two, true), (Key::A, any, true), (Key::B, any, true)]));
+        let cases = self.listed_cases(any);
+        all.extend(self.forms(&[
+            bound,
+            (Key::Match, any, true),
+            (Key::Cases, &cases, true),
+            (Key::Default, any, self.rules.optional == Optional::None),
+        ]));
         all.push(step(&[(Return, &ret)]));
         all.push(step(&[(Fail, any)]));
         all.push(step(&[(Break, yes)]));
-        all.push(step(&[(If, any), (Return, &ret)]));
+        all.push(step(&[(If, any), (Return, &plain)]));
         all.push(step(&[(If, any), (Break, yes)]));
         if self.rules.free_keys {
             let fields = format!("{{\"type\":\"object\",\"additionalProperties\":{any}}}");
@@ -287,20 +347,17 @@ impl Schema<'_, '_> {
         all.push(step(&[(Compensate, &many)]));
         for (number, tool) in self.session.tools.iter().enumerate().filter(|it| it.1.depth.is_some()) {
             let name = constant(&tool.name);
-            for is_bound in [false, true] {
-                for handled in [false, true] {
-                    let mut fields = Vec::new();
-                    fields.extend(is_bound.then_some((key(Let), STRING.to_owned(), true)));
-                    fields.push((key(Key::Call), name.clone(), true));
-                    fields.extend(self.args(number, tool));
-                    fields.extend(handled.then(|| (key(Handler), handler.clone(), true)));
-                    if self.rules.recursion && self.rules.optional {
-                        fields.push((key(Rollback), any_of(&[reference("call"), many.clone()]), false));
-                        fields.push((key(Compensate), many.clone(), false));
-                    }
-                    all.push(record(fields));
-                }
+            let args = self.args(number, tool);
+            let mut fields = vec![(Let, STRING, false), (Key::Call, &name, true)];
+            fields.extend(
+                args.as_ref().map(|(schema, is_required)| (Key::Args, schema.as_str(), *is_required)),
+            );
+            fields.push((Handler, &handler, false));
+            let undone = any_of(&[reference("call"), many.clone()]);
+            if self.rules.optional == Optional::Any && self.rules.references {
+                fields.extend([(Rollback, undone.as_str(), false), (Compensate, &many, false)]);
             }
+            all.extend(self.forms(&fields));
         }
     }
 
@@ -308,27 +365,20 @@ impl Schema<'_, '_> {
     fn blocks(&mut self, any: &str, below: u8, all: &mut Vec<String>) {
         use Key::{Body, Else, For, Handler, If, In, Let, Match, Then};
         let steps = self.steps(below);
-        all.push(step(&[(If, any), (Then, &steps)]));
-        all.push(step(&[(If, any), (Then, &steps), (Else, &steps)]));
-        for bound in [&[][..], &[(Let, STRING)]] {
-            let passes = [bound, &[(For, STRING), (In, any), (Body, &steps)]].concat();
-            all.push(step(&passes));
-            all.push(step(&[&passes[..], &[(Else, &steps)]].concat()));
-        }
+        all.extend(self.forms(&[(If, any, true), (Then, &steps, true), (Else, &steps, false)]));
+        let bound = (Let, STRING, false);
+        let passes =
+            [bound, (For, STRING, true), (In, any, true), (Body, &steps, true), (Else, &steps, false)];
+        all.extend(self.forms(&passes));
         let branch = any_of(&[any.to_owned(), steps.clone()]);
         all.push(step(&[(Let, STRING), (If, any), (Then, &branch), (Else, &branch)]));
         let handler = self.handler(below, any);
-        for bound in [&[][..], &[(Let, STRING)]] {
-            for ends in [
-                &[(Then, branch.as_str())][..],
-                &[(Handler, &handler)],
-                &[(Handler, &handler), (Then, &branch)],
-            ] {
-                all.push(step(&[bound, &[(Match, STRING)], ends].concat()));
-                if self.rules.recursion {
-                    all.push(step(&[bound, &[(Match, STRING), (Key::As, STRING)], ends].concat()));
-                }
-            }
+        let mut head = vec![bound, (Match, STRING, true)];
+        head.extend(self.rules.recursion.then_some((Key::As, STRING, false)));
+        for ends in
+            [&[(Handler, handler.as_str(), false), (Then, &branch, true)][..], &[(Handler, &handler, true)]]
+        {
+            all.extend(self.forms(&[&head, ends].concat()));
         }
     }
 
@@ -355,12 +405,12 @@ impl Schema<'_, '_> {
             let yes = r#"{"type":"boolean","enum":[true]}"#.to_owned();
             let mut ways = vec![(Key::Return, schema.returns(&any)), (Key::Value, any)];
             ways.extend([Key::Skip, Key::Break, Key::Ignore].map(|way| (way, yes.clone())));
-            if let Some(below) = Self::below(level) {
+            if let Some(below) = Self::below(level).filter(|_| schema.rules.references) {
                 ways.push((Key::Then, schema.steps(below)));
             }
             let mut all = vec![STRING.to_owned()];
             for (way, takes) in ways {
-                if schema.rules.optional && schema.rules.recursion {
+                if schema.rules.optional == Optional::Any && schema.rules.references {
                     let name = (key(Key::As), STRING.to_owned(), false);
                     all.push(record([name, (key(way), takes, true)]));
                 } else {
@@ -378,24 +428,27 @@ impl Schema<'_, '_> {
             self.define("call".to_owned(), |schema| {
                 let mut all = Vec::new();
                 for (number, tool) in session.tools.iter().enumerate().filter(|it| it.1.depth.is_some()) {
-                    let head = [(key(Key::Call), constant(&tool.name), true)];
-                    all.push(record(head.into_iter().chain(schema.args(number, tool))));
+                    let (name, args) = (constant(&tool.name), schema.args(number, tool));
+                    let mut fields = vec![(Key::Call, name.as_str(), true)];
+                    fields.extend(args.as_ref().map(|it| (Key::Args, it.0.as_str(), it.1)));
+                    all.extend(schema.forms(&fields));
                 }
                 any_of(&all)
             })
         })
     }
 
-    /// The key for the arguments, where there may be some.
-    fn args(&mut self, number: usize, tool: &Numbered<'_>) -> Option<(&'static str, String, bool)> {
-        let is_required = !tool.required.is_empty() || !self.rules.optional;
-        let may_have = self.rules.optional || !tool.listed.is_empty();
-        may_have.then(|| (key(Key::Args), self.arguments(number, tool), is_required))
+    /// The arguments of a tool, where it may have some, and whether it must.
+    fn args(&mut self, number: usize, tool: &Numbered<'_>) -> Option<(String, bool)> {
+        let may_be_absent = self.rules.optional != Optional::None;
+        let is_required = !tool.required.is_empty() || !may_be_absent;
+        let may_have = may_be_absent || !tool.listed.is_empty();
+        may_have.then(|| (self.arguments(number, tool), is_required))
     }
 
     /// The arguments of a tool.
     fn arguments(&mut self, number: usize, tool: &Numbered<'_>) -> String {
-        let optional = self.rules.optional;
+        let optional = self.rules.optional != Optional::None;
         self.define(format!("args{number}"), |schema| {
             let mut fields = Vec::new();
             let mut open = false;
@@ -430,19 +483,16 @@ impl Schema<'_, '_> {
     }
 
     fn argument(&mut self, shape: Shape<'_>) -> String {
-        let level = if self.rules.recursion { ENDLESS } else { VALUES };
-        self.value(shape.kinds(), level)
+        self.value(shape.kinds(), self.level())
     }
 }
 
-/// `{"op":"+","a":…,"b":…}`, for operators of so many operands.
-fn op(before: &[(Key, &str)], inner: &str, operands: usize) -> String {
+/// `"op":"+","a":…,"b":…`, for operators of so many operands.
+fn operator_of(operands: usize) -> String {
     let rows = operator::TABLE.iter().filter(|row| row.takes(operands));
     let rows = rows.filter(|row| !matches!(row.makes, Makes::Apply(_)) || row.least() == operands);
     let names: Vec<String> = rows.map(|row| quoted(row.spelling)).collect();
-    let operator = format!("{{\"type\":\"string\",\"enum\":[{}]}}", names.join(","));
-    let all = [before, &[(Key::Op, operator.as_str()), (Key::A, inner), (Key::B, inner)]].concat();
-    step(all.get(..all.len() - (2 - operands)).unwrap_or_default())
+    format!("{{\"type\":\"string\",\"enum\":[{}]}}", names.join(","))
 }
 
 /// The list of an operator's operands.
@@ -452,24 +502,4 @@ fn operands(row: &Operator, inner: &str, bounds: bool) -> String {
     }
     let most = if row.folds { String::new() } else { format!(",\"maxItems\":{}", row.most()) };
     format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":{}{most}}}", row.least())
-}
-
-/// `{"match":…,"cases":…,"default":…}`.
-fn choices(before: &[(Key, &str)], inner: &str, rules: hosts::Rules) -> Vec<String> {
-    let pair = if rules.bounds {
-        format!("{{\"type\":\"array\",\"items\":{inner},\"minItems\":2,\"maxItems\":2}}")
-    } else {
-        list_of(inner)
-    };
-    let mut cases = vec![list_of(&pair)];
-    if rules.free_keys {
-        cases.push(format!("{{\"type\":\"object\",\"additionalProperties\":{inner}}}"));
-    }
-    let cases = any_of(&cases);
-    let head = [before, &[(Key::Match, inner), (Key::Cases, cases.as_str())]].concat();
-    let mut all = vec![step(&[&head[..], &[(Key::Default, inner)]].concat())];
-    if rules.optional {
-        all.push(step(&head));
-    }
-    all
 }

@@ -6,7 +6,7 @@ use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text};
 use crate::automaton::session::{Callee, Numbered, Session};
 use ilo_asm::catalog::{Field, Shape};
 use ilo_asm::rules::{self as facts, Demand, Gives};
-use ilo_asm::types::{Inferred, InferredBase};
+use ilo_asm::types::Inferred;
 use ilo_spec::node::{Place, Row, Shape as Operand, TABLE, Word};
 use ilo_spec::pure::Kinds;
 
@@ -19,24 +19,11 @@ pub(super) struct Values<'s, 'c> {
     pub(super) rules: Rules,
 }
 
-/// The kinds of an inferred type.
-pub(super) fn kinds_of(ty: Inferred) -> Kinds {
-    match ty.base {
-        _ if ty.lists > 0 => Kinds::LIST,
-        InferredBase::Any => Kinds::ANY,
-        InferredBase::Number => Kinds::NUMBER,
-        InferredBase::Text => Kinds::TEXT,
-        InferredBase::Bool => Kinds::BOOL,
-        InferredBase::Nil => Kinds::NIL,
-        InferredBase::Record => Kinds::RECORD,
-    }
-}
-
 /// The kinds that a demand accepts.
 fn kinds_wanted(demand: Demand) -> Kinds {
     match demand {
         Demand::Any => Kinds::ANY,
-        Demand::Is(ty) => kinds_of(ty),
+        Demand::Is(ty) => ty.kinds(),
         Demand::List => Kinds::LIST,
         Demand::Condition => Kinds::BOOL.or(Kinds::NIL),
         Demand::Ordered => Kinds::NUMBER.or(Kinds::TEXT),
@@ -50,12 +37,12 @@ fn kinds_wanted(demand: Demand) -> Kinds {
 /// The kinds that a word may give.
 fn kinds_given(row: &Row) -> Kinds {
     if row.pure.is_some() {
-        return facts::gives(row.word, None, None).map_or(Kinds::ANY, kinds_of);
+        return facts::gives(row.word, None, None).map_or(Kinds::ANY, Inferred::kinds);
     }
     let rule = facts::TABLE.iter().find(|rule| rule.word == row.word);
     match rule.map_or(Gives::Nothing, |rule| rule.gives) {
         Gives::Nothing => Kinds::NONE,
-        Gives::Is(ty) => kinds_of(ty),
+        Gives::Is(ty) => ty.kinds(),
         Gives::Sum => Kinds::NUMBER.or(Kinds::LIST),
         Gives::Join => Kinds::TEXT.or(Kinds::LIST),
         Gives::Appended | Gives::ListOf => Kinds::LIST,
@@ -281,7 +268,7 @@ impl Values<'_, '_> {
     pub(super) fn call(&mut self, kinds: Kinds) -> Option<Item> {
         let name = name("call", kinds);
         let tools = self.session.tools.iter().enumerate();
-        let fits = |tool: &Numbered<'_>| kinds_of(tool.output.ty).meets(kinds);
+        let fits = |tool: &Numbered<'_>| tool.output.ty.kinds().meets(kinds);
         let called: Vec<usize> = tools
             .filter(|(_, tool)| tool.callee.is_some() && tool.depth.is_some() && fits(tool))
             .map(|it| it.0)
@@ -307,7 +294,7 @@ impl Values<'_, '_> {
             let pairs = match callee {
                 Some(Callee::Function { parameters, .. }) => {
                     let pairs = parameters.iter().map(|(name, ty)| {
-                        let value = self.expression(kinds_of(*ty));
+                        let value = self.expression(ty.kinds());
                         spaced([self.number_of(name), value])
                     });
                     let pairs: Vec<Sequence> = pairs.collect();

@@ -13,6 +13,7 @@ use crate::automaton::texts::Inside;
 use crate::guide::Guide;
 use crate::guide::looks::Known;
 use crate::tokens;
+use crate::tokens::End;
 use crate::vocab::{Closer, Vocab};
 use hashbrown::HashMap;
 use std::fmt;
@@ -39,12 +40,8 @@ impl std::error::Error for Short {}
 /// A way to end the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    vocab: u64,
-    /// The text up to where it was found, and what ends it.
-    at: usize,
-    whole: Vec<u8>,
-    /// The tokens of the end from there, and what had been taken and counted.
-    tokens: Vec<u32>,
+    end: End,
+    /// What had been taken and counted where it was found.
     taken: u32,
     counted: u32,
     /// What a token of the program can add to the end, at most, and what each thing that is counted can.
@@ -98,7 +95,7 @@ impl Guide<'_, '_> {
             return Ok(());
         }
         let left = left as usize;
-        if let Some(plan) = self.plan.as_ref().filter(|plan| plan.vocab == vocab.id)
+        if let Some(plan) = self.plan.as_ref().filter(|plan| plan.end.is_of(vocab))
             && self.follows(plan)
             && left > self.may_need(plan, vocab)
             && !self.machine.core.session.promised
@@ -111,8 +108,7 @@ impl Guide<'_, '_> {
     /// Whether the text goes on from where a plan was made.
     fn follows(&self, plan: &Plan) -> bool {
         let state = &self.machine.core.state;
-        let begun = plan.whole.get(..plan.at).unwrap_or_default();
-        plan.taken <= state.taken && self.machine.text.starts_with(begun)
+        plan.taken <= state.taken && self.machine.text.starts_with(plan.end.text())
     }
 
     /// The most tokens that the program may need behind the next one, by what was known of its end.
@@ -123,7 +119,7 @@ impl Guide<'_, '_> {
         let level = usize::from(self.machine.core.level());
         let each = plan.growth.statement + level * plan.growth.level;
         // A text may end in the middle of a character.
-        plan.tokens.len()
+        plan.end.len()
             + taken * each
             + counted * plan.growth.argument
             + plan.growth.next(&self.machine, vocab)
@@ -132,13 +128,14 @@ impl Guide<'_, '_> {
 
     /// Allows only what leaves an end within the tokens left.
     fn tighten(&mut self, vocab: &Vocab, left: usize, bits: &mut [u32]) -> Result<(), Short> {
-        if self.planned(vocab).is_none() {
+        if self.plan.as_ref().and_then(|plan| plan.end.rest(vocab, &self.machine.text)).is_none() {
             self.make_plan(vocab);
         }
-        let (Some(place), Some(plan)) = (self.planned(vocab), &self.plan) else {
+        let Some((plan, rest)) =
+            self.plan.as_ref().and_then(|plan| Some((plan, plan.end.rest(vocab, &self.machine.text)?)))
+        else {
             return Err(Short { needed: None });
         };
-        let rest = plan.tokens.get(place..).unwrap_or_default();
         let needed = rest.len() + 1;
         let first = rest.first().copied().unwrap_or(vocab.eos());
         // A count that is promised can add any number of statements.
@@ -162,26 +159,9 @@ impl Guide<'_, '_> {
         Ok(())
     }
 
-    /// Where in the tokens of the plan the text is, if it follows them.
-    fn planned(&self, vocab: &Vocab) -> Option<usize> {
-        let plan = self.plan.as_ref().filter(|plan| plan.vocab == vocab.id)?;
-        let text = &self.machine.text;
-        if !plan.whole.starts_with(text) {
-            return None;
-        }
-        let mut at = plan.at;
-        for (place, &token) in plan.tokens.iter().enumerate() {
-            if at >= text.len() {
-                return (at == text.len()).then_some(place);
-            }
-            at += vocab.token(token).len();
-        }
-        (at == text.len()).then_some(plan.tokens.len())
-    }
-
     /// Finds an end and keeps it, where the vocabulary can write one.
     fn make_plan(&mut self, vocab: &Vocab) {
-        let old = self.plan.take().filter(|plan| plan.vocab == vocab.id);
+        let old = self.plan.take().filter(|plan| plan.end.is_of(vocab));
         let growth = old.map(|plan| plan.growth).or_else(|| Growth::new(&self.machine, vocab));
         let Some((growth, end)) = growth.zip(self.machine.close()) else { return };
         let (mut tokens, mut from) = (Vec::new(), 0);
@@ -190,12 +170,9 @@ impl Guide<'_, '_> {
             tokens.extend(piece);
             from = to;
         }
-        let (text, state) = (&self.machine.text, &self.machine.core.state);
+        let state = &self.machine.core.state;
         self.plan = Some(Plan {
-            vocab: vocab.id,
-            at: text.len(),
-            whole: [text.as_slice(), &end.text].concat(),
-            tokens,
+            end: End::new(vocab, &self.machine.text, &end.text, tokens),
             taken: state.taken,
             counted: state.counted,
             growth,

@@ -11,8 +11,7 @@ use crate::automaton::session::Session;
 use crate::automaton::state::{Core, Lengths, Phase, State};
 use crate::guide::budget::Plan;
 use crate::guide::mask::Tails;
-use crate::tokens::{Follows, Refused};
-use ilo_asm::build::{self, build};
+use crate::tokens::{self, Follows, Refused};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
 use ilo_asm::notation::Notation;
@@ -266,11 +265,7 @@ impl<'s, 'c> Guide<'s, 'c> {
     /// Whether the file builds, for tests and hosts that want to be sure: its first error.
     pub fn check(&mut self, catalog: &ilo_asm::catalog::Catalog) -> Result<(), String> {
         let file = self.finish().map_err(|error| error.to_string())?;
-        let options =
-            build::Options { from: Some(Notation::Id), catalog: Some(catalog), ..build::Options::default() };
-        let (_, found) = build(&file, &options);
-        let error = found.as_slice().iter().find(|found| found.is_error());
-        error.map_or(Ok(()), |error| Err(format!("{}: {}\n{file}", error.code.as_str(), error.message)))
+        tokens::check(&file, Notation::Id, catalog)
     }
 }
 

@@ -1,39 +1,14 @@
 //! Comments and messages: their width and their words.
 
+use crate::root::FOLDERS;
 use crate::source::{Kind, Token, tokens};
 use crate::tree::{below, complain, read};
 
 /// Columns of a comment; rustfmt wraps code at the same width, and no comments.
 const WIDTH: usize = 110;
 
-/// Folders and files whose comments are within [`WIDTH`].
-const NARROW: &[&str] = &[
-    "asm", "benches", "bindings", "cli", "drive", "editors", "examples", "fuzz", "graph", "guide", "host",
-    "journal", "spec", "vm",
-];
-
-/// Folders and files without [`BANNED`] words.
-const CLEAN: &[&str] = &[
-    "asm",
-    "benches",
-    "bindings",
-    "cli",
-    "drive",
-    "editors",
-    "examples",
-    "fuzz",
-    "graph",
-    "guide",
-    "host",
-    "journal",
-    "playground",
-    "spec",
-    "vm",
-    ".ci",
-    ".github",
-    "README.md",
-    "ARCHITECTURE.md",
-];
+/// Files beside the [`FOLDERS`] without [`BANNED`] words.
+const CLEAN: &[&str] = &["README.md", "ARCHITECTURE.md"];
 
 /// Words and phrases that are not the usual ones for what they mean, with the usual ones.
 const BANNED: &[(&str, &str)] = &[
@@ -98,7 +73,7 @@ fn banned(path: &str, text: &str) -> Vec<(usize, &'static str, &'static str)> {
 #[test]
 fn comments_stay_within_their_width() {
     let mut problems = Vec::new();
-    for path in NARROW.iter().flat_map(|folder| below(folder, &[".rs"])) {
+    for path in FOLDERS.iter().flat_map(|folder| below(folder, &[".rs"])) {
         let lines = wide(&read(path));
         problems
             .extend(lines.into_iter().map(|line| format!("{path}:{line}: a comment past {WIDTH} columns")));
@@ -109,7 +84,10 @@ fn comments_stay_within_their_width() {
 #[test]
 fn comments_and_messages_use_the_usual_words() {
     let mut problems = Vec::new();
-    for path in CLEAN.iter().flat_map(|folder| below(folder, &[".rs", ".md", ".sh", ".toml", ".yml", "/run"]))
+    for path in FOLDERS
+        .iter()
+        .chain(CLEAN)
+        .flat_map(|folder| below(folder, &[".rs", ".md", ".sh", ".toml", ".yml", "/run"]))
     {
         if !NAMING.contains(&path) {
             let found = banned(path, &read(path));
@@ -125,7 +103,7 @@ fn comments_and_messages_use_the_usual_words() {
 
 #[test]
 fn folders_in_the_tables_exist() {
-    for folder in NARROW.iter().chain(CLEAN).chain(NAMING) {
+    for folder in FOLDERS.iter().chain(CLEAN).chain(NAMING) {
         assert!(below(folder, &[""]).next().is_some(), "{folder}");
     }
 }

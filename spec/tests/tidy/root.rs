@@ -23,7 +23,7 @@ const FILES: &[&str] = &[
 ];
 
 /// Folders in the root. One that has no files yet does not exist.
-const FOLDERS: &[&str] = &[
+pub(crate) const FOLDERS: &[&str] = &[
     ".cargo",
     ".ci",
     ".github",
