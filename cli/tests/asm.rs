@@ -309,7 +309,7 @@ fn schema_is_for_a_signature_and_refuses_before_a_host_does() {
         let inputs = &json["properties"]["in"]["properties"];
         assert_eq!(inputs["items"]["enum"], serde_json::json!(["list num"]));
         assert_eq!(json["properties"]["out"]["enum"], serde_json::json!(["result nil text"]));
-        // The schema without a host and that of OpenAI refer to themselves, that of Outlines refers to nothing.
+        // Those for any host and for OpenAI refer to themselves, the one for Outlines has no references.
         let is_endless = json["$defs"].get("step").is_some();
         assert_eq!(is_endless, matches!(host, [] | [_, "openai"]), "{host:?}");
         assert_eq!(out.contains("\"$ref\""), !host.contains(&"outlines"), "{host:?}");
