@@ -1,4 +1,5 @@
-//! An asynchronous host that starts reads before their turn: it asks a scout what a run will come to.
+//! An asynchronous host that starts calls of read-only tools before their turn: a scout tells it which calls
+//! a run will make.
 //!
 //! `cargo run -p ilo-examples --example ahead`
 

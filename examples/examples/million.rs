@@ -1,4 +1,4 @@
-//! Many runs suspended at once, each nothing but its snapshot, and one machine that goes on with any of them.
+//! Many suspended runs, each stored as its snapshot, and one machine that resumes any of them.
 //!
 //! `cargo run --release -p ilo-examples --example million [COUNT]`
 

@@ -1,6 +1,6 @@
-//! A host of what a model wrote: held against the tools that there are, fixed where one fix is sure, told
-//! to the model where it is not, run to its first call, kept as bytes, and gone on with as another process
-//! would.
+//! A host for programs that a model writes. It checks a program against the schemas of the tools, applies
+//! fixes, returns the remaining errors to the model, runs the program to its first call, saves the run as
+//! bytes, and resumes it as another process would.
 //!
 //! `cargo run -p ilo-examples --example model`
 

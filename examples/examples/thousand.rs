@@ -1,4 +1,4 @@
-//! A thousand runs under way at once on one thread, each waiting for its answers, which come in any order.
+//! A thousand runs on one thread, each waiting for its answers, which arrive in any order.
 //!
 //! `cargo run -p ilo-examples --example thousand`
 
