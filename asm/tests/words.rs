@@ -246,8 +246,6 @@ fn words_of_other_languages_are_fixed() {
         ("$a is 1", "$a == 1"),
         ("$a is not 1", "$a != 1"),
         ("$a AND NOT $b", "$a and not $b"),
-        ("$a >= True", "$a >= true"),
-        ("$a == nil", "$a == null"),
         ("length($a) > 1", "len($a) > 1"),
         ("$a ≥ 1", "$a >= 1"),
         ("user.age > 3", "${user.age} > 3"),
@@ -269,6 +267,17 @@ fn words_of_other_languages_are_fixed() {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
         infix(&node(expected, Style::Block), 32, &arena, &|_| None, &mut diagnostics);
         assert!(diagnostics.as_slice().is_empty(), "{expected}");
+    }
+}
+
+#[test]
+fn constants_of_other_languages_are_read_with_a_warning() {
+    let cases = [("$a >= True", "$a >= true"), ("$a == nil", "$a == null"), ("$a != None", "$a != null")];
+    for (text, expected) in cases {
+        let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+        infix(&node(text, Style::Block), 32, &arena, &|_| None, &mut diagnostics);
+        assert!(!diagnostics.has_errors(), "{text}");
+        assert_eq!(fix::apply(text, diagnostics.as_slice()).0, expected, "{text}");
     }
 }
 

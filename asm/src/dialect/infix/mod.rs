@@ -299,7 +299,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         Some((found, end))
     }
 
-    /// `true`, `false` or `null`.
+    /// `true`, `false` or `null`; `nil` and the words of other languages are read too, with a warning.
     fn constant(&mut self, word: &'a str) -> Option<Deep<'a>> {
         let (from, to, span) = (self.from, self.to, self.span());
         let (literal, ours) = match word.to_ascii_lowercase().as_str() {
@@ -310,9 +310,10 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             _ => return self.no_value(word),
         };
         if word != ours {
-            let wrong = self.wrong(Code::BadExpression, format!("`{word}` is no value")).nearest(Some(ours));
-            let wrong = self.words.fix(wrong.help(format!("write `{ours}`")), from, to, ours);
-            self.diagnostics.push(wrong);
+            let message = format!("`{word}` is another word for `{ours}`, and read as that");
+            let warning = self.wrong(Code::OtherNotation, message).nearest(Some(ours));
+            let warning = self.words.fix(warning.help(format!("write `{ours}`")), from, to, ours);
+            self.diagnostics.push(warning);
         }
         self.bump(false);
         Some(Deep { tree: Infix { kind: InfixKind::Literal(literal), span }, levels: 1 })
