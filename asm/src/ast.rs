@@ -17,31 +17,32 @@ use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
 use ilo_spec::types::{Base, Output, Type};
 
-/// A name with its place.
+/// A name with its position.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'a> {
     /// The name.
     pub text: &'a str,
-    /// Where the source writes it, or the number that refers to it.
+    /// The span of the name, or of the number that refers to it.
     pub span: Span,
 }
 
-/// A slot of a function, dense from 0.
+/// The number of a slot in a function, from 0 without gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(pub u32);
 
-/// A CALL, or a pure function that can fail, in a function: dense from 0 in the order of the source.
+/// The number of a CALL or of a fallible pure function (one that can fail) in a function, from 0 in source
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallId(pub u32);
 
-/// A FOR of a function, dense from 0 in the order of the source.
+/// The number of a FOR in a function, from 0 in source order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LoopId(pub u32);
 
-/// All programs of a source.
+/// The functions of a source.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    /// The functions in the order of the source.
+    /// The functions, in source order.
     pub functions: &'a [Function<'a>],
 }
 
@@ -54,31 +55,31 @@ pub struct Function<'a> {
     pub parameters: &'a [Parameter<'a>],
     /// Its output type.
     pub output: OutputName<'a>,
-    /// The number and name of each slot.
+    /// The number and the name of each slot.
     pub slots: &'a [SlotInfo<'a>],
-    /// All tools and functions that it may call, where it lists them.
+    /// The tools and functions that it may call, if it lists them.
     pub allowed: Option<&'a [Name<'a>]>,
     /// Its statements.
     pub body: Block<'a>,
-    /// The places of expressions that the reader warned about because they are most likely meant as something
-    /// else. Where a type error follows from one, checking reports the error in place of the warning.
+    /// The spans of expressions that the reader warned about because something else was probably meant. If a
+    /// type error follows from one, checking reports the error instead of the warning.
     pub suspects: &'a [Span],
-    /// How many CALLs, and pure functions that can fail, it has.
+    /// The number of CALLs and fallible pure functions in it.
     pub calls: u32,
-    /// How many FORs it has.
+    /// The number of FORs in it.
     pub loops: u32,
-    /// The notation of the source, whose terms messages use.
+    /// The notation of the source. Messages use its terms.
     pub notation: Notation,
     /// The header.
     pub span: Span,
 }
 
-/// How the source names a slot.
+/// How the source refers to a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotInfo<'a> {
-    /// The number in the source, where the notation numbers slots; a slot without a number has a name.
+    /// The number in the source, if the notation numbers slots. A slot without a number has a name.
     pub number: Option<u32>,
-    /// The name, where it has one.
+    /// The name, if it has one.
     pub name: Option<&'a str>,
 }
 
@@ -91,43 +92,43 @@ pub struct Parameter<'a> {
     pub ty: TypeName<'a>,
 }
 
-/// A type as it was written.
+/// A type as written in the source.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeName<'a> {
-    /// What it means.
+    /// The type that it denotes.
     pub ty: Type,
-    /// The name under the `list`s: canonical for a base, else the record type's.
+    /// The name inside the `list`s: the canonical name of a base type, otherwise that of the record type.
     pub name: &'a str,
-    /// Where it was written.
+    /// Its span in the source.
     pub span: Span,
 }
 
 impl TypeName<'_> {
-    /// A base type that was not written anywhere.
+    /// A base type that the source does not write.
     pub fn implied(base: Base, span: Span) -> TypeName<'static> {
         TypeName { ty: Type::plain(base), name: base.name(), span }
     }
 }
 
-/// An output type as it was written.
+/// An output type as written in the source.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputName<'a> {
     /// The type of the value.
     pub ok: TypeName<'a>,
-    /// The type of the failure, in a result function.
+    /// The type of the failure, if the function returns a result.
     pub err: Option<TypeName<'a>>,
-    /// Where it was written.
+    /// Its span in the source.
     pub span: Span,
 }
 
 impl OutputName<'_> {
-    /// What it means.
+    /// The type that it denotes.
     pub fn output(&self) -> Output {
         Output { ok: self.ok.ty, err: self.err.map(|err| err.ty) }
     }
 }
 
-/// Statements in order.
+/// A sequence of statements.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     /// The statements.
@@ -135,12 +136,12 @@ pub struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Whether some path reaches its end.
+    /// Whether control can reach its end.
     pub fn completes(&self) -> bool {
         self.statements.iter().all(Stmt::completes)
     }
 
-    /// Whether something in it binds a slot. A block that never completes binds none.
+    /// Whether it binds a slot. A block whose end cannot be reached binds none.
     pub fn binds(&self, slot: Slot) -> bool {
         let control = |control: &Control<'_>| {
             control.blocks().any(|(bound, block)| bound == Some(slot) || block.binds(slot))
@@ -157,7 +158,7 @@ impl Block<'_> {
 }
 
 impl<'a> Block<'a> {
-    /// Whether something in it reads or matches a slot.
+    /// Whether it reads or matches a slot.
     pub fn uses(&self, slot: Slot) -> bool {
         let control = |control: &Control<'a>| {
             let read = match control {
@@ -180,12 +181,12 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Whether every path in it ends the function, and none a loop around it.
+    /// Whether every path through it leaves the function, and none leaves an enclosing loop by BREAK.
     pub fn leaves_function(&self) -> bool {
         !self.completes() && !self.breaks()
     }
 
-    /// Whether a BREAK in it ends a loop around it.
+    /// Whether a BREAK in it ends an enclosing loop.
     pub fn breaks(&self) -> bool {
         let control = |control: &Control<'_>| match control {
             Control::For(node) => node.otherwise.is_some_and(|block| block.breaks()),
@@ -196,7 +197,7 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Passes each call in it to `each`, rollbacks included, a call before those in its arguments.
+    /// Visits each call in it, rollbacks included; a call is visited before the calls in its arguments.
     pub fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
         for statement in self.statements {
             match &statement.kind {
@@ -216,7 +217,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Whether something in it reads, matches or binds a slot.
+    /// Whether it reads, matches or binds a slot.
     pub fn touches(&self, slot: Slot) -> bool {
         self.binds(slot) || self.uses(slot)
     }
@@ -225,14 +226,14 @@ impl<'a> Block<'a> {
 /// A statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Stmt<'a> {
-    /// Which.
+    /// The kind.
     pub kind: StmtKind<'a>,
     /// From its first token to its last.
     pub span: Span,
 }
 
 impl Stmt<'_> {
-    /// Whether some path reaches its end.
+    /// Whether control can reach its end.
     pub fn completes(&self) -> bool {
         match &self.kind {
             StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break => false,
@@ -242,7 +243,7 @@ impl Stmt<'_> {
 }
 
 impl<'a> Stmt<'a> {
-    /// The IF, MATCH or FOR that it is or that it binds the value of.
+    /// The IF, MATCH or FOR that it is, or whose value it binds.
     pub fn control(&self) -> Option<&Control<'a>> {
         match &self.kind {
             StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
@@ -260,12 +261,12 @@ pub enum StmtKind<'a> {
     Let {
         /// The slot.
         slot: Slot,
-        /// Where the slot was written.
+        /// The span of the slot.
         slot_span: Span,
-        /// What it is bound to.
+        /// The value that is bound.
         value: Bound<'a>,
     },
-    /// An expression; the block's value where it comes last.
+    /// An expression. As the last statement it is the value of the block.
     Value(Expr<'a>),
     /// RET, `RET_OK` or `RET_ERR`.
     Return(ReturnKind, Expr<'a>),
@@ -273,16 +274,16 @@ pub enum StmtKind<'a> {
     Fail(Expr<'a>),
     /// UNDO.
     Undo(&'a Call<'a>),
-    /// BREAK, of the innermost loop around it.
+    /// BREAK out of the innermost enclosing loop.
     Break,
-    /// ROLLBACK: the call is registered, not made.
+    /// ROLLBACK: registers the call without making it.
     Rollback(&'a Call<'a>),
     /// IF, MATCH or FOR.
     Control(Control<'a>),
 }
 
 impl<'a> StmtKind<'a> {
-    /// What it gives its block where it comes last.
+    /// The value of the block that ends with it.
     pub fn given(self) -> Option<Bound<'a>> {
         match self {
             StmtKind::Value(value) => Some(Bound::Expr(value)),
@@ -292,7 +293,7 @@ impl<'a> StmtKind<'a> {
     }
 }
 
-/// What LET binds.
+/// The value of a LET.
 #[derive(Clone, Copy, Debug)]
 pub enum Bound<'a> {
     /// An expression.
@@ -306,9 +307,9 @@ pub enum Bound<'a> {
 pub enum ReturnKind {
     /// A plain value.
     Plain,
-    /// Success of a result function.
+    /// The success of a function that returns a result.
     Ok,
-    /// Failure of a result function.
+    /// The failure of a function that returns a result.
     Err,
 }
 
@@ -324,7 +325,7 @@ pub enum Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// Whether some path reaches its end.
+    /// Whether control can reach its end.
     pub fn completes(&self) -> bool {
         let arm = |arm: &Option<Arm<'_>>| arm.as_ref().is_some_and(|arm| arm.body.completes());
         match self {
@@ -336,7 +337,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Its blocks, each with the slot that is bound where it begins; the ERR arm is before the OK arm.
+    /// Its blocks, each with the slot that is bound at its start. The ERR arm comes before the OK arm.
     pub fn blocks(&self) -> impl Iterator<Item = (Option<Slot>, &'a Block<'a>)> {
         let arm = |arm: &'a Option<Arm<'a>>| arm.as_ref().map(|arm| (Some(arm.bind), &arm.body));
         let plain = |block: &'a Option<Block<'a>>| block.as_ref().map(|block| (None, block));
@@ -357,7 +358,7 @@ impl<'a> Control<'a> {
         self.blocks().for_each(|(_, block)| block.each_call(each));
     }
 
-    /// The place of the word that begins it.
+    /// The span of its keyword.
     pub fn span(&self) -> Span {
         match self {
             Control::If(node) => node.span,
@@ -372,31 +373,31 @@ impl<'a> Control<'a> {
 pub struct If<'a> {
     /// The condition.
     pub condition: Expr<'a>,
-    /// What runs when it is true.
+    /// The block that runs if it is true.
     pub then: Block<'a>,
-    /// What runs when it is false or nil.
+    /// The block that runs if it is false or nil.
     pub otherwise: Option<Block<'a>>,
     /// The word IF.
     pub span: Span,
 }
 
-/// MATCH on a call's result. At least one arm is there.
+/// MATCH on the result of a call. It has at least one arm.
 #[derive(Clone, Copy, Debug)]
 pub struct Match<'a> {
     /// The slot that holds the result.
     pub slot: Slot,
-    /// Where the slot was written.
+    /// The span of the slot.
     pub slot_span: Span,
-    /// The arm of failure.
+    /// The arm for a failure.
     pub err: Option<Arm<'a>>,
-    /// The arm of success.
+    /// The arm for a success.
     pub ok: Option<Arm<'a>>,
     /// The word MATCH.
     pub span: Span,
 }
 
 impl Match<'_> {
-    /// Whether some path goes on behind it once the call has failed.
+    /// Whether control can reach its end after the call has failed.
     pub fn handles(&self) -> bool {
         self.err.as_ref().is_some_and(|err| err.body.completes())
     }
@@ -405,11 +406,11 @@ impl Match<'_> {
 /// An arm of MATCH.
 #[derive(Clone, Copy, Debug)]
 pub struct Arm<'a> {
-    /// The slot that takes the value or the failure.
+    /// The slot to which the value or the failure is bound.
     pub bind: Slot,
-    /// Where the slot was written.
+    /// The span of the slot.
     pub bind_span: Span,
-    /// What runs.
+    /// The body.
     pub body: Block<'a>,
     /// The word ERR or OK.
     pub span: Span,
@@ -420,17 +421,17 @@ pub struct Arm<'a> {
 pub struct For<'a> {
     /// Its number in the function.
     pub id: LoopId,
-    /// The slot that takes each item.
+    /// The slot to which each item is bound.
     pub item: Slot,
-    /// Where the slot was written.
+    /// The span of the slot.
     pub item_span: Span,
     /// The list.
     pub list: Expr<'a>,
-    /// What runs for each item.
+    /// The body, which runs for each item.
     pub body: Block<'a>,
-    /// What runs when no BREAK ended the loop.
+    /// The block that runs if no BREAK ended the loop.
     pub otherwise: Option<Block<'a>>,
-    /// Whether a BREAK in its body ends it.
+    /// Whether its body has a BREAK that ends it.
     pub breaks: bool,
     /// The word FOR.
     pub span: Span,
@@ -439,7 +440,7 @@ pub struct For<'a> {
 /// An expression.
 #[derive(Clone, Copy, Debug)]
 pub struct Expr<'a> {
-    /// Which.
+    /// The kind.
     pub kind: ExprKind<'a>,
     /// From its first token to its last.
     pub span: Span,
@@ -456,9 +457,9 @@ pub enum ExprKind<'a> {
     Field(&'a Expr<'a>, Name<'a>),
     /// A call.
     Call(&'a Call<'a>),
-    /// An operator of one operand.
+    /// A unary operator.
     Unary(Unary, &'a Expr<'a>),
-    /// An operator of two operands.
+    /// A binary operator.
     Binary(Binary, &'a Expr<'a>, &'a Expr<'a>),
     /// Whether a record has a field.
     Has(&'a Expr<'a>, Name<'a>),
@@ -470,9 +471,9 @@ pub enum ExprKind<'a> {
     Merge(&'a Expr<'a>, &'a [Field<'a>]),
     /// LIST.
     List(&'a [Expr<'a>]),
-    /// A pure function of all its operands.
+    /// A call of a pure function.
     Apply(Apply<'a>),
-    /// A text with references in it: all parts rendered and joined. Only documents have it.
+    /// A text with references in it: all parts are rendered and joined. Only JSON and YAML have it.
     Template(&'a [Expr<'a>]),
 }
 
@@ -501,7 +502,7 @@ impl Literal<'_> {
     }
 }
 
-/// An enum of operators, each with its instruction.
+/// Defines an enum of operators, each with its instruction.
 macro_rules! operators {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $operator:ident $word:ident;)* }) => {
         $(#[$about])*
@@ -523,7 +524,7 @@ macro_rules! operators {
 }
 
 operators! {
-    /// An operator of one operand.
+    /// A unary operator.
     Unary {
         Not Not;
         Len Len;
@@ -531,7 +532,7 @@ operators! {
 }
 
 operators! {
-    /// An operator of two operands.
+    /// A binary operator.
     Binary {
         Add Add;
         Sub Sub;
@@ -549,7 +550,7 @@ operators! {
         Concat Concat;
         Append Append;
         At At;
-        /// HAS with an expression that gives the name.
+        /// HAS with a computed name.
         HasName Has;
     }
 }
@@ -561,20 +562,20 @@ pub struct Call<'a> {
     pub id: CallId,
     /// The tool or function.
     pub tool: Name<'a>,
-    /// The arguments, no name twice.
+    /// The arguments. Their names are distinct.
     pub arguments: &'a [Field<'a>],
     /// The word CALL.
     pub span: Span,
 }
 
-/// A pure function of all its operands.
+/// A call of a pure function.
 #[derive(Clone, Copy, Debug)]
 pub struct Apply<'a> {
     /// The function.
     pub function: Pure,
     /// Its operands.
     pub operands: &'a [Expr<'a>],
-    /// Its number, where it can fail as a call does.
+    /// Its call number, if it is fallible.
     pub id: Option<CallId>,
 }
 
@@ -590,11 +591,11 @@ pub struct Field<'a> {
 /// `MATCH_MAP`.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchMap<'a> {
-    /// What is compared.
+    /// The value that is compared.
     pub subject: Expr<'a>,
-    /// The cases; no two keys are equal.
+    /// The cases. Their keys are distinct.
     pub cases: &'a [Case<'a>],
-    /// The value where no key is equal.
+    /// The value if no key is equal.
     pub default: Option<Expr<'a>>,
 }
 
@@ -603,9 +604,9 @@ pub struct MatchMap<'a> {
 pub struct Case<'a> {
     /// The key.
     pub key: Literal<'a>,
-    /// Where the key was written.
+    /// The span of the key.
     pub key_span: Span,
-    /// The value, evaluated when the case is picked.
+    /// The value, which is evaluated only if the case is selected.
     pub value: Expr<'a>,
 }
 
@@ -617,15 +618,15 @@ impl<'a> Expr<'a> {
         found
     }
 
-    /// Whether it makes a call, or applies a pure function that can fail.
+    /// Whether it contains a call or a fallible pure function.
     pub fn calls(&self) -> bool {
         let mut found = self.attempt().is_some();
         self.children(|child| found |= child.calls());
         found
     }
 
-    /// The number of the call, or of the pure function that can fail, whose value it is: if LET binds it, a
-    /// MATCH can take its failure.
+    /// The number of the call or fallible pure function whose value it is. If LET binds the expression, a
+    /// MATCH can handle its failure.
     pub fn attempt(&self) -> Option<CallId> {
         match self.kind {
             ExprKind::Call(call) => Some(call.id),
@@ -634,7 +635,7 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// Passes each call in it to `each`, a call before those in its arguments.
+    /// Visits each call in it; a call is visited before the calls in its arguments.
     pub fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
         if let ExprKind::Call(call) = self.kind {
             each(call);
@@ -642,7 +643,7 @@ impl<'a> Expr<'a> {
         self.children(|child| child.each_call(each));
     }
 
-    /// Passes each operand to `each`, in the order of evaluation.
+    /// Visits each operand, in the order of evaluation.
     pub fn children(&self, mut each: impl FnMut(&Expr<'a>)) {
         match self.kind {
             ExprKind::Ref(_) | ExprKind::Literal(_) => {}

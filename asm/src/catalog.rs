@@ -1,9 +1,9 @@
-//! The available tools, their signatures, and the one home of how tools are named.
+//! The available tools and their signatures, and how names of tools are resolved.
 //!
-//! [`Catalog::lookup`] serves checking, planning and the dispatch of calls; the forms of `mcp://` are in
-//! `name` alone. A catalogue comes from JSON ([`Catalog::from_json`]) or is filled tool by tool from live
-//! servers. It does not know where a tool runs, and it does not validate values. Schemas become [`Shape`]s
-//! when they are first asked for, so that a program pays only for the tools that it names.
+//! Checking, planning and the dispatch of calls all resolve names with [`Catalog::lookup`]; only the module
+//! `name` knows the forms of `mcp://`. A catalogue is read from JSON ([`Catalog::from_json`]) or filled tool
+//! by tool from live servers. It does not know where a tool runs, and does not validate values. A schema
+//! becomes a [`Shape`] when it is first needed, so that a program pays only for the tools that it names.
 
 mod listing;
 mod name;
@@ -27,13 +27,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Gives the JSON Schemas of a tool's arguments and answer, where it has them.
+/// A source of the JSON Schemas of a tool's arguments and answer.
 pub trait Schemas: Send + Sync {
-    /// The schema of the arguments, and that of the answer.
+    /// The schema of the arguments and that of the answer, if the tool has them.
     fn schemas(&self) -> (Option<Cow<'_, Value>>, Option<Cow<'_, Value>>);
 }
 
-/// Schemas that are at hand.
+/// Schemas that are already in memory.
 struct AtHand(Option<Value>, Option<Value>);
 
 impl Schemas for AtHand {
@@ -45,15 +45,16 @@ impl Schemas for AtHand {
 /// A tool's signature.
 #[derive(Clone)]
 pub struct Tool {
-    /// Its own name, by which the host finds it.
+    /// Its full name, by which the host finds it.
     pub name: String,
-    /// What it is for.
+    /// A description of its purpose.
     pub description: Option<String>,
-    /// Its answers are held against their schema: what does not fit is a failure of the call.
+    /// Whether answers are validated against their schema: an answer that does not fit is a failure of the
+    /// call.
     validated: bool,
     schemas: Arc<dyn Schemas>,
     shapes: OnceLock<Arc<shape::Shapes>>,
-    /// Whether every call of it must have a ROLLBACK right behind it.
+    /// Whether each call of it must be followed directly by a ROLLBACK.
     pub requires_rollback: bool,
 }
 
@@ -77,10 +78,10 @@ impl PartialEq for Tool {
 impl Eq for Tool {}
 
 impl Tool {
-    /// A tool with the JSON Schemas of its arguments and answer, where it has them.
+    /// A tool with the JSON Schemas of its arguments and answer, if it has them.
     ///
-    /// MCP's schemas mostly leave `additionalProperties` out and mean the properties they list, so a schema
-    /// that lists properties takes no others unless it says so.
+    /// Most MCP schemas omit `additionalProperties` but mean the listed properties only. So a schema that
+    /// lists properties allows no others unless it says so.
     pub fn new(
         name: &str,
         description: Option<String>,
@@ -90,7 +91,7 @@ impl Tool {
         Tool::with_schemas(name, description, Arc::new(AtHand(input.cloned(), output.cloned())))
     }
 
-    /// A tool whose schemas are asked for when they are first needed.
+    /// A tool whose schemas are loaded when they are first needed.
     pub fn with_schemas(name: &str, description: Option<String>, schemas: Arc<dyn Schemas>) -> Tool {
         Tool {
             name: name.to_owned(),
@@ -102,7 +103,7 @@ impl Tool {
         }
     }
 
-    /// A tool whose answers are not held against their schema, so that their types are unknown.
+    /// Marks a tool whose answers are not validated, so that their types are unknown.
     #[must_use]
     pub fn not_validated(self) -> Tool {
         Tool { validated: false, ..self }
@@ -115,19 +116,19 @@ impl Tool {
         })
     }
 
-    /// What its arguments are, as the fields of a record.
+    /// The shape of its arguments, as the fields of a record.
     pub fn input(&self) -> Shape<'_> {
         let shapes = self.shapes();
         Shape::new(shapes, shapes.input)
     }
 
-    /// What its schema says of its answer.
+    /// The shape of its answer.
     pub fn output(&self) -> Shape<'_> {
         let shapes = self.shapes();
         Shape::new(shapes, shapes.output)
     }
 
-    /// The keywords of its schemas that restrict values and that no check looks at, in alphabetical order.
+    /// The keywords of its schemas that restrict values but are not checked, in alphabetical order.
     pub fn unchecked_keywords(&self) -> Vec<&'static str> {
         let (input, output) = self.schemas.schemas();
         let mut found = std::collections::BTreeSet::new();
@@ -137,17 +138,17 @@ impl Tool {
         found.into_iter().collect()
     }
 
-    /// Whether its answers have the types that their schema says.
+    /// Whether its answers are certain to have the types in their schema.
     pub fn is_validated(&self) -> bool {
         self.validated
     }
 
-    /// Its arguments as a model reads them: `user-id: text, deep?: bool`.
+    /// Its arguments in the form for a model: `user-id: text, deep?: bool`.
     pub fn arguments(&self) -> String {
         signature::arguments(self.input())
     }
 
-    /// Its call and answer as a model reads them: `get-user(user-id: text) -> {email: text}`.
+    /// Its signature in the form for a model: `get-user(user-id: text) -> {email: text}`.
     pub fn signature(&self) -> String {
         signature::signature(&self.name, self.input(), self.output())
     }
@@ -160,9 +161,9 @@ pub enum Lookup<'c> {
     Found(&'c Tool),
     /// A bare name that several servers have.
     Ambiguous(Vec<&'c Tool>),
-    /// Perhaps a tool of a server whose tools are not listed.
+    /// Possibly a tool of a server whose tools are not listed.
     Unlisted,
-    /// A tool that exists, by its own name, and that programs may not call.
+    /// A tool that exists but that programs may not call, with its full name.
     Withheld(&'c str),
     /// No tool.
     Unknown,
@@ -173,17 +174,17 @@ pub enum Lookup<'c> {
 pub struct Catalog {
     tools: Vec<Tool>,
     by_name: HashMap<String, usize>,
-    /// Tools of servers by the name without the server.
+    /// Tools of servers, by their name without the server.
     by_bare: HashMap<String, Vec<usize>>,
     servers: HashSet<String>,
     /// Servers whose tools are not listed.
     unlisted: HashSet<String>,
-    /// The names of tools that programs may not call, by themselves and without their server.
+    /// The names of tools that programs may not call, with and without their server.
     withheld: HashMap<String, String>,
 }
 
 impl Catalog {
-    /// Adds a tool; `false`, and nothing changes, where its name is taken.
+    /// Adds a tool. If its name is taken, it returns `false` and changes nothing.
     pub fn insert(&mut self, tool: Tool) -> bool {
         if self.by_name.contains_key(&tool.name) {
             return false;
@@ -198,7 +199,7 @@ impl Catalog {
         true
     }
 
-    /// Adds a server; `listed` where its tools are those that are inserted, else they are unknown.
+    /// Adds a server. `listed` says whether the inserted tools are all its tools; otherwise they are unknown.
     pub fn insert_server(&mut self, server: &str, listed: bool) {
         let kind = if listed { &mut self.servers } else { &mut self.unlisted };
         kind.insert(server.to_owned());
@@ -211,16 +212,16 @@ impl Catalog {
         }
     }
 
-    /// Every tool, in the order in which they were added.
+    /// All tools, in the order in which they were added.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// Finds the tool that a program means.
+    /// Resolves the name of a tool in a program.
     ///
-    /// A tool's own name comes first. A bare name also finds a server's tool of that name if only one server
-    /// has one, and a tool without a server answers for `mcp://server/tool` while there is no server of that
-    /// name.
+    /// The full name of a tool has priority. A bare name also finds the tool of a server if only one server
+    /// has a tool of that name. A tool without a server is found by `mcp://server/tool` if there is no server
+    /// of that name.
     pub fn lookup(&self, name: &str) -> Lookup<'_> {
         let own = |name: &str| self.by_name.get(name).and_then(|&index| self.tools.get(index));
         if let Some(tool) = own(name) {
@@ -243,7 +244,8 @@ impl Catalog {
         }
     }
 
-    /// The names to suggest for a name like this one: with their server where it has one, else also without.
+    /// The names to suggest in place of a name: with their server if the name has one, otherwise also
+    /// without.
     pub fn names_like<'c>(&'c self, name: &str) -> impl Iterator<Item = &'c str> {
         let with_server = is_address(name);
         self.tools.iter().flat_map(move |tool| {
@@ -254,25 +256,25 @@ impl Catalog {
     }
 }
 
-/// Why a text is not a catalogue.
+/// Why a text could not be read as a catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CatalogError {
     /// It is not JSON.
     Json(String),
     /// It is neither a list of tools nor a record with one.
     NoTools,
-    /// It gives the locations of tools, as a host's tools file does, and not their signatures.
+    /// It has the locations of tools, like a host's tools file, and not their signatures.
     ToolsFile,
     /// An entry is not a tool.
     Tool {
-        /// Its place in the list, from 0.
+        /// Its index in the list.
         index: usize,
         /// What is wrong with it.
         problem: String,
     },
-    /// A name that an earlier entry has.
+    /// An entry has the name of an earlier entry.
     Duplicate {
-        /// Its place in the list, from 0.
+        /// Its index in the list.
         index: usize,
         /// The name.
         name: String,

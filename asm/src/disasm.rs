@@ -1,5 +1,5 @@
-//! Bytecode as a listing: for each instruction its place in the bytes, its operands with the names and
-//! constants that they mean, and the source line it came from.
+//! Disassembles bytecode: a listing with the offset of each instruction, its operands with the names and
+//! constants that they mean, and its source line.
 
 use ilo_spec::decode::instruction_offsets;
 use ilo_spec::encode::encode;
@@ -12,7 +12,7 @@ use std::fmt::{self, Write};
 
 /// Lists a program.
 ///
-/// Indexes that do not fit are shown as such, so that refused bytecode can be looked at too.
+/// Invalid indices are shown as such, so that rejected bytecode can be listed too.
 pub fn disassemble(program: &Program) -> String {
     let bytes = encode(program);
     let offsets = instruction_offsets(&bytes).unwrap_or_default();
@@ -123,7 +123,7 @@ impl Listing<'_> {
         number.map_or_else(|| format!("number {id}?"), ToString::to_string)
     }
 
-    /// The cases of a map, each with its key and with the text that `target` gives for its target.
+    /// The cases of a map, each with its key and the text that `target` returns for its target.
     fn map(&self, id: u32, target: impl Fn(u16) -> String) -> String {
         let Some(map) = self.program.maps.get(id as usize) else { return format!("map {id}?") };
         let mut parts: Vec<String> = Vec::new();

@@ -1,11 +1,12 @@
 //! The ilo assembler: source to a checked program, and back.
 //!
-//! One way through: [`id`] reads text into the syntax tree of [`ast`], [`check`] says everything that is
-//! wrong with it, [`lower`] makes the program that `ilo-spec` packs. [`disasm`] lists a program, and
-//! [`mod@print`] prints a tree in any notation. [`build`] is the whole way in one call. Diagnostics are data
+//! [`build`] runs all stages in one call. [`id`] and [`steps`] read a source into the syntax tree of [`ast`],
+//! [`check`] reports everything that is wrong with it, and [`lower`] makes the program that `ilo-spec`
+//! encodes. [`disasm`] lists a program, and [`mod@print`] prints a tree in any notation. Diagnostics are data
 //! ([`diagnostic`]); rendering them is separate.
 //!
-//! What is absent on purpose: files and terminals (`ilo-cli` has them), running, and any knowledge of the VM.
+//! The crate does not read files, use terminals or run programs, and does not depend on the VM. `ilo-cli` has
+//! the command line.
 
 pub mod ast;
 pub mod build;

@@ -3,7 +3,7 @@
 
 use crate::ast::{Bound, Call, Control, Expr, ExprKind, Match, Slot, Stmt, StmtKind};
 
-/// A call and the MATCH right behind it.
+/// A call and the MATCH directly after it.
 #[derive(Clone, Copy)]
 pub(crate) struct Matched<'c, 'a> {
     /// The call, or the pure function that can fail.
@@ -20,7 +20,7 @@ pub(crate) struct Matched<'c, 'a> {
     pub(crate) alias: bool,
 }
 
-/// A LET of a call with the MATCH on it right behind: a failure then goes straight to its arm.
+/// A LET of a call with the MATCH on it directly after: a failure then goes straight to its arm.
 pub(crate) fn matched_call<'c, 'a>(call: &Stmt<'a>, next: Option<&Stmt<'a>>) -> Option<Matched<'c, 'a>>
 where
     'a: 'c,
@@ -80,7 +80,7 @@ pub(crate) fn begins_with_rollback(statements: &[Stmt<'_>], after: bool) -> bool
     statements.first().map_or(after, |first| matches!(first.kind, StmtKind::Rollback(_)))
 }
 
-/// The call of a statement with a ROLLBACK right behind it: as the next statement, or as the first one that
+/// The call of a statement with a ROLLBACK directly after it: as the next statement, or as the first one that
 /// runs once its MATCH has taken a success. `after` tells whether a ROLLBACK follows the whole block.
 pub(crate) fn covered_call<'a>(
     statement: &Stmt<'a>,

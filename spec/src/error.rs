@@ -155,7 +155,7 @@ codes! {
     412 DoubleRollback "double-rollback" Warning
         "an UNDO of a tool that a ROLLBACK before it has registered; both run";
     413 RollbackRequired "rollback-required" Error
-        "a call without a ROLLBACK right behind it, of a tool that requires one";
+        "a call without a ROLLBACK directly after it, of a tool that requires one";
 
     501 TypeMismatch "type-mismatch" Error "a value of one type where another is required";
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";

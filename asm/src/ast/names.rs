@@ -7,7 +7,7 @@ use super::{
 };
 use crate::span::Span;
 
-/// What a name in a function is the name of.
+/// What a name in a function refers to.
 #[derive(Clone, Copy, Debug)]
 pub enum NameUse<'a> {
     /// The function, in its header.
@@ -20,22 +20,22 @@ pub enum NameUse<'a> {
     Allowed(Name<'a>),
     /// A slot that is bound.
     Bind(Slot),
-    /// A slot that is read; the place is that of the whole reference, whose first name is the slot's.
+    /// A slot that is read. The span is that of the whole reference, which begins with the name of the slot.
     Read(Slot),
-    /// A slot whose result a MATCH takes.
+    /// A slot whose result a MATCH handles.
     Match(Slot),
-    /// What a call calls.
+    /// The callee of a call.
     Callee(&'a Call<'a>),
     /// An argument of a call.
     Argument(&'a Call<'a>, Name<'a>),
-    /// A field that is read of a record, or asked for.
+    /// A field that is read from a record, or tested by HAS.
     Field(&'a Expr<'a>, Name<'a>),
-    /// A field of a record that the function makes.
+    /// A field of a record that the function builds.
     Key(Name<'a>),
 }
 
 impl<'a> Function<'a> {
-    /// Passes each name with its place to `each`, nearly in the order of the source.
+    /// Visits each name with its span, almost in source order.
     pub fn each_name(&self, each: &mut impl FnMut(NameUse<'a>, Span)) {
         each(NameUse::Function(self.name), self.name.span);
         for (number, parameter) in (0..).zip(self.parameters) {

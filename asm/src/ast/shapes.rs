@@ -1,15 +1,16 @@
-//! What several passes must recognise in the same way: fields, the parts of a joined text, and expressions
-//! that are certainly no list.
+//! Forms of expressions that several passes must recognise in the same way: reads of fields, the parts of a
+//! joined text, and expressions whose value is certainly not a list.
 //!
-//! CONCAT of two lists is a list, so CONCATs are joined at once only where the inner one is a text for
-//! certain. Only the form of an expression decides this, since declared types are not enforced during a run.
+//! CONCAT of two lists is a list, so nested CONCATs are flattened only where the inner one is certainly a
+//! text. Only the form of an expression decides this, since declared types are not enforced during a run.
 
 use super::{Binary, Expr, ExprKind, Literal};
 use ilo_spec::types::Base;
 use smallvec::SmallVec;
 
 impl<'a> Expr<'a> {
-    /// The record and the name of the field that it reads: FIELD, or AT with a constant text.
+    /// The record and the name of the field, if the expression reads a field: FIELD, or AT with a constant
+    /// text.
     pub fn as_field(&self) -> Option<(&'a Expr<'a>, &'a str)> {
         match self.kind {
             ExprKind::Field(record, name) => Some((record, name.text)),
@@ -22,7 +23,7 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// Whether no run gives a list here.
+    /// Whether its value is certainly not a list.
     pub fn is_no_list(&self) -> bool {
         match self.kind {
             ExprKind::Literal(_)
@@ -45,13 +46,13 @@ impl<'a> Expr<'a> {
         }
     }
 
-    /// Whether it is a CONCAT or a template that gives a text in every run.
+    /// Whether it is a CONCAT or a template whose value is certainly a text.
     pub fn is_text_join(&self) -> bool {
         matches!(self.kind, ExprKind::Template(_) | ExprKind::Binary(Binary::Concat, ..)) && self.is_no_list()
     }
 
-    /// The parts that are rendered and joined, from left to right. Empty texts are left out where two other
-    /// parts remain. An expression that is no text for certain is its own only part.
+    /// The parts that are rendered and joined, from left to right. Empty texts are left out if two other
+    /// parts remain. An expression that may be something other than a text is its own only part.
     pub fn text_parts(&self) -> SmallVec<[&Expr<'a>; 8]> {
         let mut parts: SmallVec<[&Expr<'a>; 8]> = SmallVec::new();
         let mut rest: SmallVec<[&Expr<'a>; 8]> = SmallVec::from_iter([self]);

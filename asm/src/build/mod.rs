@@ -1,4 +1,4 @@
-//! The whole way from source to program, in one call.
+//! Builds a program from a source: runs all stages in one call.
 
 pub mod named_tools;
 mod streaming;
@@ -21,26 +21,26 @@ use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::program::Program;
 
-/// How to build.
+/// Options of a build.
 #[derive(Clone, Debug, Default)]
 pub struct Options<'c> {
-    /// The notation; found from the source where it is not given.
+    /// The notation. If it is absent, it is detected from the source.
     pub from: Option<Notation>,
-    /// How the caller gives the notation, as messages name it; the option `--from` if not set.
+    /// What messages call the parameter that sets the notation; the option `--from` if absent.
     pub notation_setting: Option<&'static str>,
-    /// Limits of reading.
+    /// Limits on the source.
     pub reading: Limits,
-    /// The tools that there are; without it any tool may be called with any arguments.
+    /// The available tools. If it is absent, a program may call any tool with any arguments.
     pub catalog: Option<&'c Catalog>,
-    /// Leaves out positions and the printed syntax tree.
+    /// Leave out source positions and the printed syntax tree.
     pub strip: bool,
 }
 
-/// A source whose notation was found.
+/// A source whose notation is known.
 enum Opened<'a> {
-    /// ID text, whose functions are read one by one.
+    /// ID text. Its functions are read one at a time.
     Functions(id::Source<'a>),
-    /// The tree of another notation; an empty one where there is no reading it.
+    /// The tree of another notation; empty if the source cannot be read.
     Tree(File<'a>),
 }
 
@@ -54,7 +54,7 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// Reads as much of a source as comes before its functions.
+/// Reads the part of a source that comes before its functions.
 fn open<'a>(
     source: &'a str,
     arena: &'a Bump,
@@ -82,8 +82,8 @@ fn open<'a>(
     }
 }
 
-/// Reads a source in one of the four notations of documents. What is not in the canonical form is rewritten
-/// by habits, and read again.
+/// Reads a source in one of the JSON and YAML notations. If it is not in canonical form, habits rewrite it
+/// and it is read again.
 fn documents<'a>(
     source: &'a str,
     notation: Notation,
@@ -110,7 +110,7 @@ fn documents<'a>(
     reading.file
 }
 
-/// Reads a source into a syntax tree, without checking it.
+/// Reads a source into a syntax tree without checking it.
 pub fn read<'a>(
     source: &'a str,
     arena: &'a Bump,
@@ -120,7 +120,7 @@ pub fn read<'a>(
     open(source, arena, options, diagnostics).file(arena, diagnostics)
 }
 
-/// Reads and checks a source: everything that is wrong with it goes to `diagnostics`.
+/// Reads and checks a source. All findings go to `diagnostics`.
 pub fn read_and_check<'a>(
     source: &'a str,
     arena: &'a Bump,
@@ -133,9 +133,9 @@ pub fn read_and_check<'a>(
     (file, checked)
 }
 
-/// Builds the program of a source; `None` where an error is among the diagnostics.
+/// Builds the program of a source. The program is `None` if there is an error among the diagnostics.
 ///
-/// ID text is built function by function where that is possible. Everything else takes the whole tree.
+/// ID text is built one function at a time if possible; otherwise the whole tree is read first.
 pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
@@ -151,7 +151,7 @@ pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnosti
     (program, diagnostics)
 }
 
-/// Builds the program of a whole tree.
+/// Builds a program from a whole tree.
 fn build_file(
     source: &str,
     file: &File<'_>,
@@ -170,10 +170,10 @@ fn build_file(
     program
 }
 
-/// A source that may not be UTF-8 as text.
+/// Decodes a source as UTF-8.
 ///
 /// # Errors
-/// The place of the first byte that is not UTF-8.
+/// The span of the first byte that is not UTF-8.
 pub fn text(source: &[u8]) -> Result<&str, Box<Diagnostic>> {
     std::str::from_utf8(source).map_err(|error| {
         let at = error.valid_up_to();
@@ -187,7 +187,7 @@ pub fn text(source: &[u8]) -> Result<&str, Box<Diagnostic>> {
     })
 }
 
-/// As [`build`], of bytes that may not be UTF-8.
+/// Like [`build`], for bytes that may not be UTF-8.
 pub fn build_bytes(source: &[u8], options: &Options<'_>) -> (Option<Program>, Diagnostics) {
     match text(source) {
         Ok(source) => build(source, options),

@@ -1,4 +1,5 @@
-//! The tools that a source names, found before the check, so that a host can load the schemas that it needs.
+//! Finds the tools that a source names, before the check, so that a host can load only the schemas that it
+//! needs.
 
 use crate::build::{Options, read, text};
 use crate::catalog::own_function;
@@ -6,12 +7,12 @@ use crate::diagnostic::Diagnostics;
 use bumpalo::Bump;
 use std::collections::BTreeSet;
 
-/// The names of the tools that a source calls, as far as it can be read; functions of its own are none.
+/// The names of the tools that a source calls, as far as it can be read. Its own functions are not included.
 pub fn called(source: &[u8], options: &Options<'_>) -> BTreeSet<String> {
     let Ok(source) = text(source) else { return BTreeSet::new() };
     let arena = Bump::new();
     let file = read(source, &arena, options, &mut Diagnostics::default());
-    // A function of the file, or one that should be there.
+    // A function of the file, or one that should exist.
     let is_own = |name: &str| {
         own_function(name).is_some() || file.functions.iter().any(|function| function.name.text == name)
     };

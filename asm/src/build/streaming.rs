@@ -1,8 +1,8 @@
-//! From functions to a program one by one, so that a tree is still in the processor's cache when it is
+//! Builds a program one function at a time, so that a tree is still in the processor's cache when it is
 //! checked and lowered.
 //!
-//! It is for sources without any diagnostic whose calls go to functions before the caller. For any other the
-//! driver takes the whole tree, which has the diagnostics and an order. Both make the same program.
+//! This works only for sources without diagnostics in which each function is defined before it is called. For
+//! any other source the caller reads the whole tree. Both give the same program.
 
 use crate::ast::File;
 use crate::build::Options;
@@ -13,14 +13,15 @@ use crate::{check, lower, print};
 use bumpalo::Bump;
 use ilo_spec::program::Program;
 
-/// Bytes of tree before the arena is reset: what stays near the processor, and what allocators keep at hand.
+/// Bytes of tree after which the arena is reset: small enough for the cache and for what allocators keep at
+/// hand.
 const CHUNK: usize = 96 << 10;
-/// Bytes of tree that a byte of source rarely exceeds.
+/// An upper estimate of the bytes of tree for one byte of source.
 const GROWTH: usize = 12;
-/// Where so few bytes of a chunk are left, the arena is reset before the next function.
+/// If fewer bytes of a chunk are left, the arena is reset before the next function.
 const LEFT: usize = CHUNK / 4;
 
-/// Builds a source; `None` where the whole tree is needed.
+/// Builds a source; `None` if the whole tree is needed.
 pub(super) fn build(source: &Source<'_>, options: &Options<'_>) -> Option<Program> {
     let functions = source.heads();
     let file = File { functions: &functions };

@@ -1,4 +1,4 @@
-//! The findings of the check and the fixes that a case expects, compared with those of a build.
+//! Compares the findings and fixes that a case expects with those of a build.
 
 use super::{AT_THE_START, Case, Source};
 use crate::build::{Options, build};
@@ -6,14 +6,14 @@ use crate::diagnostic::{Diagnostic, Diagnostics, fix};
 use crate::span::Lines;
 use ilo_spec::error::Severity;
 
-/// How often fixes are applied before the rest is left.
+/// The most rounds in which fixes are applied.
 const FIX_ROUNDS: usize = 4;
 
-/// A finding that a case expects.
+/// An expected finding.
 struct Expected<'c> {
-    /// `error CODE LINE:COLUMN`; the column or the whole position may be left open.
+    /// `error CODE LINE:COLUMN`. The column or the whole position may be missing.
     line: &'c str,
-    /// What its texts must contain.
+    /// Words that its texts must contain.
     says: Vec<&'c str>,
 }
 
@@ -41,7 +41,7 @@ impl Expected<'_> {
     }
 }
 
-/// What is wrong with the form of the sections `diagnostics`, with the lines.
+/// Errors in the form of the sections `diagnostics`, with their lines.
 pub(super) fn form(case: &Case) -> Vec<(usize, String)> {
     let mut errors = Vec::new();
     for section in case.sections().iter().filter(|section| section.title.starts_with("diagnostics")) {
@@ -60,7 +60,7 @@ pub(super) fn form(case: &Case) -> Vec<(usize, String)> {
     errors
 }
 
-/// A finding as a case writes it, and all that its texts say.
+/// A finding as a case writes it, and all its texts.
 fn found(lines: &Lines<'_>, diagnostic: &Diagnostic, strict: bool) -> (String, String) {
     let place = lines.place(diagnostic.span.start);
     let severity = if diagnostic.code.severity() == Severity::Error || strict { "error" } else { "warning" };
@@ -77,14 +77,14 @@ fn found(lines: &Lines<'_>, diagnostic: &Diagnostic, strict: bool) -> (String, S
     (line, words.join(" | "))
 }
 
-/// Compares the findings of a text with a section, in any order of those at one place. Each line of the
-/// result is one that is missing or unexpected.
+/// Compares the findings of a text with a section. Findings at one position may be in any order. Each line of
+/// the result is a missing or an unexpected finding.
 fn compare(text: &str, strict: bool, diagnostics: &Diagnostics, section: &str) -> Vec<String> {
     let lines = Lines::new(text);
     let mut left: Vec<_> =
         diagnostics.as_slice().iter().map(|one| (one.code, found(&lines, one, strict))).collect();
     let mut expected = Expected::read(section);
-    // What a run reports as it starts is not of the check, unless the check reports it too.
+    // Errors of the start of a run are not findings of the check, unless the check reports them too.
     expected.retain(|expected| {
         let code = expected.code();
         !AT_THE_START.contains(&code) || left.iter().any(|(found, _)| found.as_str() == code)
@@ -102,17 +102,17 @@ fn compare(text: &str, strict: bool, diagnostics: &Diagnostics, section: &str) -
 }
 
 impl Case {
-    /// Compares the findings of the check of a source with those that the case expects: a line for each that
-    /// is missing or unexpected.
+    /// Compares the findings of the check of a source with the expected ones. The result has a line for each
+    /// missing or unexpected finding.
     pub fn findings(&self, source: &Source<'_>, diagnostics: &Diagnostics) -> Vec<String> {
         let expected = self.section_for("diagnostics", source.notation).unwrap_or_default();
         compare(source.text, self.options().contains(&"--strict"), diagnostics, expected)
     }
 
-    /// Applies fixes to a source as `ilo-asm fix` does, and compares the text with the expected one.
+    /// Applies fixes to a source as `ilo-asm fix` does, and compares the result with the expected text.
     ///
     /// # Errors
-    /// The text that the fixes made, if it is another, and a line for each finding that is left.
+    /// The result is the fixed text, if it differs, and a line for each finding that remains.
     pub fn fixes(&self, source: &Source<'_>, options: &Options<'_>) -> Result<(), (String, Vec<String>)> {
         let Some(expected) = self.section_for("fixed", source.notation) else { return Ok(()) };
         let mut text = source.text.to_owned();

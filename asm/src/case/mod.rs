@@ -1,7 +1,7 @@
-//! Case files: a program with its tools, its input, and the findings, outcome and calls that it must have.
-//! `spec/corpus/README.md` describes the format.
+//! Case files: a program with its tools and input, and the findings, outcome and calls that are expected of
+//! it. `spec/corpus/README.md` describes the format.
 //!
-//! This is the one reader of the format. It reads and writes texts; it knows no files and runs nothing.
+//! This is the only reader of the format. It works on texts; it reads no files and runs nothing.
 
 mod findings;
 
@@ -10,22 +10,22 @@ use crate::text::nearest;
 use std::fmt;
 use std::ops::Range;
 
-/// The headers of a case.
+/// The known headers.
 pub const HEADERS: [&str; 6] = ["rule", "about", "kind", "options", "program", "tools"];
 
-/// First words of the titles of sections.
+/// The known first words of section titles.
 pub const TITLES: [&str; 8] =
     ["source", "tools", "input", "catalog", "outcome", "trace", "diagnostics", "fixed"];
 
-/// The codes of findings that a run reports as it starts; the program itself builds.
+/// Codes of errors that are reported when a run starts. The program itself builds.
 pub const AT_THE_START: [&str; 6] =
     ["bad-input", "missing-input", "unknown-input", "input-type", "unknown-function", "no-single-entry"];
 
-/// What a section begins with.
+/// The marker of a section title.
 const MARK: &str = "=== ";
-/// Errors that are reported at once.
+/// The most errors that are reported together.
 const MOST: usize = 20;
-/// Characters of a wrong line that a message shows.
+/// The most characters of a wrong line that a message shows.
 const SHOWN: usize = 40;
 
 /// A case.
@@ -50,9 +50,9 @@ pub struct Section {
     pub line: usize,
     /// The words after `=== `.
     pub title: String,
-    /// Its content, with the last line break.
+    /// Its content, including the last line break.
     pub text: String,
-    /// The place of its content in the file.
+    /// The byte range of its content in the file.
     range: Range<usize>,
 }
 
@@ -67,7 +67,7 @@ pub struct Source<'c> {
     pub line: usize,
 }
 
-/// Something that is wrong with the form of a case.
+/// An error in the form of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseError {
     /// Its line, from 1.
@@ -86,7 +86,7 @@ impl Case {
     /// Reads a case.
     ///
     /// # Errors
-    /// Everything that is wrong with its form, up to twenty errors, in the order of lines.
+    /// All errors of form, at most twenty, in the order of lines.
     pub fn read(text: &str) -> Result<Case, Vec<CaseError>> {
         let mut reading = Reading::default();
         let mark = '\u{feff}'.len_utf8();
@@ -118,17 +118,17 @@ impl Case {
         &self.sections
     }
 
-    /// The content of the section with this title.
+    /// The content of the section with a title.
     pub fn section(&self, title: &str) -> Option<&str> {
         self.find(title).map(|section| section.text.as_str())
     }
 
-    /// The section that applies to the source in this notation: `TITLE NOTATION`, else `TITLE`.
+    /// The section that applies to the source in a notation: `TITLE NOTATION`, otherwise `TITLE`.
     pub fn find_for(&self, title: &str, notation: Notation) -> Option<&Section> {
         self.find(&format!("{title} {notation}")).or_else(|| self.find(title))
     }
 
-    /// The content of the section that applies to the source in this notation.
+    /// The content of the section that applies to the source in a notation.
     pub fn section_for(&self, title: &str, notation: Notation) -> Option<&str> {
         self.find_for(title, notation).map(|section| section.text.as_str())
     }
@@ -137,7 +137,7 @@ impl Case {
         self.sections.iter().find(|section| section.title == title)
     }
 
-    /// Its programs, each in another notation, in the order of the file.
+    /// Its sources, each in another notation, in the order of the file.
     pub fn sources(&self) -> Vec<Source<'_>> {
         let source = |section: &'_ Section| {
             let notation = section.title.strip_prefix("source ")?.parse().ok()?;
@@ -150,15 +150,15 @@ impl Case {
         sources.collect()
     }
 
-    /// The code of the expected finding that a run reports as it starts.
+    /// The code of the expected error that is reported when a run starts.
     pub fn refused_at_the_start(&self, notation: Notation) -> Option<&str> {
         let findings = self.section_for("diagnostics", notation)?;
         let code = findings.lines().find_map(|line| line.strip_prefix("error "))?.split(' ').next()?;
         Some(code).filter(|code| AT_THE_START.contains(code))
     }
 
-    /// The file of this case, `text`, with other contents of sections. A section that is not there yet is
-    /// added at the end. A content ends with a line break.
+    /// Returns `text`, the file of this case, with the contents of some sections replaced. Missing sections
+    /// are added at the end. Each content ends with a line break.
     pub fn with_sections(&self, text: &str, contents: &[(String, String)]) -> String {
         let mut changes: Vec<(Range<usize>, &str)> = Vec::new();
         let mut added = String::new();
@@ -186,7 +186,7 @@ impl Case {
     }
 }
 
-/// A case as far as it has been read.
+/// The reader of a case: what has been read so far.
 #[derive(Default)]
 struct Reading {
     case: Case,
@@ -200,7 +200,7 @@ impl Reading {
         }
     }
 
-    /// Reads a line, which ends at the offset `end`.
+    /// Reads a line that ends at the offset `end`.
     fn line(&mut self, number: usize, line: &str, end: usize) {
         if let Some(title) = line.strip_prefix(MARK) {
             self.title(number, title.trim(), end);
@@ -288,7 +288,7 @@ impl Reading {
     }
 }
 
-/// The name that was meant, or all.
+/// The names to suggest: the nearest one, or all.
 fn meant(word: &str, names: &[&str]) -> String {
     match nearest(word, names.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
@@ -296,7 +296,7 @@ fn meant(word: &str, names: &[&str]) -> String {
     }
 }
 
-/// The beginning of a line that may be long, without control characters.
+/// The beginning of a line, without control characters.
 fn shortened(text: &str) -> String {
     let mut shown: String =
         text.chars().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();

@@ -1,6 +1,6 @@
-//! Makes a catalogue from a list of tools as MCP gives it: `{"tools": […]}`, or the bare list.
+//! Reads a catalogue from a list of tools in MCP's form: `{"tools": […]}`, or the bare list.
 //!
-//! It checks that the whole list is JSON. Schemas stay text until a program names their tool.
+//! The whole list must be JSON. Schemas stay text until a program names their tool.
 
 use super::{Catalog, CatalogError, Schemas, Tool};
 use crate::text::shortened;
@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 impl Catalog {
-    /// Reads `{"tools": […]}` or the bare list, each tool as MCP lists it.
+    /// Reads `{"tools": […]}` or the bare list, each tool in MCP's form.
     pub fn from_json(json: &str) -> Result<Catalog, CatalogError> {
         let listed = match first(json) {
             Some(b'{') => serde_json::from_str::<Whole<'_>>(json).map(|whole| whole.tools),
@@ -56,7 +56,7 @@ struct Listed<'j> {
     output: Option<&'j RawValue>,
     #[serde(default = "yes")]
     validate: bool,
-    /// What `ilo-vm tools --json` adds of the tools file.
+    /// The members that `ilo-vm tools --json` adds from the tools file.
     policy: Option<Value>,
 }
 
@@ -64,12 +64,12 @@ const fn yes() -> bool {
     true
 }
 
-/// The first byte that is no white space.
+/// The first byte that is not white space.
 fn first(json: &str) -> Option<u8> {
     json.bytes().find(|byte| !byte.is_ascii_whitespace())
 }
 
-/// Reads each tool by itself, to say which one is wrong, where reading all of them has failed.
+/// Reads each tool on its own after reading the whole list has failed, to find out which one is wrong.
 fn one_by_one<'j>(json: &'j str) -> Result<Vec<Listed<'j>>, CatalogError> {
     #[derive(Deserialize)]
     struct Parts<'j> {
@@ -101,13 +101,13 @@ fn one_by_one<'j>(json: &'j str) -> Result<Vec<Listed<'j>>, CatalogError> {
     each.into_iter().enumerate().map(tool).collect()
 }
 
-/// What is wrong, without the place: that would be the one in the text of a part.
+/// The message of an error without its position, which is relative to a part of the text.
 fn without_place(error: &serde_json::Error) -> String {
     let message = error.to_string();
     message.rsplit_once(" at line ").map_or(message.clone(), |(what, _)| what.to_owned())
 }
 
-/// The text of a schema, which is JSON's: reading it later cannot fail.
+/// The text of a schema. It is known to be JSON, so reading it later cannot fail.
 fn unread(key: &str, schema: Option<&RawValue>) -> Result<Option<Box<RawValue>>, String> {
     let Some(schema) = schema else { return Ok(None) };
     if first(schema.get()) != Some(b'{') {
@@ -118,7 +118,7 @@ fn unread(key: &str, schema: Option<&RawValue>) -> Result<Option<Box<RawValue>>,
     Ok(Some(schema.to_owned()))
 }
 
-/// Schemas that were not read.
+/// Schemas that have not been read yet.
 struct Unread {
     input: Option<Box<RawValue>>,
     output: Option<Box<RawValue>>,
@@ -133,7 +133,7 @@ impl Schemas for Unread {
     }
 }
 
-/// A value that is read and not kept.
+/// A value that is read and discarded.
 struct Checked;
 
 impl<'de> Deserialize<'de> for Checked {

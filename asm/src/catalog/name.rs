@@ -1,15 +1,15 @@
 //! The forms of a tool's name: bare, with its server as `mcp://server/tool`, and `mcp://self/name` for a
 //! function of the file.
 
-/// Every name with a server begins with this.
+/// The prefix of names with a server.
 const SCHEME: &str = "mcp://";
-/// Every name of a function of the file as a tool begins with this: the server `self` is the file.
+/// The prefix of functions of the file in the form of tools: the server `self` is the file.
 const SELF: &str = "mcp://self/";
 
 /// The form of a name with its server, for messages.
 pub const ADDRESS: &str = "mcp://server/tool";
 
-/// The server and the tool of an `mcp://server/tool`; neither is empty.
+/// Splits `mcp://server/tool` into server and tool; neither is empty.
 pub fn server_and_tool(name: &str) -> Option<(&str, &str)> {
     let parts = name.strip_prefix(SCHEME)?.split_once('/')?;
     (!parts.0.is_empty() && !parts.1.is_empty()).then_some(parts)
@@ -20,12 +20,12 @@ pub fn address(server: &str, tool: &str) -> String {
     format!("{SCHEME}{server}/{tool}")
 }
 
-/// Whether a name begins as an `mcp://server/tool` does.
+/// Whether a name has the prefix of `mcp://server/tool`.
 pub fn is_address(name: &str) -> bool {
     name.starts_with(SCHEME)
 }
 
-/// A name without `mcp://`, for people.
+/// A name without `mcp://`, for display.
 pub fn without_scheme(name: &str) -> &str {
     name.strip_prefix(SCHEME).unwrap_or(name)
 }
@@ -35,17 +35,17 @@ pub fn bare(name: &str) -> &str {
     server_and_tool(name).map_or(name, |(_, tool)| tool)
 }
 
-/// The function of the file in an `mcp://self/name`.
+/// The function of the file in `mcp://self/name`.
 pub fn own_function(name: &str) -> Option<&str> {
     name.strip_prefix(SELF)
 }
 
-/// The name of a function of the file as a server's tool: `mcp://self/name`.
+/// The name of a function of the file in the form of a tool: `mcp://self/name`.
 pub fn own_function_address(function: &str) -> String {
     format!("{SELF}{function}")
 }
 
-/// The address that a misspelt one means: `self/f`, `mcp:/server/tool`, `mcp:server/tool`.
+/// The address meant by a misspelt one: `self/f`, `mcp:/server/tool`, `mcp:server/tool`.
 pub fn meant_address(name: &str) -> Option<String> {
     let own = ["self/", "mcp:/self/", "mcp:self/"].iter().find_map(|start| name.strip_prefix(start));
     let server = || ["mcp:/", "mcp:"].iter().find_map(|start| name.strip_prefix(start));
@@ -53,8 +53,7 @@ pub fn meant_address(name: &str) -> Option<String> {
     (!rest.starts_with('/')).then(|| format!("{start}{rest}"))
 }
 
-/// The tool in the forms that other clients give to tools of servers: `users/get-user`,
-/// `mcp__users__get-user`.
+/// The tool in a name of the forms that other clients use: `users/get-user`, `mcp__users__get-user`.
 pub fn tool_of_client_name(name: &str) -> Option<&str> {
     let tool = name.rsplit(['/', '.', ':']).next()?.rsplit("__").next()?;
     (tool.len() < name.len()).then_some(tool)

@@ -1,9 +1,9 @@
 //! Reads JSON Schemas into shapes.
 //!
-//! A schema is read into a [`MergedSchema`]: everything that it says of one value, after its `$ref`, `allOf`,
-//! `anyOf` and `oneOf` are merged into it. The schemas of items and fields become nodes. Each place of a
-//! schema that is referred to becomes one node, so that circular references end. Work and size are limited;
-//! what exceeds the limits counts as unknown.
+//! A schema is read into a [`MergedSchema`]: everything that it says about one value, with its `$ref`,
+//! `allOf`, `anyOf` and `oneOf` merged. The schemas of items and fields become nodes. Each subschema that is
+//! referred to becomes one node, so that circular references end. Work and size are limited; what exceeds the
+//! limits counts as unknown.
 
 use super::shape::{ANYTHING, Bound, ListedField, Node, NodeId, Record, Shapes, order};
 use core::cmp::Ordering;
@@ -15,16 +15,16 @@ use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// How many schemas may lead to one another by `$ref`, `allOf`, `anyOf` and `oneOf` in one place.
+/// The most schemas that may refer to one another by `$ref`, `allOf`, `anyOf` and `oneOf` for one value.
 const DEEPEST: usize = 24;
-/// How many schemas may belong together in one place inside records that do.
+/// The most schemas that may apply to one value inside merged records.
 const WIDEST: usize = 64;
-/// How many nodes a tool has at most, and how many constants a list of them.
+/// The most nodes of a tool, and the most constants of a list.
 const LARGEST: usize = 4096;
-/// How many keywords, names and constants are read for a tool.
+/// The most keywords, names and constants that are read for a tool.
 const WORK: usize = 1 << 17;
 
-/// Keywords by which a record may have fields that are listed elsewhere.
+/// Keywords that allow fields which are listed elsewhere.
 const ELSEWHERE: [&str; 8] = [
     "if",
     "patternProperties",
@@ -46,8 +46,8 @@ pub(super) fn shapes(tool: &str, input: Option<&Value>, output: Option<&Value>) 
     Shapes { tool: tool.to_owned(), nodes, input, output }
 }
 
-/// The part of an answer that a program gets, where it is not all of it. Some servers put a plain result into
-/// a record of one field and mark it; a program gets the plain result.
+/// The part of an answer that a program gets, if it is not the whole answer. Some servers wrap a plain result
+/// in a marked record with one field; a program gets the plain result.
 fn unpacked(schema: &Value) -> Option<&Value> {
     const UNKNOWN: &Value = &Value::Null;
     match schema.get("x-fastmcp-wrap-result") {
@@ -56,14 +56,14 @@ fn unpacked(schema: &Value) -> Option<&Value> {
     }
 }
 
-/// The schemas of one place; equal where they are the same parts of the same schema.
+/// The schemas that apply to one value. Two are equal if they are the same parts of the same schema.
 #[derive(Clone)]
 enum Source<'s> {
     One(&'s Value),
     Several(Rc<Several<'s>>),
 }
 
-/// How the schemas of one place belong together.
+/// How the schemas of one value are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Mode {
     /// A value fits one of them.
@@ -72,11 +72,11 @@ enum Mode {
     All,
 }
 
-/// Schemas of one place.
+/// Schemas that apply to one value.
 #[derive(PartialEq, Eq, Hash)]
 struct Several<'s> {
     mode: Mode,
-    /// How deep these are within each other.
+    /// The nesting depth of these schemas.
     deep: usize,
     parts: Vec<Source<'s>>,
 }
@@ -103,7 +103,7 @@ impl PartialEq for Source<'_> {
 impl Eq for Source<'_> {}
 
 impl<'s> Source<'s> {
-    /// Both in one place; `None` where they are too many to be followed.
+    /// Both combined; `None` if there are too many.
     fn with(self, other: Source<'s>, mode: Mode) -> Option<Source<'s>> {
         let mut parts = Vec::new();
         let mut deep = 0;
@@ -133,16 +133,16 @@ impl<'s> Source<'s> {
     }
 }
 
-/// What a record's schema says of fields that it does not list.
+/// What the schema of a record says about fields that it does not list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Others {
-    /// Nothing, and it lists none.
+    /// Nothing, and it lists no fields.
     Unsaid,
-    /// Nothing, but it lists some, and means these.
+    /// Nothing, but it lists some fields, so only these are meant.
     Unlisted,
-    /// There are none.
+    /// Other fields are not allowed.
     Refused,
-    /// There may be any.
+    /// Other fields are allowed.
     Allowed,
 }
 
@@ -154,10 +154,10 @@ struct MergedField<'s> {
     source: Option<Source<'s>>,
 }
 
-/// Everything that a schema says of one value.
+/// Everything that a schema says about one value.
 struct MergedSchema<'s> {
     kinds: Kinds,
-    /// The kind is a record only because fields are listed.
+    /// Whether the kind is a record only because fields are listed.
     guessed: bool,
     texts: Option<Vec<&'s str>>,
     numbers: Option<Vec<Number>>,
@@ -195,7 +195,7 @@ impl<'s> MergedSchema<'s> {
             + self.numbers.as_ref().map_or(0, Vec::len)
     }
 
-    /// What fits both.
+    /// The intersection: values that fit both.
     fn and(mut self, mut other: MergedSchema<'s>) -> MergedSchema<'s> {
         match (self.guessed, other.guessed) {
             (true, false) if other.kinds.meets(Kinds::RECORD) => {
@@ -241,7 +241,7 @@ impl<'s> MergedSchema<'s> {
         self
     }
 
-    /// What fits one of them.
+    /// The union: values that fit one of them.
     fn or(mut self, mut other: MergedSchema<'s>) -> MergedSchema<'s> {
         if self.kinds.is_empty() {
             return other;
@@ -289,7 +289,7 @@ impl<'s> MergedSchema<'s> {
         self
     }
 
-    /// Whether some value fits, as far as can be seen.
+    /// Whether some value may fit.
     fn is_possible(&self) -> bool {
         let none = |listed: Option<usize>| listed == Some(0);
         let mut kinds = self.kinds;
@@ -310,7 +310,7 @@ impl<'s> MergedSchema<'s> {
     }
 }
 
-/// The fields of records that are one or the other.
+/// The fields of records that fit one of two schemas.
 fn joined<'s>(
     (mut ours, a): (Vec<MergedField<'s>>, Others),
     (mut theirs, b): (Vec<MergedField<'s>>, Others),
@@ -325,7 +325,7 @@ fn joined<'s>(
             }
             None => {
                 field.required = false;
-                // The other may have it all the same, as anything.
+                // The other schema may allow it too, with any value.
                 field.source = field.source.take().filter(|_| !open(b));
             }
         }
@@ -347,7 +347,7 @@ fn places<'s>(fields: &[MergedField<'s>]) -> HashMap<&'s str, usize> {
     fields.iter().enumerate().map(|(place, field)| (field.name, place)).collect()
 }
 
-/// What is in both lists, where both are given; else the one that is.
+/// The intersection of both lists if both are given, otherwise the given one.
 fn both<T>(a: Option<Vec<T>>, b: Option<Vec<T>>, keep: impl FnOnce(&mut Vec<T>, Vec<T>)) -> Option<Vec<T>> {
     match (a, b) {
         (Some(mut a), Some(b)) => {
@@ -358,7 +358,7 @@ fn both<T>(a: Option<Vec<T>>, b: Option<Vec<T>>, keep: impl FnOnce(&mut Vec<T>, 
     }
 }
 
-/// The constants of one or the other, by whether each has the kind at all.
+/// The constants that fit one of two schemas, of which each may not have the kind at all.
 fn either<T>(have: (bool, bool), a: Option<Vec<T>>, b: Option<Vec<T>>) -> Option<Vec<T>> {
     match have {
         (true, false) => a,
@@ -371,7 +371,7 @@ fn either<T>(have: (bool, bool), a: Option<Vec<T>>, b: Option<Vec<T>>) -> Option
     }
 }
 
-/// The bound that leaves less, where `side` is what the tighter one is compared with the other.
+/// The tighter of two bounds. `side` is the order of the tighter one relative to the other.
 fn tighter(a: Option<Bound>, b: Option<Bound>, side: Ordering) -> Option<Bound> {
     let (Some(one), Some(other)) = (a, b) else { return a.or(b) };
     Some(match order(one.number, other.number) {
@@ -381,7 +381,7 @@ fn tighter(a: Option<Bound>, b: Option<Bound>, side: Ordering) -> Option<Bound> 
     })
 }
 
-/// What fits both sources, where both are given; else the one that is.
+/// The intersection of both sources if both are given, otherwise the given one.
 fn all_of<'s>(a: Option<Source<'s>>, b: Option<Source<'s>>) -> Option<Source<'s>> {
     match (a, b) {
         (Some(a), Some(b)) => a.clone().with(b, Mode::All).or(Some(a)),
@@ -389,12 +389,12 @@ fn all_of<'s>(a: Option<Source<'s>>, b: Option<Source<'s>>) -> Option<Source<'s>
     }
 }
 
-/// What fits one of two sources, of which an absent one is anything.
+/// The union of two sources. An absent one allows anything.
 fn any_of<'s>(a: Option<Source<'s>>, b: Option<Source<'s>>) -> Option<Source<'s>> {
     a?.with(b?, Mode::Any)
 }
 
-/// Reads one schema, to whose parts its references lead.
+/// The reader of one schema, whose references lead to its own parts.
 struct Reader<'s, 'n> {
     root: &'s Value,
     nodes: &'n mut Vec<Node>,
@@ -408,8 +408,8 @@ impl<'s, 'n> Reader<'s, 'n> {
         Reader { root, nodes, work, known: HashMap::new(), open: VecDeque::new() }
     }
 
-    /// Reads a part of the schema with all that it leads to. A schema of arguments that lists none takes none
-    /// where `listed` is set.
+    /// Reads a part of the schema and everything that it refers to. If `listed` is set, a schema of arguments
+    /// that lists none allows none.
     fn read(&mut self, schema: &'s Value, listed: bool) -> NodeId {
         let id = self.node(Source::One(schema));
         let mut first = true;
@@ -427,7 +427,7 @@ impl<'s, 'n> Reader<'s, 'n> {
         id
     }
 
-    /// The node of a place, which is read later.
+    /// The node of a subschema, which is read later.
     fn node(&mut self, source: Source<'s>) -> NodeId {
         if let Source::One(Value::Bool(_) | Value::Null) = source {
             return ANYTHING;
@@ -446,7 +446,7 @@ impl<'s, 'n> Reader<'s, 'n> {
     }
 
     fn finished(&mut self, merged: MergedSchema<'s>) -> Node {
-        // Where nothing fits, the schema is taken to mean something else.
+        // If no value fits, something else was meant by the schema.
         if !merged.is_possible() {
             return Node::ANY;
         }
@@ -530,7 +530,7 @@ impl<'s, 'n> Reader<'s, 'n> {
         all
     }
 
-    /// What a schema says; `None` where it is too much.
+    /// What a schema says; `None` if that exceeds the limits.
     fn schema(&mut self, schema: &'s Value, depth: usize) -> Option<MergedSchema<'s>> {
         let Value::Object(keywords) = schema else { return Some(MergedSchema::any(Others::Unsaid)) };
         self.spend(1 + keywords.len())?;
@@ -557,7 +557,7 @@ impl<'s, 'n> Reader<'s, 'n> {
         Some(merged)
     }
 
-    /// What the keywords of a schema say by themselves.
+    /// What the keywords of a schema say, without its references.
     fn keywords(&mut self, keywords: &'s Map<String, Value>) -> Option<MergedSchema<'s>> {
         let mut merged = MergedSchema::any(Others::Unsaid);
         let constants = keywords.get("enum").and_then(Value::as_array);
@@ -611,7 +611,7 @@ impl<'s, 'n> Reader<'s, 'n> {
 }
 
 impl<'s> MergedSchema<'s> {
-    /// Takes only these values.
+    /// Allows only these values.
     fn constants(&mut self, constants: &'s [Value]) {
         let of = |kind: Kinds, listed: bool| if listed { kind } else { Kinds::NONE };
         let any = |is: fn(&Value) -> bool| constants.iter().any(is);
@@ -631,7 +631,7 @@ impl<'s> MergedSchema<'s> {
     }
 }
 
-/// The kinds that `type` names; `None` where it names none that JSON Schema has.
+/// The kinds that `type` names; `None` if JSON Schema has none of them.
 fn kinds(name: &Value, whole: &mut bool) -> Option<Kinds> {
     let one = |name: &Value| {
         Some(match name.as_str()? {
@@ -656,7 +656,7 @@ fn number(value: &Value) -> Option<Number> {
     number.as_i64().map(Number::Int).or_else(double)
 }
 
-/// The end of a range. Older schemas mark one as exclusive by a bool beside it.
+/// A bound of a range. Older schemas mark it as exclusive with a separate bool.
 fn bound(keywords: &Map<String, Value>, key: &str, exclusive: &str, side: Ordering) -> Option<Bound> {
     let beside = keywords.get(exclusive);
     let included = beside != Some(&Value::Bool(true));
@@ -665,10 +665,10 @@ fn bound(keywords: &Map<String, Value>, key: &str, exclusive: &str, side: Orderi
     tighter(inner, outer, side)
 }
 
-/// From this number of constants on, their order is kept, to find one of them.
+/// The number of constants from which on a sorted index is kept.
 const MANY: usize = 16;
 
-/// The places of many constants in their order.
+/// The sorted index of many constants.
 fn sorted<T>(all: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Option<Box<[u32]>> {
     if all.len() < MANY {
         return None;
@@ -681,7 +681,7 @@ fn sorted<T>(all: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Option<Box<[u32
     Some(places.into())
 }
 
-/// A record whose fields can be found by name.
+/// A record with a sorted index of its fields.
 fn record(fields: Box<[ListedField]>, rest: Option<NodeId>, refused: bool) -> Record {
     let mut sorted: Vec<u32> = (0..).take(fields.len()).collect();
     sorted.sort_by_key(|&place| fields.get(place as usize).map(|field| &field.name));

@@ -1,9 +1,10 @@
-//! What a JSON Schema says of a value, as far as checking uses it: kinds, constants, ranges, items, fields.
+//! What a JSON Schema says about a value, as far as checking uses it: kinds, constants, ranges, items,
+//! fields.
 //!
-//! The shapes of a tool's schemas are a table of nodes that refer to each other by number, so that a schema
-//! that refers to itself is a circle and its memory is linear. A [`Shape`] is a place in that table. What a
-//! schema says in other ways (`pattern`, `format`, `not`, `if` and the like) is left out: a shape allows at
-//! least what its schema allows.
+//! The schemas of a tool become a table of nodes that refer to each other by index. So a schema that refers
+//! to itself is a cycle, and its memory is linear. A [`Shape`] is a node of that table. Other keywords
+//! (`pattern`, `format`, `not`, `if` and the like) are ignored: a shape allows at least what its schema
+//! allows.
 
 use crate::types::Inferred;
 use core::cmp::Ordering;
@@ -11,41 +12,41 @@ use ilo_spec::limits::TYPE_LISTS;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
 
-/// The number of a node.
+/// The index of a node.
 pub(super) type NodeId = u32;
-/// The node of the values of which nothing is known: the first of every table.
+/// The node for values about which nothing is known: the first one of each table.
 pub(super) const ANYTHING: NodeId = 0;
 
-/// An end of a range of numbers.
+/// A bound of a range of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// The number.
     pub number: Number,
-    /// The number itself is within the range.
+    /// Whether the range includes the number.
     pub included: bool,
 }
 
-/// What is known of the values in a place.
+/// What is known about a value.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) kinds: Kinds,
-    /// The only texts.
+    /// The texts that are allowed, if only some are.
     pub(super) texts: Option<Box<[Box<str>]>>,
-    /// The only numbers.
+    /// The numbers that are allowed, if only some are.
     pub(super) numbers: Option<Box<[Number]>>,
-    /// The places of many texts in their order.
+    /// The sorted index of the texts, if there are many.
     pub(super) sorted_texts: Option<Box<[u32]>>,
-    /// The places of many numbers in their order.
+    /// The sorted index of the numbers, if there are many.
     pub(super) sorted_numbers: Option<Box<[u32]>>,
-    /// The only bool.
+    /// The only bool that is allowed.
     pub(super) boolean: Option<bool>,
     pub(super) least: Option<Bound>,
     pub(super) most: Option<Bound>,
-    /// Numbers are whole.
+    /// Whether numbers must be integers.
     pub(super) whole: bool,
     /// The items of lists.
     pub(super) items: NodeId,
-    /// The fields of records, where some are listed or none is allowed.
+    /// The fields of records, if some are listed or none are allowed.
     pub(super) record: Option<Record>,
 }
 
@@ -69,15 +70,15 @@ impl Node {
 /// The fields of a record.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
-    /// In the schema's order.
+    /// In the order of the schema.
     pub(super) fields: Box<[ListedField]>,
-    /// The places of the fields in the order of their names.
+    /// The indices of the fields, sorted by name.
     pub(super) sorted: Box<[u32]>,
-    /// The places of those that are required.
+    /// The indices of the required fields.
     pub(super) required: Box<[u32]>,
-    /// What other fields are, where there may be any.
+    /// The values of other fields, if these are allowed.
     pub(super) rest: Option<NodeId>,
-    /// The schema itself says that there are no others.
+    /// Whether the schema itself forbids other fields.
     pub(super) refused: bool,
 }
 
@@ -104,30 +105,30 @@ pub(super) struct Shapes {
 pub struct Field<'c> {
     /// Its name.
     pub name: &'c str,
-    /// Whether every value has it.
+    /// Whether it is required.
     pub required: bool,
-    /// Its values.
+    /// The shape of its value.
     pub shape: Shape<'c>,
 }
 
-/// What a schema says of the values in one place.
+/// What a schema says about one value.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'c> {
     all: &'c Shapes,
     id: NodeId,
 }
 
-/// The shapes of no tool.
+/// The shapes of a tool without schemas.
 static NONE: Shapes = Shapes { tool: String::new(), nodes: Vec::new(), input: ANYTHING, output: ANYTHING };
 
-/// Why a constant does not fit a shape that takes its kind.
+/// Why a constant does not fit a shape that allows its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Misfit {
-    /// It is none of the constants that are listed.
+    /// It is not one of the listed constants.
     Constant,
-    /// It is no whole number.
+    /// It is not an integer.
     Fraction,
-    /// It is below or above the range.
+    /// It is out of range.
     Range,
 }
 
@@ -144,7 +145,7 @@ impl<'c> Shape<'c> {
         &self.all.tool
     }
 
-    /// Whether this is all of an answer, not a part of it.
+    /// Whether this is a whole answer and not a part of one.
     pub fn is_answer(self) -> bool {
         self.id == self.all.output
     }
@@ -158,22 +159,22 @@ impl<'c> Shape<'c> {
         Shape { id, ..self }
     }
 
-    /// Whether nothing is known of the values.
+    /// Whether nothing is known about the value.
     pub fn is_any(self) -> bool {
         self.id == ANYTHING
     }
 
-    /// Whether this is the same place of the same schema.
+    /// Whether both are the same node of the same schema.
     pub fn same(self, other: Shape<'_>) -> bool {
         self.id == other.id && core::ptr::eq(self.all, other.all)
     }
 
-    /// The kinds of the values.
+    /// The kinds that the value may have.
     pub fn kinds(self) -> Kinds {
         self.node().kinds
     }
 
-    /// The type of the values, where they are of one kind.
+    /// The type of the value, if it has only one kind.
     pub fn ty(self) -> Inferred {
         let (mut shape, mut lists) = (self, 0);
         let innermost = loop {
@@ -188,29 +189,29 @@ impl<'c> Shape<'c> {
         (0..lists).fold(innermost, |ty, _| ty.list())
     }
 
-    /// The items of a list.
+    /// The shape of the items of a list.
     #[must_use]
     pub fn item(self) -> Shape<'c> {
         self.at(self.node().items)
     }
 
-    /// Whether the fields of a record are known.
+    /// Whether the fields of the record are known.
     pub fn has_fields(self) -> bool {
         self.node().record.is_some()
     }
 
-    /// Whether a record may have fields that are not listed.
+    /// Whether the record may have fields that are not listed.
     pub fn is_open(self) -> bool {
         self.node().record.as_ref().is_none_or(|record| record.rest.is_some())
     }
 
-    /// Whether the schema itself says that a record has no other fields. One that only lists some means
-    /// these, and allows others.
+    /// Whether the schema itself forbids other fields. A schema that only lists some means these, but allows
+    /// others.
     pub fn refuses_others(self) -> bool {
         self.node().record.as_ref().is_some_and(|record| record.refused)
     }
 
-    /// The fields that are listed, in the schema's order.
+    /// The listed fields, in the order of the schema.
     pub fn fields(self) -> impl ExactSizeIterator<Item = Field<'c>> + Clone {
         let listed = self.node().record.as_ref().map_or(&[][..], |record| &record.fields);
         listed.iter().map(move |field| self.listed(field))
@@ -220,7 +221,7 @@ impl<'c> Shape<'c> {
         Field { name: &field.name, required: field.required, shape: self.at(field.node) }
     }
 
-    /// The fields that every value has, in the schema's order.
+    /// The required fields, in the order of the schema.
     pub fn required(self) -> impl Iterator<Item = Field<'c>> {
         let record = self.node().record.as_ref();
         let places = record.map_or(&[][..], |record| &record.required);
@@ -234,7 +235,7 @@ impl<'c> Shape<'c> {
         sorted.iter().filter_map(move |&place| Some(&*record?.fields.get(place as usize)?.name))
     }
 
-    /// What the field of a name is, and whether every value has it; `None` where a record cannot have it.
+    /// The shape of a field by name, and whether it is required; `None` if the record cannot have it.
     pub fn field(self, name: &str) -> Option<(Shape<'c>, bool)> {
         let Some(record) = &self.node().record else { return Some((Shape::ANY, false)) };
         let of = |place: &u32| record.fields.get(*place as usize);
@@ -246,32 +247,32 @@ impl<'c> Shape<'c> {
         }
     }
 
-    /// The only texts among the values.
+    /// The texts that are allowed, if only some are.
     pub fn texts(self) -> Option<&'c [Box<str>]> {
         self.node().texts.as_deref()
     }
 
-    /// The only numbers among the values.
+    /// The numbers that are allowed, if only some are.
     pub fn numbers(self) -> Option<&'c [Number]> {
         self.node().numbers.as_deref()
     }
 
-    /// The only bool among the values.
+    /// The only bool that is allowed, if there is only one.
     pub fn boolean(self) -> Option<bool> {
         self.node().boolean
     }
 
-    /// Whether numbers are whole.
+    /// Whether numbers must be integers.
     pub fn is_whole(self) -> bool {
         self.node().whole
     }
 
-    /// The ends of the range of the numbers.
+    /// The bounds of the range of numbers.
     pub fn range(self) -> (Option<Bound>, Option<Bound>) {
         (self.node().least, self.node().most)
     }
 
-    /// Why a text is not among the values.
+    /// Why a text is not allowed.
     pub fn refuses_text(self, text: &str) -> Option<Misfit> {
         let texts = self.texts()?;
         let at = |place: u32| texts.get(place as usize).map_or("", |one| one);
@@ -282,12 +283,12 @@ impl<'c> Shape<'c> {
         (!is_listed).then_some(Misfit::Constant)
     }
 
-    /// Whether a text is one of those that are listed.
+    /// Whether a text is one of the listed ones.
     pub fn lists_text(self, text: &str) -> bool {
         self.texts().is_some() && self.refuses_text(text).is_none()
     }
 
-    /// Why a number is not among the values.
+    /// Why a number is not allowed.
     pub fn refuses_number(self, number: Number) -> Option<Misfit> {
         let node = self.node();
         let compare = |one: Option<&Number>| one.map_or(Ordering::Less, |&one| order(one, number));
@@ -311,7 +312,7 @@ impl<'c> Shape<'c> {
         (!fits).then_some(Misfit::Range)
     }
 
-    /// Why a bool is not among the values.
+    /// Why a bool is not allowed.
     pub fn refuses_bool(self, truth: bool) -> Option<Misfit> {
         self.boolean().is_some_and(|only| only != truth).then_some(Misfit::Constant)
     }
@@ -329,7 +330,7 @@ fn single(kinds: Kinds) -> Inferred {
     }
 }
 
-/// Whether a number is whole, as JSON Schema means it: 1.0 is.
+/// Whether a number is an integer in the sense of JSON Schema: 1.0 is.
 pub(super) fn is_whole(number: Number) -> bool {
     match number {
         Number::Int(_) => true,
@@ -337,7 +338,7 @@ pub(super) fn is_whole(number: Number) -> bool {
     }
 }
 
-/// How two numbers compare, exactly.
+/// Compares two numbers exactly.
 pub(super) fn order(a: Number, b: Number) -> Ordering {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => a.cmp(&b),
@@ -348,7 +349,7 @@ pub(super) fn order(a: Number, b: Number) -> Ordering {
 }
 
 fn against_double(int: i64, double: f64) -> Ordering {
-    // The integer below: its digits are exact, and beyond 64 bits they cannot be read.
+    // The integer part: its digits are exact, and beyond 64 bits they cannot be read.
     match format!("{:.0}", double.floor()).parse::<i64>() {
         Ok(below) => {
             int.cmp(&below).then(if double.fract() == 0.0 { Ordering::Equal } else { Ordering::Less })

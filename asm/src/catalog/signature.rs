@@ -1,7 +1,8 @@
-//! A tool as a model reads it: `get-user(user-id: text, role?: "admin"|"guest") -> {email: text}`.
+//! Writes the signature of a tool for a model: `get-user(user-id: text, role?: "admin"|"guest") -> {email:
+//! text}`.
 //!
-//! It shows the parts of the schemas that help to write a call and to read its answer, in their own order. It
-//! is bounded in depth and length.
+//! A signature shows the parts of the schemas that help to write a call and to read its answer. Its depth and
+//! length are limited.
 
 use super::shape::{Field, Shape};
 use crate::text::{is_hidden, quote, shorten, visible};
@@ -9,17 +10,17 @@ use ilo_spec::number;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
 
-/// How deep records and lists are shown.
+/// The depth to which records and lists are shown.
 const DEEPEST: usize = 4;
-/// How many fields of a record inside are shown.
+/// The most fields of a nested record that are shown.
 const FIELDS: usize = 12;
-/// How many constants of a place are shown.
+/// The most constants of a value that are shown.
 const CONSTANTS: usize = 12;
 /// The longest name or constant that is shown whole, in bytes.
 const TEXT: usize = 200;
-/// From this length on, in bytes, nothing more is shown.
+/// The length in bytes at which a signature is cut.
 const LONGEST: usize = 4096;
-/// What is left out.
+/// Marks what is left out.
 const MORE: char = '…';
 
 /// Writes the signature of a tool.
@@ -45,7 +46,7 @@ pub(super) fn arguments(input: Shape<'_>) -> String {
 }
 
 impl Shape<'_> {
-    /// The values as a model reads them: `{email: text, verified: bool}`.
+    /// A shape in the form for a model: `{email: text, verified: bool}`.
     pub fn written(self) -> String {
         let mut out = String::new();
         shape(self, 0, &mut out);
@@ -53,7 +54,7 @@ impl Shape<'_> {
     }
 }
 
-/// Writes some fields with commas between them; whether these are all.
+/// Writes the first fields, separated by commas. Returns whether these are all.
 fn listed<'c>(
     fields: &mut impl Iterator<Item = Field<'c>>,
     most: usize,
@@ -72,7 +73,7 @@ fn listed<'c>(
     true
 }
 
-/// A text in quotes, cut where it is long, with an escape for each character that shows nothing itself.
+/// A text in quotes, cut if it is long. Invisible characters are escaped.
 fn quoted(text: &str, out: &mut String) {
     let mut whole = String::new();
     if text.len() <= TEXT {
@@ -83,7 +84,7 @@ fn quoted(text: &str, out: &mut String) {
     out.push_str(&visible(&whole));
 }
 
-/// A name, in quotes where it could be taken for more than one.
+/// A name, in quotes if it could be read as more than one.
 fn word(name: &str, out: &mut String) {
     let plain = |c: char| (c.is_alphanumeric() && !is_hidden(c)) || matches!(c, '_' | '-' | '/' | ':' | '.');
     if (1..=TEXT).contains(&name.len()) && name.chars().all(plain) {
@@ -93,7 +94,7 @@ fn word(name: &str, out: &mut String) {
     }
 }
 
-/// The values of a shape in the words of ilo's types; `any` beyond the depth.
+/// A shape in the words of ilo's types; `any` beyond the depth limit.
 fn shape(shape: Shape<'_>, depth: usize, out: &mut String) {
     let kinds = shape.kinds();
     if depth >= DEEPEST || kinds == Kinds::ANY || out.len() >= LONGEST {
@@ -109,7 +110,7 @@ fn shape(shape: Shape<'_>, depth: usize, out: &mut String) {
     }
 }
 
-/// The values of one kind.
+/// The part of a shape that is about one kind.
 fn of_kind(of: Shape<'_>, kind: Kinds, depth: usize, out: &mut String) {
     match kind {
         Kinds::RECORD => record(of, depth, out),
@@ -143,7 +144,7 @@ fn of_kind(of: Shape<'_>, kind: Kinds, depth: usize, out: &mut String) {
     }
 }
 
-/// Whether there is a choice outside of all braces and quotes.
+/// Whether there is a choice outside of braces and quotes.
 fn has_choice(written: &str) -> bool {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for c in written.chars() {

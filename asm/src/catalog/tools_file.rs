@@ -5,12 +5,11 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 impl Catalog {
-    /// Reads the names and schemas of a tools file (`{"tools": {…}, "mcpServers": {…}}`). Schemas that it
-    /// does not have are unknown, and so are the tools of its servers: where it has servers, the second value
-    /// is true.
+    /// Reads the names and schemas of a tools file (`{"tools": {…}, "mcpServers": {…}}`). Missing schemas are
+    /// unknown, and so are the tools of its servers. The second value is true if it has servers.
     ///
     /// # Errors
-    /// That it is no tools file.
+    /// If it is not a tools file.
     pub fn from_tools_file(json: &str) -> Result<(Catalog, bool), CatalogError> {
         let whole: Value =
             serde_json::from_str(json).map_err(|error| CatalogError::Json(error.to_string()))?;
@@ -31,7 +30,7 @@ impl Catalog {
     }
 }
 
-/// A tool as its entry describes it.
+/// The tool that an entry describes.
 fn tool(name: &str, entry: &Map<String, Value>) -> Tool {
     let schema = |key: &str| entry.get(key).filter(|schema| schema.is_object()).cloned();
     let description = entry.get("description").and_then(Value::as_str).map(str::to_owned);

@@ -1,9 +1,9 @@
-//! The keywords of a schema that restrict values, but that shapes cannot express.
+//! The keywords of a schema that restrict values but cannot be expressed by shapes.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The keywords that restrict values and that no check looks at.
+/// Keywords that restrict values and are not checked.
 const UNCHECKED: [&str; 26] = [
     "$dynamicRef",
     "$recursiveRef",
@@ -32,14 +32,14 @@ const UNCHECKED: [&str; 26] = [
     "propertyNames",
     "uniqueItems",
 ];
-/// Keywords whose fields are schemas by names of the writer's choice.
+/// Keywords whose members are schemas with freely chosen names.
 const NAMED: [&str; 5] = ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
-/// Keywords whose values are data.
+/// Keywords whose values are data, not schemas.
 const DATA: [&str; 5] = ["enum", "const", "default", "example", "examples"];
-/// How many values of a schema are looked at.
+/// The most values of a schema that are examined.
 const WORK: usize = 1 << 17;
 
-/// Adds the keywords of a schema that no check looks at.
+/// Adds the keywords of a schema that are not checked.
 pub(super) fn unchecked_keywords(schema: &Value, found: &mut BTreeSet<&'static str>) {
     let mut open = vec![schema];
     for _ in 0..WORK {

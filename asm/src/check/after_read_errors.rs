@@ -1,14 +1,14 @@
-//! Where reading a file reported errors, and what can still be checked beside them: the names in calls do not
-//! depend on references.
+//! Decides what can still be checked near errors of reading: the names in calls do not depend on references,
+//! for example.
 
 use crate::ast::Call;
 use crate::diagnostic::Diagnostics;
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// Errors of reading that leave the tree complete.
+/// Errors of reading after which the tree is complete.
 const HARMLESS: [Code; 3] = [Code::UnnamedId, Code::WrongReturn, Code::TypeMismatch];
-/// Errors of reading in a value or name, which leave calls and the names of their arguments complete.
+/// Errors of reading in a value or name, after which calls and the names of their arguments are complete.
 const OF_VALUES: [Code; 11] = [
     Code::BadReference,
     Code::BadExpression,
@@ -26,16 +26,16 @@ const OF_VALUES: [Code; 11] = [
 /// An error of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ReadError {
-    /// Where it is.
+    /// Its span.
     place: u32,
-    /// Parts of a call beside it may be missing from the tree.
+    /// Whether parts of a call next to it may be missing from the tree.
     hides: bool,
 }
 
-/// The errors of reading in the order of their places.
+/// The errors of reading, in the order of positions.
 pub(super) struct ReadErrors {
     list: Vec<ReadError>,
-    /// None of them was only counted.
+    /// Whether all errors were kept, none only counted.
     complete: bool,
 }
 
@@ -50,7 +50,7 @@ impl ReadErrors {
         ReadErrors { list, complete: diagnostics.dropped() == 0 }
     }
 
-    /// Those from one place to before another; `None` where some were only counted.
+    /// The errors in a range of the source; `None` if some were only counted.
     pub(super) fn within(&self, start: u32, end: u32) -> Option<&[ReadError]> {
         let from = self.list.partition_point(|error| error.place < start);
         let to = self.list.partition_point(|error| error.place < end);
@@ -58,7 +58,7 @@ impl ReadErrors {
     }
 }
 
-/// For each call, in the order of their places, whether arguments of it may be missing from the tree: the
+/// For each call, in the order of positions: whether some of its arguments may be missing from the tree. The
 /// calls on both sides of an error are incomplete.
 pub(super) fn incomplete(calls: &[&Call<'_>], errors: &[ReadError]) -> Vec<bool> {
     let mut incomplete = vec![false; calls.len()];
@@ -73,7 +73,7 @@ pub(super) fn incomplete(calls: &[&Call<'_>], errors: &[ReadError]) -> Vec<bool>
     incomplete
 }
 
-/// Whether one of the errors is in this place, or at its opening quote.
+/// Whether one of the errors is in this span, or at its opening quote.
 pub(super) fn hides(errors: &[ReadError], place: Span) -> bool {
     let from = errors.partition_point(|error| error.place < place.start.saturating_sub(1));
     errors.get(from).is_some_and(|error| error.hides && error.place <= place.end)

@@ -1,6 +1,6 @@
-//! Warns of fields that are read of a tool's answer although its schema does not list them.
+//! Warns about fields that are read from a tool's answer although its schema does not list them.
 //!
-//! `types` finds them; this words them.
+//! `types` finds them; this module reports them.
 
 use super::messages::names as messages;
 use super::report::Report;
@@ -9,18 +9,18 @@ use crate::catalog::Shape;
 use crate::notation::Notation;
 use crate::text::{Near, same_spelling};
 
-/// A field that is read of what does not have it.
+/// A read of a field that the schema does not list.
 pub(super) struct Read<'t, 'a> {
     /// The part of the answer.
     pub(super) shape: Shape<'t>,
     pub(super) name: Name<'a>,
-    /// The field that the part was read from just there.
+    /// The field that was read just before, if the part is its value.
     pub(super) of: Option<&'a str>,
 }
 
 /// Reports the fields that no schema lists.
 pub(super) fn report(mut reads: Vec<Read<'_, '_>>, notation: Notation, report: &mut Report<'_>) {
-    // A reader may put an expression into the tree twice.
+    // A reader may add an expression to the tree twice.
     reads.sort_by_key(|read| read.name.span);
     reads.dedup_by_key(|read| read.name.span);
     reads.iter().for_each(|read| read.report(notation, report));
@@ -46,7 +46,7 @@ impl Read<'_, '_> {
     }
 }
 
-/// Whether a name is another spelling of a field whose own name can be part of a path.
+/// Whether a name is another spelling of a field whose own name can be written in a path.
 fn is_spelling(name: &str, field: &str) -> bool {
     !field.starts_with('-') && !field.ends_with('-') && same_spelling(name, field)
 }

@@ -1,4 +1,4 @@
-//! The names of a call's arguments, compared with those that its target takes.
+//! Compares the names of a call's arguments with the parameters of its target.
 
 use super::messages::names as messages;
 use super::report::Report;
@@ -9,20 +9,20 @@ use crate::span::Span;
 use crate::types::Inferred;
 use hashbrown::HashMap;
 
-/// What an argument must be.
+/// The expected type of an argument.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'c> {
     pub(super) ty: Inferred,
-    /// What a tool's schema says of it.
+    /// Its shape in the schema of the tool.
     pub(super) shape: Option<Shape<'c>>,
-    /// The place in the source that declares it, if any.
+    /// The span of its declaration, if the source has one.
     pub(super) declared: Option<Span>,
 }
 
 /// The arguments of a call by name.
 struct Given<'c, 'a> {
     arguments: &'c [Field<'a>],
-    /// Empty where they are few enough to be looked through.
+    /// Empty if they are few enough for a linear search.
     by_name: HashMap<&'a str, usize>,
 }
 
@@ -43,12 +43,12 @@ impl<'c, 'a> Given<'c, 'a> {
     }
 }
 
-/// The required arguments that a call does not have.
+/// The required arguments that a call lacks.
 #[derive(Default)]
 struct Missing<'n> {
-    /// Each with what it takes, and the place where it is declared.
+    /// Each with its expected type and the span of its declaration.
     names: Vec<(&'n str, Inferred, Option<Span>)>,
-    /// There are more.
+    /// Whether there are more.
     more: bool,
 }
 
@@ -58,7 +58,7 @@ impl<'n> Missing<'n> {
         self.names.push((name, takes, declared));
     }
 
-    /// Reports them, except those that another argument was `meant` to be.
+    /// Reports them, except those that another argument was `meant` to be: a misspelt one.
     fn report(&self, call: &Call<'_>, meant: &[&str], report: &mut Report<'_>) {
         for &(name, takes, declared) in self.names.iter().filter(|(name, ..)| !meant.contains(name)) {
             if report.is_full() {
@@ -69,8 +69,7 @@ impl<'n> Missing<'n> {
     }
 }
 
-/// What the arguments of a call of a function must be; reports those that are missing or that it does not
-/// take.
+/// The expected types of the arguments in a call of a function. Reports missing and unknown arguments.
 pub(super) fn of_function(
     call: &Call<'_>,
     callee: &Function<'_>,
@@ -104,7 +103,7 @@ pub(super) fn of_function(
     wanted
 }
 
-/// What the arguments of a call of a tool must be; reports those that are missing or that it does not take.
+/// The expected types of the arguments in a call of a tool. Reports missing and unknown arguments.
 pub(super) fn of_tool<'c>(
     call: &Call<'_>,
     tool: &'c Tool,
@@ -138,7 +137,7 @@ pub(super) fn of_tool<'c>(
     wanted
 }
 
-/// Reports every argument that the target does not take; gives the names that they were meant to be.
+/// Reports each argument that the target does not have. Returns the names that were meant.
 fn unknown<'n>(
     call: &Call<'_>,
     given: &Given<'_, '_>,

@@ -1,7 +1,7 @@
-//! Which blocks have a value, and whether they have one where it is needed.
+//! Computes which blocks have a value, and reports blocks that lack a needed value.
 //!
-//! [`Gives`] is computed while a function is walked, from the inside out. Conditions are not evaluated: each
-//! may hold or not.
+//! [`Gives`] is computed bottom-up during the walk over a function. Conditions are not evaluated: each may be
+//! true or false.
 
 use super::messages;
 use super::path_reasons::NoValue;
@@ -12,12 +12,12 @@ use crate::span::Span;
 use ilo_spec::node::Word;
 use ilo_spec::types::Type;
 
-/// How the end of a statement or block is reached, if at all.
+/// Whether the end of a statement or block is reached, and with a value or without.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gives {
     /// Some path reaches the end with a value.
     pub(super) value: bool,
-    /// Some path reaches the end without one: the first such.
+    /// Some path reaches the end without a value; this is the first such path.
     pub(super) lack: Option<NoValue>,
 }
 
@@ -32,29 +32,30 @@ impl Gives {
         Gives { value: false, lack: Some(lack) }
     }
 
-    /// One of two branches.
+    /// The union of two branches.
     pub(super) fn or(self, other: Gives) -> Gives {
         Gives { value: self.value || other.value, lack: self.lack.or(other.lack) }
     }
 
-    /// Whether what follows can run.
+    /// Whether the next statement can run.
     pub(super) fn completes(self) -> bool {
         self.value || self.lack.is_some()
     }
 }
 
-/// A bound block with a path without a value.
+/// Reports a bound block in which some path has no value.
 pub(super) fn bound(function: &Function<'_>, control: &Control<'_>, gives: Gives) -> Option<Diagnostic> {
     gives.lack.map(|reason| messages::values::missing_value(function, control, reason))
 }
 
-/// A function's body with a path without a value, where its type asks for one.
+/// Reports a function body in which some path has no value, if the output type needs one.
 pub(super) fn body(function: &Function<'_>, gives: Gives) -> Option<Diagnostic> {
     let reason = gives.lack.filter(|_| function.output.ok.ty != Type::NIL)?;
     Some(messages::values::missing_return(function, reason))
 }
 
-/// RET in a result function, or `RET_OK` or `RET_ERR` in one that is none; `span` is the statement's.
+/// Reports RET in a function that returns a result, and `RET_OK` or `RET_ERR` in any other; `span` is that of
+/// the statement.
 pub(super) fn wrong_return(
     function: &Function<'_>,
     kind: ReturnKind,
@@ -63,12 +64,12 @@ pub(super) fn wrong_return(
     span: Span,
 ) -> Option<Diagnostic> {
     if function.notation != Notation::Id {
-        // The reader of documents has reported it.
+        // The reader of JSON and YAML has reported it.
         return None;
     }
     let (word, right) = match (kind, &function.output.err) {
         (ReturnKind::Plain, Some(err)) => {
-            // A text from a function that succeeds with nil and fails with text is meant as the failure.
+            // If the function succeeds with nil and fails with text, a text is meant as the failure.
             let fits = |ty: Type| evident_type(value).is_none_or(|found| found.meets(ty));
             let failure = !fits(function.output.ok.ty) && fits(err.ty);
             (Word::Ret, if failure { Word::RetErr } else { Word::RetOk })
@@ -77,12 +78,12 @@ pub(super) fn wrong_return(
         (ReturnKind::Err, None) => (Word::RetErr, Word::Fail),
         _ => return None,
     };
-    // Where a call failed, a value may be the failure passed on or a value in its place: both are common.
+    // After a failed call, a value may be the failure itself or a replacement: both are common.
     let unsure = in_err_arm && kind == ReturnKind::Plain && evident_type(value).is_none();
     Some(messages::values::wrong_return(function, span, word, Some(right).filter(|_| !unsure)))
 }
 
-/// The type of a value that is evident from its form.
+/// The type of an expression, if its form shows it.
 fn evident_type(value: &Expr<'_>) -> Option<Type> {
     match value.kind {
         ExprKind::Literal(literal) => Some(literal.ty()),

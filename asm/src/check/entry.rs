@@ -1,4 +1,4 @@
-//! Which function of a file runs.
+//! Selects the entry function of a file.
 
 use super::facts::Checked;
 use super::messages::names as messages;
@@ -6,8 +6,7 @@ use super::report::Report;
 use crate::ast::File;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
-/// The function that runs: the one asked for, else the only one that no other calls, as an index into the
-/// file's.
+/// The index of the entry function: the requested one, otherwise the only one that no other function calls.
 pub fn entry(file: &File<'_>, checked: &Checked, asked: Option<&str>) -> Result<u32, Box<Diagnostic>> {
     match asked {
         Some(name) => named(file, name),

@@ -1,4 +1,4 @@
-//! The fixes that checking offers, in the form of the notation.
+//! The fixes that checking offers, in the syntax of the notation.
 
 use super::messages::naming::slot_name;
 use crate::ast::{Expr, ExprKind, Function, Literal, Name, Slot};
@@ -10,19 +10,19 @@ use crate::text::Near;
 use crate::types::Inferred;
 use ilo_spec::number;
 
-/// Another word where a statement begins with `old`.
+/// Replaces the word `old` with which a statement begins.
 pub(super) fn word(statement: Span, old: &str, new: &str) -> Fix {
     let length = u32::try_from(old.len()).unwrap_or(0);
     let span = Span::new(statement.start, statement.start.saturating_add(length));
     Fix { title: format!("write `{new}`"), edits: vec![Edit { span, text: new.to_owned() }] }
 }
 
-/// UNDO before a call, in place of the LET where there is one: `before` is the text there now.
+/// Writes UNDO before a call, in place of its LET if there is one; `before` is the text there now.
 pub(super) fn undo(before: Span) -> Fix {
     Fix { title: "write `UNDO`".to_owned(), edits: vec![Edit { span: before, text: "UNDO ".to_owned() }] }
 }
 
-/// Binds a slot again to a value made from its own, which begins at the diagnostic's place.
+/// Binds a slot to a value that is computed from its old value. The expression begins at the diagnostic.
 pub(super) fn bind_again(diagnostic: Diagnostic, function: &Function<'_>, slot: Slot) -> Diagnostic {
     let place = Span::at(diagnostic.span.start);
     let name = slot_name(function, slot);
@@ -35,8 +35,8 @@ pub(super) fn bind_again(diagnostic: Diagnostic, function: &Function<'_>, slot: 
     }
 }
 
-/// The nearest name, and the fix that writes it where it is the only plausible one and the notation writes
-/// names, not numbers.
+/// The nearest name, and the fix that writes it if it is the only plausible one and the notation uses names,
+/// not numbers.
 pub(super) fn name(
     diagnostic: Diagnostic,
     name: Name<'_>,
@@ -51,7 +51,7 @@ pub(super) fn name(
     }
 }
 
-/// The text that a constant most likely means, and the fix that writes it where it surely does.
+/// The text that a constant most likely means, and the fix that writes it if that is certain.
 pub(super) fn text(
     diagnostic: Diagnostic,
     expression: &Expr<'_>,
@@ -61,7 +61,7 @@ pub(super) fn text(
     let diagnostic = diagnostic.nearest(near.map(|near| near.name));
     let ExprKind::Literal(Literal::Text(written)) = expression.kind else { return diagnostic };
     let Some(meant) = near.filter(|near| near.sure).map(|near| near.name) else { return diagnostic };
-    // Only what is written in this very form is replaced: any other has another length.
+    // Only this exact form is replaced: any other has another length.
     let length = expression.span.end.saturating_sub(expression.span.start) as usize;
     let mut quoted = String::new();
     crate::text::quote(meant, &mut quoted);
@@ -77,7 +77,7 @@ pub(super) fn text(
     }
 }
 
-/// A constant of another type with the same spelling, such as 40 for "40", where the demand accepts that.
+/// A constant of another type with the same spelling, such as 40 for "40", if the expected type accepts it.
 pub(super) fn literal(
     diagnostic: Diagnostic,
     expression: &Expr<'_>,
@@ -98,14 +98,14 @@ pub(super) fn literal(
         _ => return diagnostic,
     };
     let meant = if quoted { plain.clone() } else { format!("\"{plain}\"") };
-    // Only what is written in this very form is replaced: any other has another length.
+    // Only this exact form is replaced: any other has another length.
     let length = expression.span.end.saturating_sub(expression.span.start) as usize;
     let word = if notation == Notation::Id { "LIT 0 ".len() } else { 0 };
     let in_this_form = length == word + plain.len() + if quoted { 2 } else { 0 };
     match notation {
         Notation::Id if in_this_form => diagnostic.replace(expression.span, format!("LIT {kind} {meant}")),
         Notation::Id => diagnostic.help(format!("write `LIT {kind} {meant}`")),
-        // Quotes would end the text that an expression of a workflow is in.
+        // Quotes would end the text that contains the expression in a workflow.
         _ if in_this_form && (quoted || notation != Notation::Workflow) => {
             diagnostic.replace(expression.span, meant)
         }

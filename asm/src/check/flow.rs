@@ -1,10 +1,11 @@
-//! What each slot holds at each point: nothing, a plain value, or a call's result that a MATCH handles.
+//! Flow analysis: what each slot may hold at each point: nothing, a plain value, or the result of a call that
+//! a MATCH handles.
 //!
-//! A forward analysis over the events, with the sets of what slots may hold. As in [`super::liveness`], the
-//! effect of a loop's passes is computed once per loop, from the inside out, so that the whole is linear. The
-//! first run only finds whether anything is wrong; if so, a second run records why slots are unset.
+//! It is a forward dataflow analysis over the events. As in [`super::liveness`], the effect of a loop is
+//! computed once per loop, inner loops first, so that the whole is linear. The first run only finds out
+//! whether anything is wrong; if so, a second run records why slots are unset.
 //!
-//! After an error the slot counts as what it should have been, so that one mistake is reported once.
+//! After an error the slot is assumed to hold what it should have held, so that one mistake is reported once.
 
 use super::liveness::Binding;
 use super::messages::slots::{self as messages, Loss, Plain};
@@ -17,7 +18,7 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 use smallvec::{SmallVec, smallvec};
 
-/// Follows every slot of a function of at most [`ilo_spec::limits::REGISTERS`] slots.
+/// Analyses a function of at most [`ilo_spec::limits::REGISTERS`] slots.
 pub(super) fn follow(function: &Function<'_>, events: &Events<'_>, bindings: &[Binding]) -> Diagnostics {
     if function.slots.len() <= FEW {
         of_width::<1>(function, events, bindings)
@@ -38,15 +39,15 @@ fn of_width<const W: usize>(
     }
 }
 
-/// Why slots are unset, where that is recorded.
+/// The reasons why slots are unset, in the second run.
 trait Reasons: Clone + Default {
-    /// Whether it is recorded, and diagnostics are made.
+    /// Whether this is the second run, which records reasons and builds diagnostics.
     const RECORDED: bool;
 
-    /// None for so many slots.
+    /// No reasons, for this number of slots.
     fn none(slots: usize) -> Self;
 
-    /// The event that leaves a slot unset.
+    /// Records the event that leaves a slot unset.
     fn of(&self, slot: Slot) -> Option<u32>;
 
     fn set(&mut self, slot: Slot, reason: Option<u32>);
@@ -92,16 +93,16 @@ impl Reasons for Recorded {
     }
 }
 
-/// The slots by what they may hold at a point.
+/// The state at a point: the sets of slots by what they may hold.
 #[derive(Clone, Default)]
 struct State<const W: usize, R> {
-    /// Whether any path comes here; without one all sets are empty.
+    /// Whether the point is reachable. If not, all sets are empty.
     live: bool,
     unset: Bits<W>,
     plain: Bits<W>,
     checked: Bits<W>,
-    /// Slots that may be as they were when the pass of the innermost loop began, where only loops are
-    /// computed.
+    /// Slots that may be unchanged since the iteration of the innermost loop began; only in the run that
+    /// computes loops.
     kept: Bits<W>,
     reasons: R,
 }
@@ -124,8 +125,8 @@ impl<const W: usize, R: Reasons> State<W, R> {
         *self = State { reasons: core::mem::take(&mut self.reasons), ..State::default() };
     }
 
-    /// Adds the paths of `other`. Where only one side leaves a slot unset and had no reason so far, its event
-    /// is it.
+    /// Joins `other` into this state. If only one side leaves a slot unset and no reason is recorded, the
+    /// event of that side becomes the reason.
     fn meet(&mut self, other: &State<W, R>, this_event: u32, other_event: u32) {
         if R::RECORDED {
             let mut unset = self.unset;
@@ -149,8 +150,8 @@ impl<const W: usize, R: Reasons> State<W, R> {
         self.kept.extend(&other.kept);
     }
 
-    /// What it leaves behind a loop, where it is what holds at a BREAK, and `start` what may hold when a pass
-    /// of the loop begins.
+    /// Turns the state at a BREAK into the state after the loop. `start` is the state at the start of an
+    /// iteration.
     fn behind(&mut self, start: &State<W, R>) {
         let kept = core::mem::take(&mut self.kept);
         let from = [&start.unset, &start.plain, &start.checked, &start.kept];
@@ -171,13 +172,13 @@ enum Holds {
     Checked,
 }
 
-/// A fork or loop that is open.
+/// An open fork or loop.
 struct Open<const W: usize, R> {
-    /// What holds where the paths part, or after the loop but for what its passes leave.
+    /// The state at the fork, or the state after the loop without the effect of its iterations.
     before: State<W, R>,
-    /// What the first branch leaves and where it began, once the second began.
+    /// The state after the first branch and the start of that branch, once the second one has begun.
     first: Option<(State<W, R>, u32)>,
-    /// Where the branch began that is going on.
+    /// The start of the current branch.
     branch: Option<u32>,
 }
 
@@ -187,29 +188,29 @@ impl<const W: usize, R> Open<W, R> {
     }
 }
 
-/// What holds at the BREAKs of a loop, with the last of them; `None` without one.
+/// The state at the BREAKs of a loop, with the last BREAK; `None` without one.
 type Broken<const W: usize, R> = Option<(State<W, R>, u32)>;
 
 struct Forward<'e, 'a, const W: usize, R> {
     function: &'e Function<'a>,
     events: &'e Events<'a>,
     bindings: &'e [Binding],
-    /// What the passes of a loop may leave in the slots that they set, by [`crate::ast::LoopId`].
+    /// The effect of the iterations of a loop on the slots that they set, by [`crate::ast::LoopId`].
     loops: SmallVec<[State<W, R>; 2]>,
-    /// What holds at the BREAKs of a loop and the last of them, by [`crate::ast::LoopId`].
+    /// The state at the BREAKs of a loop and the last BREAK, by [`crate::ast::LoopId`].
     broken: SmallVec<[Broken<W, R>; 2]>,
-    /// This run computes only that.
+    /// Whether this run only computes the effects of loops.
     only_loops: bool,
     wrong: bool,
-    /// By slot: the statement that bound it to a checked call last.
+    /// By slot: the last statement that bound it to a checked call.
     bound_by: Vec<Option<Span>>,
-    /// The statement before was unreachable too.
+    /// Whether the previous statement was unreachable too.
     unreachable: bool,
     found: Diagnostics,
 }
 
 impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
-    /// Follows the slots of a function along every path.
+    /// Analyses the slots of a function.
     fn over(function: &'e Function<'a>, events: &'e Events<'a>, bindings: &'e [Binding]) -> Self {
         let mut forward = Forward {
             function,
@@ -231,7 +232,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         forward
     }
 
-    /// Notes that something is wrong, and adds the diagnostic in the run that makes them.
+    /// Notes that something is wrong; in the second run it adds the diagnostic.
     fn wrong(&mut self, code: Code, diagnostic: impl FnOnce(&Self) -> Diagnostic) {
         if self.only_loops {
             return;
@@ -280,7 +281,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         }
     }
 
-    /// Ends the first branch, if it is the second that begins.
+    /// Begins a branch. If it is the second one, the first one ends here.
     fn branch(state: &mut State<W, R>, fork: Option<&mut Open<W, R>>, index: u32) {
         let Some(fork) = fork else { return };
         if let Some(first) = fork.branch.replace(index) {
@@ -296,7 +297,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         }
     }
 
-    /// Begins a loop's passes; gives what holds after the loop but for what its passes leave.
+    /// Begins the body of a loop. Returns the state after the loop without the effect of its iterations.
     fn enter(&mut self, state: &mut State<W, R>, id: usize, index: u32) -> State<W, R> {
         let before = state.clone();
         if self.only_loops {
@@ -328,7 +329,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         *state = before;
     }
 
-    /// BREAK: no path goes on here, and one goes on behind the loop.
+    /// BREAK: control does not continue here but after the loop.
     fn leave_loop(&mut self, state: &mut State<W, R>, id: usize, index: u32) {
         if state.live
             && let Some(broken) = self.broken.get_mut(id)
@@ -341,7 +342,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         state.leave();
     }
 
-    /// Behind a loop and its ELSE, the paths of its BREAKs come.
+    /// After a loop and its ELSE: joins the paths of the BREAKs.
     fn done(&mut self, state: &mut State<W, R>, id: usize, index: u32) {
         if let Some((broken, event)) = self.broken.get_mut(id).and_then(Option::take) {
             state.meet(&broken, index, event);
@@ -370,7 +371,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         }
     }
 
-    /// The statement that bound a slot to a checked call last.
+    /// The last statement that bound a slot to a checked call.
     fn call_of(&self, slot: Slot) -> Option<Span> {
         self.bound_by.get(slot.0 as usize).copied().flatten()
     }

@@ -1,4 +1,4 @@
-//! Checking of one function: its calls, its slots, its types.
+//! Checks one function: its calls, its slots, its types.
 
 use super::after_read_errors::{self, ReadError};
 use super::facts::{CallFacts, Facts};
@@ -13,7 +13,7 @@ use ilo_spec::error::Code;
 use ilo_spec::limits;
 use smallvec::{SmallVec, smallvec};
 
-/// Checks a function; gives its facts, and which functions it calls from where.
+/// Checks a function. Returns its facts, and the functions that it calls, with the spans of the calls.
 pub(super) fn check<'a>(
     file: &File<'a>,
     function: &Function<'a>,
@@ -57,13 +57,13 @@ pub(super) fn check<'a>(
     answer_fields::report(reads, function.notation, report);
     let _ = report.spend(compared);
     facts.returns = returns;
-    // In the order of the file, so that the order of calls makes no difference to that of functions.
+    // In source order, so that the order of calls does not affect the order of functions.
     edges.sort_by_key(|&(callee, _)| callee);
     (facts, edges)
 }
 
-/// Checks the names in the calls of a function that was not read completely; gives which functions it calls
-/// from where.
+/// Checks the names in the calls of a function that was not read completely. Returns the functions that it
+/// calls, with the spans of the calls.
 pub(super) fn check_names<'a>(
     function: &Function<'a>,
     events: &Events<'a>,
@@ -91,7 +91,7 @@ pub(super) fn check_names<'a>(
     edges
 }
 
-/// Finds what a call goes to. What ROLLBACK registers goes to tools alone.
+/// Resolves the target of a call. ROLLBACK may register only calls of tools.
 fn resolve<'f, 'a>(
     function: &Function<'a>,
     events: &Events<'a>,
@@ -108,18 +108,18 @@ fn resolve<'f, 'a>(
     names.resolve(call, whole, report)
 }
 
-/// How many suspects of a function are examined one by one.
+/// The most suspects of a function that are examined one by one.
 const SUSPECTS: usize = 16;
 
-/// Drops the warnings at suspects, each of which has a warning already.
+/// Drops further warnings at suspects: each has a warning already.
 fn drop_warnings_of_suspects(function: &Function<'_>, found: &mut Diagnostics) {
     if !function.suspects.is_empty() {
         found.retain(|_, one, _| one.is_error() || !function.suspects.contains(&one.span));
     }
 }
 
-/// The type errors of a function without those that follow from its suspects. The warning about a suspect
-/// from which an error follows becomes that error, since the warning has the fix.
+/// The type errors of a function without those that follow from its suspects. If an error follows from a
+/// suspect, the warning about the suspect becomes the error, because the warning has the fix.
 fn without_suspects(
     function: &Function<'_>,
     mut found: Diagnostics,
@@ -162,7 +162,7 @@ fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts,
     report.diagnostics.append(flow::follow(function, events, &bindings));
 }
 
-/// Takes a call before a `RET_ERR` as a compensation where nothing reads it.
+/// Marks a call before a `RET_ERR` as a compensation if nothing reads its result.
 fn compensate(function: &Function<'_>, rollback: &Rollback, facts: &mut Facts, report: &mut Report<'_>) {
     let Some(facts) = facts.calls.get_mut(rollback.call.0 as usize) else { return };
     if rollback.bound && !facts.unread {

@@ -1,5 +1,5 @@
-//! What checking infers of the slots of a function, for editors. Building a program does not come here: the
-//! same inference runs once more, only where it is asked for.
+//! What checking infers about the slots of a function, for editors. A build does not use this module; it runs
+//! the same inference again on request.
 
 use super::facts::{CallFacts, Facts};
 use super::report::Report;
@@ -12,31 +12,31 @@ use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;
 use ilo_spec::limits;
 
-/// What is known of a slot, of all its bindings together; `None` where there is no such binding.
+/// What is known about a slot from all its bindings; `None` without such a binding.
 #[derive(Clone, Copy, Default)]
 pub struct KnownSlot<'t> {
     /// Its plain values.
     pub plain: Seen<'t>,
-    /// The values of the calls whose results a MATCH takes out of it.
+    /// The values of the calls whose results a MATCH handles.
     pub ok: Seen<'t>,
-    /// The failures of those.
+    /// The failures of these calls.
     pub err: Seen<'t>,
 }
 
-/// Infers the slots of the functions of a file.
+/// Infers the types of the slots in the functions of a file.
 pub struct KnownSlots<'f, 'a> {
     file: &'f File<'a>,
     names: Names<'f, 'a>,
 }
 
 impl<'f, 'a> KnownSlots<'f, 'a> {
-    /// For a file and the tools that there are. Costs the number of functions.
+    /// For a file and the available tools. The cost is linear in the number of functions.
     pub fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> KnownSlots<'f, 'a> {
         KnownSlots { file, names: Names::new(file, catalog) }
     }
 
-    /// What is known of the slots of a function by its number, by [`crate::ast::Slot`]; nothing where there
-    /// is no such function. A function with errors has what could be read of it. Costs its length.
+    /// What is known about the slots of a function, by [`crate::ast::Slot`]; empty if there is no such
+    /// function. For a function with errors it covers what could be read. The cost is linear in its length.
     pub fn of(&self, number: usize) -> Vec<KnownSlot<'f>> {
         let Some(function) = self.file.functions.get(number) else { return Vec::new() };
         let mut events = Events::default();

@@ -1,22 +1,23 @@
-//! Whether a MATCH handles the slot that a call is bound to, and whether anything reads it.
+//! Liveness analysis: whether a MATCH handles the slot to which a call is bound, and whether anything reads
+//! it.
 //!
-//! A backward analysis over the events. One pass of a loop either leaves a slot alone, or the pass alone
-//! determines what happens to it. So the effect of a loop is one set, computed once, and the time is linear
-//! also for nested loops.
+//! It is a backward dataflow analysis over the events. One iteration of a loop either does not touch a slot,
+//! or it alone determines what happens to the slot. So the effect of a loop is one set, computed once, and
+//! the time is linear for nested loops too.
 
 use super::slot_events::{Event, Events};
 use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::{LoopId, Slot};
 use smallvec::{SmallVec, smallvec};
 
-/// For each slot, what a path may reach before the slot is bound again.
+/// For each slot: what a path may reach before the slot is bound again.
 #[derive(Clone, Copy, Default)]
 struct Ahead<const W: usize> {
     /// A MATCH on the slot.
     matched: Bits<W>,
     /// A read of the slot or a MATCH on it.
     used: Bits<W>,
-    /// The end of the innermost loop by a BREAK.
+    /// A BREAK out of the innermost loop.
     broken: Bits<W>,
 }
 
@@ -33,7 +34,7 @@ impl<const W: usize> Ahead<W> {
         self.broken.remove(slot);
     }
 
-    /// Adds what lies behind a loop, for the slots that reach the loop's end by a BREAK.
+    /// Adds what is reached after a loop, for the slots that leave the loop by a BREAK.
     fn extend_by(&mut self, behind: &Ahead<W>, reach: &Bits<W>) {
         let mut behind = *behind;
         behind.matched.keep(reach);
@@ -43,7 +44,7 @@ impl<const W: usize> Ahead<W> {
     }
 }
 
-/// How the slot that a call is bound to is used.
+/// How the slot to which a call is bound is used.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Binding {
     pub(super) checked: bool,
@@ -53,7 +54,7 @@ pub(super) struct Binding {
 /// By [`crate::ast::CallId`].
 pub(super) type Bindings = SmallVec<[Binding; 16]>;
 
-/// The uses of every call that LET binds.
+/// Computes the use of each call that LET binds.
 pub(super) fn bindings(events: &Events<'_>, slots: usize) -> Bindings {
     match slots {
         _ if events.calls.is_empty() => Bindings::new(),
@@ -78,18 +79,18 @@ fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {
 
 struct Backward<'e, const W: usize> {
     events: &'e [Event],
-    /// What a pass of the loop reaches, by [`LoopId`].
+    /// What an iteration of the loop reaches, by [`LoopId`].
     loops: SmallVec<[Ahead<W>; 4]>,
-    /// What lies behind a loop that a BREAK ends, and its ELSE, by [`LoopId`].
+    /// What is reached after a loop with a BREAK and its ELSE, by [`LoopId`].
     behind: SmallVec<[Ahead<W>; 4]>,
     bindings: Bindings,
 }
 
-/// A branch or loop whose beginning the backward walk has not reached yet.
+/// A branch or loop whose start the backward walk has not reached yet.
 struct Open<const W: usize> {
-    /// What lies after it.
+    /// What is reached after it.
     after: Ahead<W>,
-    /// What the branches seen so far reach.
+    /// What the branches visited so far reach.
     branches: Ahead<W>,
 }
 
@@ -102,14 +103,15 @@ impl<const W: usize> Backward<'_, W> {
         self.behind.get(id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// Adds what the passes of a loop reach, in the loop and by a BREAK behind it.
+    /// Adds what the iterations of a loop reach, in the loop and after it by a BREAK.
     fn add_passes(&self, ahead: &mut Ahead<W>, id: LoopId) {
         let Ahead { matched, used, broken } = self.of_loop(id);
         ahead.extend(&Ahead { matched, used, broken: Bits::default() });
         ahead.extend_by(&self.behind(id), &broken);
     }
 
-    /// First to find what each loop's pass reaches by itself, then with that to judge the bindings.
+    /// Runs the analysis: first to find what an iteration of each loop reaches, then, with that, to judge the
+    /// bindings.
     fn run(&mut self, judge: bool) {
         let mut ahead = Ahead::default();
         let mut open: SmallVec<[Open<W>; 8]> = SmallVec::new();

@@ -1,15 +1,15 @@
-//! Everything that can be reported about a program before it runs.
+//! The check: everything that can be reported about a program before it runs.
 //!
-//! [`check`] resolves names, follows slots along every path, infers types, and reports everything that is
-//! wrong. It gives what lowering needs: [`Checked`]. Each function is walked once into a list of events of
-//! its slots (`slot_events`), together with which blocks have values (`block_values`); `liveness` runs over
-//! that list backwards and `flow` forwards; `types` walks the tree again. Everything is linear in the source,
-//! and recursion is no deeper than the nesting that the reader allowed.
+//! [`check`] resolves names, analyses the flow of slots, infers types, and reports everything that is wrong.
+//! Its result, [`Checked`], is what lowering needs. Each function is walked once into a list of events of its
+//! slots (`slot_events`), and at the same time it is found which blocks have values (`block_values`).
+//! `liveness` runs over that list backwards and `flow` forwards; `types` walks the tree again. Everything is
+//! linear in the source, and recursion is no deeper than the nesting that the reader allows.
 //!
-//! Left out on purpose: the values of constants, the fields of a record of the program's own, the lengths of
-//! lists.
+//! Not tracked, on purpose: the values of constants, the fields of records that the program builds, the
+//! lengths of lists.
 //!
-//! A file imports from rows above its own only:
+//! A file imports only from rows above its own:
 //!
 //! | row | files |
 //! |---|---|
@@ -63,10 +63,10 @@ use report::Report;
 use resolve::Names;
 use slot_events::Events;
 
-/// Checks a file; `None` in `catalog` leaves tools unknown.
+/// Checks a file. If `catalog` is `None`, tools are unknown.
 ///
-/// `diagnostics` holds the diagnostics of reading the file. Of a function that was not read completely only
-/// the names in its calls are checked, since everything else would be a guess.
+/// `diagnostics` already has the diagnostics of reading the file. In a function that was not read completely
+/// only the names in its calls are checked, since everything else would be a guess.
 pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagnostics) -> Checked {
     let names = Names::new(file, catalog);
     let errors = ReadErrors::of(diagnostics);

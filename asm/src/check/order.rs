@@ -1,4 +1,4 @@
-//! Which function of a file calls which, and an order in which every call goes to an earlier one.
+//! Orders the functions of a file so that every call goes to an earlier function.
 
 use super::messages::names as messages;
 use super::report::Report;
@@ -6,16 +6,16 @@ use crate::ast::File;
 use crate::notation::Notation;
 use crate::span::Span;
 
-/// Which function calls which, and where.
+/// A call: the caller, the callee, and the span.
 pub(super) type Edges = Vec<Vec<(u32, Span)>>;
 
-/// The functions in an order in which every call goes to an earlier one, else that of the file; circles are
-/// errors.
+/// The functions in an order in which every call goes to an earlier one. A cycle is an error; the order is
+/// then that of the file.
 pub(super) fn order(file: &File<'_>, edges: &Edges, report: &mut Report<'_>) -> Vec<u32> {
     #[derive(Clone, Copy)]
     enum Mark {
         New,
-        /// On the way from the function where the search began, at this place.
+        /// On the path from the function where the search began, at this index.
         Open(usize),
         Done,
     }

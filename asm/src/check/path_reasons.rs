@@ -1,15 +1,15 @@
-//! Why a slot is unset at a point, and why a path gives no value: the reasons that messages give.
+//! The reasons that messages give: why a slot is unset at a point, and why a path has no value.
 
 use crate::span::Span;
 
-/// Which way a path goes.
+/// The branch that a path takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Path {
-    /// The condition of IF holds.
+    /// The condition of IF is true.
     Then,
-    /// It does not, and ELSE runs.
+    /// The condition is false, and ELSE runs.
     Else,
-    /// It does not, and there is no ELSE.
+    /// The condition is false, and there is no ELSE.
     NotTaken,
     /// The call failed.
     Err,
@@ -28,11 +28,11 @@ pub(super) enum Unset {
     Never,
     /// A path leaves it unset where the other one sets it.
     Branch(Path, Span),
-    /// The loop's body sets it, but only later in the pass.
+    /// The body of the loop sets it, but only later in the iteration.
     FirstPass(Span),
-    /// The loop's body sets it, but may not run.
+    /// The body of the loop sets it, but may not run.
     NoPass(Span),
-    /// A MATCH took the result out of it.
+    /// A MATCH has taken the result.
     Matched(Span),
 }
 
@@ -41,13 +41,13 @@ pub(super) enum Unset {
 pub(super) enum NoValue {
     /// A block without statements.
     EmptyBlock(Span),
-    /// The last statement has none by its kind.
+    /// The last statement is of a kind without a value.
     Statement(Span),
     /// An IF without ELSE is not taken.
     NotTaken(Span),
     /// A MATCH has no OK arm.
     NoOkArm(Span),
-    /// No pass of a FOR yields.
+    /// No iteration of a FOR yields a value.
     NeverYields(Span),
     /// The ELSE of a FOR runs to its end.
     LoopElse(Span),

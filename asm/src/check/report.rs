@@ -1,12 +1,12 @@
-//! Where checking reports to, and how much it spends on suggestions.
+//! Collects the diagnostics of the check, and limits the work on suggestions.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::text::{Near, near};
 
-/// How many names are compared in all to suggest one, so that suggestions cannot make checking slow.
+/// The most names that are compared in total for suggestions, so that they cannot make checking slow.
 const COMPARISONS: usize = 1 << 16;
 
-/// The diagnostics of a file, and the comparisons of names that are left.
+/// The diagnostics of a file, and the remaining comparisons of names.
 pub(super) struct Report<'d> {
     pub(super) diagnostics: &'d mut Diagnostics,
     comparisons: usize,
@@ -17,7 +17,7 @@ impl<'d> Report<'d> {
         Report { diagnostics, comparisons: COMPARISONS }
     }
 
-    /// A report that suggests no names, for a caller that only asks whether anything is wrong.
+    /// A report without suggestions, for a caller that only needs to know whether anything is wrong.
     pub(super) fn without_suggestions(diagnostics: &'d mut Diagnostics) -> Report<'d> {
         Report { diagnostics, comparisons: 0 }
     }
@@ -31,18 +31,18 @@ impl<'d> Report<'d> {
         self.diagnostics.is_full()
     }
 
-    /// How many comparisons are left.
+    /// The number of comparisons left.
     pub(super) fn comparisons(&self) -> usize {
         if self.is_full() { 0 } else { self.comparisons }
     }
 
-    /// Takes some comparisons from those that are left; `None` where they do not suffice.
+    /// Takes some of the remaining comparisons; `None` if too few are left.
     pub(super) fn spend(&mut self, comparisons: usize) -> Option<()> {
         self.comparisons = self.comparisons.checked_sub(comparisons)?;
         Some(())
     }
 
-    /// The name among the candidates that this one most likely means.
+    /// The candidate that a name most likely means.
     pub(super) fn near<'n>(
         &mut self,
         name: &str,

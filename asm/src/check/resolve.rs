@@ -1,4 +1,4 @@
-//! What every CALL calls, and whether it may.
+//! Resolves the target of each CALL, and whether the function may call it.
 //!
 //! Functions of the file come before tools of the same name. The names of arguments are compared in
 //! [`super::arguments`], their types in [`super::types`].
@@ -14,7 +14,7 @@ use crate::notation::Notation;
 use crate::text::Near;
 use hashbrown::{HashMap, HashSet};
 
-/// What a call goes to.
+/// The target of a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Target<'c> {
     /// A function of the file.
@@ -26,15 +26,15 @@ pub(super) enum Target<'c> {
     Unknown,
 }
 
-/// What a call goes to, and what its arguments must be.
+/// The target of a call, and the expected types of its arguments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resolved<'c> {
     pub(super) target: Target<'c>,
-    /// By argument; empty where the target is unknown.
+    /// By argument; empty if the target is unknown.
     pub(super) wanted: Vec<Option<Wanted<'c>>>,
 }
 
-/// The names that calls of a file may use.
+/// The names that the calls of a file may use.
 pub(super) struct Names<'f, 'a> {
     file: &'f File<'a>,
     by_name: HashMap<&'a str, u32>,
@@ -50,17 +50,17 @@ impl<'f, 'a> Names<'f, 'a> {
         Names { file, by_name, catalog }
     }
 
-    /// The notation of the file: of all its functions.
+    /// The notation of the file.
     fn notation(&self) -> Notation {
         self.file.functions.first().map_or(Notation::Id, |function| function.notation)
     }
 
-    /// Whether no two functions have one name.
+    /// Whether the names of functions are distinct.
     pub(super) fn all_different(&self) -> bool {
         self.by_name.len() == self.file.functions.len()
     }
 
-    /// Reports every function that has the name of one before it.
+    /// Reports each function that has the name of an earlier one.
     pub(super) fn repeated(&self, report: &mut Report<'_>) {
         for (index, function) in (0_u32..).zip(self.file.functions) {
             let name = function.name;
@@ -77,16 +77,17 @@ impl<'f, 'a> Names<'f, 'a> {
         self.file.functions.get(index as usize)
     }
 
-    /// Whether a call of that name goes to a function of the file.
+    /// Whether a name is that of a function of the file.
     pub(super) fn is_function(&self, name: &str) -> bool {
         self.by_name.contains_key(own_function(name).unwrap_or(name))
     }
 
-    /// Finds what a call goes to and checks its arguments' names. Missing arguments are reported only where
-    /// the tree of the call is `whole`.
+    /// Resolves a call and checks the names of its arguments. Missing arguments are reported only if the tree
+    /// of the call is `whole`.
     pub(super) fn resolve(&self, call: &Call<'a>, whole: bool, report: &mut Report<'_>) -> Resolved<'f> {
         let target = self.target(call.tool, report);
-        // A name that is nearly right is reported, and the call is checked as a call of what it surely means.
+        // A nearly correct name is reported, and the call is checked as a call of the target that is
+        // certainly meant.
         let like = match target {
             Err(ref like) => like.as_deref().map_or(Target::Unknown, |name| self.named(name)),
             Ok(target) => target,
@@ -101,7 +102,7 @@ impl<'f, 'a> Names<'f, 'a> {
         Resolved { target: target.unwrap_or(Target::Unknown), wanted: wanted.unwrap_or_default() }
     }
 
-    /// What has exactly that name.
+    /// The target with exactly this name.
     fn named(&self, name: &str) -> Target<'f> {
         let own = own_function(name).unwrap_or(name);
         match (self.by_name.get(own), self.catalog.map(|catalog| catalog.lookup(name))) {
@@ -111,7 +112,8 @@ impl<'f, 'a> Names<'f, 'a> {
         }
     }
 
-    /// What a call goes to; where nothing has its name, which is reported, the name that it surely means.
+    /// The target of a call. If there is none, this is reported, and the result is the name that is certainly
+    /// meant.
     fn target(&self, name: Name<'a>, report: &mut Report<'_>) -> Result<Target<'f>, Option<String>> {
         let own = own_function(name.text);
         if let Some(&index) = self.by_name.get(own.unwrap_or(name.text)) {
@@ -137,11 +139,11 @@ impl<'f, 'a> Names<'f, 'a> {
         self.file.functions.iter().map(|function| function.name.text)
     }
 
-    /// Reports that no function has the name; gives the name that it surely means.
+    /// Reports an unknown function. Returns the name that is certainly meant.
     fn unknown_function(&self, name: Name<'a>, report: &mut Report<'_>) -> Option<String> {
         let plain = own_function(name.text).unwrap_or(name.text);
         let near = report.near(plain, self.functions());
-        // Integer-ID text has the plain name in its header.
+        // Integer-ID text writes the plain name in its header.
         let whole = |near: &str| match self.notation() {
             Notation::Id => near.to_owned(),
             _ => own_function_address(near),
@@ -152,7 +154,7 @@ impl<'f, 'a> Names<'f, 'a> {
         whole.filter(|(_, sure)| *sure).map(|(name, _)| name)
     }
 
-    /// Reports that neither a tool nor a function has the name; gives the name that it surely means.
+    /// Reports an unknown tool or function. Returns the name that is certainly meant.
     fn unknown_tool(&self, catalog: &Catalog, name: Name<'a>, report: &mut Report<'_>) -> Option<String> {
         let near = similar::tool(catalog, name.text, self.functions().map(|name| -> &str { name }), report);
         let few = Some(catalog.tools()).filter(|tools| near.is_none() && (1..=SHOWN).contains(&tools.len()));
@@ -161,7 +163,7 @@ impl<'f, 'a> Names<'f, 'a> {
         near.filter(|near| near.sure).map(|near| near.name.to_owned())
     }
 
-    /// Compares the calls of a function with the list of what it may call, where it has one.
+    /// Compares the calls of a function with its list of what it may call, if it has one.
     pub(super) fn allowed(
         &self,
         function: &Function<'a>,
@@ -178,7 +180,7 @@ impl<'f, 'a> Names<'f, 'a> {
             let unknown =
                 self.catalog.is_some_and(|catalog| matches!(catalog.lookup(call.tool.text), Lookup::Unknown))
                     && !self.by_name.contains_key(call.tool.text);
-            // A name that nothing has is reported already.
+            // An unknown name is reported already.
             if unknown || allowed.contains(&same(call.tool.text)) {
                 continue;
             }

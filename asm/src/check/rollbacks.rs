@@ -1,9 +1,9 @@
-//! Calls that take back what others did: tools that ROLLBACK registers and UNDO calls too on some path, and
-//! calls that must have a ROLLBACK and have none.
+//! Checks rollbacks: tools that ROLLBACK registers and that UNDO also calls on some path, and calls that
+//! require a ROLLBACK and have none.
 //!
-//! The first is a forward analysis over the events with the set of tools that are registered. Nothing takes a
-//! tool out of it again, so the effect of a loop's passes is the set that one pass leaves: one run computes
-//! it for each loop, a second one uses it, and the whole is linear.
+//! The first is a forward dataflow analysis over the events: the set of registered tools. The set only grows,
+//! so the effect of a loop is the set after one iteration. One run computes it for each loop, a second run
+//! uses it, and the whole is linear.
 
 use super::facts::Facts;
 use super::messages::slots as messages;
@@ -29,7 +29,7 @@ pub(super) fn check(
     }
 }
 
-/// Reports calls of tools that require a ROLLBACK right behind them.
+/// Reports calls without a ROLLBACK directly after them, of tools that require one.
 fn required(
     function: &Function<'_>,
     events: &Events<'_>,
@@ -49,8 +49,8 @@ fn required(
     }
 }
 
-/// The tools that ROLLBACK registers, numbered, each with its name in the first ROLLBACK. More than a set
-/// holds are left out.
+/// The tools that ROLLBACK registers, numbered, each with its name in the first ROLLBACK. Tools beyond the
+/// size of a set are left out.
 fn entries<'a>(events: &Events<'a>) -> HashMap<&'a str, (Slot, Name<'a>)> {
     let mut entries = HashMap::new();
     let is_entry = |id: CallId| events.registered.get(id.0 as usize).copied().unwrap_or_default();
@@ -63,7 +63,7 @@ fn entries<'a>(events: &Events<'a>) -> HashMap<&'a str, (Slot, Name<'a>)> {
     entries
 }
 
-/// Reports every UNDO of a tool that a ROLLBACK has registered on some path to it.
+/// Reports each UNDO of a tool that a ROLLBACK has registered on some path to it.
 fn doubled(function: &Function<'_>, events: &Events<'_>, facts: &Facts, report: &mut Report<'_>) {
     let mut flow = Flow {
         events,
@@ -83,7 +83,7 @@ fn doubled(function: &Function<'_>, events: &Events<'_>, facts: &Facts, report: 
     });
 }
 
-/// The tools that may be registered at a point; `None` where no path comes there.
+/// The tools that may be registered at a point; `None` if it is unreachable.
 type State = Option<Bits<WORDS>>;
 
 fn meet(state: &mut State, other: State) {
@@ -97,17 +97,17 @@ fn meet(state: &mut State, other: State) {
 struct Flow<'e, 'a> {
     events: &'e Events<'a>,
     entries: HashMap<&'a str, (Slot, Name<'a>)>,
-    /// What a pass of the loop leaves, by [`crate::ast::LoopId`].
+    /// The set after an iteration of the loop, by [`crate::ast::LoopId`].
     passes: Vec<State>,
-    /// What the BREAKs of the loop leave, by [`crate::ast::LoopId`].
+    /// The set at the BREAKs of the loop, by [`crate::ast::LoopId`].
     broken: Vec<State>,
 }
 
 impl<'a> Flow<'_, 'a> {
-    /// Goes over all paths: at first to find what each loop's pass leaves by itself, then with that.
+    /// Runs the analysis: first to find the effect of an iteration of each loop, then with it.
     fn run(&mut self, with_passes: bool, mut undone: impl FnMut(CallId, Name<'a>)) {
         let mut state: State = Some(Bits::default());
-        // What was where paths parted or a loop began, and what the branch before has left.
+        // The set at the fork or at the start of the loop, and the set after the first branch.
         let mut open: Vec<(State, Option<State>)> = Vec::new();
         for event in &self.events.list {
             match *event {
@@ -159,7 +159,7 @@ impl<'a> Flow<'_, 'a> {
                         if let Some(broken) = self.broken.get_mut(id.0 as usize).filter(|_| !with_passes)
                             && broken.is_some()
                         {
-                            // So far it is what the pass alone has registered.
+                            // So far it is what the iteration itself has registered.
                             meet(broken, state);
                             *broken = before.and(*broken);
                         }

@@ -1,4 +1,4 @@
-//! The tool or function that an unknown name most likely means.
+//! Finds the tool or function that an unknown name most likely means.
 
 use super::report::Report;
 use crate::catalog::{Catalog, Lookup, is_address, server_and_tool, tool_of_client_name};
@@ -18,7 +18,7 @@ pub(super) fn tool<'c>(
     near.or_else(|| by_client_name(catalog, name)).or_else(|| by_part(catalog, name, report))
 }
 
-/// The one tool whose name begins or ends with another as a word of its own: `lookup` for `lookup-order`.
+/// The only tool whose name begins or ends with this name as a separate word: `lookup-order` for `lookup`.
 fn by_part<'c>(catalog: &'c Catalog, name: &str, report: &mut Report<'_>) -> Option<Near<'c>> {
     let parted = |c: char| matches!(c, '-' | '_' | '/' | '.');
     let meets = |tool: &str| {
@@ -32,7 +32,7 @@ fn by_part<'c>(catalog: &'c Catalog, name: &str, report: &mut Report<'_>) -> Opt
     found.next().is_none().then_some(Near { name: &only.name, sure: false })
 }
 
-/// The tool of a name in the form that other clients give to tools of servers.
+/// The tool of a name in the form that other clients use for tools of servers.
 fn by_client_name<'c>(catalog: &'c Catalog, name: &str) -> Option<Near<'c>> {
     match catalog.lookup(tool_of_client_name(name)?) {
         Lookup::Found(tool) => Some(Near { name: &tool.name, sure: true }),
@@ -40,8 +40,8 @@ fn by_client_name<'c>(catalog: &'c Catalog, name: &str) -> Option<Near<'c>> {
     }
 }
 
-/// The tool nearest to an address: one of its server, or the tool of its name of a server with nearly this
-/// name. A part that two addresses share does not make the other parts more alike.
+/// The tool nearest to an address: a tool of the same server, or a tool of the same name on a server with a
+/// similar name. The parts of addresses are compared separately.
 fn on_server<'c>(catalog: &'c Catalog, name: &str, report: &mut Report<'_>) -> Option<Near<'c>> {
     let (server, tool) = server_and_tool(name)?;
     let all = || {

@@ -1,6 +1,6 @@
-//! A function's tree as a list of events: what happens to its slots, in the order of execution.
+//! Turns the tree of a function into a list of events: what happens to its slots, in the order of execution.
 //!
-//! One walk makes the list; the analyses of flow are plain loops over it. The same walk computes which blocks
+//! One walk builds the list; the flow analyses are plain loops over it. The same walk computes which blocks
 //! have values ([`super::block_values`]) and collects the calls.
 
 use super::block_values::{self, Gives};
@@ -15,7 +15,7 @@ use crate::matched::{begins_with_rollback, covered_call};
 use crate::span::Span;
 use smallvec::SmallVec;
 
-/// Something that happens to slots, or where paths part and meet.
+/// An access to a slot, or a point where paths fork or join.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// A statement begins.
@@ -24,29 +24,29 @@ pub(super) enum Event {
     Read(Slot, Span),
     /// A slot is bound to a plain value.
     Bind(Slot, Span),
-    /// A slot is bound to the result of a call, or of a pure function that can fail.
+    /// A slot is bound to the result of a call or of a fallible pure function.
     BindCall(Slot, Span, CallId),
     /// A MATCH handles the result in the slot.
     Match(Slot, Span),
-    /// Paths part; each begins with a [`Event::Branch`], and there are two.
+    /// A fork into two paths; each begins with a [`Event::Branch`].
     Fork,
-    /// A path begins.
+    /// A path of a fork begins.
     Branch(Path, Span),
-    /// The paths meet.
+    /// The paths of a fork join.
     Join,
-    /// A loop's pass begins or the loop ends.
+    /// An iteration of a loop begins, or the loop ends.
     Loop(LoopId, Span),
-    /// A pass ends.
+    /// An iteration ends.
     Repeat(LoopId, Span),
-    /// A BREAK ends the loop; the place is the BREAK's.
+    /// A BREAK ends the loop; the span is that of the BREAK.
     Break(LoopId, Span),
-    /// Behind a loop with a BREAK, and its ELSE: the paths meet. The place is the loop's.
+    /// After a loop with a BREAK and its ELSE: the paths join. The span is that of the loop.
     Done(LoopId, Span),
     /// The function ends, with a value or a failure.
     Exit(Ending, Span),
     /// A call is registered by ROLLBACK.
     Register(CallId),
-    /// A call is made that UNDO marks, or that may be a compensation.
+    /// A call is made that has UNDO, or that may be a compensation.
     Undo(CallId),
 }
 
@@ -55,7 +55,7 @@ pub(super) enum Event {
 pub(super) enum Ending {
     /// RET, `RET_OK`, or the end of the body.
     Value,
-    /// `RET_ERR`, FAIL, or a failure that no arm takes.
+    /// `RET_ERR`, FAIL, or a failure without an arm.
     Failure,
 }
 
@@ -63,16 +63,16 @@ pub(super) enum Ending {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rollback {
     pub(super) call: CallId,
-    /// It is bound, so that only the flow of slots shows whether it is read.
+    /// Whether it is bound. Then only the flow of slots shows whether it is read.
     pub(super) bound: bool,
-    /// It is in a branch of IF, where UNDO should mark it.
+    /// Whether it is in a branch of IF, where UNDO should mark it.
     pub(super) in_if: bool,
     /// From the start of the statement to the word CALL.
     pub(super) before: Span,
     pub(super) span: Span,
 }
 
-/// Whose block it is.
+/// The construct to which a block belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     If,
@@ -80,7 +80,7 @@ enum Owner {
     Other,
 }
 
-/// The result of one walk over a function. Reused for one function after another, so that its lists are
+/// The result of the walk over a function. It is reused for the next function, so that its lists are
 /// allocated once.
 #[derive(Default)]
 pub(super) struct Events<'a> {
@@ -89,11 +89,11 @@ pub(super) struct Events<'a> {
     pub(super) calls: Vec<Option<&'a Call<'a>>>,
     /// By [`LoopId`].
     pub(super) yields: SmallVec<[bool; 8]>,
-    /// The calls that UNDO marks.
+    /// The calls with UNDO.
     pub(super) undone: Vec<CallId>,
     /// By [`CallId`]: whether ROLLBACK registers it.
     pub(super) registered: Vec<bool>,
-    /// By [`CallId`]: whether a ROLLBACK is right behind it.
+    /// By [`CallId`]: whether a ROLLBACK follows directly.
     pub(super) covered: Vec<bool>,
     pub(super) rollbacks: Vec<Rollback>,
     /// Diagnostics about values of blocks and about returns.
@@ -101,7 +101,7 @@ pub(super) struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    /// Walks a function; replaces the result of the walk before.
+    /// Walks a function and replaces the previous result.
     pub(super) fn walk(&mut self, function: &'a Function<'a>) {
         self.list.clear();
         self.calls.clear();
@@ -132,11 +132,11 @@ fn mark(calls: &mut [bool], call: CallId) {
 struct Walk<'e, 'a> {
     function: &'a Function<'a>,
     events: &'e mut Events<'a>,
-    /// ERR arms that the walk is in.
+    /// The number of enclosing ERR arms.
     err_arms: u32,
-    /// The loops that the walk is in the bodies of, and whether a path reaches a BREAK of theirs.
+    /// The enclosing loops, and whether a path reaches one of their BREAKs.
     loops: SmallVec<[(LoopId, bool); 4]>,
-    /// No path reaches the statement.
+    /// Whether the statement is unreachable.
     dead: bool,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Walks a block; `after` tells whether a ROLLBACK is what follows it.
+    /// Walks a block; `after` says whether a ROLLBACK follows it.
     fn block(&mut self, block: &Block<'a>, (owner, after): (Owner, bool), header: Span) -> Gives {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
@@ -224,7 +224,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// BREAK ends the innermost loop around.
+    /// BREAK ends the innermost enclosing loop.
     fn leave_loop(&mut self, span: Span) -> Gives {
         let dead = self.dead;
         match self.loops.last_mut() {

@@ -1,16 +1,16 @@
-//! Sets of slots of one function.
+//! Sets of the slots of a function.
 
 use crate::ast::Slot;
 use ilo_spec::limits::REGISTERS;
 
 const WORD: u32 = u64::BITS;
 
-/// Slots that one word holds, which is all that most functions have.
+/// The slots that fit in one word: enough for most functions.
 pub(super) const FEW: usize = WORD as usize;
-/// Words that hold the slots of any function.
+/// The words that hold the slots of any function.
 pub(super) const WORDS: usize = REGISTERS.div_ceil(FEW);
 
-/// A set of slots below so many words; a larger slot is never in it.
+/// A set of slots of the given number of words. A slot beyond them is never in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bits<const W: usize>([u64; W]);
 

@@ -1,5 +1,5 @@
-//! Checks functions one by one, for a streaming build: it knows the headers of all functions, and has the
-//! tree of one at a time.
+//! Checks functions one at a time, for a streaming build. It knows the headers of all functions and has the
+//! tree of one.
 
 use super::facts::Facts;
 use super::function;
@@ -10,14 +10,14 @@ use crate::ast::{File, Function};
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;
 
-/// Checks functions one by one, given the heads of all.
+/// A checker that knows the headers of all functions.
 pub(crate) struct Streaming<'f, 'a> {
     file: &'f File<'a>,
     names: Names<'f, 'a>,
 }
 
 impl<'f, 'a> Streaming<'f, 'a> {
-    /// `None` where two functions have one name.
+    /// `None` if two functions have the same name.
     pub(crate) fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> Option<Streaming<'f, 'a>> {
         let names = Names::new(file, catalog);
         names.all_different().then_some(Streaming { file, names })
@@ -40,7 +40,7 @@ pub(crate) struct Batch<'n, 'f, 't> {
 }
 
 impl<'t> Batch<'_, '_, 't> {
-    /// The facts of a function; `None` where there is anything to report, or where it calls itself or a later
+    /// The facts of a function; `None` if there is anything to report, or if it calls itself or a later
     /// function.
     pub(crate) fn check(&mut self, number: usize, function: &'t Function<'t>) -> Option<Facts> {
         let mut diagnostics = Diagnostics::default();

@@ -1,14 +1,14 @@
-//! Gradual types: infers the type of every value, and reports values that cannot fit.
+//! Gradual typing: infers the type of each value, and reports values that cannot fit.
 //!
-//! What words take and give is in [`crate::rules`]. What a tool takes and answers is in the shapes of its
-//! schemas: `given` holds arguments against them in depth, and a field that is read of an answer has its
-//! type. A field that is read although the schema does not list it is a warning (`answer_fields`),
-//! unless the function asks for it with HAS.
+//! The operand and result types of words are in [`crate::rules`]. The types of a tool's arguments and answer
+//! come from its schemas: `given` compares arguments with them in depth, and a field that is read from an
+//! answer has its type. A read of a field that the schema does not list is a warning (`answer_fields`),
+//! unless the function tests for it with HAS.
 //!
-//! A slot has the type that all its bindings in the function
-//! agree on. Since a loop lets a binding depend on a later one, inference is repeated to a fixed point: every
-//! pass starts from the types of the last one, and types only ever become less precise. Only the diagnostics
-//! of the last pass count, in which no slot changed after it was read.
+//! The type of a slot is the join of all its bindings in the function. In a loop a binding may depend on a
+//! later one, so inference is repeated to a fixed point: each pass starts from the types of the previous one,
+//! and types only become less precise. Only the diagnostics of the last pass are kept, in which no slot
+//! changed after it was read.
 
 mod given;
 
@@ -34,23 +34,23 @@ use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
 
-/// Passes before the types of all bound slots are taken as unknown. One suffices where every slot is bound
-/// before it is read; a chain of slots that depend on later ones takes one more for each link.
+/// The most passes; after them the types of all bound slots are unknown. One pass suffices if every slot is
+/// bound before it is read; a chain of slots that depend on later ones takes one more for each link.
 const PASSES: usize = 8;
 
-/// What the types of a function show.
+/// The result of checking the types of a function.
 pub(super) struct Found<'t, 'a> {
-    /// Values that cannot fit.
+    /// The diagnostics of values that cannot fit.
     pub(super) diagnostics: Diagnostics,
-    /// Fields that are read of answers that do not list them.
+    /// Reads of fields that the schemas of answers do not list.
     pub(super) reads: Vec<Read<'t, 'a>>,
-    /// The places of returned values that may be of another type than the function gives, in order.
+    /// The spans of returned values that may not have the declared type, in order.
     pub(super) returns: Vec<Span>,
-    /// How many names were compared to suggest one.
+    /// The number of names that were compared for suggestions.
     pub(super) compared: usize,
 }
 
-/// Checks the types of a function. The expressions at the `suspects` count as of unknown type.
+/// Checks the types of a function. The expressions at the `suspects` count as having an unknown type.
 pub(super) fn check<'t, 'a>(
     file: &'t File<'a>,
     function: &'t Function<'a>,
@@ -67,8 +67,7 @@ pub(super) fn check<'t, 'a>(
     Found { diagnostics: found, reads, returns, compared: comparisons.saturating_sub(left) }
 }
 
-/// The types of the slots of a function: of plain values, of the values and of the failures of calls whose
-/// results a MATCH takes.
+/// The types of the slots of a function.
 pub(super) fn slots<'t>(
     file: &'t File<'_>,
     function: &'t Function<'_>,
@@ -80,20 +79,20 @@ pub(super) fn slots<'t>(
     types.slots.iter().map(|slot| [slot.plain, slot.ok, slot.err]).collect()
 }
 
-/// The types of a slot; `None` before any binding.
+/// The types of a slot; each is `None` without a binding.
 #[derive(Clone, Copy, Default)]
 struct Slots<'t> {
     /// Its plain values.
     plain: Seen<'t>,
-    /// The values of the calls whose results a MATCH takes out of it.
+    /// The values of the calls whose results a MATCH handles.
     ok: Seen<'t>,
-    /// The failures of those.
+    /// The failures of these calls.
     err: Seen<'t>,
-    /// Where a plain value comes from.
+    /// The origin of the plain value.
     origin: Option<Span>,
-    /// Something beside a parameter binds it.
+    /// Whether anything other than a parameter binds it.
     bound: bool,
-    /// This pass has read it.
+    /// Whether this pass has read it.
     read: bool,
 }
 
@@ -104,31 +103,31 @@ struct Types<'l, 't, 'a> {
     resolved: &'l [Resolved<'t>],
     suspects: &'l [Span],
     slots: SmallVec<[Slots<'t>; 16]>,
-    /// The slots of the ERR arms around, with their types and the places of their bindings.
+    /// The slots of the enclosing ERR arms, with their types and the spans of their bindings.
     failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,
-    /// A slot changed after it was read in this pass.
+    /// Whether a slot changed after it was read in this pass.
     changed: bool,
     found: Diagnostics,
-    /// The fields for which HAS asks.
+    /// The fields for which HAS tests.
     asked: HashSet<&'a str>,
     reads: Vec<Read<'t, 'a>>,
     returns: Vec<Span>,
-    /// How many more names may be compared to suggest one.
+    /// The number of names that may still be compared for suggestions.
     comparisons: usize,
 }
 
-/// What uses the value of a statement.
+/// The use of the value of a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Goes {
     /// Nothing does.
     Nowhere,
-    /// A bound slot or loop, or the end of a function that gives nil.
+    /// A bound slot or loop, or the end of a function that returns nil.
     Kept,
     /// The function, as its output.
     Out,
 }
 
-/// Whether a value is that of the step before it: in documents, what a step binds is its value as well.
+/// Whether a value is that of the previous step: in JSON and YAML, what a step binds is also its value.
 fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
     match (last.kind, before.last().map(|before| before.kind)) {
         (StmtKind::Value(Expr { kind: ExprKind::Ref(read), .. }), Some(StmtKind::Let { slot, .. })) => {
@@ -164,7 +163,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    /// Walks the function until no type changes any more.
+    /// Walks the function until no type changes.
     fn infer(&mut self) {
         let comparisons = self.comparisons;
         // Filled in place: it is large to move.
@@ -191,7 +190,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    /// Makes the type of every bound slot unknown, which is sound whatever depends on what.
+    /// Makes the type of each bound slot unknown, which is always sound.
     fn forget(&mut self) {
         for slot in self.slots.iter_mut().filter(|slot| slot.bound) {
             (slot.plain, slot.ok, slot.err) =
@@ -224,7 +223,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.learn(slot, seen, span, |info| &mut info.plain);
     }
 
-    /// The types of a slot that is read here.
+    /// The types of a slot that is read.
     fn slot(&mut self, slot: Slot) -> Option<&Slots<'t>> {
         let info = self.slots.get_mut(slot.0 as usize)?;
         info.read = true;
@@ -294,7 +293,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if !value.attempt().is_some_and(|id| self.call_facts(id).checked) {
             return self.bind(slot, seen, span);
         }
-        // A pure function fails with a text.
+        // The failure of a pure function is a text.
         let err = if let ExprKind::Call(call) = value.kind {
             self.failure(call)
         } else {
@@ -312,7 +311,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 self.output(value, seen, err.ty.into(), err.span);
             }
             (ReturnKind::Err, None) => {}
-            // RET with a value of the failure's type: the wrong word is reported already.
+            // RET with a value of the type of the failure: the wrong word is reported already.
             (ReturnKind::Plain, Some(err))
                 if ty(seen)
                     .is_some_and(|seen| !seen.meets(output.ok.ty.into()) && seen.meets(err.ty.into())) => {}
@@ -326,7 +325,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.returned(seen, ok.ty.into(), value.span);
     }
 
-    /// Notes a value that is to be looked at when it is returned.
+    /// Notes a value whose type must be tested when it is returned.
     fn returned(&mut self, seen: Seen<'t>, wanted: Inferred, place: Span) {
         if !seen.unwrap_or(ValueInfo::declared(Inferred::ANY)).is_surely(wanted) {
             self.returns.push(place);
@@ -360,8 +359,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let (ok, err) = self.slot(node.slot).map_or((None, None), |info| (info.ok, info.err));
         let mut seen = None;
         if let Some(arm) = &node.err {
-            // Where nothing else in the arm binds the slot, it has the type of this failure there. After an
-            // arm that ends the function it does not.
+            // If nothing else in the arm binds the slot, it has the type of this failure there, but not after
+            // an arm that ends the function.
             let only = !arm.body.binds(arm.bind);
             self.failures.extend(only.then_some((arm.bind, err, arm.bind_span)));
             if !(only && arm.body.leaves_function()) {
@@ -403,7 +402,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         seen
     }
 
-    /// Whether an expression is most likely meant as something else, which is reported already.
+    /// Whether an expression is a suspect, which is reported already.
     fn is_suspect(&self, expression: &Expr<'a>) -> bool {
         !self.suspects.is_empty() && self.suspects.contains(&expression.span)
     }
@@ -455,7 +454,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    /// A pure function, each of whose operands has the kinds of the function's row.
+    /// A pure function. The kinds of its operands are in its row of the table.
     fn applied(&mut self, apply: &Apply<'a>) -> Seen<'t> {
         let word = Word::of_pure(apply.function);
         let mut first = None;
@@ -464,11 +463,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.operand(word, index, operand, seen, None);
             first = if index == 0 { seen } else { first };
         }
-        // SORT, REVERSE and SLICE give the items of their list.
+        // SORT, REVERSE and SLICE keep the item type of their list.
         let keeps = matches!(apply.function, Pure::Sort | Pure::Reverse | Pure::Slice);
         let kept = first.filter(|first| keeps && first.ty.lists > 0);
         let known = rules::gives(word, ty(first), None)?;
-        // A type that is that of the first operand holds as far as that one does.
+        // A type that is taken from the first operand is as certain as that one.
         let alone = rules::gives(word, None, None);
         let held = alone == Some(known) || first.is_none_or(|first| first.held);
         let given = ValueInfo { held: held || known == Inferred::ANY, ..ValueInfo::held(known) };
@@ -490,12 +489,12 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         listed(if items.is_empty() { nothing } else { all.unwrap_or(ValueInfo::ANY) })
     }
 
-    /// A value picked by cases, each of which `each` looks at.
+    /// A value selected by cases; `each` checks each case.
     fn cases(&mut self, map: &MatchMap<'a>, each: &mut Each<'_, 'l, 't, 'a>) -> Seen<'t> {
         let subject = self.expression(&map.subject);
         if let Some(subject) = ty(subject) {
             let met = |case: &Case<'a>| rules::may_be_equal(subject, case.key.ty().into());
-            // A key of JSON may be two cases, of which one suffices.
+            // A JSON key may stand for two cases, of which one suffices.
             let mut keys = map.cases.chunk_by(|one, other| one.key_span == other.key_span);
             if let Some(case) = keys.find(|cases| !cases.iter().any(met)).and_then(<[_]>::first) {
                 self.found.push(messages::never_met(self.function.notation, subject, case));
@@ -508,7 +507,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         all
     }
 
-    /// A word whose first operand alone is checked here.
+    /// A word of which only the first operand is checked here.
     fn unary(&mut self, word: Word, of: &Expr<'a>) -> Seen<'t> {
         let seen = self.expression(of);
         self.operand(word, 0, of, seen, None);
@@ -526,7 +525,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let (known, other) = (self.expression(left), self.expression(right));
         let (a, b) = (ty(known), ty(other));
         if operator == Binary::Add && self.function.notation != Notation::Id {
-            // A sum of texts is meant to join them: it is reported once and its type is unknown.
+            // A sum of texts was meant to join them: it is reported once, and its type is unknown.
             let text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Inferred::TEXT));
             if let Some((operand, _)) = text {
                 let value = self.typed(operand, Inferred::TEXT);
@@ -549,7 +548,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         Some(self::given(operator, given, known, other))
     }
 
-    /// Warns of a list beside a text in CONCAT.
+    /// Warns about a list beside a text in CONCAT.
     fn list_in_text(&mut self, left: (&Expr<'a>, Option<Inferred>), right: (&Expr<'a>, Option<Inferred>)) {
         for ((list, seen), (_, other)) in [(left, right), (right, left)] {
             if let Some(found) = seen.filter(|seen| seen.lists > 0 && other == Some(Inferred::TEXT)) {
@@ -559,7 +558,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    /// Warns of a part of a text that is nil in every run.
+    /// Warns about a part of a text that is always nil.
     fn nil_in_text(&mut self, part: &Expr<'a>, seen: Option<Inferred>) {
         if seen == Some(Inferred::NIL) {
             let value = self.typed(part, Inferred::NIL);
@@ -567,14 +566,14 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    /// Warns of two texts that are numbers and are compared as texts.
+    /// Warns about two texts that are numbers and are compared as texts.
     fn text_order(&mut self, left: &Expr<'a>, right: &Expr<'a>) {
         if self.is_number_text(left) && self.is_number_text(right) {
             self.found.push(messages::text_order(self.function, left, right));
         }
     }
 
-    /// Whether a value is a text that a number renders.
+    /// Whether a value is a text that is the rendering of a number.
     fn is_number_text(&mut self, value: &Expr<'a>) -> bool {
         match value.kind {
             ExprKind::Literal(Literal::Text(text)) => text.len() <= 32 && number::parse(text).is_ok(),
@@ -590,7 +589,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    /// Warns of two values that no run finds equal.
+    /// Warns about two values that are never equal.
     fn never_equal(&mut self, left: (&Expr<'a>, Option<Inferred>), right: (&Expr<'a>, Option<Inferred>)) {
         let (Some(a), Some(b)) = (left.1, right.1) else { return };
         let made =
@@ -605,7 +604,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.found.push(messages::never_equal(self.function, at, found, other));
     }
 
-    /// A field of a record. Other languages have a length as a field.
+    /// A read of a field. In other languages the length is a field.
     fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
         let seen = self.expression(of);
         if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, None) {
@@ -616,7 +615,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.part(seen, of, name)
     }
 
-    /// The field that a literal text names, or an error where an index belongs.
+    /// The field that a literal text names; an error if an index belongs there.
     fn field_by_text(&mut self, of: &Expr<'a>, name: &Expr<'a>, text: &'a str) -> ValueInfo<'t> {
         let seen = self.expression(of);
         let key = self.expression(name);
@@ -625,7 +624,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.part(seen, of, Name { text, span: name.span })
     }
 
-    /// What is known of a field that is read.
+    /// What is known about a field that is read.
     fn part(&mut self, of: Seen<'t>, expression: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
         let Some(shape) = of.and_then(|of| of.part.shape()) else { return ValueInfo::ANY };
         if let Some((field, required)) = shape.field(name.text) {
@@ -636,7 +635,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         ValueInfo::ANY
     }
 
-    /// Reports an operand that its word does not take; whether it does.
+    /// Whether an operand fits its word; if not, it is reported.
     fn operand(
         &mut self,
         word: Word,
@@ -651,7 +650,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         fits
     }
 
-    /// The diagnostic of an operand that its word does not take.
+    /// The diagnostic of an operand that does not fit its word.
     fn misfit(
         &self,
         word: Word,
@@ -665,7 +664,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         Some(messages::operand(self.function, word, index, self.typed(expression, found), demand))
     }
 
-    /// An expression of a type, with where that comes from.
+    /// An expression with its type and the origin of the type.
     fn typed<'e>(&'e self, expression: &'e Expr<'a>, found: Inferred) -> Typed<'e, 'a> {
         let origin = match expression.kind {
             ExprKind::Ref(slot) => self.origin(slot).map(|span| Origin::Slot(slot, span)),
@@ -675,7 +674,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         Typed { expression, found, origin }
     }
 
-    /// Where a slot that is read here gets its type.
+    /// The origin of the type of a slot that is read.
     fn origin(&self, slot: Slot) -> Option<Span> {
         let plain = || self.slots.get(slot.0 as usize).and_then(|info| info.origin);
         self.failure_of(slot).map(|(_, span)| span).or_else(plain)
@@ -689,7 +688,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.file.functions.get(self.call_facts(call.id).function? as usize)
     }
 
-    /// The type of a call's failure. That of a tool is mostly a text, but no schema declares it.
+    /// The type of the failure of a call. The failure of a tool is mostly a text, but no schema declares it.
     fn failure(&self, call: &Call<'a>) -> ValueInfo<'t> {
         let declared = self.callee(call).and_then(|callee| callee.output.err);
         declared.map_or(ValueInfo::ANY, |err| ValueInfo::declared(err.ty.into()))
@@ -712,7 +711,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 }
 
-/// How the items of a list, or the values of cases, are looked at.
+/// How the items of a list, or the values of cases, are checked.
 type Each<'e, 'l, 't, 'a> = dyn FnMut(&mut Types<'l, 't, 'a>, &Expr<'a>) -> Seen<'t> + 'e;
 
 /// An item of a list.
@@ -721,12 +720,12 @@ fn item(list: ValueInfo<'_>) -> ValueInfo<'_> {
     ValueInfo { ty, held: list.held || ty == Inferred::ANY, part: list.part.item() }
 }
 
-/// A list of such items.
+/// A list of items.
 fn listed(item: ValueInfo<'_>) -> ValueInfo<'_> {
     ValueInfo { ty: item.ty.list(), part: item.part.list(), ..item }
 }
 
-/// What an operator gives, of a type: that of its operands, or one that it always has.
+/// The result type of an operator: that of its operands, or a fixed one.
 fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> ValueInfo<'t> {
     let held = |seen: Seen<'_>| seen.is_some_and(|known| known.held);
     let decides = |seen: Seen<'_>| {
@@ -734,7 +733,7 @@ fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> ValueI
     };
     let part = |seen: Seen<'t>| seen.map_or(Part::Unknown, |known| known.part);
     let (held, part) = match operator {
-        // A number or a text beside anything, or two lists.
+        // A number or a text with anything, or two lists.
         Binary::Add | Binary::Concat => {
             (decides(a) || decides(b) || (held(a) && held(b) && ty.lists > 0), Part::Unknown)
         }

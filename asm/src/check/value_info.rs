@@ -1,37 +1,37 @@
-//! What checking knows of a value: its type, whether every run gives that type, and which part of a
-//! tool's answer it is.
+//! What checking knows about a value: its type, whether that type is certain, and which part of a tool's
+//! answer it is.
 
 use crate::catalog::{Shape, Tool};
 use crate::types::Inferred;
 
-/// What is known of a value.
+/// What is known about a value.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueInfo<'t> {
     /// Its type.
     pub ty: Inferred,
-    /// Every run gives this type, whatever tools answer and callers pass: it is that of a constant, of an
-    /// operator, of the result of a function.
+    /// Whether the type is certain, whatever tools answer and callers pass: the type of a constant, an
+    /// operator, or the result of a function.
     pub held: bool,
-    /// Which part of an answer it is.
+    /// The part of an answer that it is.
     pub part: Part<'t>,
 }
 
-/// What is known of a value; `None` before any binding, or where there is no value.
+/// What is known about a value; `None` before any binding, or without a value.
 pub type Seen<'t> = Option<ValueInfo<'t>>;
 
-/// Which part of a tool's answer a value is.
+/// The part of a tool's answer that a value is.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Part<'t> {
     /// A value without fields and items: nil, an empty list.
     Nothing,
-    /// This shape, inside `lists` lists.
+    /// A part of this shape, in `lists` nested lists.
     Of {
         /// The part.
         shape: Shape<'t>,
-        /// How many lists are around it.
+        /// The number of enclosing lists.
         lists: u32,
     },
-    /// It may be anything.
+    /// It is unknown.
     #[default]
     Unknown,
 }
@@ -49,7 +49,7 @@ impl<'t> Part<'t> {
         }
     }
 
-    /// A value that is one or the other.
+    /// The join of two values.
     #[must_use]
     pub fn join(self, other: Part<'t>) -> Part<'t> {
         match (self, other) {
@@ -68,7 +68,7 @@ impl<'t> Part<'t> {
         }
     }
 
-    /// An item of it.
+    /// The item of a list.
     #[must_use]
     pub fn item(self) -> Part<'t> {
         match self {
@@ -78,22 +78,22 @@ impl<'t> Part<'t> {
         }
     }
 
-    /// The shape, where it is not in lists of the program's own.
+    /// The shape, if it is not inside lists that the program built.
     pub fn shape(self) -> Option<Shape<'t>> {
         if let Part::Of { shape, lists: 0 } = self { Some(shape) } else { None }
     }
 }
 
 impl<'t> ValueInfo<'t> {
-    /// A value of which nothing is known.
+    /// A value about which nothing is known.
     pub const ANY: ValueInfo<'static> = ValueInfo { ty: Inferred::ANY, held: true, part: Part::Unknown };
 
-    /// A type that every run gives.
+    /// A value whose type is certain.
     pub const fn held(ty: Inferred) -> ValueInfo<'t> {
         ValueInfo { ty, held: true, part: Part::Unknown }
     }
 
-    /// A type that is declared or in a schema, and that no run validates.
+    /// A value whose type is declared or in a schema, but not validated.
     pub fn declared(ty: Inferred) -> ValueInfo<'t> {
         ValueInfo { ty, held: ty == Inferred::ANY, part: Part::Unknown }
     }
@@ -109,13 +109,13 @@ impl<'t> ValueInfo<'t> {
         ValueInfo { part: Part::of(shape), ..ValueInfo::declared(ty) }
     }
 
-    /// The same, as another part.
+    /// The same value as another part.
     #[must_use]
     pub fn with_part(self, part: Part<'t>) -> ValueInfo<'t> {
         ValueInfo { part, ..self }
     }
 
-    /// A value that is one or the other.
+    /// The join of two values.
     #[must_use]
     pub fn join(self, other: ValueInfo<'t>) -> ValueInfo<'t> {
         let ty = self.ty.join(other.ty);
@@ -123,18 +123,18 @@ impl<'t> ValueInfo<'t> {
         ValueInfo { ty, held, part: self.part.join(other.part) }
     }
 
-    /// Whether the same is known of another value.
+    /// Whether the same is known about another value.
     pub fn same(self, other: ValueInfo<'_>) -> bool {
         self.ty == other.ty && self.held == other.held && self.part.same(other.part)
     }
 
-    /// Whether every run gives a value of a type.
+    /// Whether the value certainly has a type.
     pub fn is_surely(self, wanted: Inferred) -> bool {
         wanted == Inferred::ANY || (self.held && self.ty.is_within(wanted))
     }
 }
 
-/// A value that is one or the other, as far as it has been seen.
+/// The join of two values, as far as they are known.
 pub(super) fn join<'t>(a: Seen<'t>, b: Seen<'t>) -> Seen<'t> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.join(b)),

@@ -1,12 +1,13 @@
-//! Applying fixes to a source.
+//! Applies fixes to a source.
 
 use super::{Diagnostic, Edit};
 use std::collections::BTreeMap;
 
-/// Applies the fixes of `diagnostics` to their source, except each that overlaps one before it; gives the new
-/// source and how many were applied. Diagnostics whose fix was not applied are found again in the new source.
+/// Applies the fixes of `diagnostics` to their source, except those that overlap an earlier one. Returns the
+/// new source and the number of applied fixes. Diagnostics whose fix was not applied are found again in the
+/// new source.
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
-    // By place, an insertion before a replacement that begins there.
+    // By position; an insertion comes before a replacement at the same position.
     let mut accepted: BTreeMap<(u32, u32), &Edit> = BTreeMap::new();
     let mut applied = 0;
     for fix in diagnostics.iter().filter_map(|diagnostic| diagnostic.fix.as_ref()) {

@@ -1,12 +1,12 @@
-//! Diagnostics as JSON, for editors and agents: one object each.
+//! Diagnostics as JSON objects, for editors and agents.
 
 use super::{Diagnostic, Diagnostics, Fix};
 use crate::span::{Lines, Span};
 use ilo_spec::error::Severity;
 use serde::Serialize;
 
-/// A diagnostic with its file and its places in every form that a reader may need. Offsets and lengths are in
-/// bytes, lines and columns from 1, columns in characters.
+/// A diagnostic with its file and its positions in each form that a consumer may need. Offsets and lengths
+/// are in bytes. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report<'d> {
     file: &'d str,
@@ -57,7 +57,7 @@ struct Replacement<'d> {
     text: &'d str,
 }
 
-/// All diagnostics of a source, one object a line.
+/// All diagnostics of a source, one object per line.
 pub fn lines(file: &str, source: &str, diagnostics: &Diagnostics) -> String {
     let lines = Lines::new(source);
     let reports = diagnostics.as_slice().iter().map(|diagnostic| Report::new(file, &lines, diagnostic));

@@ -1,8 +1,8 @@
 //! Diagnostics as data: what is wrong with a source, where, and what to write instead.
 //!
-//! A diagnostic has neither its file's name nor a layout: rendering for a terminal and as JSON, and applying
-//! fixes, are separate. The wording is that of the room that reports it; words of a notation come from the
-//! notation's terms.
+//! A diagnostic has no file name and no layout: rendering for a terminal, rendering as JSON and applying
+//! fixes are separate. The module that reports a diagnostic decides its wording; words of a notation come
+//! from the terms of the notation.
 
 pub mod fix;
 pub mod json;
@@ -18,21 +18,21 @@ use ilo_spec::limits;
 pub struct Diagnostic {
     /// The stable code.
     pub code: Code,
-    /// Where.
+    /// The span to which it points.
     pub span: Span,
     /// What is wrong, in lower case and without a full stop.
     pub message: String,
-    /// What was expected, where that can be named.
+    /// What was expected, if it can be named.
     pub expected: Option<String>,
-    /// What was found, where that can be named.
+    /// What was found, if it can be named.
     pub found: Option<String>,
-    /// The nearest valid name, where a name is wrong.
+    /// The nearest valid name, if a name is wrong.
     pub nearest: Option<String>,
-    /// Other places that matter, each with its message.
+    /// Related spans, each with its message.
     pub related: Vec<(Span, String)>,
     /// What to write instead, in words.
     pub help: Option<String>,
-    /// The fix, where there is exactly one.
+    /// The fix, if there is exactly one.
     pub fix: Option<Fix>,
 }
 
@@ -41,14 +41,14 @@ pub struct Diagnostic {
 pub struct Fix {
     /// What the edits do, such as "write `3`".
     pub title: String,
-    /// The edits, none overlapping another.
+    /// The edits. They do not overlap.
     pub edits: Vec<Edit>,
 }
 
-/// Text in place of a range.
+/// The replacement of a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; empty to insert.
+    /// The span that is replaced; empty for an insertion.
     pub span: Span,
     /// The new text.
     pub text: String,
@@ -65,19 +65,19 @@ impl Edit {
 }
 
 impl Fix {
-    /// A fix of one edit, whose title is "write" and its form.
+    /// A fix of one edit, titled "write" and the new text.
     pub(crate) fn write(form: &str, span: Span, text: impl Into<String>) -> Fix {
         Fix::writes(form, vec![Edit::new(span, text)])
     }
 
-    /// A fix whose title is "write" and the form that the edits give.
+    /// A fix of several edits, titled "write" and `form`, the text that the edits produce.
     pub(crate) fn writes(form: &str, edits: Vec<Edit>) -> Fix {
         Fix { title: format!("write `{form}`"), edits }
     }
 }
 
 impl Diagnostic {
-    /// A diagnostic with a code, a place and a message.
+    /// A diagnostic with a code, a span and a message.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -100,14 +100,14 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the nearest valid name, where one is near.
+    /// Adds the nearest valid name, if there is one.
     #[must_use]
     pub fn nearest(mut self, nearest: Option<&str>) -> Diagnostic {
         self.nearest = nearest.map(str::to_owned);
         self
     }
 
-    /// Adds another place.
+    /// Adds a related span.
     #[must_use]
     pub fn related(mut self, span: Span, what: impl Into<String>) -> Diagnostic {
         self.related.push((span, what.into()));
@@ -121,7 +121,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the fix: `text` in place of `span`.
+    /// Adds the fix that replaces `span` by `text`.
     #[must_use]
     pub fn replace(self, span: Span, text: impl Into<String>) -> Diagnostic {
         let text = text.into();
@@ -133,14 +133,14 @@ impl Diagnostic {
         self.fix(Fix { title, edits: vec![Edit { span, text }] })
     }
 
-    /// Adds the fix, where there is one.
+    /// Adds the fix, if there is one.
     #[must_use]
     pub fn fix(mut self, fix: impl Into<Option<Fix>>) -> Diagnostic {
         self.fix = fix.into().or(self.fix);
         self
     }
 
-    /// Adds the fix; where there is none, what to write in words.
+    /// Adds the fix; without one, adds in words what to write.
     #[must_use]
     pub(crate) fn fix_or_help(self, fix: Option<Fix>, help: impl Into<String>) -> Diagnostic {
         match fix {
@@ -155,7 +155,7 @@ impl Diagnostic {
     }
 }
 
-/// On one line, without its place: `error[unknown-tool]: no tool or function is named …`.
+/// The diagnostic on one line, without its position: `error[unknown-tool]: no tool or function is named …`.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = if self.is_error() { "error" } else { "warning" };
@@ -174,7 +174,7 @@ impl fmt::Display for Diagnostic {
 
 impl core::error::Error for Diagnostic {}
 
-/// The diagnostics of one source, in the order in which they were found, up to a number.
+/// The diagnostics of one source, in the order in which they were found. Their number is limited.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -193,7 +193,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds a diagnostic that is made only if it is kept.
+    /// Adds a diagnostic that is built only if it is kept.
     pub fn push_with(&mut self, code: Code, make: impl FnOnce() -> Diagnostic) {
         if self.is_full() {
             self.errors += usize::from(code.severity() == Severity::Error);
@@ -203,7 +203,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds all of another list.
+    /// Adds all diagnostics of another list.
     #[inline]
     pub fn append(&mut self, other: Diagnostics) {
         if !other.list.is_empty() || other.dropped > 0 {
@@ -225,12 +225,13 @@ impl Diagnostics {
         self.list.len() >= limits::DIAGNOSTICS
     }
 
-    /// The present state, to return to with [`Diagnostics::rewind`].
+    /// The current state, for [`Diagnostics::rewind`].
     pub fn mark(&self) -> Mark {
         Mark { kept: self.list.len(), errors: self.errors, dropped: self.dropped }
     }
 
-    /// Removes what was added since the mark, for a reader that reads something again in another way.
+    /// Removes the diagnostics that were added since the mark, for a reader that reads something again in
+    /// another way.
     pub fn rewind(&mut self, mark: Mark) {
         self.list.truncate(mark.kept);
         self.errors = mark.errors;
@@ -247,17 +248,18 @@ impl Diagnostics {
         self.errors > 0
     }
 
-    /// How many were left out of the list.
+    /// The number of diagnostics that were only counted.
     pub fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// All that were kept.
+    /// The diagnostics that were kept.
     pub fn as_slice(&self) -> &[Diagnostic] {
         &self.list
     }
 
-    /// Keeps those for which `keep` holds, given the diagnostics before and after in the list.
+    /// Keeps the diagnostics for which `keep` returns true. It gets the diagnostics before and after each
+    /// one.
     pub fn retain(&mut self, keep: impl Fn(Option<&Diagnostic>, &Diagnostic, Option<&Diagnostic>) -> bool) {
         let kept: Vec<bool> = (0..self.list.len())
             .map(|at| {
@@ -273,7 +275,7 @@ impl Diagnostics {
         });
     }
 
-    /// Turns the warnings inside a place into diagnostics of another code.
+    /// Turns the warnings inside a span into diagnostics with another code.
     pub fn escalate(&mut self, place: Span, code: Code) {
         let inside = |found: &&mut Diagnostic| {
             !found.is_error() && place.start <= found.span.start && found.span.end <= place.end
@@ -284,8 +286,8 @@ impl Diagnostics {
         }
     }
 
-    /// Sorts them by place, errors before warnings at the same one. One that is there twice is kept once: a
-    /// part of a source may be read as two expressions.
+    /// Sorts the diagnostics by position, with errors before warnings at the same position. Duplicates are
+    /// removed: a part of a source may be read as two expressions.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|d| (d.span, !d.is_error(), d.code));
         let errors = &mut self.errors;
@@ -297,7 +299,7 @@ impl Diagnostics {
     }
 }
 
-/// A state of [`Diagnostics`].
+/// A saved state of [`Diagnostics`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     kept: usize,

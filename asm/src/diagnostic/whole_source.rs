@@ -1,4 +1,4 @@
-//! The diagnostics of a source as a whole, the same in every notation.
+//! The diagnostics of a source as a whole. They are the same in each notation.
 
 use super::{Diagnostic, Edit, Fix};
 use crate::source::Envelope;
@@ -6,7 +6,7 @@ use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-/// Text around a program that is no part of it. `expected` is what a program begins with.
+/// Text before or after a program that is not part of it. `expected` is what a program begins with.
 pub(crate) fn enveloped(source: &str, found: &Envelope, expected: &str) -> Diagnostic {
     let edits = [Some(found.before), found.after].into_iter().flatten();
     let edits = edits.map(|span| Edit { span, text: String::new() }).collect();

@@ -1,31 +1,31 @@
-//! Which notation a source is written in, from its content alone.
+//! Detects the notation of a source from its content.
 //!
-//! A brace or bracket begins JSON, whose first record's keys distinguish the three JSON notations; a line
-//! that begins with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that
-//! judges nothing else: the errors of a source are for the reader of the notation that it was meant for.
+//! A brace or bracket begins JSON; the keys of its first record distinguish the three JSON notations. A line
+//! that begins with a key of a workflow is YAML. A comment or a mnemonic is instruction text. Detection is
+//! one pass and reports no errors: that is left to the reader of the notation.
 
 use super::Dialect;
 use crate::notation::Notation;
 use crate::source::{begins_id_text, conversation, trimmed};
 
 impl Notation {
-    /// The notation of a source, from its content; `None` where it looks like none. One pass over the source.
+    /// The notation of a source; `None` if it looks like none. One pass over the source.
     pub fn detect(source: &str) -> Option<Notation> {
         detect(source)
     }
 }
 
-/// The JSON and YAML notations in the order in which they win where equally many words speak for several.
+/// The JSON and YAML notations by priority, for sources with equal scores.
 const NOTATIONS: [Notation; 4] =
     [Notation::ToolCalling, Notation::Constrained, Notation::Mcp, Notation::Workflow];
 
-/// The words at the top of a program in a notation.
+/// The top-level keys of a program in a notation.
 fn top(notation: Notation) -> impl Iterator<Item = &'static str> {
     let dialect = Dialect::of(notation);
     dialect.top().iter().map(move |&key| dialect.word(key))
 }
 
-/// How much a word at the top speaks for a notation: a word that it alone has, for more than all others
+/// The score of a top-level key for a notation. A key that only this notation has outweighs all others
 /// together.
 fn weight(word: &str, notation: Notation) -> usize {
     let has = |notation: Notation| top(notation).any(|own| own == word);
@@ -37,11 +37,11 @@ fn weight(word: &str, notation: Notation) -> usize {
     }
 }
 
-/// What a source of each notation begins like, for the message where it is none of them.
+/// How a source of each notation begins, for the message if it is none of them.
 pub(crate) const BEGINNINGS: &str = "`; fn name(…) -> type`, `{\"function\": …}`, `{\"fn\":…}`, `{\"meta\": …}`, or \
                                      YAML's `name: …`";
 
-/// The notation of a source; `None` where it begins like none.
+/// The notation of a source; `None` if it begins like none.
 pub(crate) fn detect(source: &str) -> Option<Notation> {
     let source = source.get(conversation(source)..).unwrap_or(source);
     let start = trimmed(source);
@@ -49,7 +49,7 @@ pub(crate) fn detect(source: &str) -> Option<Notation> {
         return Some(Notation::Id);
     }
     if start.starts_with("```") {
-        // What the fence holds decides; the fence itself is reported by the reader.
+        // The content of the fence decides; the reader reports the fence itself.
         return detect(start.split_once('\n').map_or("", |(_, inside)| inside).trim_start_matches('`'));
     }
     if start.starts_with(['{', '[']) {
@@ -62,7 +62,7 @@ pub(crate) fn detect(source: &str) -> Option<Notation> {
     keys.peek().is_some().then_some(Notation::Workflow)
 }
 
-/// The key of a workflow that a line begins with.
+/// The key of a workflow with which a line begins.
 fn yaml_key(line: &str) -> Option<&str> {
     let (key, rest) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
     let key = key.trim_end().trim_matches(['"', '\'']);
@@ -70,12 +70,12 @@ fn yaml_key(line: &str) -> Option<&str> {
     (blank && NOTATIONS.iter().any(|&notation| weight(key, notation) > 0)).then_some(key)
 }
 
-/// The JSON notation whose keys the first record has; tool calling where it has none of any.
+/// The JSON notation whose keys the first record has; tool calling if it has no known key.
 fn json(start: &str) -> Option<Notation> {
     let mut scores = [0_usize; NOTATIONS.len()];
     let mut any = false;
     let mut keys = Keys::of_first_record(start);
-    // A workflow in JSON has a record of steps; a function with a name and a list of them is another's.
+    // A workflow in JSON has a record of steps; a named function with a list of steps is in another notation.
     let mut named_steps = false;
     let mut seen_name = false;
     while let Some(key) = keys.next() {
@@ -96,7 +96,7 @@ fn json(start: &str) -> Option<Notation> {
     notation.or((!any || seen_name).then_some(Notation::ToolCalling))
 }
 
-/// The keys at the top of the first record of a text that looks like JSON, in quotes or without.
+/// The keys of the first record of a text that looks like JSON, quoted or not.
 struct Keys<'s> {
     rest: &'s str,
     depth: usize,
@@ -109,7 +109,7 @@ impl<'s> Keys<'s> {
         Keys { rest: start, depth: 0, of: 0 }
     }
 
-    /// Takes a text in quotes, without them; its escapes stay.
+    /// Takes a quoted text, without its quotes and with its escapes.
     fn quoted(&mut self) -> &'s str {
         let inside = self.rest.get(1..).unwrap_or("");
         let mut escaped = false;
@@ -123,7 +123,7 @@ impl<'s> Keys<'s> {
         text
     }
 
-    /// Takes a bare word, or the one character that is here.
+    /// Takes a bare word, or a single character.
     fn bare(&mut self) -> &'s str {
         let length = self.rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
         let length =

@@ -1,7 +1,7 @@
-//! The names in a program's document: what binds them, and what refers to them.
+//! Collects the names in the document of a program: where they are bound and referred to.
 //!
-//! Made in one pass before the document is read, so that a name that comes too late can be told from one that
-//! never comes, and a step whose result nothing reads need not be bound.
+//! This is one pass before the document is read. It distinguishes a name that is bound too late from one that
+//! is never bound, and finds steps whose result nothing reads.
 
 use super::reference::INPUT;
 use crate::document::entries;
@@ -9,21 +9,21 @@ use crate::document::{Kind, Node};
 use crate::span::Span;
 use hashbrown::HashMap;
 
-/// What a function's document names and refers to.
+/// The names in the document of a function.
 #[derive(Default)]
 pub(crate) struct Survey<'a> {
-    /// Where each name is bound last.
+    /// The last position at which each name is bound.
     bound: HashMap<&'a str, Span>,
-    /// Where each name is referred to last.
+    /// The last position at which each name is referred to.
     used: HashMap<&'a str, u32>,
-    /// Where each input is referred to last.
+    /// The last position at which each input is referred to.
     inputs: HashMap<&'a str, u32>,
 }
 
-/// The values of these keys are steps, in YAML each under its name.
+/// The keys whose values are steps, in YAML each under its name.
 const STEPS: [&str; 5] = ["steps", "yield", "do", "then", "else"];
 
-/// The names that steps in a document bind with `let`, or with the key of another language.
+/// The names that steps bind with `let`, or with a key of another language.
 pub(crate) fn names_bound_in<'a>(document: &Node<'a>, mut each: impl FnMut(&'a str)) {
     let mut rest = vec![*document];
     while let Some(node) = rest.pop() {
@@ -42,7 +42,7 @@ pub(crate) fn names_bound_in<'a>(document: &Node<'a>, mut each: impl FnMut(&'a s
 }
 
 impl<'a> Survey<'a> {
-    /// Goes over a document without recursion.
+    /// Walks a document without recursion.
     pub(crate) fn of(document: &Node<'a>) -> Survey<'a> {
         let mut survey = Survey::default();
         let mut rest = vec![(*document, false)];
@@ -74,7 +74,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Notes the names after each `$` and in double braces.
+    /// Collects the names after each `$` and in double braces.
     fn text(&mut self, text: &'a str, place: u32) {
         let dollars = text.split('$').skip(1).map(|part| part.strip_prefix('{').unwrap_or(part));
         for part in dollars.chain(text.split("{{").skip(1)) {
@@ -91,7 +91,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Where a name is bound last.
+    /// The last position at which a name is bound.
     pub(crate) fn binding(&self, name: &str) -> Option<Span> {
         self.bound.get(name).copied()
     }
@@ -101,12 +101,12 @@ impl<'a> Survey<'a> {
         self.bound.contains_key(name)
     }
 
-    /// Whether a name is referred to behind a place.
+    /// Whether a name is referred to after a position.
     pub(crate) fn used_after(&self, name: &str, place: u32) -> bool {
         self.used.get(name).is_some_and(|&last| last >= place)
     }
 
-    /// Where an input is read last, by its name or with all inputs (`$input`).
+    /// The last position at which an input is read, by its name or with all inputs (`$input`).
     pub(crate) fn input_read(&self, name: &str) -> Option<u32> {
         self.inputs.get(name).copied().max(self.inputs.get(INPUT).copied())
     }

@@ -1,6 +1,6 @@
-//! The words of the four JSON and YAML notations, in one table, and the keys that each kind of step has.
+//! The vocabulary of the four JSON and YAML notations: one table of words, and the keys of each kind of step.
 //!
-//! Tables alone; reading documents by them is for `crate::steps`.
+//! This module has only tables; `crate::steps` reads documents with them.
 
 pub mod detect;
 pub(crate) mod document_names;
@@ -19,12 +19,12 @@ use crate::document::{Entry, Kind, Node, entries};
 use crate::notation::Notation;
 use template::Sigil;
 
-/// The name of a function without one.
+/// The name of a function that has none in the source.
 pub(crate) const UNNAMED: &str = "main";
 
 macro_rules! keys {
     ($($key:ident $words:expr;)*) => {
-        /// What a key of a program means, whatever a notation calls it.
+        /// The meaning of a key of a program, independent of its word in a notation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[allow(missing_docs, reason = "each is the key of that name")]
@@ -32,19 +32,19 @@ macro_rules! keys {
             $($key),*
         }
 
-        /// All keys, in their order.
+        /// All keys, in order.
         pub(crate) const ALL: [Key; KEYS] = [$(Key::$key),*];
 
-        /// How many keys there are.
+        /// The number of keys.
         pub(crate) const KEYS: usize = WORDS.len();
 
-        /// The words of each key: of tool calling, constrained, workflow and MCP.
+        /// The words of each key: in tool calling, constrained, workflow and MCP.
         const WORDS: &[[&str; 4]] = &[$($words),*];
     };
 }
 
-// The words of tool calling, constrained, workflow and MCP. Where a notation has none of its own, its word is
-// empty here, and those of the others are understood.
+// The words in tool calling, constrained, workflow and MCP. If a notation has no word of its own, its entry
+// is empty, and the words of the others are understood.
 keys! {
     Let ["let"; 4];
     Call ["call"; 4];
@@ -90,23 +90,23 @@ keys! {
     Steps ["steps", "body", "steps", "steps"];
 }
 
-/// A kind of step: the key that makes a step one, and those that may or must be beside it.
+/// A kind of step: the key that identifies it, and the keys that may or must be beside it.
 pub(crate) struct Form {
     /// The key.
     pub(crate) key: Key,
     /// The keys that must be beside it.
     pub(crate) needs: &'static [Key],
-    /// What may.
+    /// The keys that may be beside it.
     pub(crate) takes: &'static [Key],
 }
 
 impl Form {
-    /// Every key that such a step may have.
+    /// All keys that such a step may have.
     pub(crate) fn keys(&self) -> Vec<Key> {
         [self.key].iter().chain(self.needs).chain(self.takes).copied().collect()
     }
 
-    /// The kind of step that a key begins.
+    /// The kind of step that a key identifies.
     pub(crate) fn of(key: Key) -> Option<&'static Form> {
         STEPS.iter().find(|form| form.key == key)
     }
@@ -116,8 +116,8 @@ const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
     Form { key, needs, takes }
 }
 
-/// The kinds of steps, in the order in which a record is asked for their keys: a key that others take comes
-/// behind them.
+/// The kinds of steps, in the order in which a record is searched for their keys: a key that other kinds may
+/// have comes after them.
 pub(crate) const STEPS: [Form; 20] = [
     form(Key::For, &[Key::In, Key::Body], &[Key::Let, Key::Else]),
     form(Key::Call, &[], &[Key::Let, Key::Args, Key::Rollback, Key::Handler, Key::Compensate]),
@@ -145,7 +145,7 @@ pub(crate) const STEPS: [Form; 20] = [
     form(Key::Rollback, &[], &[]),
 ];
 
-/// The keys that begin a step.
+/// The keys that identify a step.
 pub(crate) const STEP_KEYS: [Key; STEPS.len()] = {
     let mut keys = [Key::Let; STEPS.len()];
     let mut at = 0;
@@ -156,11 +156,11 @@ pub(crate) const STEP_KEYS: [Key; STEPS.len()] = {
     keys
 };
 
-/// A step with `match` that has no cases: it takes apart what a call before has given.
+/// A step with `match` and without cases: it handles the result of an earlier call.
 pub(crate) const RESULT: Form =
     form(Key::Match, &[], &[Key::Let, Key::As, Key::Then, Key::Handler, Key::Compensate]);
 
-/// What a record that handles a failure may have.
+/// The keys of a record that handles a failure.
 pub(crate) const HANDLER: [Key; 11] = [
     Key::As,
     Key::Return,
@@ -174,7 +174,7 @@ pub(crate) const HANDLER: [Key; 11] = [
     Key::Ignore,
     Key::Continue,
 ];
-/// What an arm of a switch may have.
+/// The keys of an arm of a switch.
 pub(crate) const ARM: [Key; 9] = [
     Key::If,
     Key::Default,
@@ -186,12 +186,12 @@ pub(crate) const ARM: [Key; 9] = [
     Key::Value,
     Key::Compensate,
 ];
-/// The keys at the top of a program, and those in `meta`.
+/// The top-level keys of a program, and those in `meta`.
 const TOP: [Key; 5] = [Key::Name, Key::Input, Key::Output, Key::Deps, Key::Steps];
 const TOP_OF_MCP: [Key; 2] = [Key::Meta, Key::Steps];
 pub(crate) const META: [Key; 4] = [Key::Name, Key::Input, Key::Output, Key::Deps];
 
-/// A word and what it means to a notation.
+/// The meaning of a word in a notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meant {
     /// The notation's own word.
@@ -203,7 +203,7 @@ pub(crate) enum Meant {
 /// One of the four notations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    /// Which.
+    /// The notation.
     pub(crate) notation: Notation,
     column: usize,
 }
@@ -232,7 +232,7 @@ impl Dialect {
         if self.is_bare() { Sigil::Braces } else { Sigil::Dollar }
     }
 
-    /// The blank behind a colon: none where programs are one line.
+    /// The blank after a colon: none if programs are on one line.
     pub(crate) fn blank(self) -> &'static str {
         if self.is_bare() { "" } else { " " }
     }
@@ -242,12 +242,12 @@ impl Dialect {
         if self.has(Key::Return) { Key::Return } else { Key::Ok }
     }
 
-    /// How the failure is called in a handler.
+    /// The name of the failure in a handler.
     pub(crate) fn failure(self) -> &'static str {
         if matches!(self.notation, Notation::ToolCalling | Notation::Workflow) { "error" } else { "err" }
     }
 
-    /// The notation's word for a key; another notation's where it has none.
+    /// The word of the notation for a key, or that of another notation if it has none.
     pub(crate) fn word(self, key: Key) -> &'static str {
         let words = spellings(key);
         let own = words.get(self.column).copied().unwrap_or("");
@@ -274,28 +274,28 @@ impl Dialect {
         entry.is(|name| self.key(name, keys).is_some())
     }
 
-    /// The keys at the top of a program.
+    /// The top-level keys of a program.
     pub(crate) fn top(self) -> &'static [Key] {
         if self.notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP }
     }
 
-    /// The key among these for which the notation has this word.
+    /// The key among the given ones that has this word in the notation.
     pub(crate) fn key(self, word: &str, keys: &[Key]) -> Option<Key> {
         keys.iter().copied().find(|&key| self.takes(key) && self.word(key) == word)
     }
 
-    /// Whether a record of the notation may have a key: not a failure that belongs in a return.
+    /// Whether a record of the notation may have a key: false for a failure that belongs in a return.
     fn takes(self, key: Key) -> bool {
         self.has(key) && (key != Key::Message || self.has(Key::Ok))
     }
 
-    /// What a word means as one of these keys in any notation. An own word wins over another notation's.
+    /// The meaning of a word as one of these keys, in any notation. A word of this notation has priority.
     pub(crate) fn meaning(self, word: &str, keys: &[Key]) -> Option<(Key, Meant)> {
         if word.is_empty() {
-            // Keys that a notation has no word for have the empty one in the table.
+            // A key without a word in a notation has the empty word in the table.
             return None;
         }
-        // The word for the steps of a loop is also written for those of an `if`.
+        // Writers also use the word for the steps of a loop for those of an `if`.
         let steps = |key: Key| key == Key::Then && spellings(Key::Body).first() == Some(&word);
         let other = |&&key: &&Key| spellings(key).contains(&word) || steps(key);
         let own = |&&key: &&Key| spellings(key).get(self.column) == Some(&word);
@@ -303,7 +303,7 @@ impl Dialect {
         found.or_else(|| keys.iter().find(other).map(|&key| (key, Meant::Other)))
     }
 
-    /// The key whose own word an unknown word is most likely meant to be.
+    /// The key that an unknown word most likely means.
     pub(crate) fn nearest(self, word: &str, keys: &[Key]) -> Option<Key> {
         let near = || crate::text::nearest(word, keys.iter().map(|&key| self.word(key)));
         let is_alike = |&key: &Key| self.has(key) && crate::text::same_spelling(self.word(key), word);
@@ -312,13 +312,13 @@ impl Dialect {
     }
 }
 
-/// The key of which some notation has a word that is spelt like an unknown one.
+/// The key with a word, in some notation, that is spelt like an unknown word.
 pub(crate) fn alike(word: &str, keys: &[Key]) -> Option<Key> {
     let is = |own: &&str| !own.is_empty() && crate::text::same_spelling(own, word);
     keys.iter().copied().find(|&key| spellings(key).iter().any(is))
 }
 
-/// A notation's word for a key; another notation's where it has none.
+/// The word of a notation for a key, or that of another notation if it has none.
 pub fn word_of(notation: Notation, key: Key) -> &'static str {
     Dialect::of(notation).word(key)
 }
@@ -332,19 +332,19 @@ pub(crate) fn is_word(word: &str) -> bool {
     !word.is_empty() && WORDS.iter().any(|words| words.contains(&word))
 }
 
-/// Whether a word is that of a success or a failure in a return of some notation.
+/// Whether a word means a success or a failure in a return of some notation.
 pub(crate) fn is_outcome(word: &str) -> bool {
     !word.is_empty() && [Key::Ok, Key::Message].iter().any(|&key| spellings(key).contains(&word))
 }
 
-/// Whether a word begins a step in one of the notations.
+/// Whether a word identifies a step in one of the notations.
 pub(crate) fn begins_step(word: &str) -> bool {
     !word.is_empty() && STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
 }
 
-/// The kind of step that a record is; `has` tells whether an entry is one of some keys.
+/// The kind of step that a record is; `has` says whether an entry is one of some keys.
 pub(crate) fn form_of(list: &[Entry<'_>], has: impl Fn(&Entry<'_>, &[Key]) -> bool) -> Option<&'static Form> {
-    // `value`, `skip` and `break` are fields like any other beside other fields.
+    // Beside other fields, `value`, `skip` and `break` are ordinary fields.
     let alone = |form: &Form| {
         !matches!(form.key, Key::Value | Key::Skip | Key::Break)
             || list.iter().all(|entry| has(entry, &[form.key, Key::Let]))
@@ -352,7 +352,7 @@ pub(crate) fn form_of(list: &[Entry<'_>], has: impl Fn(&Entry<'_>, &[Key]) -> bo
     STEPS.iter().find(|form| list.iter().any(|entry| has(entry, &[form.key])) && alone(form))
 }
 
-/// The entry of a step with these keys that makes another kind of step of it, and which.
+/// The entry of a step with these keys that belongs to another kind of step, and that kind.
 pub(crate) fn second_form<'l, 'a>(
     list: &'l [Entry<'a>],
     keys: &[Key],
@@ -364,21 +364,21 @@ pub(crate) fn second_form<'l, 'a>(
     })
 }
 
-/// Whether a record is an operation: its one key is an operator.
+/// Whether a record is an operation: its only key is an operator.
 pub(crate) fn is_operation(list: &[Entry<'_>]) -> bool {
     matches!(list, [only] if only.is(operator::is))
 }
 
-/// Keys that belong to a step, and so to no value.
+/// Keys that only steps have, never values.
 pub(crate) const PARTS: [Key; 6] =
     [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::Rollback, Key::In];
 
-/// Whether a record has a word that begins a step.
+/// Whether a record has a word that identifies a step.
 pub(crate) fn has_step_word(node: &Node<'_>) -> bool {
     entries(node).iter().any(|entry| entry.is(begins_step))
 }
 
-/// Whether a value is a constant or a reference alone, which computes nothing.
+/// Whether a value is only a constant or a reference.
 pub(crate) fn is_plain(node: &Node<'_>) -> bool {
     match node.kind {
         Kind::List(_) | Kind::Record(_) => false,
@@ -387,8 +387,7 @@ pub(crate) fn is_plain(node: &Node<'_>) -> bool {
     }
 }
 
-/// Whether an entry is `name: ${name}`: a field with the value of that name, for a step would bind it to
-/// itself.
+/// Whether an entry is `name: ${name}`: this is a field, since a step would bind the name to itself.
 pub(crate) fn copies_itself(entry: &Entry<'_>) -> bool {
     let named = entry.value.text().and_then(|text| text.strip_prefix('$'));
     let inner =

@@ -1,17 +1,17 @@
-//! The operators of the JSON and YAML notations: one table for `{"+": […]}` and for infix text. What those of
-//! other languages are called here is in [`super::other_operator`].
+//! The operators of the JSON and YAML notations: one table for `{"+": […]}` and for infix text. The operators
+//! of other languages are in [`super::other_operator`].
 //!
-//! It knows neither documents nor infix text; those who read them look here.
+//! This module does not depend on documents or on infix text.
 
 use crate::ast::{Binary, Unary};
 use ilo_spec::pure::{Omitted, Pure};
 
-/// Which node an operator makes.
+/// The node that an operator produces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Makes {
-    /// Of one operand.
+    /// A unary operator.
     Unary(Unary),
-    /// Of two operands.
+    /// A binary operator.
     Binary(Binary),
     /// A pure function.
     Apply(Pure),
@@ -20,9 +20,9 @@ pub enum Makes {
 /// How an operator is written in infix text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Between its operands; a higher number binds closer.
+    /// Between its operands, with this precedence; a higher number binds more tightly.
     Between(u8),
-    /// Before its operand, which goes on as far as operators of at least this number.
+    /// Before its operand, which includes operators of at least this precedence.
     Before(u8),
     /// As a function, `len(x)`.
     Function,
@@ -31,18 +31,18 @@ pub enum Form {
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Operator {
-    /// As it is written.
+    /// Its spelling.
     pub spelling: &'static str,
-    /// What it makes.
+    /// The node that it produces.
     pub makes: Makes,
-    /// How infix text has it.
+    /// Its form in infix text.
     pub form: Form,
-    /// Whether more than two operands are taken in pairs from the left: `{"and": [a, b, c]}`, `concat(a, b,
-    /// c)`.
+    /// Whether it may have more than two operands, which associate to the left: `{"and": [a, b, c]}`,
+    /// `concat(a, b, c)`.
     pub folds: bool,
 }
 
-/// How close comparisons bind: they do not chain.
+/// The precedence of comparisons, which do not chain.
 pub const COMPARISON: u8 = 4;
 
 const fn between(spelling: &'static str, binary: Binary, closeness: u8, folds: bool) -> Operator {
@@ -102,12 +102,12 @@ pub const TABLE: [Operator; 42] = [
 /// All spellings, for a message that lists them.
 pub const LIST: &str = "`+ - * / % == != > >= < <= and or not len at has append concat join get put keys split replace trim lower upper slice sort reverse range sum round fixed json iso min max number parse time`";
 
-/// What to write where a range is given two ends, as in other languages.
+/// What to write if a range has two bounds, as in other languages.
 pub(crate) const RANGE_BEGINS_AT_ZERO: &str = "`range` takes how many items there are, and begins at 0: add the first number to \
      each item";
 
 impl Operator {
-    /// The fewest operands it takes.
+    /// The minimum number of operands.
     pub const fn least(&self) -> usize {
         match self.makes {
             Makes::Unary(_) => 1,
@@ -116,7 +116,7 @@ impl Operator {
         }
     }
 
-    /// The most operands it takes, unless it folds.
+    /// The maximum number of operands, unless it associates.
     pub const fn most(&self) -> usize {
         match self.makes {
             Makes::Apply(function) => function.row().operands.len(),
@@ -124,12 +124,12 @@ impl Operator {
         }
     }
 
-    /// Whether it takes so many operands.
+    /// Whether it may have this number of operands.
     pub const fn takes(&self, operands: usize) -> bool {
         (operands >= self.least() && operands <= self.most()) || (self.folds && operands > self.least())
     }
 
-    /// How many operands it takes, in words.
+    /// Its number of operands, in words.
     pub const fn operands(&self) -> &'static str {
         match (self.least(), self.most()) {
             _ if self.folds => "two operands or more",
@@ -142,7 +142,7 @@ impl Operator {
     }
 }
 
-/// How many operands of a pure function may not be left out.
+/// The number of required operands of a pure function.
 const fn required(function: Pure) -> usize {
     let operands = function.row().operands;
     let mut at = 0;
@@ -152,13 +152,13 @@ const fn required(function: Pure) -> usize {
     at
 }
 
-/// The row of what an operator makes.
+/// The row of a node.
 pub fn row(makes: Makes) -> &'static Operator {
     const FIRST: &Operator = &TABLE[0];
     TABLE.iter().find(|row| row.makes == makes).unwrap_or(FIRST)
 }
 
-/// The operator of this spelling.
+/// The operator with this spelling.
 pub fn find(spelling: &str) -> Option<&'static Operator> {
     TABLE.iter().find(|operator| operator.spelling == spelling)
 }

@@ -1,11 +1,11 @@
-//! Operators and functions of other languages: what they are called here, and what to do in place of those
-//! that there are none of.
+//! Operators and functions of other languages: their equivalents here, and what to write instead of those
+//! without one.
 
 use super::operator::{Operator, find};
 use crate::text::nearest;
 use std::borrow::Cow;
 
-/// Each operator, and what other languages call it.
+/// Each operator, with its spellings in other languages.
 const OTHERS: &[(&str, &[&str])] = &[
     ("and", &["&&", "&"]),
     ("or", &["||", "|"]),
@@ -48,7 +48,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("replace", &["replaceall"]),
 ];
 
-/// How an expression is written where a message shows one.
+/// How messages write an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
     /// `{"len": x}`.
@@ -57,10 +57,10 @@ pub(crate) enum Written {
     Infix,
 }
 
-/// A function of other languages that is none here, and what is written in its place.
+/// A function of other languages that does not exist here, and what to write instead.
 struct Instead {
     words: &'static [&'static str],
-    /// What the expression gives.
+    /// The result of the expression.
     what: &'static str,
     record: &'static str,
     infix: &'static str,
@@ -75,7 +75,7 @@ const fn instead(
     Instead { words, what, record, infix }
 }
 
-/// Functions of other languages that an expression of functions computes.
+/// Functions of other languages that can be expressed with the functions here.
 const INSTEAD: [Instead; 11] = [
     instead(
         &["avg", "average"],
@@ -130,31 +130,31 @@ const INSTEAD: [Instead; 11] = [
     ),
 ];
 
-/// Functions of other languages that a tool computes.
+/// Functions of other languages that only a tool can compute.
 const OF_TOOLS: [&str; 10] =
     ["format", "now", "uuid", "random", "flatten", "group", "sqrt", "pow", "groupby", "ceil"];
 
-/// Whether a word is a function of other languages that a tool computes here.
+/// Whether a word is a function of other languages that only a tool can compute here.
 pub(crate) fn is_of_tool(spelling: &str) -> bool {
     OF_TOOLS.contains(&without_module(&plain(spelling)).as_ref())
 }
 
-/// What is before the name of a function in other languages.
+/// Module prefixes of functions in other languages.
 const PREFIXES: [&str; 9] =
     ["math.", "number.", "string.", "strings.", "str.", "object.", "array.", "json.", "date."];
 
-/// A spelling in lower case, without the sign, blanks and parentheses around it.
+/// A spelling in lower case, without sign, blanks and parentheses.
 fn plain(spelling: &str) -> String {
     spelling.trim_start_matches('$').trim_end_matches("()").to_ascii_lowercase()
 }
 
-/// The name of a function without the module that other languages have before it, and without underscores.
+/// The name of a function without its module and without underscores.
 fn without_module(plain: &str) -> Cow<'_, str> {
     let name = PREFIXES.iter().find_map(|prefix| plain.strip_prefix(prefix)).unwrap_or(plain);
     if name.contains('_') { Cow::Owned(name.replace('_', "")) } else { Cow::Borrowed(name) }
 }
 
-/// What to do in place of a function of another language.
+/// What to write instead of a function of another language.
 pub(crate) fn in_place_of(spelling: &str, written: Written) -> Option<String> {
     let plain = plain(spelling);
     let name = without_module(&plain);
@@ -171,16 +171,16 @@ pub(crate) fn in_place_of(spelling: &str, written: Written) -> Option<String> {
     })
 }
 
-/// A word that asks elsewhere whether a list holds a value.
+/// An operator of another language that tests whether a list has a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Membership {
-    /// The list is the first of the two operands.
+    /// Whether the list is the first operand.
     pub(crate) list_first: bool,
-    /// It asks whether the list does not hold the value.
+    /// Whether the test is negated.
     pub(crate) negated: bool,
 }
 
-/// What asks elsewhere whether a list holds a value, by words without signs and blanks.
+/// The operators of other languages that test whether a list has a value, without signs and blanks.
 const MEMBERSHIP: [(Membership, &[&str]); 4] = [
     (
         Membership { list_first: false, negated: false },
@@ -194,7 +194,7 @@ const MEMBERSHIP: [(Membership, &[&str]); 4] = [
     ),
 ];
 
-/// What a word asks of a list and a value: `in`, `not in`, `!in`, `$nin`, `not_contains`.
+/// The membership test that a word means: `in`, `not in`, `!in`, `$nin`, `not_contains`.
 pub(crate) fn membership(spelling: &str) -> Option<Membership> {
     let rest = spelling.trim_start_matches('$');
     let (not, rest) = rest.strip_prefix('!').map_or(("", rest), |rest| ("not", rest));
@@ -204,7 +204,7 @@ pub(crate) fn membership(spelling: &str) -> Option<Membership> {
     MEMBERSHIP.iter().find(|(_, words)| is_word && words.contains(&&*plain)).map(|&(found, _)| found)
 }
 
-/// What asks for one thing elsewhere, and what is before and behind the operand here.
+/// Unary tests of other languages, each with the text before and after the operand here.
 const PREDICATES: &[(&[&str], &str, &str)] = &[
     (&["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"], "{\"==\": [", ", null]}"),
     (&["is_not_null", "not_null", "notnull", "exists", "present", "defined"], "{\"!=\": [", ", null]}"),
@@ -212,7 +212,7 @@ const PREDICATES: &[(&[&str], &str, &str)] = &[
     (&["is_not_empty", "not_empty", "notempty", "nonempty"], "{\">\": [{\"len\": ", "}, 0]}"),
 ];
 
-/// What is before and behind the operand of a question of other languages, such as `is_null`.
+/// The text before and after the operand for a unary test of other languages, such as `is_null`.
 pub(crate) fn predicate(spelling: &str) -> Option<(&'static str, &'static str)> {
     let plain = spelling.to_ascii_lowercase().replace('-', "_");
     PREDICATES
@@ -221,7 +221,7 @@ pub(crate) fn predicate(spelling: &str) -> Option<(&'static str, &'static str)> 
         .map(|&(_, before, after)| (before, after))
 }
 
-/// The operator that a spelling which is none means: that of another language, or in another case.
+/// The operator that an unknown spelling means: that of another language, or the same in another case.
 pub fn meant(spelling: &str) -> Option<&'static Operator> {
     let plain = plain(spelling);
     let ours = |name: &str| OTHERS.iter().find(|(_, others)| others.contains(&name)).map(|&(ours, _)| ours);
@@ -232,7 +232,7 @@ pub fn meant(spelling: &str) -> Option<&'static Operator> {
     found.filter(|operator| operator.spelling != spelling)
 }
 
-/// The operator nearest to a spelling that is none: the one it means, else one that is spelt like it.
+/// The operator nearest to an unknown spelling: the one that it means, otherwise one with a similar spelling.
 pub fn near(spelling: &str) -> Option<&'static Operator> {
     meant(spelling)
         .or_else(|| {
@@ -240,7 +240,7 @@ pub fn near(spelling: &str) -> Option<&'static Operator> {
             if negated || in_place_of(spelling, Written::Record).is_some() {
                 return None;
             }
-            // Of signs none is like another.
+            // Signs have no similar spellings.
             let words = super::operator::TABLE
                 .iter()
                 .map(|operator| operator.spelling)

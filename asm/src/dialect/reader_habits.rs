@@ -1,10 +1,10 @@
-//! What the readers of steps ask habits, and what they lend them: what was read and the names in scope there.
+//! The interface between the readers of steps and the habits: what was read, and the names in scope.
 //!
-//! The readers ask, and `crate::habits` answers. Both import this module and not each other. Without habits
-//! ([`Canonical`]) the readers read the same programs, and explain errors less well.
+//! The readers call this trait, and `crate::habits` implements it; neither imports the other. Without habits
+//! ([`Canonical`]) the readers accept the same programs but explain errors less well.
 //!
-//! A text is a text and a record a record. Where one was most likely meant otherwise, a lint warns of it, and
-//! the expression becomes a suspect: checking assumes nothing of it.
+//! A text is always read as a text and a record as a record. If something else was most likely meant, a lint
+//! warns, and the expression becomes a *suspect*: checking assumes nothing about it.
 
 use super::Dialect;
 use super::infix::{Infix, InfixKind, arithmetic, operators};
@@ -16,14 +16,14 @@ use crate::document::{Entry, Node};
 use crate::span::Span;
 use bumpalo::Bump;
 
-/// Where a value is.
+/// The context of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Where it may well be data.
+    /// A context in which it may be data.
     Data,
-    /// Where something is computed: `expr`, a condition, an operand.
+    /// A context in which something is computed: `expr`, a condition, an operand.
     Formula,
-    /// A text in quotes in an infix text. The text of the node is the infix text around it.
+    /// A quoted text in an infix text. The text of the node is the enclosing infix text.
     Quoted,
 }
 
@@ -42,37 +42,37 @@ pub(crate) enum Seen<'s, 'a> {
     Operand(&'s Operator, &'s Node<'a>),
     /// The second operand of an equality in an infix text.
     Equal(&'s Node<'a>, &'s Infix<'a>),
-    /// A plain text as a condition, or as what is looped over, matched or merged.
+    /// A plain text as a condition, or as the subject of a loop, match or merge.
     Subject(&'s Node<'a>),
-    /// A plain text as what is matched, of which no lint warned as a subject.
+    /// A plain text as the subject of a match, if no lint warned about it.
     Matched(&'s Node<'a>),
     /// A reference to the failure of a tool, which is a text.
     Failure(&'s Reference<'a>),
-    /// The message of a handler that fails, and whether it is in a loop.
+    /// The message of a handler that fails the function, and whether it is in a loop.
     Message(&'s Node<'a>, bool),
     /// A case with a text as its key: the key, the value, and whether there is a default before it.
     Case(&'s Node<'a>, &'s Node<'a>, bool),
 }
 
-/// The names in scope where something was read.
+/// The names in scope at the position of what was read.
 pub(crate) trait Names<'a> {
-    /// The reference that a loosely written one means.
+    /// The reference that an inexact one means.
     fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>>;
-    /// Whether a name alone refers to a value.
+    /// Whether a bare name refers to a value.
     fn has(&self, name: &str) -> bool;
-    /// Whether a step has this name, also one that binds nothing.
+    /// Whether a step has this name, including steps that bind nothing.
     fn has_step(&self, name: &str) -> bool;
     /// Whether an input has this name.
     fn has_input(&self, name: &str) -> bool;
     /// Whether the type of this input is a list.
     fn is_list(&self, input: &str) -> bool;
-    /// Whether a function of the file is named so.
+    /// Whether a function of the file has this name.
     fn has_function(&self, name: &str) -> bool;
-    /// The names, for a message.
+    /// The names in scope, for a message.
     fn listed(&self) -> String;
 }
 
-/// What a lint may look at beside what was read.
+/// The context that a lint gets.
 pub(crate) struct Surroundings<'s, 'a> {
     pub(crate) dialect: Dialect,
     pub(crate) source: &'a str,
@@ -83,17 +83,17 @@ pub(crate) struct Surroundings<'s, 'a> {
 
 /// A warning of a lint.
 pub(crate) struct Warning {
-    /// The expression that becomes a suspect.
+    /// The span of the expression that becomes a suspect.
     pub(crate) suspect: Option<Span>,
     pub(crate) diagnostic: Diagnostic,
 }
 
-/// What writers bring from other languages and notations.
+/// Answers to what writers bring from other languages and notations.
 pub(crate) trait Habits: Sync {
-    /// Warns of something that was read.
+    /// Warnings about something that was read.
     fn lint<'a>(&self, _seen: &Seen<'_, 'a>, _at: &Surroundings<'_, 'a>, _warnings: &mut Vec<Warning>) {}
 
-    /// The reference that one to nothing means.
+    /// The reference that an unresolved one means.
     fn reference<'a>(
         &self,
         _reference: &Reference<'a>,
@@ -103,13 +103,12 @@ pub(crate) trait Habits: Sync {
         None
     }
 
-    /// What to do in place of a reference to this name, which no step and no input has, with the text behind
-    /// the reference.
-    fn in_place_of_name(&self, _name: &str, _behind: &str) -> Option<&'static str> {
+    /// What to write instead of a reference to an unknown name; `after` is the text after the reference.
+    fn in_place_of_name(&self, _name: &str, _after: &str) -> Option<&'static str> {
         None
     }
 
-    /// The operation that a text means which is one broken reference: `${.n + 1}`.
+    /// The operation that is meant by a text consisting of one malformed reference: `${.n + 1}`.
     fn operation_inside<'a>(&self, _text: &Node<'a>, _at: &Surroundings<'_, 'a>) -> Option<String> {
         None
     }
@@ -122,7 +121,7 @@ pub(crate) struct Canonical;
 impl Habits for Canonical {}
 
 impl<'a> Surroundings<'_, 'a> {
-    /// Whether all that an expression refers to is there.
+    /// Whether all names in an expression exist.
     pub(crate) fn resolves(&self, tree: &Infix<'a>) -> bool {
         match &tree.kind {
             InfixKind::Reference(reference) => self.names.resolve(reference).is_some(),
@@ -134,14 +133,14 @@ impl<'a> Surroundings<'_, 'a> {
         }
     }
 
-    /// The operation that a text means where something is computed.
+    /// The operation that a text means in a context in which something is computed.
     pub(crate) fn operation_of(&self, text: &'a str, span: Span) -> Option<String> {
         let meant = arithmetic(&Node::of_text(text, span), Sigil::Dollar, true, self.nesting, self.arena)?;
         let reference = |reference: &Reference<'a>| self.own_form(reference, false);
         self.resolves(&meant).then(|| operators(&meant, self.dialect.sigil(), &reference))?
     }
 
-    /// A loosely written reference as this notation writes it.
+    /// An inexact reference in the form of this notation.
     pub(crate) fn own_form(&self, reference: &Reference<'a>, inside: bool) -> String {
         self.dialect.own_form(&self.names.resolve(reference).unwrap_or(*reference), inside)
     }

@@ -1,4 +1,4 @@
-//! References as texts write them: `$.a.b`, `$a`, `${a.b}`, `${c["First Name"]}`, and a bare `a.b`.
+//! The syntax of references: `$.a.b`, `$a`, `${a.b}`, `${c["First Name"]}`, and a bare `a.b`.
 //!
 //! This module knows the syntax only; the readers of steps resolve the names. Positions are exact to the byte
 //! if the source has the text unchanged.
@@ -21,21 +21,21 @@ pub const FAILURES: [&str; 2] = ["err", "error"];
 /// A reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference<'a> {
-    /// Where it begins.
+    /// Its root.
     pub root: Root<'a>,
-    /// What is taken of it, in order.
+    /// The path from the root.
     pub path: &'a [Step<'a>],
     /// From its `$` or first letter to its end.
     pub span: Span,
 }
 
-/// Where a reference begins.
+/// The root of a reference.
 #[derive(Clone, Copy, Debug)]
 pub enum Root<'a> {
-    /// At the inputs: `$.f` and `$input.f`. The path begins with the input's name; it is empty for `$input`
+    /// The inputs: `$.f` and `$input.f`. The path begins with the name of the input; it is empty for `$input`
     /// alone.
     Input,
-    /// At a name.
+    /// A name.
     Name(Name<'a>),
 }
 
@@ -77,23 +77,23 @@ impl fmt::Display for Reference<'_> {
     }
 }
 
-/// Reads a text that is wholly `name(.name)*`, as the constrained notation writes references; a step may be a
-/// number.
+/// Reads a text of the form `name(.name)*`, a reference of the constrained notation. A step of the path may
+/// be a number.
 ///
-/// Whether it is one depends on the names in scope. `input` is a name like any other here.
+/// Whether it is a reference depends on the names in scope. `input` has no special meaning here.
 pub fn bare<'a>(node: &Node<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
     let words = Words::of(node, arena)?;
     let (reference, end) = words.bare(0)?;
     (end == words.text.len()).then_some(reference)
 }
 
-/// As [`bare`], of a text that the source does not have so.
+/// Like [`bare`], for a text that is not in the source in this form.
 pub(crate) fn bare_text<'a>(text: &str, span: Span, arena: &'a Bump) -> Option<Reference<'a>> {
     bare(&Node::of_text(arena.alloc_str(text), span), arena)
 }
 
-/// What a text that is wholly `name[0].field` means, in the brackets of other languages: the name that it
-/// begins with, and the path as dots have it.
+/// Reads a text of the form `name[0].field`, with the brackets of other languages: the name, and the path
+/// with dots.
 pub(crate) fn bracketed(node: &Node<'_>, arena: &Bump) -> Option<(usize, String)> {
     let words = Words::of(node, arena)?;
     let name = name_end(words.text, 0)?;
@@ -104,7 +104,7 @@ pub(crate) fn bracketed(node: &Node<'_>, arena: &Bump) -> Option<(usize, String)
     (!dotted.contains('[')).then(|| (name, dotted.to_owned()))
 }
 
-/// Where the number of a list's item that begins at `at` ends, and what it is.
+/// Reads the index of an item at `at`: its end and its value.
 fn index_end(text: &str, at: usize) -> Option<(u64, usize)> {
     let rest = text.get(at..)?;
     let length = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -115,8 +115,8 @@ fn index_end(text: &str, at: usize) -> Option<(u64, usize)> {
     (canonical && ends).then_some((index, at + length))
 }
 
-/// Where a text that is closed by this quote ends: a backslash escapes in a JSON string, a doubled quote is
-/// one in single quotes.
+/// The end of a text with this quote: a JSON string has backslash escapes; in single quotes, a doubled quote
+/// is a quote.
 pub(crate) fn quoted(inside: &str, quote: u8) -> Option<usize> {
     let bytes = inside.as_bytes();
     let mut at = 0;
@@ -130,16 +130,16 @@ pub(crate) fn quoted(inside: &str, quote: u8) -> Option<usize> {
     }
 }
 
-/// A `${…}` or `$name[…]` that is no reference.
+/// A malformed reference: `${…}` or `$name[…]`.
 #[derive(Debug)]
 pub(crate) struct Broken<'a> {
-    /// Its diagnostic, with the fix in the form with `${…}`, where there is one.
+    /// Its diagnostic, with a fix that uses the form `${…}`, if there is one.
     pub(crate) diagnostic: Diagnostic,
-    /// The reference that it means and that the fix writes.
+    /// The reference that is meant, which the fix writes.
     pub(crate) meant: Option<Reference<'a>>,
 }
 
-/// A text that is read for references, and its place.
+/// A text that is searched for references, and its position.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'n, 'a> {
     pub(crate) node: &'n Node<'a>,
@@ -148,12 +148,12 @@ pub(crate) struct Words<'n, 'a> {
 }
 
 impl<'n, 'a> Words<'n, 'a> {
-    /// The text of a node, where it is one.
+    /// The text of a node, if it is a text.
     pub(crate) fn of(node: &'n Node<'a>, arena: &'a Bump) -> Option<Words<'n, 'a>> {
         Some(Words { node, text: node.text()?, arena })
     }
 
-    /// The place of some bytes of the text.
+    /// The span of some bytes of the text.
     pub(crate) fn part(&self, from: usize, to: usize) -> Span {
         self.node.part(from..to)
     }
@@ -171,13 +171,13 @@ impl<'n, 'a> Words<'n, 'a> {
         Name { text: self.get(from, to), span: self.part(from, to) }
     }
 
-    /// Past blanks.
+    /// The position after blanks.
     pub(crate) fn blanks(&self, at: usize) -> usize {
         at + self.get(at, self.text.len()).bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
-    /// Gives a diagnostic the fix that writes `new` in place of some bytes, if the source has
-    /// these bytes unchanged and `new` needs no escape within the quotes.
+    /// Adds the fix that replaces some bytes by `new` to a diagnostic, if the source has these bytes
+    /// unchanged and `new` needs no escape within the quotes.
     pub(crate) fn fix(&self, diagnostic: Diagnostic, from: usize, to: usize, new: &str) -> Diagnostic {
         let fits = match self.node.kind {
             Kind::Text(Text { start: Some(_), style, .. }) => match style {
@@ -195,7 +195,7 @@ impl<'n, 'a> Words<'n, 'a> {
         if fits { diagnostic.replace(self.part(from, to), new) } else { diagnostic }
     }
 
-    /// Reads `$name…` or `$.name…` at a `$`. Numbers are steps of the path where `indexes` says so.
+    /// Reads `$name…` or `$.name…` at a `$`. If `indexes` is set, numbers are steps of the path.
     pub(crate) fn dollar(&self, at: usize, indexes: bool) -> Option<(Reference<'a>, usize)> {
         let (root, from) = match name_end(self.text, at + 1) {
             Some(end) if self.get(at + 1, end) == INPUT => (Root::Input, end),
@@ -209,7 +209,7 @@ impl<'n, 'a> Words<'n, 'a> {
         Some((Reference { root, path, span: self.part(at, end) }, end))
     }
 
-    /// Reads `.name` and, where `indexes` says so, `.0`, as often as they follow.
+    /// Reads a sequence of `.name` and, if `indexes` is set, `.0`.
     fn dotted(&self, mut at: usize, indexes: bool) -> (&'a [Step<'a>], usize) {
         let mut steps: SmallVec<[Step<'a>; 4]> = SmallVec::new();
         while let Some((step, end)) = self.dotted_step(at, indexes) {
@@ -231,7 +231,7 @@ impl<'n, 'a> Words<'n, 'a> {
         }
     }
 
-    /// Reads `name(.name)*`, numbers among the names.
+    /// Reads `name(.name)*`; names may be numbers.
     pub(crate) fn bare(&self, at: usize) -> Option<(Reference<'a>, usize)> {
         let first = name_end(self.text, at)?;
         let (path, end) = self.dotted(first, true);
@@ -258,7 +258,7 @@ impl<'n, 'a> Words<'n, 'a> {
     /// Reads `${…}` at its `$`.
     ///
     /// # Errors
-    /// How far it could be read.
+    /// How far the text could be read.
     pub(crate) fn braced(&self, at: usize) -> Result<(Reference<'a>, usize), usize> {
         let start = self.blanks(at + 2);
         let (root, from) = match (self.byte(start), name_end(self.text, start)) {
@@ -293,8 +293,8 @@ impl<'n, 'a> Words<'n, 'a> {
         Ok((reference, close + 1))
     }
 
-    /// The `${` at `at`, of which the bytes up to `read` make sense, as a broken reference, and where to go
-    /// on.
+    /// The malformed reference whose `${` is at `at` and whose bytes up to `read` are valid, and where
+    /// reading continues.
     pub(crate) fn bad_braced(&self, at: usize, read: usize) -> (Broken<'a>, usize) {
         let unclear = |diagnostic| Broken { diagnostic, meant: None };
         let rest = self.get(at + 2, self.text.len());
@@ -307,7 +307,7 @@ impl<'n, 'a> Words<'n, 'a> {
                 self.part(at, read.max(at + 2)),
                 "this `${` is not closed",
             )
-            .expected("`${name}` or `${name.field}`", "no `}` behind it")
+            .expected("`${name}` or `${name.field}`", "no `}` after it")
             .help("close it with `}`, or write `$$` for a plain `$`");
             let name = self.get(at + 2, read);
             let whole =
@@ -335,14 +335,14 @@ impl<'n, 'a> Words<'n, 'a> {
         (unclear(wrong.help(advice(inside))), end)
     }
 
-    /// The reference in braces that a text means, as a text and as read, at a place.
+    /// The reference in braces that a text means, as a text and as a reference at a position.
     fn fixed(&self, inside: &str, place: Span) -> Option<(String, Reference<'a>)> {
         let fixed = fixed(inside)?;
         let reference = self.read_as(&fixed, place)?;
         Some((fixed, reference))
     }
 
-    /// Reads a text that is completely a reference in braces, as if it were at a place.
+    /// Reads a text that consists of a reference in braces, as if it were at a position.
     fn read_as(&self, text: &str, place: Span) -> Option<Reference<'a>> {
         let text = self.arena.alloc_str(text);
         let node = Node::of_text(text, place);
@@ -350,7 +350,7 @@ impl<'n, 'a> Words<'n, 'a> {
         (end == text.len()).then_some(reference)
     }
 
-    /// Where `[0]` or `["name"]` at a `[` ends.
+    /// The end of `[0]` or `["name"]` at a `[`.
     fn bracketed(&self, at: usize) -> Option<usize> {
         if self.byte(at) != Some(b'[') {
             return None;
@@ -365,7 +365,7 @@ impl<'n, 'a> Words<'n, 'a> {
         (self.byte(close) == Some(b']')).then_some(close + 1)
     }
 
-    /// Where the brackets and fields that follow one another end.
+    /// The end of a sequence of brackets and fields.
     fn path_end(&self, mut at: usize) -> usize {
         let after = |at| self.bracketed(at).or_else(|| self.dotted_step(at, true).map(|(_, end)| end));
         while let Some(end) = after(at) {
@@ -374,7 +374,8 @@ impl<'n, 'a> Words<'n, 'a> {
         at
     }
 
-    /// A reference followed at once by `[0]` or `["name"]`, which only braces can have, and where to go on.
+    /// A reference directly followed by `[0]` or `["name"]`, which are only allowed in braces, and where
+    /// reading continues.
     pub(crate) fn bracket(&self, at: usize, end: usize) -> Option<(Broken<'a>, usize)> {
         if self.byte(end) == Some(b'[')
             && matches!(self.byte(end + 1), Some(b'*' | b'?' | b'-' | b':' | b'$' | b'@'))
@@ -392,7 +393,7 @@ impl<'n, 'a> Words<'n, 'a> {
                     );
             return Some((Broken { diagnostic: wrong, meant: None }, close));
         }
-        // The rest of the path belongs into the braces, too: `$list[0].name`.
+        // The rest of the path belongs in the braces too: `$list[0].name`.
         let close = self.path_end(self.bracketed(end)?);
         let (fixed, meant) = self.fixed(self.get(at, close), self.part(at, close))?;
         let wrong =
@@ -405,8 +406,7 @@ impl<'n, 'a> Words<'n, 'a> {
     }
 }
 
-/// The text between braces in its correct form: without `$`, brackets of other languages and
-/// blanks.
+/// The corrected text between braces: without `$`, brackets of other languages and blanks.
 fn fixed(inside: &str) -> Option<String> {
     let plain = inside.trim().trim_start_matches(['{', ' ']).trim_end_matches(['}', ' ']);
     let plain = plain
@@ -436,7 +436,7 @@ fn fixed(inside: &str) -> Option<String> {
     Some(fixed)
 }
 
-/// What to do about something in braces that is more than a reference.
+/// What to write instead of something in braces that is more than a reference.
 fn advice(inside: &str) -> &'static str {
     let has = |words: &[&str]| words.iter().any(|word| inside.contains(word));
     if has(&["??", "|"]) {
@@ -456,13 +456,13 @@ fn advice(inside: &str) -> &'static str {
     }
 }
 
-/// What ends the names of files and hosts, which look like fields of a variable.
+/// Endings of the names of files and hosts, which look like fields of a variable.
 const ENDINGS: [&str; 20] = [
     "json", "csv", "txt", "pdf", "md", "yaml", "yml", "xml", "html", "png", "jpg", "svg", "log", "toml",
     "zip", "com", "org", "net", "io", "dev",
 ];
 
-/// Whether a dotted text is most likely the name of a file or host.
+/// Whether a text with dots is most likely the name of a file or host.
 pub(crate) fn is_file(text: &str) -> bool {
     text.rsplit_once('.').is_some_and(|(_, last)| ENDINGS.contains(&last))
 }

@@ -4,11 +4,11 @@ use super::{Dialect, Key, STEP_KEYS};
 use crate::document::{Kind, Node};
 use crate::notation::Notation;
 
-/// What to do in place of `continue` in a loop.
+/// What to write instead of `continue` in a loop.
 pub(crate) const CONTINUE: &str =
     "put what follows under the `then` of an `if`; a handler skips the rest of a pass with `skip`";
 
-/// Whether a record, or a step under a name, is `continue: true`, which no notation has as a step.
+/// Whether a record, or a named step, is `continue: true`, which is not a step in any notation.
 pub(crate) fn is_continue(name: Option<&str>, value: &Node<'_>) -> bool {
     name == Some("continue") && matches!(value.kind, Kind::Bool(true))
 }
@@ -26,21 +26,21 @@ impl Dialect {
         }
     }
 
-    /// The own words of some keys.
+    /// The words of the notation for some keys.
     pub(crate) fn listed(self, keys: &[Key]) -> String {
         let own = keys.iter().filter(|&&key| self.takes(key));
         let words: Vec<String> = own.map(|&key| format!("`{}`", self.word(key))).collect();
         words.join(", ")
     }
 
-    /// The words that begin a step.
+    /// The words that identify a step.
     pub(crate) fn step_words(self) -> String {
         let keys: Vec<Key> =
             STEP_KEYS.into_iter().filter(|&key| key != Key::Skip && key != Key::Value).collect();
         self.listed(&keys)
     }
 
-    /// What to do about a record that is no step.
+    /// What to write instead of a record that is not a step.
     pub(crate) fn step_form(self) -> &'static str {
         if self.is_yaml() {
             "write `call: tool` with `args:`, or another step"
@@ -62,11 +62,11 @@ impl Dialect {
     /// How one of two values is written.
     pub(crate) fn choice_form(self) -> &'static str {
         if self.is_yaml() {
-            "`let: v`, `if: condition`, `then: value`, `else: value`, and `${v}` in the steps behind it"
+            "`let: v`, `if: condition`, `then: value`, `else: value`, and `${v}` in the steps after it"
         } else if self.is_bare() {
-            "`{\"let\":\"v\",\"if\":condition,\"then\":value,\"else\":value}`, and `v` in the steps behind it"
+            "`{\"let\":\"v\",\"if\":condition,\"then\":value,\"else\":value}`, and `v` in the steps after it"
         } else {
-            "`{\"let\": \"v\", \"if\": condition, \"then\": value, \"else\": value}`, and `$v` in the steps behind it"
+            "`{\"let\": \"v\", \"if\": condition, \"then\": value, \"else\": value}`, and `$v` in the steps after it"
         }
     }
 

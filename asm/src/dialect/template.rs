@@ -1,7 +1,7 @@
-//! Texts with references in them: `Dear $c.name`, `Send failed: ${err}`.
+//! Templates, which are texts with references in them: `Dear $c.name`, `Send failed: ${err}`.
 //!
-//! Syntax alone: parts of text and references. A text that is one reference keeps the value's type, which
-//! [`Template::whole`] tells; everything else is joined to a text.
+//! This module knows only the syntax: parts of text and references. A text that consists of one reference
+//! ([`Template::whole`]) keeps the type of the value; all other templates are joined to a text.
 
 use super::reference::{Broken, Reference, Words};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -13,63 +13,63 @@ use bumpalo::collections::String as ArenaString;
 use ilo_spec::error::Code;
 use smallvec::SmallVec;
 
-/// Which references a text may have.
+/// The forms of references in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sigil {
     /// `$name.field`, `$.input` and `${…}`: tool calling, workflow, MCP.
     Dollar,
-    /// `${…}` alone: constrained.
+    /// Only `${…}`: constrained.
     Braces,
 }
 
-/// A text taken apart.
+/// A parsed template.
 #[derive(Clone, Copy, Debug)]
 pub struct Template<'a> {
-    /// Texts and references in order: no two texts beside each other, no empty text.
+    /// Texts and references in order, without adjacent or empty texts.
     pub parts: &'a [Part<'a>],
-    /// What other languages would take for a reference, and is text here.
+    /// Text that would be a reference in other languages.
     pub look_alikes: &'a [LookAlike<'a>],
 }
 
-/// A part of a text.
+/// A part of a template.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
-    /// Text as it reads, `$$` undone, and its place.
+    /// Text with `$$` replaced by `$`, and its position.
     Text(&'a str, Span),
     /// A reference.
     Reference(Reference<'a>),
 }
 
-/// What other languages would take a piece of text for.
+/// What a piece of text would be in other languages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// A reference.
     Reference,
-    /// A reference with a filter behind it: `{{x | upper}}`.
+    /// A reference followed by a filter: `{{x | upper}}`.
     Filtered,
-    /// A reference with an item of a list, of which the part up to that is one: `$x.0.name`.
+    /// A reference with an index, of which the part before the index is a reference here: `$x.0.name`.
     Indexed,
     /// A call of a method: `$x.upper()`.
     Called,
 }
 
-/// What other languages would take for a reference: `{{x}}`, `{x}`, `$(x)`, and `$x` where only `${…}` is
-/// one.
+/// Text that would be a reference in other languages: `{{x}}`, `{x}`, `$(x)`, and `$x` if only `${…}` is a
+/// reference.
 ///
-/// It is text. Where its name is in scope, [`LookAlike::warning`] says what was probably meant.
+/// It is text here. If its name is in scope, [`LookAlike::warning`] says what was probably meant.
 #[derive(Clone, Copy, Debug)]
 pub struct LookAlike<'a> {
     /// What it looks like.
     pub look: Look,
-    /// What it would refer to.
+    /// The reference that it would be.
     pub reference: Reference<'a>,
-    /// From its first byte in the text to one past its last.
+    /// Its byte range in the text.
     from: usize,
     to: usize,
 }
 
 impl<'a> Template<'a> {
-    /// The one reference that the text is.
+    /// The reference, if the text consists of one.
     pub fn whole(&self) -> Option<Reference<'a>> {
         match self.parts {
             [Part::Reference(reference)] => Some(*reference),
@@ -77,7 +77,7 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// The text, where no reference is in it.
+    /// The text, if it has no references.
     pub fn text(&self) -> Option<&'a str> {
         match self.parts {
             [] => Some(""),
@@ -88,7 +88,7 @@ impl<'a> Template<'a> {
 }
 
 impl LookAlike<'_> {
-    /// Whether it is all of the text that it was read from.
+    /// Whether it is the whole text.
     pub fn is_whole(&self, node: &Node<'_>) -> bool {
         self.from == 0 && node.text().is_some_and(|text| text.len() == self.to)
     }
@@ -98,13 +98,13 @@ impl LookAlike<'_> {
         node.text().and_then(|text| text.get(self.from..self.to)).unwrap_or("")
     }
 
-    /// Its place; `node` is the one that the template was read from.
+    /// Its span; `node` is the node from which the template was read.
     pub(crate) fn span(&self, node: &Node<'_>) -> Span {
         node.part(self.from..self.to)
     }
 
-    /// The warning that this text is no reference; `node` is the one that the template was read from, `meant`
-    /// how the reference is written.
+    /// The warning that this text is not a reference; `node` is the node from which the template was read,
+    /// `meant` the correct form of the reference.
     pub fn warning(&self, node: &Node<'_>, meant: &str) -> Diagnostic {
         let arena = Bump::new();
         let (span, shown) = (self.span(node), self.shown(node));
@@ -119,9 +119,9 @@ impl LookAlike<'_> {
     }
 }
 
-/// Takes the text of a node apart; a node that is no text has no parts.
+/// Parses the text of a node. A node that is not a text has no parts.
 ///
-/// A `${` that is no reference is reported and stays text. Time and memory are linear in the text.
+/// A malformed `${` is reported and stays text. Time and memory are linear in the text.
 pub fn template<'a>(
     node: &Node<'a>,
     sigil: Sigil,
@@ -131,7 +131,7 @@ pub fn template<'a>(
     template_and_broken(node, sigil, arena, &mut |broken| diagnostics.push(broken.diagnostic))
 }
 
-/// As [`template`], but hands every `${` that is no reference to the caller, who may know what it means.
+/// Like [`template`], but passes each malformed `${` to the caller, who may know what it means.
 pub(crate) fn template_and_broken<'a>(
     node: &Node<'a>,
     sigil: Sigil,
@@ -144,7 +144,7 @@ pub(crate) fn template_and_broken<'a>(
     }
 }
 
-/// Takes words apart; hands every `${` that is no reference to `broken`.
+/// Parses a text; passes each malformed `${` to `broken`.
 pub(crate) fn template_of<'a>(
     words: &Words<'_, 'a>,
     sigil: Sigil,
@@ -186,12 +186,12 @@ pub(crate) fn template_of<'a>(
     }
 }
 
-/// Text between references: a range of the source text, and a copy from where a `$$` was in it.
+/// The current text between references: a range of the source text, or a copy from the first `$$` on.
 #[derive(Default)]
 struct Run<'a> {
     from: usize,
     copied: Option<ArenaString<'a>>,
-    /// Up to where it was copied.
+    /// The position up to which it was copied.
     done: usize,
 }
 
@@ -216,12 +216,12 @@ impl<'a> Reader<'_, '_, 'a> {
         self.end_text(self.words.text.len());
     }
 
-    /// Goes over what begins with `$`; gives back where to go on.
+    /// Handles what begins with `$`. Returns where parsing continues.
     fn dollar(&mut self, at: usize) -> usize {
         match self.words.byte(at + 1) {
             Some(b'$') => {
                 self.escaped(at);
-                // A brace behind it is text as well.
+                // A brace after it is text too.
                 return at + 2 + usize::from(self.words.byte(at + 2) == Some(b'{'));
             }
             Some(b'{') => {
@@ -252,7 +252,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.reference(at, reference, end)
     }
 
-    /// Notes that the reference from `at` to `end` goes on as one of another language would.
+    /// Notes that the reference from `at` to `end` is followed by syntax of another language.
     fn longer(&mut self, at: usize, end: usize) {
         let Some((reference, to)) = self.words.dollar(at, true) else { return };
         let called = self.words.get(to, self.words.text.len()).starts_with("()");
@@ -263,7 +263,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// Goes over what begins with `{`.
+    /// Handles what begins with `{`.
     fn brace(&mut self, at: usize) -> usize {
         if self.words.byte(at + 1) == Some(b'{') {
             self.look_alike(at, at + 2, "}}")
@@ -272,11 +272,10 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// A name and fields between brackets of another language: noted, and text.
+    /// A name with fields between brackets of another language: it is text, and noted.
     fn look_alike(&mut self, at: usize, inside: usize, close: &str) -> usize {
         let start = self.words.blanks(inside);
-        // A `$` before the name, or the byte before the name in its place, which the reader of references
-        // steps over.
+        // The reader of references skips one byte before the name, normally `$`.
         let sigil = if self.words.byte(start) == Some(b'$') { start } else { start - 1 };
         if (name_end(self.words.text, sigil + 1).is_some() || self.words.byte(sigil + 1) == Some(b'.'))
             && let Some((reference, end)) = self.words.dollar(sigil, true)
@@ -288,7 +287,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.look_alikes.push(LookAlike { look: Look::Reference, reference, from: at, to });
                 return to;
             }
-            // No further than the next bracket, so that each is looked at once.
+            // Only up to the next bracket, so that each byte is examined once.
             let filtered = close == "}}" && rest.starts_with('|');
             let end_of_filter = filtered.then(|| rest.find(['{', '}', '\n'])).flatten();
             let (filter, behind) = end_of_filter.map_or(("", ""), |at| rest.split_at(at));

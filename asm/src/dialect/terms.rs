@@ -1,7 +1,7 @@
 //! The terms of each notation for messages.
 //!
-//! The writer of a document does not know the words of integer-ID text, nor the other way round, so
-//! constructors of diagnostics take [`Terms`]. The words of documents come from the tables of [`super`] and
+//! A writer of JSON or YAML does not know the words of integer-ID text, and vice versa, so the constructors
+//! of diagnostics take [`Terms`]. The words of JSON and YAML come from the tables of [`super`] and
 //! [`super::operator`], those of integer-ID text from [`ilo_spec::node`].
 
 use super::operator::{self, Makes};
@@ -18,9 +18,9 @@ pub(crate) struct Terms {
     pub(crate) statement: &'static str,
     /// What holds a value.
     pub(crate) slot: &'static str,
-    /// Several of those.
+    /// The plural of that.
     pub(crate) slots: &'static str,
-    /// What handles a call's failure, as a noun.
+    /// What handles the failure of a call, as a noun.
     pub(crate) handler: &'static str,
 }
 
@@ -40,13 +40,13 @@ impl Terms {
         self.notation == Notation::Id
     }
 
-    /// One of two phrasings: that for integer-ID text, or that for documents.
+    /// One of two phrasings: for integer-ID text, or for JSON and YAML.
     pub(crate) fn choose<T>(self, id: T, document: T) -> T {
         if self.is_id() { id } else { document }
     }
 
-    /// An instruction of integer-ID text, or the same as a key or operator of a document, as a message writes
-    /// it: `IF`, or `if` in backticks.
+    /// An instruction as a message writes it, in backticks: `IF` in integer-ID text, otherwise the key or
+    /// operator `if`.
     pub(crate) fn word(self, word: Word) -> Cow<'static, str> {
         if self.is_id() {
             return Cow::Borrowed(word.mnemonic());
@@ -55,7 +55,7 @@ impl Terms {
     }
 }
 
-/// The key or operator of documents for an instruction.
+/// The key or operator for an instruction.
 fn document_word(word: Word, dialect: Dialect) -> &'static str {
     let key = match word {
         Word::If => Key::If,

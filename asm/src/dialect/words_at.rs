@@ -1,22 +1,23 @@
-//! Which words may be at a place of a document: for completion, also where the source is not complete.
+//! Finds the words that may be written at a position of a document, for completion. The source may be
+//! incomplete.
 //!
-//! It knows the keys above a place and beside it, and no values. So where the same key is two things (`then`
-//! is steps, or a value), both are offered.
+//! It uses the keys above and beside the position, not values. So if a key has two meanings (`then` is steps
+//! or a value), both are offered.
 
 use super::{ARM, Dialect, Form, HANDLER, Key, META, RESULT, STEP_KEYS, STEPS, operator};
 use crate::notation::Notation;
 
-/// A record or list above a place.
+/// A record or list that encloses the position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Level {
-    /// The key in the record under which the place is; `None` in a list.
+    /// The key under which the position is; `None` in a list.
     pub key: Option<String>,
-    /// All keys of the record that are written, with their values where these are texts or plain words.
+    /// All keys that the record has, with their values if these are texts or plain words.
     pub entries: Vec<(String, Option<String>)>,
 }
 
 impl Level {
-    /// The value of a key, where it is a text or a plain word.
+    /// The value of a key, if it is a text or a plain word.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.entries.iter().find(|(name, _)| name == key).and_then(|(_, value)| value.as_deref())
     }
@@ -26,10 +27,10 @@ impl Level {
     }
 }
 
-/// What a value at a place is.
+/// The role of the value at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The sources, or a program.
+    /// The whole source, or a program.
     Program,
     /// The record `meta` of MCP.
     Meta,
@@ -37,23 +38,23 @@ pub enum Wanted {
     Inputs,
     /// A type.
     Type,
-    /// The type of what a function gives.
+    /// The output type of a function.
     Output,
     /// The tools and functions that may be called.
     Tools,
     /// A tool or function.
     Tool,
-    /// The arguments of the call beside them.
+    /// The arguments of a call.
     Arguments,
     /// Steps, or a step.
     Block,
     /// A step.
     Step,
-    /// What handles a failure.
+    /// The handler of a failure.
     Handler,
     /// The arms of a switch, or one.
     Arm,
-    /// What a function returns.
+    /// The value that a function returns.
     Return,
     /// The cases of a choice, each with a value.
     Cases,
@@ -65,13 +66,13 @@ pub enum Wanted {
     Name,
 }
 
-/// What the value at the end of a path is.
+/// The role of the value at the end of a path.
 pub fn wanted(notation: Notation, path: &[Level]) -> Wanted {
     let dialect = Dialect::of(notation);
     path.iter().fold(Wanted::Program, |outer, level| inside(dialect, outer, level))
 }
 
-/// What is under a key, or in a list.
+/// The role of the value under a key, or in a list.
 fn inside(dialect: Dialect, outer: Wanted, level: &Level) -> Wanted {
     let Some(word) = level.key.as_deref() else {
         return match outer {
@@ -85,7 +86,7 @@ fn inside(dialect: Dialect, outer: Wanted, level: &Level) -> Wanted {
         Wanted::Program => meaning(dialect.top()).map_or(Wanted::Name, head),
         Wanted::Meta => meaning(&META).map_or(Wanted::Name, head),
         Wanted::Inputs => Wanted::Type,
-        // A step that is alone, or the name of one.
+        // A single step, or the name of one.
         Wanted::Block | Wanted::Step | Wanted::Handler | Wanted::Arm => {
             let named = outer == Wanted::Block && dialect.is_yaml() && form_of(dialect, level).is_none();
             match meaning(&super::ALL).filter(|_| !named) {
@@ -98,7 +99,7 @@ fn inside(dialect: Dialect, outer: Wanted, level: &Level) -> Wanted {
     }
 }
 
-/// What is under a key at the top of a program.
+/// The role of the value under a top-level key of a program.
 fn head(key: Key) -> Wanted {
     match key {
         Key::Meta => Wanted::Meta,
@@ -110,12 +111,12 @@ fn head(key: Key) -> Wanted {
     }
 }
 
-/// What is under a key of a step, a handler or an arm.
+/// The role of the value under a key of a step, a handler or an arm.
 fn part(key: Key, level: &Level, dialect: Dialect) -> Wanted {
     match key {
         Key::Call => Wanted::Tool,
         Key::Args => Wanted::Arguments,
-        // `err` is a handler beside a call, else a failure that is returned.
+        // `err` is a handler if beside a call, otherwise a failure that is returned.
         Key::Err | Key::Message if level.has(dialect.word(Key::Call)) => Wanted::Handler,
         Key::Handler => Wanted::Handler,
         Key::Compensate | Key::Rollback | Key::Then | Key::Else | Key::Body | Key::Steps => Wanted::Block,
@@ -130,7 +131,7 @@ fn part(key: Key, level: &Level, dialect: Dialect) -> Wanted {
     }
 }
 
-/// The kind of step that a record is, by the keys that are written.
+/// The kind of step that a record is, by its keys so far.
 fn form_of(dialect: Dialect, level: &Level) -> Option<&'static Form> {
     let written = |form: &&Form| dialect.has(form.key) && level.has(dialect.word(form.key));
     let found = STEPS.iter().find(written)?;
@@ -138,8 +139,7 @@ fn form_of(dialect: Dialect, level: &Level) -> Option<&'static Form> {
     Some(if takes_result { &RESULT } else { found })
 }
 
-/// The words that a record at the end of a path may have as keys, in the notation's own form, without those
-/// that it has.
+/// The keys that the record at the end of a path may still have, in the words of the notation.
 pub fn words(notation: Notation, path: &[Level], here: &Level) -> Vec<&'static str> {
     let dialect = Dialect::of(notation);
     let mut keys: Vec<Key> = Vec::new();
@@ -181,7 +181,7 @@ pub fn words(notation: Notation, path: &[Level], here: &Level) -> Vec<&'static s
     words
 }
 
-/// The words that a record does not have.
+/// The words that a record does not have yet.
 fn new(here: &Level, words: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
     words.into_iter().filter(|word| !word.is_empty() && !here.has(word)).collect()
 }

@@ -1,11 +1,11 @@
-//! References as each notation writes them.
+//! Writes references in the form of each notation.
 
 use super::Dialect;
 use super::reference::{FAILURES, INPUT, Reference, Root, Step};
 use crate::notation::Notation;
 
 impl Dialect {
-    /// A reference as this notation writes it; `how` is `$` for the short form, `{` for the one in braces.
+    /// A reference in the form of this notation; `how` is `$` for the short form, `{` for the form in braces.
     pub(crate) fn written(self, reference: &Reference<'_>, how: char) -> String {
         let plain = reference.to_string();
         let inside = match (reference.root, self.notation) {
@@ -19,7 +19,7 @@ impl Dialect {
         if how == '$' && !inside.contains('[') { format!("${inside}") } else { format!("${{{inside}}}") }
     }
 
-    /// A reference as a text of its own here, or inside a longer text.
+    /// A reference as a whole text, or inside a longer text.
     pub(crate) fn own_form(self, reference: &Reference<'_>, inside: bool) -> String {
         let input = matches!(reference.root, Root::Input);
         let braces = match self.notation {
@@ -29,12 +29,12 @@ impl Dialect {
                 return if bare.contains('[') { written } else { bare };
             }
             Notation::Constrained => true,
-            // Inside a text what follows might belong to the name.
+            // Inside a text, what follows could be read as part of the name.
             Notation::Workflow => inside || !input,
             Notation::Mcp => inside || (!input && !reference.path.is_empty()),
             Notation::ToolCalling | Notation::Id => inside,
         };
-        // An item of a list is in braces in every notation.
+        // An index is in braces in each notation.
         let item = reference.path.iter().any(|step| matches!(step, Step::Index(..)));
         self.written(reference, if braces || item { '{' } else { '$' })
     }

@@ -1,27 +1,26 @@
-//! Documents under construction, as the readers of JSON and YAML make them: what is open, and what is
-//! complete in it.
+//! Builds documents for the readers of JSON and YAML: keeps the open containers and their complete elements.
 //!
-//! It has a stack of its own, so no reader recurses. It knows neither syntax.
+//! It has an explicit stack, so the readers do not recurse. It does not depend on either syntax.
 
 use super::{Entry, Kind, NESTING, Node, keep_first};
 use crate::diagnostic::Diagnostics;
 use crate::span::Span;
 use bumpalo::Bump;
 
-/// A list or record that is open.
+/// An open list or record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame<'a> {
     /// Whether it is a record.
     pub(super) record: bool,
-    /// Where it begins.
+    /// Its start.
     pub(super) open: u32,
-    /// The key that waits for its value.
+    /// The key whose value comes next.
     pub(super) key: Option<Node<'a>>,
-    /// Where its elements begin among those of everything that is open.
+    /// The index of its first element among those of all open containers.
     base: usize,
 }
 
-/// The documents of a source, the last of them perhaps not complete.
+/// The documents of a source; the last one may be incomplete.
 pub(super) struct Builder<'a> {
     arena: &'a Bump,
     frames: Vec<Frame<'a>>,
@@ -36,22 +35,22 @@ impl<'a> Builder<'a> {
         Builder { arena, frames, nodes, entries, documents }
     }
 
-    /// What is open, the innermost last.
+    /// The open containers, the innermost last.
     pub(super) fn frames(&self) -> &[Frame<'a>] {
         &self.frames
     }
 
-    /// The innermost list or record that is open.
+    /// The innermost open list or record.
     pub(super) fn innermost(&mut self) -> Option<&mut Frame<'a>> {
         self.frames.last_mut()
     }
 
-    /// How many documents are complete.
+    /// The number of complete documents.
     pub(super) fn documents(&self) -> usize {
         self.documents.len()
     }
 
-    /// Opens a list or record that begins at `open`; false where it would be nested too deep.
+    /// Opens a list or record at `open`; false if it would be nested too deeply.
     pub(super) fn open(&mut self, record: bool, open: u32) -> bool {
         let fits = self.frames.len() < NESTING;
         if fits {
@@ -61,8 +60,8 @@ impl<'a> Builder<'a> {
         fits
     }
 
-    /// Takes a complete value: a document, an element, or the value of the key that waits. Without such a
-    /// key, a value in a record is dropped.
+    /// Adds a complete value: a document, an element, or the value of the current key. In a record without a
+    /// current key the value is dropped.
     pub(super) fn value(&mut self, node: Node<'a>) {
         match self.frames.last_mut() {
             None => self.documents.push(node),
@@ -75,7 +74,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Closes the innermost list or record; the value that it is. A key that is given twice is reported.
+    /// Closes the innermost list or record and returns it. Duplicate keys are reported.
     pub(super) fn close(&mut self, end: u32, diagnostics: &mut Diagnostics) -> Option<Node<'a>> {
         let frame = self.frames.pop()?;
         let kind = if frame.record {
@@ -92,12 +91,12 @@ impl<'a> Builder<'a> {
         Some(Node { kind, span: Span::new(frame.open, end) })
     }
 
-    /// Takes back the last document.
+    /// Removes the last document.
     pub(super) fn take_document(&mut self) -> Option<Node<'a>> {
         self.documents.pop()
     }
 
-    /// Forgets what is open, and the documents past the first `complete`.
+    /// Drops the open containers, and the documents after the first `complete`.
     pub(super) fn rewind(&mut self, complete: usize) {
         self.frames.clear();
         self.nodes.clear();

@@ -1,7 +1,7 @@
-//! What JSON and YAML have in common: values with places. Documents borrow from the source or the arena.
+//! Documents: what JSON and YAML have in common, values with spans. They borrow from the source or the arena.
 //!
-//! A reader promises that no key of a record is given twice and that nesting is at most [`NESTING`], which is
-//! what lets passes over documents recurse. It knows nothing of programs.
+//! Readers guarantee that the keys of a record are distinct and that nesting is at most [`NESTING`], so
+//! passes over documents may recurse. This module does not know programs.
 
 mod builder;
 pub(crate) mod json;
@@ -22,16 +22,16 @@ use ilo_spec::error::Code;
 use ilo_spec::number::NumberError;
 use ilo_spec::program::Number;
 
-/// How deep lists and records may nest in a document. A block or an operand of a program is two or three
-/// levels of JSON, so this lets [`ilo_spec::limits::NESTING`] of a program be written.
+/// The maximum nesting of lists and records in a document. A block or an operand of a program is two or three
+/// levels of JSON, so this allows [`ilo_spec::limits::NESTING`] levels of a program.
 pub const NESTING: usize = 512;
 
-/// A value and its place: from its first byte to its last, quotes and brackets included.
+/// A value and its span, quotes and brackets included.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'a> {
     /// The value.
     pub kind: Kind<'a>,
-    /// Where it was written.
+    /// Its span.
     pub span: Span,
 }
 
@@ -61,10 +61,10 @@ pub struct Entry<'a> {
     pub value: Node<'a>,
 }
 
-/// A text as it reads, escapes undone.
+/// A text, with escapes decoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a> {
-    /// What it says.
+    /// Its content.
     pub text: &'a str,
     /// How it was written.
     pub style: Style,
@@ -87,12 +87,12 @@ pub enum Style {
 }
 
 impl<'a> Node<'a> {
-    /// A text that the source does not have so.
+    /// A text that is not in the source.
     pub(crate) fn of_text(text: &'a str, span: Span) -> Node<'a> {
         Node { kind: Kind::Text(Text { text, style: Style::Double, start: None }), span }
     }
 
-    /// The text, where it is one.
+    /// The text, if it is one.
     pub fn text(&self) -> Option<&'a str> {
         match self.kind {
             Kind::Text(text) => Some(text.text),
@@ -105,7 +105,7 @@ impl<'a> Node<'a> {
         !matches!(self.kind, Kind::List(_) | Kind::Record(_))
     }
 
-    /// The place of some bytes of its text: of the whole node where they cannot be told apart.
+    /// The span of some bytes of its text; the span of the whole node if the exact one is unknown.
     pub fn part(&self, bytes: core::ops::Range<usize>) -> Span {
         let place = |start: u32| {
             let from = u32::try_from(bytes.start).ok()?.checked_add(start)?;
@@ -132,18 +132,18 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The key, where it is a text.
+    /// The key, if it is a text.
     pub fn name(&self) -> Option<&'a str> {
         self.key.text()
     }
 
-    /// Whether its key is a text for which this holds.
+    /// Whether its key is a text that satisfies a predicate.
     pub(crate) fn is(&self, holds: impl FnOnce(&'a str) -> bool) -> bool {
         self.name().is_some_and(holds)
     }
 }
 
-/// A key as it is compared: 1 and 1.0 are one key, "1" is another.
+/// A key for comparison: 1 and 1.0 are the same key, "1" is another.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) enum Key<'a> {
     Null,
@@ -151,7 +151,7 @@ pub(crate) enum Key<'a> {
     Int(i64),
     Double(u64),
     Text(&'a str),
-    /// A list or record, which is no key.
+    /// A list or record, which is not a key.
     None,
 }
 
@@ -180,7 +180,7 @@ impl<'a> Key<'a> {
             Number::Int(int) => return Key::Int(int),
             Number::Double(double) => double,
         };
-        // Only the integer that is exactly this double is written so.
+        // Only an integer that is exactly this double is written like this.
         match format!("{double:.0}").parse() {
             Ok(int) if double.fract() == 0.0 => Key::Int(int),
             _ => Key::Double(double.to_bits()),
@@ -188,8 +188,8 @@ impl<'a> Key<'a> {
     }
 }
 
-/// Moves the entries with a key of their own to the front, in order, and says how many there are; reports
-/// each other one. Costs no more than their number.
+/// Moves the entries with distinct keys to the front, in order, and returns their number. Reports the others.
+/// Linear in the number of entries.
 fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize {
     const FEW: usize = 12;
     let mut kept = 0;
@@ -229,7 +229,7 @@ fn duplicate(key: &Node<'_>, first: Span) -> Diagnostic {
         .help("leave one of them out, or rename it")
 }
 
-/// Whether two lists of documents say the same, wherever and however it is written.
+/// Whether two lists of documents have the same content, regardless of positions and layout.
 pub(crate) fn same(a: &[Node<'_>], b: &[Node<'_>]) -> bool {
     let same_node = |(a, b): (&Node<'_>, &Node<'_>)| match (a.kind, b.kind) {
         (Kind::Null, Kind::Null) => true,
@@ -246,7 +246,7 @@ pub(crate) fn same(a: &[Node<'_>], b: &[Node<'_>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(same_node)
 }
 
-/// The documents of a source, those in a list one by one.
+/// The documents of a source; a document that is a list counts as its elements.
 pub(crate) fn items_of<'a>(documents: &[Node<'a>]) -> Vec<Node<'a>> {
     let items = |document: &Node<'a>| match document.kind {
         Kind::List(items) => items.to_vec(),
@@ -255,7 +255,7 @@ pub(crate) fn items_of<'a>(documents: &[Node<'a>]) -> Vec<Node<'a>> {
     documents.iter().flat_map(items).collect()
 }
 
-/// The entries of a record; nothing of anything else.
+/// The entries of a record; none for any other value.
 pub(crate) fn entries<'a>(node: &Node<'a>) -> &'a [Entry<'a>] {
     match node.kind {
         Kind::Record(entries) => entries,
@@ -263,7 +263,7 @@ pub(crate) fn entries<'a>(node: &Node<'a>) -> &'a [Entry<'a>] {
     }
 }
 
-/// The fix that writes another word for a text, quotes left as they are.
+/// The fix that replaces a text and keeps its quotes.
 pub(crate) fn rename(node: &Node<'_>, word: &str) -> Option<Fix> {
     match node.kind {
         Kind::Text(Text { start: Some(_), text, .. }) => {
@@ -273,14 +273,14 @@ pub(crate) fn rename(node: &Node<'_>, word: &str) -> Option<Fix> {
     }
 }
 
-/// The diagnostic of a text in the place of which another word is written.
+/// The diagnostic of a text that should be replaced.
 pub(crate) fn misnamed(code: Code, node: &Node<'_>, message: impl Into<String>, word: &str) -> Diagnostic {
     Diagnostic::new(code, node.span, message)
         .expected(format!("`{word}`"), format!("`{}`", shown(node)))
         .fix(rename(node, word))
 }
 
-/// Where a text's own bytes are, where they are in the source as they read; else all of it.
+/// The span of the content of a text, if the source has it unchanged; otherwise that of the node.
 pub(crate) fn inner(node: &Node<'_>) -> Span {
     match node.kind {
         Kind::Text(Text { text, style: Style::Double | Style::Single | Style::Plain, .. }) => {
@@ -290,20 +290,20 @@ pub(crate) fn inner(node: &Node<'_>) -> Span {
     }
 }
 
-/// A node's first bytes: of a list or record its bracket alone, so that a message does not show all of it.
+/// The span that a message shows for a node: only the bracket of a list or record.
 pub(crate) fn first_of(node: &Node<'_>) -> Span {
     let first = Span::new(node.span.start, (node.span.start + 1).min(node.span.end));
     if node.is_scalar() { node.span } else { first }
 }
 
-/// Whether a node may be between YAML's braces as it is written.
+/// Whether a node can be copied unchanged into the braces of YAML.
 pub(crate) fn fits_in_braces(node: &Node<'_>, source: &str) -> bool {
     let text = source.get(node.span.range()).unwrap_or("{");
     let plain = !text.contains(['{', '}', ',', '[', ']', '#', '\n']);
     node.is_scalar() && (plain || matches!(node.kind, Kind::Text(Text { style: Style::Double, .. })))
 }
 
-/// A key as messages show it.
+/// A key in the form for messages.
 pub(crate) fn shown(node: &Node<'_>) -> String {
     match node.kind {
         Kind::Text(text) => crate::text::shorten(text.text),
@@ -314,13 +314,13 @@ pub(crate) fn shown(node: &Node<'_>) -> String {
     }
 }
 
-/// The nesting that goes one too deep at a bracket.
+/// The diagnostic of a bracket that nests too deeply.
 pub(crate) fn too_deep(at: Span) -> Diagnostic {
     Diagnostic::new(Code::TooDeep, at, format!("lists and records nest deeper than {NESTING} here"))
         .expected(format!("at most {NESTING} levels"), "one more")
 }
 
-/// What is wrong with a number, and how to write it where that is clear.
+/// The diagnostic of a malformed number, with a fix if it is clear.
 pub(crate) fn bad_number(span: Span, text: &str, error: NumberError) -> Diagnostic {
     let shown = shorten(text);
     match error {
@@ -373,8 +373,8 @@ fn number_meant(text: &str) -> Option<String> {
     (has_digit && ilo_spec::number::parse(&meant).is_ok()).then_some(meant)
 }
 
-/// The part of a source that is its program, without a byte order mark and what is around it, which is
-/// reported; `None` where it is too large.
+/// The part of a source that is its program, without a byte order mark and surrounding text, which is
+/// reported. `None` if the source is too large.
 fn inside(
     source: &str,
     what: &str,

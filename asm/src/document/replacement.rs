@@ -1,5 +1,5 @@
-//! The corrected form of a record: parts of the source with other words around them. The reader continues
-//! with this form, and the fix writes it, so the rest is read as if the fix were applied.
+//! The corrected form of a record: new text with parts of the source in it. The reader continues with this
+//! form, and the fix writes it, so the rest is read as if the fix were applied.
 
 use crate::diagnostic::Fix;
 use crate::document::{Entry, Kind, Node};
@@ -8,20 +8,20 @@ use crate::span::Span;
 use crate::text::quote;
 use bumpalo::Bump;
 
-/// The most bytes of a source that a fix repeats, so that fixes inside fixes stay small; beyond, a message
-/// says it.
+/// The most bytes of the source that a fix copies, so that nested fixes stay small. Above that there is only
+/// a message.
 const LONGEST: u32 = 1 << 14;
 
-/// Whether a fix may repeat a part of the source.
+/// Whether a fix may copy a part of the source.
 pub(crate) fn is_repeatable(part: Span) -> bool {
     part.end.saturating_sub(part.start) <= LONGEST
 }
 
-/// A value as it should be.
+/// A corrected value.
 pub(crate) enum Replacement<'a> {
-    /// As it is.
+    /// A value of the source, unchanged.
     Kept(Node<'a>),
-    /// Another text.
+    /// A new text.
     Word(&'a str),
     /// A record.
     Record(Vec<(&'a str, Replacement<'a>)>),
@@ -30,12 +30,12 @@ pub(crate) enum Replacement<'a> {
 }
 
 impl<'a> Replacement<'a> {
-    /// A record of one key.
+    /// A record with one key.
     pub(crate) fn one(key: &'a str, value: Replacement<'a>) -> Replacement<'a> {
         Replacement::Record(vec![(key, value)])
     }
 
-    /// The document to read on with; what is new in it is placed at `place`.
+    /// The document with which reading continues; new values have the span `place`.
     pub(crate) fn node(&self, place: Span, arena: &'a Bump) -> Node<'a> {
         let kind = match self {
             Replacement::Kept(node) => return *node,
@@ -56,7 +56,7 @@ impl<'a> Replacement<'a> {
         Node { kind, span: place }
     }
 
-    /// What it looks like, for a message: its keys, and dots for the rest.
+    /// A summary for a message: its keys, and dots for the rest.
     pub(crate) fn outline(&self, yaml: bool) -> String {
         match self {
             Replacement::Kept(_) | Replacement::Word(_) => "…".to_owned(),
@@ -71,7 +71,7 @@ impl<'a> Replacement<'a> {
         }
     }
 
-    /// The fix that writes it in the place of a record; `None` where YAML's lines do not let it.
+    /// The fix that replaces a record by it; `None` if the lines of YAML do not allow it.
     pub(crate) fn fix(&self, of: &Node<'a>, source: &str, yaml: bool, tight: bool) -> Option<Fix> {
         if !is_repeatable(of.span) {
             return None;
@@ -97,20 +97,20 @@ impl<'a> Replacement<'a> {
         let start = span.start as usize;
         let column = source.get(..start)?.rsplit('\n').next()?.chars().count();
         self.block(source, column, &mut text)?;
-        // What a block ends with belongs to what follows.
+        // The end of a block belongs to what follows.
         let kept = source.get(span.range())?.trim_end().len();
         let end = span.start + u32::try_from(kept).ok()?;
         Some(Fix::write(&form, Span::new(span.start, end), text.trim_end()))
     }
 
-    /// It as JSON.
+    /// The corrected form as JSON.
     pub(crate) fn text(&self, source: &str, tight: bool) -> String {
         let mut out = String::new();
         self.flow(source, tight, &mut out);
         out
     }
 
-    /// Writes it between brackets.
+    /// Writes it in flow style, between brackets.
     fn flow(&self, source: &str, tight: bool, out: &mut String) {
         let (colon, comma) = if tight { (":", ",") } else { (": ", ", ") };
         match self {
@@ -137,7 +137,7 @@ impl<'a> Replacement<'a> {
         }
     }
 
-    /// Writes it as lines that begin at a column, the first one without its indent.
+    /// Writes it in block style at a column; the first line is written without its indent.
     fn block(&self, source: &str, column: usize, out: &mut String) -> Option<()> {
         let indent = |out: &mut String, column: usize| {
             out.push('\n');
@@ -182,7 +182,7 @@ impl<'a> Replacement<'a> {
         Some(())
     }
 
-    /// Whether it begins on a line of its own.
+    /// Whether it begins on a new line.
     fn is_block(&self, source: &str) -> bool {
         match self {
             Replacement::Word(_) => false,
@@ -195,7 +195,7 @@ impl<'a> Replacement<'a> {
     }
 }
 
-/// Writes a part of the source, its lines moved to another column.
+/// Writes a part of the source with its lines moved to another column.
 fn kept(node: &Node<'_>, source: &str, column: usize, out: &mut String) -> Option<()> {
     let text = source.get(node.span.range())?.trim_end();
     if matches!(node.kind, Kind::Null) && text.is_empty() {

@@ -1,9 +1,9 @@
-//! The canonical layout: a statement a line, two blanks an indent, counts as they are, registries in one
-//! form.
+//! The canonical layout of ID text: one statement per line, indents of two blanks, counts unchanged,
+//! registries in one form.
 //!
-//! Comments stay where they are: on a line of their own at the depth of what follows, or at the end of their
-//! line. A statement goes on below a comment that was inside it. What a program means never changes; a source
-//! with errors is not touched.
+//! Comments stay where they are: on a separate line at the depth of what follows, or at the end of their
+//! line. A statement continues below a comment inside it. The meaning of a program never changes; a source
+//! with errors is not changed.
 
 use crate::diagnostic::Diagnostics;
 use crate::habits::tokens::TokenHabits;
@@ -16,12 +16,12 @@ use crate::syntax::write::write_header;
 use bumpalo::Bump;
 use std::fmt::Write as _;
 
-/// Bytes after which a line is broken, so that no statement outgrows the limit on lines.
+/// The length after which a line is broken, so that no statement exceeds the limit on lines.
 const WRAP: usize = 16 << 10;
-/// Blanks by which a statement's further lines are indented beyond its first.
+/// The indent of continuation lines relative to the statement.
 const CONTINUATION: usize = 4;
 
-/// Formats a source; `None` where it has errors, which `diagnostics` then holds.
+/// Formats a source; `None` if it has errors, which are then in `diagnostics`.
 pub fn format(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<String> {
     let arena = Bump::new();
     let mut layout = Layout::default();
@@ -31,7 +31,7 @@ pub fn format(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> 
     }
     diagnostics.sort();
     let read = read.filter(|_| !diagnostics.has_errors())?;
-    // A block inside of another is done before it.
+    // An inner block is complete before the outer one.
     layout.counts.sort_unstable();
     let mut writer = Writer {
         source,
@@ -54,7 +54,7 @@ struct Writer<'w, 'a> {
     lexed: &'w Lexed,
     layout: &'w Layout<'a>,
     out: String,
-    /// How many of the layout's lines and counts are behind.
+    /// The number of lines and counts that have been written.
     line: usize,
     count: usize,
     wrap: usize,
@@ -85,7 +85,7 @@ impl Writer<'_, '_> {
             }
             self.token(index, depth);
         }
-        // Comments after the last statement introduce the next function, where there is one.
+        // Comments after the last statement belong to the next function, if there is one.
         let before_next = !last && !section.tokens.is_empty();
         while let Some(comment) = comments.next_if(|comment| !(comment.own_line && before_next)) {
             self.inner_comment(&comment, Some(0));
@@ -114,7 +114,7 @@ impl Writer<'_, '_> {
             let title = kind.name();
             self.start_registry(title);
             for entry in entries {
-                // A long registry goes on in another comment of the same kind.
+                // A long registry continues in another comment of the same kind.
                 if self.out.len() - self.line_start + entry.written.len() > self.wrap {
                     self.end_line();
                     self.start_registry(title);
@@ -129,7 +129,7 @@ impl Writer<'_, '_> {
         let _ = write!(self.out, "; {title}:");
     }
 
-    /// The depth of the line that a token begins, if it begins one.
+    /// The depth of the line that begins with a token, if it begins a line.
     fn depth_of(&mut self, index: usize) -> Option<usize> {
         let &(token, depth) = self.layout.lines.get(self.line)?;
         (token == index).then(|| {
@@ -163,13 +163,13 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The indent of a statement's further lines.
+    /// The indent of the continuation lines of a statement.
     fn continuation(&self) -> usize {
         let before = self.line.checked_sub(1).and_then(|line| self.layout.lines.get(line));
         before.map_or(0, |&(_, depth)| depth * 2) + CONTINUATION
     }
 
-    /// A comment among statements; `depth` is that of the line that the next token begins.
+    /// A comment among statements; `depth` is that of the next line.
     fn inner_comment(&mut self, comment: &Comment, depth: Option<usize>) {
         if comment.own_line {
             self.end_line();

@@ -16,18 +16,18 @@ use crate::notation::Notation;
 use crate::source::Limits;
 use bumpalo::Bump;
 
-/// What becomes of a source.
+/// The result of formatting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Formatted {
     /// The canonical layout.
     Text(String),
-    /// It is no JSON or YAML; the errors are among the diagnostics.
+    /// The source is not JSON or YAML; the errors are among the diagnostics.
     Refused,
     /// Another layout would change its meaning.
     LeftAlone,
 }
 
-/// Lays a source out in one of the four notations of JSON and YAML. Costs its length.
+/// Formats a source in one of the JSON and YAML notations. Linear in its length.
 pub fn format(
     source: &str,
     notation: Notation,
@@ -46,7 +46,7 @@ pub fn format(
         _ => print::documents(documents, notation),
     };
     let mut errors = Diagnostics::default();
-    // Indents may make it longer than its source may be.
+    // Indents may make it exceed the limit on the size of sources.
     let options = Limits { source: usize::MAX, ..*options };
     let again = read(arena.alloc_str(&text), &arena, &options, &mut errors);
     if errors.has_errors() || !same(documents, again) { Formatted::LeftAlone } else { Formatted::Text(text) }

@@ -1,17 +1,17 @@
-//! The layout of YAML, line by line: two blanks a level, one behind a dash, none at the end of a line, one
-//! empty line between steps and before `---`, and at most one elsewhere. Comments keep their place between
+//! The layout of YAML, line by line: indents of two blanks, one blank after a dash, no trailing blanks, one
+//! empty line between steps and before `---`, and at most one elsewhere. Comments stay between the same
 //! lines.
 //!
 //! The lines of a text, list or record that spans several lines move as a whole.
 
 use crate::document::{Kind, Node, Style, Text};
 
-/// The key whose entries have an empty line between them.
+/// The key whose entries are separated by empty lines.
 const SPACED: &str = "steps:";
-/// Blanks of a level.
+/// The indent of a level.
 const STEP: usize = 2;
 
-/// Lays out a source that reads as these documents.
+/// Formats a source; `documents` are what it reads as.
 pub(super) fn layout(source: &str, documents: &[Node<'_>]) -> String {
     let lines: Vec<&str> = source.split('\n').collect();
     let mut inside =
@@ -33,18 +33,18 @@ pub(super) fn layout(source: &str, documents: &[Node<'_>]) -> String {
     layout.out
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, PartialEq)]
 enum Line {
-    /// A beginning, a comment, or empty.
+    /// The start of something, a comment, or empty.
     Begins,
-    /// It continues what began on a line before.
+    /// The continuation of something that began on an earlier line.
     Continues,
     /// The text of a block.
     Block,
 }
 
-/// What each line is.
+/// The kind of each line.
 struct Inside<'s> {
     source: &'s str,
     starts: Vec<usize>,
@@ -57,7 +57,7 @@ impl Inside<'_> {
         let in_brackets = matches!(self.source.as_bytes().get(range.start), Some(b'{' | b'['));
         match node.kind {
             Kind::Text(Text { style: Style::Block, .. }) => {
-                // A block begins behind the line of its `|`; empty lines at its beginning are a part of it.
+                // A block begins after the line of its `|`; empty lines at its start are part of it.
                 let header = self.source.get(..range.start).unwrap_or("").trim_end().len();
                 if self.source.get(range.clone()).is_some_and(|text| !text.trim().is_empty()) {
                     self.lines(header, range.end, Line::Block);
@@ -75,7 +75,7 @@ impl Inside<'_> {
         }
     }
 
-    /// Marks the lines behind that of one place up to that of another.
+    /// Marks the lines after that of one position up to that of another.
     fn lines(&mut self, from: usize, to: usize, are: Line) {
         let line = |at: usize| self.starts.partition_point(|&start| start <= at);
         let (from, to) = (line(from), line(to));
@@ -83,7 +83,7 @@ impl Inside<'_> {
     }
 }
 
-/// A key or a dash with its column as it was and as it is now.
+/// A key or a dash with its old and its new column.
 #[derive(Clone, Copy)]
 struct Level {
     dash: bool,
@@ -94,7 +94,7 @@ struct Level {
 struct Comment<'s> {
     text: &'s str,
     column: usize,
-    /// Its column where it does not belong to the next line.
+    /// Its column, if it does not belong to the next line.
     own: usize,
     /// Whether an empty line came before it.
     empty: bool,
@@ -103,23 +103,23 @@ struct Comment<'s> {
 #[derive(Default)]
 struct Layout<'s> {
     out: String,
-    /// The blocks around the line, the innermost last.
+    /// The enclosing blocks, the innermost last.
     levels: Vec<Level>,
-    /// By how much the last line moved: its column as it was and as it is now.
+    /// The old and the new column of the last line.
     moved: (usize, usize),
     /// The column of the text of a block that begins on the last line.
     block: Option<usize>,
     /// Whether an empty line came before.
     empty: bool,
-    /// Comments whose place the next line decides.
+    /// Comments whose indent depends on the next line.
     waiting: Vec<Comment<'s>>,
-    /// Whether the last key at the left was that of the steps, and whether a step came since.
+    /// Whether the last top-level key was that of the steps, and whether a step has followed it.
     steps: bool,
     any_step: bool,
 }
 
 impl<'s> Layout<'s> {
-    /// A line that begins something, or a comment, or nothing.
+    /// A line that begins something, a comment, or an empty line.
     fn line(&mut self, line: &'s str) {
         let text = line.trim_start_matches([' ', '\t']);
         let column = line.len() - text.len();
@@ -176,7 +176,7 @@ impl<'s> Layout<'s> {
         let line = "- ".repeat(dashes) + rest;
         self.put(indent, line.trim_end());
         self.moved = (level.old, level.new);
-        // A digit behind the `|` counts from the column of the line, and so keeps its distance.
+        // A digit after the `|` counts from the column of the line, so it stays correct.
         let header = rest.split(" #").next().unwrap_or("").trim_end().rsplit(' ').next().unwrap_or("");
         let counted = header.contains(|c: char| c.is_ascii_digit());
         let alone = rest.starts_with(['|', '>']);
@@ -185,7 +185,7 @@ impl<'s> Layout<'s> {
 
     /// The level of a dash or of anything else at a column.
     fn level(&mut self, dash: bool, old: usize) -> Level {
-        // A list may begin at the column of its key: then its dashes are a level of their own.
+        // A list may begin at the column of its key: then its dashes are a separate level.
         let closed = |level: &Level| level.old > old || (level.old == old && level.dash && !dash);
         while self.levels.last().is_some_and(closed) {
             self.levels.pop();
@@ -200,13 +200,13 @@ impl<'s> Layout<'s> {
         }
     }
 
-    /// Writes the comments that wait for a line: its column as it was and as it is now, and whether an empty
-    /// line comes before it.
+    /// Writes the comments before a line, given its old and new column, and whether an empty line comes
+    /// before it.
     fn comments(&mut self, line: Option<(usize, usize, bool)>) {
         let (old, new, mut spaced) = line.unwrap_or((usize::MAX, 0, false));
         let waiting = std::mem::take(&mut self.waiting);
         let empty = std::mem::take(&mut self.empty);
-        // An empty line that is there already decides which comments belong to the line.
+        // An existing empty line decides which comments belong to the line.
         spaced &= !empty && !waiting.iter().any(|comment| comment.empty && comment.column <= old);
         for comment in waiting {
             let belongs = comment.column <= old && line.is_some();
@@ -216,7 +216,7 @@ impl<'s> Layout<'s> {
         self.empty = empty || spaced;
     }
 
-    /// A line inside what began on one before: it moves as that line did.
+    /// A continuation line: it moves with the line on which it began.
     fn inside(&mut self, line: &str, block: bool) {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let text = line.trim_start_matches(' ');

@@ -1,5 +1,4 @@
-//! Offering the records of a document to the habits of their places, and reporting what one of them makes of
-//! a record.
+//! Applies the habits to the records of a document, and reports what they rewrite.
 
 use super::context::{At, Report, Rewrite, Walk, kept};
 use super::table::{HABITS, Habit, is_canonical};
@@ -10,7 +9,7 @@ use crate::document::{Node, entries, first_of};
 use crate::text::shorten;
 
 impl<'a> Walk<'_, 'a> {
-    /// Offers a record to the habits of its place; what one of them makes of it is reported.
+    /// Tries the habits of a position on a record. A rewrite is reported.
     pub(super) fn offer(&mut self, node: &Node<'a>, place: At) -> Option<Node<'a>> {
         const LONGEST: usize = 3;
         let list = entries(node);
@@ -28,7 +27,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.report(node, found))
     }
 
-    /// Reports what a record should have been, and gives that.
+    /// Reports the correct form of a record, and returns it.
     fn report(&mut self, node: &Node<'a>, found: Rewrite<'a>) -> Node<'a> {
         let place = entries(node).first().map_or(first_of(node), |entry| entry.key.span);
         let wrong = match found.report {
@@ -44,7 +43,7 @@ impl<'a> Walk<'_, 'a> {
         found.to.node(place, self.at.arena)
     }
 
-    /// Says what shape a record should have had.
+    /// Reports the shape that a record should have.
     fn shape(&self, node: &Node<'a>, wrong: Diagnostic, to: &Replacement<'a>) -> Diagnostic {
         let (yaml, tight) = (self.at.dialect.is_yaml(), self.at.dialect.is_bare());
         if let Replacement::List(steps) = to {
@@ -63,7 +62,8 @@ impl<'a> Walk<'_, 'a> {
         wrong.fix_or_help(to.fix(node, self.source, yaml, tight), format!("write {expected}"))
     }
 
-    /// Notes the names that a removed step would have bound, so that reads of these names are not reported.
+    /// Collects the names that a removed step would have bound, so that reads of these names are not
+    /// reported.
     fn lose(&mut self, node: &Node<'a>) {
         self.lost.extend_from_slice(&self.naming);
         names_bound_in(node, |name| self.lost.push(name));

@@ -1,4 +1,4 @@
-//! Names and values bound in other shapes.
+//! Habits: names and values that are bound in other shapes.
 
 use super::context::{Context, Entries, Fields, MARKERS, Report, Rewrite, get, kept};
 use crate::dialect::operator;
@@ -27,7 +27,7 @@ pub(super) fn several<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     Some(Rewrite { report: Report::Shape(Code::BadStep, "a step binds one name"), to })
 }
 
-/// A value bound under the name of a step, which is all it needs; a text that computes nothing is a value.
+/// A `let` with a value under the name of a step, which is enough; a text that computes nothing is a value.
 pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
     let binds = at.dialect.is_yaml() && BINDERS.contains(&only.name()?) && only.name() != Some("let");

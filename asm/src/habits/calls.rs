@@ -1,4 +1,4 @@
-//! Calls in other forms: as an agent sends them to a tool, or as state machines and other languages write
+//! Habits: calls in other forms, as agents send them to tools, or as state machines and other languages write
 //! them.
 
 use super::context::{Context, Entries, Fields, MARKERS, Rewrite, bound, get, kept, others};
@@ -8,7 +8,7 @@ use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
 use crate::text::is_name;
 
-/// Keys that hold the name of what is called.
+/// Keys for the name of the callee.
 const CALLEES: [&str; 14] = [
     "uses",
     "tool",
@@ -25,10 +25,10 @@ const CALLEES: [&str; 14] = [
     "use",
     "Resource",
 ];
-/// Keys that hold a whole call.
+/// Keys for a whole call.
 const WRAPPERS: [&str; 9] =
     ["function", "tool_call", "toolCall", "call", "tool", "params", "function_call", "tool_use", "invoke"];
-/// Keys that hold arguments.
+/// Keys for arguments.
 const ARGUMENTS: [&str; 15] = [
     "args",
     "with",
@@ -46,7 +46,7 @@ const ARGUMENTS: [&str; 15] = [
     "Parameters",
     "Arguments",
 ];
-/// What marks a call.
+/// Values that mark a record as a call.
 const CALLS: [&str; 9] =
     ["function", "tool_use", "tool_call", "call", "tool", "action", "function_call", "2.0", "Task"];
 
@@ -63,7 +63,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         .or_else(|| get(list, &ARGUMENTS))
         .filter(|entry| !core::ptr::eq(*entry, callee));
     if text.contains([' ', '\n', '@']) {
-        // A command or an action of a build, which is no tool.
+        // A command or an action of a build system, which is not a tool.
         return None;
     }
     let known = wrapper.is_some() || marked || arguments.is_some();
@@ -79,7 +79,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         let name = named.value.text().filter(|_| !core::ptr::eq(named, callee))?;
         (is_name(name) && at.names.survey.used_after(name, named.value.span.end)).then_some(named)
     });
-    // The path of a state machine at which what is answered is put: `$.user`.
+    // The path at which a state machine stores the answer: `$.user`.
     let put = get(list, &["ResultPath"]).and_then(|entry| entry.value.text()?.strip_prefix("$."));
     let put = put.filter(|name| is_name(name) && bound.is_none() && !at.dialect.is_yaml());
     let server = get(inner, &["server", "server_name"]).and_then(|entry| entry.value.text());

@@ -1,4 +1,4 @@
-//! Conditions, assertions, switches and matches in other shapes.
+//! Habits: conditions, assertions, switches and matches in other shapes.
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
 use crate::dialect::{Key, begins_step, is_word};
@@ -7,7 +7,7 @@ use crate::document::{Entry, Kind, entries};
 
 const CONDITIONS: [&str; 6] = ["condition", "cond", "test", "when", "if", "expr"];
 const SUBJECTS: [&str; 6] = ["on", "value", "subject", "expr", "match", "input"];
-/// Keys that hold cases in some language, and so are none.
+/// Keys for cases in some language, which are therefore not cases themselves.
 const CASE_WORDS: [&str; 8] = ["case", "arms", "when", "on", "branches", "options", "values", "with"];
 
 /// `assert`, where an `if` returns a failure.
@@ -22,7 +22,7 @@ pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     Some(Rewrite::notation(message, step))
 }
 
-/// The default of a switch beside its arms, of which it should be the last.
+/// The default of a switch beside its arms; it should be the last arm.
 pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let arms = get(list, &["switch"]).filter(|_| at.dialect.is_yaml())?;
     let default = get(list, &["default", "else", "otherwise"])?;
@@ -68,7 +68,7 @@ pub(super) fn loose_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     Some(Rewrite::step("the cases of a `match` belong in a record of their own", step))
 }
 
-/// A record under `if` or `match` that holds what belongs beside it.
+/// A record under `if` or `match` with keys that belong beside it.
 pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let outer = get(list, &["if", "match"])?;
     let inner = entries(&outer.value);
@@ -79,10 +79,10 @@ pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     } else if get(list, &["cases"]).is_none() {
         (get(inner, &SUBJECTS)?, &["cases"], "`match` holds the value alone")
     } else {
-        // The value of a `match` may be that of another one.
+        // The subject of a `match` may be another `match`.
         return None;
     };
-    // A value may be such a record itself, beside what belongs to the step.
+    // The value may be such a record itself, beside the keys of the step.
     if get(inner, beside).is_none() || get(list, beside).is_some() {
         return None;
     }
@@ -93,7 +93,7 @@ pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     Some(Rewrite::step(message, step))
 }
 
-/// A condition beside a step of another kind, which belongs under its `then`.
+/// A condition beside a step of another kind; the step belongs under its `then`.
 pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     const ENDS: [&str; 10] =
         ["then", "return", "ret", "ok", "err", "error", "default", "switch", "skip", "break"];

@@ -1,4 +1,4 @@
-//! What habits work on: the record and its surroundings, the rewrite that a habit gives, and the state of the
+//! What habits work with: the record and its context, the rewrite that a habit returns, and the state of the
 //! walk.
 
 use super::names::Names;
@@ -9,20 +9,20 @@ use crate::document::{Entry, Kind, Node, entries};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 
-/// Where a habit looks.
+/// The positions at which a habit is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum At {
-    /// At steps.
+    /// Steps.
     Step,
-    /// At records in the place of a step, none of whose words begins one.
+    /// Records in the position of a step, without a word that identifies a step.
     NoStep,
-    /// At values.
+    /// Values.
     Value,
-    /// At values where something is computed: under `expr`, in conditions, among operands.
+    /// Values that are computed: under `expr`, in conditions, as operands.
     Formula,
 }
 
-/// What habits look at beside the record.
+/// The context of the record.
 pub(super) struct Context<'w, 'a> {
     pub(super) dialect: Dialect,
     pub(super) arena: &'a Bump,
@@ -34,18 +34,18 @@ pub(super) struct Context<'w, 'a> {
     pub(super) named: bool,
 }
 
-/// What a record should have been, and what to say of it.
+/// The correct form of a record, and its diagnostic.
 pub(super) struct Rewrite<'a> {
     pub(super) report: Report,
-    /// A record; where a step should have been several or none, a list of them.
+    /// The record; a list of steps, if a step should be several steps or none.
     pub(super) to: Replacement<'a>,
 }
 
-/// What to say of a record.
+/// How a record is reported.
 pub(super) enum Report {
-    /// A message; what it should have been is expected, and is the fix.
+    /// By a message; the correct form is what was expected, and the fix.
     Shape(Code, &'static str),
-    /// All of it.
+    /// By a complete diagnostic.
     Whole(Box<Diagnostic>),
 }
 
@@ -54,22 +54,22 @@ impl<'a> Rewrite<'a> {
         Rewrite { report: Report::Shape(Code::BadStep, message), to: Replacement::Record(record) }
     }
 
-    /// A record with a diagnostic of its own.
+    /// A record with a complete diagnostic.
     pub(super) fn reported(wrong: Diagnostic, record: Fields<'a>) -> Rewrite<'a> {
         Rewrite { report: Report::Whole(Box::new(wrong)), to: Replacement::Record(record) }
     }
 
-    /// A value with a diagnostic of its own.
+    /// A value with a complete diagnostic.
     pub(super) fn whole(wrong: Diagnostic, to: Replacement<'a>) -> Rewrite<'a> {
         Rewrite { report: Report::Whole(Box::new(wrong)), to }
     }
 
-    /// A step that is left out.
+    /// A step that is removed.
     pub(super) fn removed(wrong: Diagnostic) -> Rewrite<'a> {
         Rewrite { report: Report::Whole(Box::new(wrong)), to: Replacement::List(Vec::new()) }
     }
 
-    /// What another notation writes so: it is read as that, with a warning.
+    /// A form of another notation: it is accepted with a warning.
     pub(super) fn notation(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
         Rewrite { report: Report::Shape(Code::OtherNotation, message), to: Replacement::Record(record) }
     }
@@ -78,27 +78,27 @@ impl<'a> Rewrite<'a> {
 pub(super) type Entries<'a> = &'a [Entry<'a>];
 pub(super) type Fields<'a> = Vec<(&'a str, Replacement<'a>)>;
 
-/// The first entry that has one of these names, in the order of the names.
+/// The first entry with one of these names, in the order of the names.
 pub(super) fn get<'a>(list: Entries<'a>, names: &[&str]) -> Option<&'a Entry<'a>> {
     names.iter().find_map(|&name| list.iter().find(|entry| entry.name() == Some(name)))
 }
 
-/// An entry as it is.
+/// An unchanged entry.
 pub(super) fn kept<'a>(entry: &Entry<'a>) -> Option<(&'a str, Replacement<'a>)> {
     Some((entry.name()?, Replacement::Kept(entry.value)))
 }
 
-/// The entries of a list but for some.
+/// The entries of a list without some of them.
 pub(super) fn others<'a>(list: Entries<'a>, without: &[&str]) -> Fields<'a> {
     list.iter().filter(|entry| !entry.is(|name| without.contains(&name))).filter_map(kept).collect()
 }
 
-/// The entry with `let`, as the beginning of a step.
+/// The entry `let`, with which a step begins.
 pub(super) fn bound(list: Entries<'_>) -> Fields<'_> {
     get(list, &["let"]).and_then(kept).into_iter().collect()
 }
 
-/// What says only which kind of step a record is.
+/// Keys that only state the kind of a step.
 pub(super) const MARKERS: [&str; 5] = ["type", "kind", "step", "jsonrpc", "Type"];
 
 /// The state of the walk over one program (`walk`).
@@ -106,17 +106,17 @@ pub(super) struct Walk<'w, 'a> {
     pub(super) at: Context<'w, 'a>,
     pub(super) source: &'a str,
     pub(super) diagnostics: &'w mut Diagnostics,
-    /// Names that were bound in what is left out.
+    /// Names that were bound in removed steps.
     pub(super) lost: &'w mut Vec<&'a str>,
-    /// The names of the steps around.
+    /// The names of the enclosing steps.
     pub(super) naming: Vec<&'a str>,
     pub(super) depth: usize,
-    /// A loop is around.
+    /// Whether the position is inside a loop.
     pub(super) in_loop: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// Rebuilds a record from what `each` makes of its values; `None` if it changes none.
+    /// Rebuilds a record with `each` applied to its values; `None` if it changes none.
     pub(super) fn entries(
         &mut self,
         node: &Node<'a>,
@@ -129,7 +129,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.record_at(&new, node))
     }
 
-    /// Rebuilds a list from what `each` makes of its items; `None` if it changes none.
+    /// Rebuilds a list with `each` applied to its items; `None` if it changes none.
     pub(super) fn items(
         &mut self,
         node: &Node<'a>,
@@ -140,18 +140,18 @@ impl<'a> Walk<'_, 'a> {
         Some(self.list_at(&new, node))
     }
 
-    /// A record in the place of a node.
+    /// A record with the span of a node.
     pub(super) fn record_at(&self, list: &[Entry<'a>], of: &Node<'a>) -> Node<'a> {
         Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(list)), span: of.span }
     }
 
-    /// A list in the place of a node.
+    /// A list with the span of a node.
     pub(super) fn list_at(&self, list: &[Node<'a>], of: &Node<'a>) -> Node<'a> {
         Node { kind: Kind::List(self.at.arena.alloc_slice_copy(list)), span: of.span }
     }
 }
 
-/// A list with what `each` gives in place of an item; `None` if it gives nothing for any of them.
+/// A list with the items replaced by what `each` returns; `None` if it returns nothing for all of them.
 pub(super) fn rebuilt<T: Copy>(
     list: &[T],
     mut each: impl FnMut(usize, &T) -> Option<Vec<T>>,

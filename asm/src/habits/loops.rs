@@ -1,4 +1,4 @@
-//! Loops in the words and shapes of other languages.
+//! Habits: loops in the words and shapes of other languages.
 
 use super::context::{Context, Entries, MARKERS, Rewrite, get, kept, others};
 use crate::dialect::Key;
@@ -12,7 +12,7 @@ const VARIABLES: [&str; 9] = ["var", "item", "as", "each", "name", "variable", "
 const LISTS: [&str; 8] = ["in", "of", "over", "list", "items", "collection", "from", "array"];
 const BODIES: [&str; 6] = ["do", "yield", "steps", "body", "then", "collect"];
 
-/// A loop whose element and list are together, or under words of another language.
+/// A loop whose element and list are in one value, or under words of another language.
 pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let marked =
         get(list, &MARKERS).filter(|entry| entry.value.text().is_some_and(|text| LOOPS.contains(&text)));

@@ -1,9 +1,9 @@
-//! References written loosely: an input without its root, a step under `steps`, an output of a step.
+//! Resolves inexact references: an input without its root, a step under `steps`, an output of a step.
 
 use crate::dialect::reference::{Reference, Root, Step};
 use bumpalo::Bump;
 
-/// The reference that a loosely written one means, by the names of inputs and values.
+/// The reference that an inexact one means, given the names of inputs and values.
 pub(super) fn resolve<'a>(
     reference: &Reference<'a>,
     names_input: &dyn Fn(&str) -> bool,

@@ -1,11 +1,10 @@
-//! What writers bring from other languages and from the other notations: rewrites of documents to the
-//! canonical form.
+//! Habits: forms of other languages and notations that writers use by mistake. Documents with them are
+//! rewritten to the canonical form.
 //!
-//! [`crate::steps`] reads the canonical form alone. Where it does not understand a document, [`rewrite`] goes
-//! over it: each place of a step or value is offered to the habits of [`table`], and what one of them
-//! recognizes is reported and rewritten, so that the document can be read again. A habit is a row: what it is
-//! called, where it looks, how it rewrites, and its example, which a test runs. Leaving all of them out
-//! changes no valid program.
+//! [`crate::steps`] reads only the canonical form. If it does not understand a document, [`rewrite`] walks
+//! the document and tries the habits of [`table`] on each step and value. What a habit recognizes is reported
+//! and rewritten, and the document is read again. A habit is a row with its name, the positions at which it
+//! is tried, the rewrite, and an example that a test runs. Valid programs need no habits.
 
 mod apply;
 mod bindings;
@@ -39,17 +38,17 @@ use bumpalo::Bump;
 
 pub(crate) use lints::reads_as_more;
 
-/// What the readers of steps ask of habits.
+/// The habits, as the readers of steps use them.
 pub(crate) struct Reading;
 
-/// Documents in the canonical form, as far as habits know it.
+/// Documents that are in canonical form as far as the habits know it.
 pub(crate) struct Rewritten<'a> {
     pub(crate) documents: &'a [Node<'a>],
-    /// Names that were bound in what is left out: of who reads them there is nothing to say.
+    /// Names that were bound in removed steps: reads of them are not reported.
     pub(crate) lost: Vec<&'a str>,
 }
 
-/// Rewrites the documents of a source, and reports each rewrite; `None` where no habit applies.
+/// Rewrites the documents of a source, and reports each rewrite; `None` if no habit applies.
 pub(crate) fn rewrite<'a>(
     documents: &[Node<'a>],
     source: &'a str,
@@ -69,7 +68,7 @@ pub(crate) fn rewrite<'a>(
         }
     }
     let documents: &[Node<'a>] = arena.alloc_slice_copy(&programs);
-    // A program that is a list is none: it stays in the list of all of them.
+    // A list is not a program: it stays in the list of all documents.
     let is_list = |program: &Node<'a>| matches!(program.kind, Kind::List(_));
     let documents = match documents.iter().find(|program| is_list(program)) {
         Some(program) => arena.alloc_slice_copy(&[Node { kind: Kind::List(documents), span: program.span }]),

@@ -1,4 +1,4 @@
-//! The names that a program's document declares, for habits that tell a reference from a text.
+//! The names that the document of a program declares, for habits that distinguish references from texts.
 
 use super::loose_reference;
 use crate::dialect::document_names::Survey;
@@ -9,9 +9,9 @@ use crate::span::Span;
 use bumpalo::Bump;
 use hashbrown::HashSet;
 
-/// Names bound anywhere in a program, and its inputs.
+/// The names that are bound anywhere in a program, and its inputs.
 pub(super) struct Names<'a> {
-    /// What binds names, and what refers to them.
+    /// Where names are bound and referred to.
     pub(super) survey: Survey<'a>,
     inputs: HashSet<&'a str>,
     output: Option<Node<'a>>,
@@ -29,23 +29,23 @@ impl<'a> Names<'a> {
         Names { survey: Survey::of(program), inputs, output: member(&head, Key::Output) }
     }
 
-    /// Whether the type of the function is a result.
+    /// Whether the function returns a result.
     pub(super) fn is_result(&self) -> bool {
         let ty = self.output.and_then(|output| output.text());
         ty.is_some_and(|ty| ty.split_whitespace().next() == Some("result"))
     }
 
-    /// Where the type of the function is written.
+    /// The span of the output type of the function.
     pub(super) fn output_span(&self) -> Span {
         self.output.map(|output| output.span).unwrap_or_default()
     }
 
-    /// Whether a name alone may be that of a value.
+    /// Whether a bare name may be that of a value.
     pub(super) fn has(&self, name: &str) -> bool {
         self.survey.binds_name(name) || self.inputs.contains(name)
     }
 
-    /// The reference that a loosely written one means.
+    /// The reference that an inexact one means.
     pub(super) fn resolve(&self, reference: &Reference<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
         let is_input = |name: &str| self.inputs.contains(name);
         let is_value = |name: &str| self.survey.binds_name(name);

@@ -1,5 +1,5 @@
-//! Operations and merges in other forms: operators under a key, the two parts of a merge, comparisons by
-//! field.
+//! Habits: operations and merges in other forms, such as operators under a key, the two parts of a merge, and
+//! comparisons by field.
 
 use super::context::{Context, Entries, Fields, Report, Rewrite, bound, get, others};
 use super::lints::is_step;
@@ -12,13 +12,13 @@ use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node, entries, rename, shown};
 use ilo_spec::error::Code;
 
-/// Keys that hold the name of an operator, and those that hold its operands, as other languages have them.
+/// Keys of other languages for the name of an operator, and for its operands.
 pub(super) const OPERATOR_KEYS: [&str; 4] = ["op", "operator", "operation", "fn"];
 pub(super) const OPERAND_LISTS: [&str; 6] = ["args", "operands", "values", "arguments", "params", "of"];
 pub(super) const OPERAND_PAIRS: [[&str; 2]; 6] =
     [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
 
-/// The operator and operands of `{"op": "+", "args": […]}` and its like.
+/// The operator and operands of forms such as `{"op": "+", "args": […]}`.
 pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<&'a Node<'a>>)> {
     if !(2..=3).contains(&list.len()) {
         return None;
@@ -70,7 +70,7 @@ pub(super) fn operation_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opt
     })
 }
 
-/// A value with `op`, `a` and `b`, where operators are keys.
+/// A value with `op`, `a` and `b`, if operators are keys in the notation.
 pub(super) fn operation_value<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let (value, message) = operation(at, list)?;
     Some(Rewrite::notation(message?, vec![value]))
@@ -78,7 +78,7 @@ pub(super) fn operation_value<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
 
 type Operation<'a> = ((&'a str, Replacement<'a>), Option<&'static str>);
 
-/// The operation of a record, and what to say of it where that is another notation's form.
+/// The operation of a record, and its diagnostic if it is a form of another notation.
 fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a>> {
     let (operator, operands) = by_keys(list)?;
     let constrained = list.iter().all(|entry| entry.is(|name| matches!(name, "op" | "a" | "b")));
@@ -94,7 +94,7 @@ fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a
     Some(((operator.spelling, operands), message))
 }
 
-/// Whether a merge has its two parts in the form of another notation.
+/// Whether a merge is in the form of another notation.
 pub(super) fn has_pair<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> bool {
     let merge = get(list, &["merge", "$merge"]);
     merge.is_some_and(|entry| match entry.value.kind {
@@ -103,12 +103,12 @@ pub(super) fn has_pair<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> bool {
     })
 }
 
-/// Whether a merge takes a list of its two parts.
+/// Whether a merge has a list of its two parts in the notation.
 fn takes_list(dialect: Dialect) -> bool {
     !dialect.has(Key::Set)
 }
 
-/// `merge` with `set` for a list of the two, and the reverse.
+/// `merge` with `set` in place of a list of both, and vice versa.
 pub(super) fn merge<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let merge = get(list, &["merge", "$merge"])?;
     let word = at.dialect.word(Key::Merge);
@@ -133,7 +133,7 @@ pub(super) fn merge<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     Some(Rewrite::notation(message, record))
 }
 
-/// A merge of more than two records: one after the other.
+/// A merge of more than two records, which becomes nested merges.
 pub(super) fn merge_of_several<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let merge = get(list, &[at.dialect.word(Key::Merge)])?;
     let Kind::List([base, sets @ .., last]) = merge.value.kind else { return None };
@@ -170,7 +170,7 @@ pub(super) fn merge_of_several<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     Some(Rewrite::whole(wrong, to))
 }
 
-/// `{"n": {">": 3}}`, as some queries have a comparison.
+/// `{"n": {">": 3}}`, a comparison as in some query languages.
 pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [outer] = list else { return None };
     let [inner] = entries(&outer.value) else { return None };
@@ -189,11 +189,11 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     Some(Rewrite { report: Report::Shape(Code::BadShape, message), to })
 }
 
-/// `{"in": [x, [a, b]]}` and `{"not in": [x, list]}`, which no operator is.
+/// `{"in": [x, [a, b]]}` and `{"not in": [x, list]}`, which are not operators here.
 pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
     let asked = other_operator::membership(entry.name()?)?;
-    // A list of the values that are searched for: which of them must be there is not clear.
+    // A list of values to search for: whether all must be found is not clear.
     let several = matches!(entry.value.kind, Kind::List([_, Node { kind: Kind::List(_), .. }]));
     if asked.list_first && !asked.negated && !several && matches!(entry.value.kind, Kind::List([_, _])) {
         return other_operator(at, entry);
@@ -219,8 +219,8 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     Some(Rewrite::whole(wrong.replace(at.node.span, to.text(at.source, false)), to))
 }
 
-/// The question whether a list holds a value, without a negation, and its form; `None` where it cannot be
-/// written in place of the record.
+/// The test whether a list has a value, without a negation, and its form; `None` if it cannot replace the
+/// record.
 fn positive<'a>(
     at: &Context<'_, 'a>,
     entry: &Entry<'a>,
@@ -247,7 +247,7 @@ fn positive<'a>(
     }
 }
 
-/// A sign that is no operator in the place of a value.
+/// A record with an unknown sign as its key, in the position of a value.
 pub(super) fn sign<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
     let [entry] = list else { return None };
@@ -255,7 +255,8 @@ pub(super) fn sign<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrit
     other_operator(at, entry)
 }
 
-/// An operator of another language, or a misspelt one, with its operands, where something is computed.
+/// An operator of another language, or a misspelt one, with its operands, in a context in which something is
+/// computed.
 pub(super) fn computed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
     if matches!(entry.value.kind, Kind::List(_)) { other_operator(at, entry) } else { None }
@@ -278,7 +279,7 @@ fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite
     Some(Rewrite::reported(wrong, vec![(word, Replacement::Kept(value))]))
 }
 
-/// What is wrong with an operator that is none, and the one that is meant.
+/// The diagnostic of an unknown operator, and the one that is meant.
 pub(super) fn unknown_operator(key: &Node<'_>, meant: Option<&'static Operator>) -> Diagnostic {
     let written = shown(key);
     Diagnostic::new(Code::UnknownOperator, key.span, format!("there is no operator `{written}`"))

@@ -1,5 +1,5 @@
-//! Whole documents: programs inside records of their own, steps without a program, and state machines and
-//! builds.
+//! Habits: whole documents, such as programs inside other records, steps without a program, state machines
+//! and builds.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::{Dialect, Key, has_step_word};
@@ -7,16 +7,15 @@ use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use ilo_spec::error::Code;
 
-/// Documents of other kinds: a key by which one is recognized, its name in messages, and what to write
-/// instead.
+/// Documents of other formats: the key that identifies one, its name in messages, and what to write instead.
 const KINDS: [(&str, &str, &str); 3] = [
     ("States", "a state machine", "each state becomes a step, in the order in which they run"),
     ("jobs", "the workflow of a build", "its commands become calls of tools"),
     ("nodes", "a graph of nodes", "each node becomes a step, in the order in which they run"),
 ];
 
-/// The programs of a source, taken out of the records around them, without documents of other kinds; `None`
-/// if nothing changes.
+/// The programs of a source, taken out of enclosing records and without documents of other formats; `None` if
+/// nothing changes.
 pub(super) fn programs<'a>(
     programs: &[Node<'a>],
     dialect: Dialect,
@@ -59,7 +58,7 @@ fn is_program(node: &Node<'_>, dialect: Dialect) -> bool {
     entries(node).iter().any(|entry| entry.is(own))
 }
 
-/// The programs under the one key of a record, and what is wrong with that.
+/// The programs under the only key of a record, and the diagnostic.
 fn inside<'a>(whole: &Node<'a>, dialect: Dialect, source: &str) -> Option<(Vec<Node<'a>>, Diagnostic)> {
     let [only] = entries(whole) else { return None };
     let inner: Vec<Node<'a>> = match only.value.kind {
@@ -82,7 +81,7 @@ fn inside<'a>(whole: &Node<'a>, dialect: Dialect, source: &str) -> Option<(Vec<N
     Some((inner, wrong.fix_or_help(fix, help)))
 }
 
-/// What is wrong with a state machine or the workflow of a build in the place of a program.
+/// The diagnostic of a state machine or a build workflow in the position of a program.
 fn other_kind(node: &Node<'_>, dialect: Dialect) -> Option<Diagnostic> {
     let kind = |entry: &Entry<'_>| KINDS.iter().find(|(word, ..)| entry.name() == Some(word));
     let list = entries(node);

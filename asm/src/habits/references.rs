@@ -1,4 +1,4 @@
-//! References of other languages: roots that no notation has, and operations inside a reference.
+//! Habits: references of other languages, such as unknown roots and operations inside a reference.
 
 use super::Reading;
 use super::loose_reference;
@@ -7,7 +7,7 @@ use crate::dialect::reference::Reference;
 use crate::document::Node;
 use bumpalo::Bump;
 
-/// The names that other languages give values, and what to do in place of a reference to one.
+/// Names of built-in values in other languages, and what to write instead.
 const NAMES: [(&[&str], &str); 4] = [
     (
         &["env", "ENV", "secrets", "secret", "process", "vault"],
@@ -24,7 +24,7 @@ const NAMES: [(&[&str], &str); 4] = [
     ),
 ];
 
-/// What to do in place of a function that is called in a text.
+/// What to write instead of a function call in a text.
 const CALLED: &str =
     "nothing is called in a text: name what is computed in a step of its own, and refer to that";
 
@@ -43,9 +43,9 @@ impl Habits for Reading {
         loose_reference::resolve(reference, &|name| names.has_input(name), &is_value, arena)
     }
 
-    fn in_place_of_name(&self, name: &str, behind: &str) -> Option<&'static str> {
+    fn in_place_of_name(&self, name: &str, after: &str) -> Option<&'static str> {
         let known = NAMES.iter().find(|(names, _)| names.contains(&name)).map(|&(_, instead)| instead);
-        known.or_else(|| behind.starts_with('(').then_some(CALLED))
+        known.or_else(|| after.starts_with('(').then_some(CALLED))
     }
 
     fn operation_inside<'a>(&self, text: &Node<'a>, at: &Surroundings<'_, 'a>) -> Option<String> {

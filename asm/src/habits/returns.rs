@@ -1,4 +1,4 @@
-//! Ways out of a function in the forms of other notations and languages: `ok` for `return`, `success` for
+//! Habits: returns in the forms of other notations and languages, such as `ok` for `return` and `success` for
 //! `ok`.
 
 use super::context::{At, Walk, rebuilt};
@@ -10,13 +10,13 @@ use crate::document::{entries, fits_in_braces, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// What success and failure are called in other languages.
+/// Words for success and failure in other languages.
 const SUCCESS: [&str; 7] = ["success", "succeed", "Ok", "OK", "right", "Right", "Success"];
 const FAILURE: [&str; 9] =
     ["failure", "fail", "failed", "Err", "Error", "left", "Left", "Failure", "exception"];
 
 impl<'a> Walk<'_, 'a> {
-    /// A step, a handler or an arm whose way out of the function is in the notation's own form.
+    /// Rewrites the return of a step, a handler or an arm to the form of the notation.
     pub(super) fn ways_out(&mut self, node: &Node<'a>, keys: &[Key]) -> Option<Node<'a>> {
         let new = rebuilt(entries(node), |_, entry| {
             let (key, _) = self.at.dialect.meaning(entry.name()?, keys)?;
@@ -31,7 +31,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.record_at(&new, node))
     }
 
-    /// A bare `ok` or failure where the notation has it in `return`.
+    /// A bare `ok` or failure in a notation that writes it in `return`.
     pub(super) fn under_return(&mut self, entry: &Entry<'a>, key: Key) -> Option<Entry<'a>> {
         let dialect = self.at.dialect;
         if dialect.has(Key::Ok) {
@@ -64,7 +64,7 @@ impl<'a> Walk<'_, 'a> {
         Some(Entry { key: self.text_at(outer, &entry.key), value })
     }
 
-    /// `return` where the notation has bare `ok` and `err`.
+    /// `return` in a notation that writes bare `ok` and `err`.
     fn without_return(&mut self, entry: &Entry<'a>) -> Option<Entry<'a>> {
         let dialect = self.at.dialect;
         if dialect.has(Key::Return) {
@@ -92,14 +92,14 @@ impl<'a> Walk<'_, 'a> {
         Some(Entry { key: self.text_at(word, &entry.key), value })
     }
 
-    /// The notation's word for the success or failure that a word of some notation is.
+    /// The word of this notation for a success or failure, given that of any notation.
     fn outcome_word(&self, name: &str) -> Option<&'static str> {
         let dialect = self.at.dialect;
         let (key, _) = dialect.meaning(name, &[Key::Ok, Key::Message])?;
         Some(dialect.word(key))
     }
 
-    /// What `return` holds: a success or failure in the notation's own words, or a value.
+    /// The content of `return`: a success or failure in the words of the notation, or a value.
     pub(super) fn outcome(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let new = match entries(node) {
             [a, b] => self.both(node, a, b),
@@ -138,7 +138,7 @@ impl<'a> Walk<'_, 'a> {
     /// `success` and `failure` for `ok` and the notation's word for a failure.
     fn other_outcome(&mut self, only: &Entry<'a>) -> Option<Entry<'a>> {
         let dialect = self.at.dialect;
-        // That it succeeded may be what is returned.
+        // `success` may be a field of the returned value.
         let is_value = matches!(only.value.kind, Kind::Bool(_));
         if is_value || !self.at.names.is_result() || !dialect.has(Key::Return) {
             return None;
@@ -169,7 +169,7 @@ impl<'a> Walk<'_, 'a> {
         Some(Entry { key: self.text_at(dialect.word(key), &only.key), value: only.value })
     }
 
-    /// Warns of another notation's form.
+    /// Warns about a form of another notation.
     pub(super) fn other_form(
         &mut self,
         span: Span,

@@ -1,4 +1,5 @@
-//! Inputs, types and tools in the forms of JSON Schema, of lists of declarations and of tool descriptions.
+//! Habits: inputs, types and tools in the forms of JSON Schema, of lists of declarations and of tool
+//! descriptions.
 
 use super::context::Walk;
 use crate::diagnostic::Diagnostic;
@@ -8,11 +9,11 @@ use crate::document::{entries, first_of};
 use crate::text::{is_name, quote};
 use ilo_spec::error::Code;
 
-/// How many inputs a message writes out.
+/// The most inputs that a message lists.
 const MOST_INPUTS: usize = 8;
 
 impl<'a> Walk<'_, 'a> {
-    /// A program, or its `meta`, with inputs, types and tools in the canonical form.
+    /// Rewrites the inputs, types and tools of a program, or of its `meta`, to the canonical form.
     pub(super) fn signature(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         const KEYS: [Key; 4] = [Key::Meta, Key::Input, Key::Output, Key::Deps];
         let dialect = self.at.dialect;
@@ -100,7 +101,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.text_at(&ty, node))
     }
 
-    /// Reports a JSON Schema, in place of which `form` is written.
+    /// Reports a JSON Schema that should be written as `form`.
     fn no_schema(&mut self, node: &Node<'a>, what: &str, form: String) {
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), format!("{what}, and no schema"))
             .expected(format!("`{}`", form.trim_matches('"')), node.kind_name());
@@ -112,7 +113,7 @@ impl<'a> Walk<'_, 'a> {
         });
     }
 
-    /// A tool as its description.
+    /// A tool given by its description.
     fn tool(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let name = member(node, "name").or(member(node, "tool"))?.text()?;
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), "what may be called is a name, a text")
@@ -126,13 +127,13 @@ impl<'a> Walk<'_, 'a> {
         Some(self.text_at(name, node))
     }
 
-    /// A text in the place of a node.
+    /// A text with the span of a node.
     pub(super) fn text_at(&self, text: &str, of: &Node<'a>) -> Node<'a> {
         Node::of_text(self.at.arena.alloc_str(text), of.span)
     }
 }
 
-/// Inputs as JSON; `None` where a type is no text.
+/// Inputs as JSON; `None` if a type is not a text.
 fn form(inputs: &[Entry<'_>]) -> Option<String> {
     let input =
         |entry: &Entry<'_>| Some(format!("{}: {}", quoted(entry.key.text()?), quoted(entry.value.text()?)));
@@ -158,7 +159,7 @@ fn schema_type(node: &Node<'_>) -> Option<String> {
     Some(format!("list {}", items.as_deref().unwrap_or("any")))
 }
 
-/// A type's name, that of a JSON Schema or one of ours.
+/// The name of a type, in JSON Schema or in ilo.
 fn plain_type(node: &Node<'_>) -> Option<String> {
     let ty = match node.text()? {
         "string" => "text",
@@ -170,7 +171,7 @@ fn plain_type(node: &Node<'_>) -> Option<String> {
     is_name(ty).then(|| ty.to_owned())
 }
 
-/// A text as JSON has it.
+/// A text as a JSON string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::new();
     quote(text, &mut quoted);

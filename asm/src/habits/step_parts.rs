@@ -1,6 +1,6 @@
-//! Parts of steps in other shapes: arguments and cases as lists of records, steps or a word as a handler, a
-//! tool's name as a rollback, `break` as a text, names with `$`, loops with an index, and `yield` where a
-//! notation has none.
+//! Habits: parts of steps in other shapes, such as arguments and cases as lists of records, steps or a word
+//! as a handler, the name of a tool as a rollback, `break` as a text, names with `$`, loops with an index,
+//! and `yield` in a notation without it.
 
 use super::context::Walk;
 use crate::catalog::{ADDRESS, meant_address};
@@ -16,7 +16,7 @@ use crate::text::is_name;
 use ilo_spec::error::Code;
 
 impl<'a> Walk<'_, 'a> {
-    /// The arguments of a call as a list of records with one each, or as the text of their JSON.
+    /// The arguments of a call as a list of records with one argument each, or as JSON in a text.
     pub(super) fn listed_arguments(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let word = self.at.dialect.word(Key::Args);
         let Kind::List(items) = node.kind else { return self.quoted_arguments(node) };
@@ -88,7 +88,7 @@ impl<'a> Walk<'_, 'a> {
         self.diagnostics.push(wrong.fix_or_help(fix, help));
     }
 
-    /// `yield` as the last step of a pass, where the notation has the value of the last step alone.
+    /// `yield` as the last step of an iteration, in a notation in which the last step is the value.
     pub(super) fn yielded(&mut self, step: &Node<'a>) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let is = |name: &str| dialect.meaning(name, &[Key::Yield]).is_some();
@@ -116,7 +116,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.text_at(&name, node))
     }
 
-    /// A name that is bound as `$name` or `${name}`.
+    /// A bound name written as `$name` or `${name}`.
     pub(super) fn binder(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let text = node.text().filter(|text| text.starts_with('$'))?;
         let name = text.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
@@ -127,7 +127,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.text_at(name, node))
     }
 
-    /// The element of a loop, also as a list of it and its index.
+    /// The element of a loop, or a list of the element and its index.
     pub(super) fn element(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let Kind::List([first, rest @ ..]) = node.kind else { return self.binder(node) };
         self.diagnostics.push(
@@ -139,7 +139,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.binder(first).unwrap_or(*first))
     }
 
-    /// The word of an action as a handler, where the function cannot fail with it.
+    /// The word of an action as a handler, in a function that cannot fail with it.
     pub(super) fn action(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let action = action_as_text(node, self.at.dialect, self.in_loop)?;
         if self.at.names.is_result() {
@@ -149,7 +149,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.with_true(action.key, node))
     }
 
-    /// A text that is meant as the step that ends a loop.
+    /// A text that is meant as `break`.
     pub(super) fn text_break(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let word = dialect.word(Key::Break);
@@ -170,7 +170,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.with_true(Key::Break, node))
     }
 
-    /// Reports `continue: true` under the name of a step, which is left out.
+    /// Reports and removes `continue: true` under the name of a step.
     pub(super) fn named_continue(&mut self, entry: &Entry<'a>) {
         self.diagnostics.push(
             Diagnostic::new(Code::BadStep, entry.key.span, "`continue` is no step")
@@ -179,13 +179,13 @@ impl<'a> Walk<'_, 'a> {
         );
     }
 
-    /// A record of one key with `true`.
+    /// A record with one key and the value `true`.
     fn with_true(&self, key: Key, at: &Node<'a>) -> Node<'a> {
         let value = Node { kind: Kind::Bool(true), span: at.span };
         self.record_at(&[Entry { key: self.text_at(self.at.dialect.word(key), at), value }], at)
     }
 
-    /// The name of a tool in the place of rollback calls.
+    /// The name of a tool in the position of rollback calls.
     pub(super) fn tool_as_rollback(&mut self, node: &Node<'a>, key: Key) -> Option<Node<'a>> {
         node.text().filter(|_| !self.at.dialect.is_yaml())?;
         let dialect = self.at.dialect;
@@ -236,12 +236,12 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// The word of an action as a text, in the place of a handler.
+/// The word of an action as a text, in the position of a handler.
 pub(super) struct ActionText {
     key: Key,
     text: &'static str,
     span: Span,
-    /// How the action is written.
+    /// The correct form of the action.
     pub(super) form: String,
 }
 
@@ -254,7 +254,7 @@ impl ActionText {
     }
 }
 
-/// The action that a text is in the place of a handler.
+/// The action that a text means as a handler.
 pub(super) fn action_as_text(node: &Node<'_>, dialect: Dialect, in_loop: bool) -> Option<ActionText> {
     let (text, key) = match node.text()? {
         "skip" if in_loop => ("skip", Key::Skip),
@@ -269,7 +269,7 @@ pub(super) fn action_as_text(node: &Node<'_>, dialect: Dialect, in_loop: bool) -
     Some(ActionText { key, text, span: node.span, form })
 }
 
-/// The case that a record is: `{"gold": 20}`, `{"case": "gold", "value": 20}`.
+/// The case that a record means: `{"gold": 20}`, `{"case": "gold", "value": 20}`.
 fn case_of<'a>(node: &Node<'a>) -> Option<Entry<'a>> {
     const KEYS: [&str; 6] = ["case", "when", "key", "if", "is", "equals"];
     const VALUES: [&str; 5] = ["value", "then", "return", "result", "do"];

@@ -1,4 +1,4 @@
-//! `switch` where a notation has steps with `if`, one behind the other.
+//! Habits: `switch` in a notation that uses consecutive steps with `if`.
 
 use super::context::{Context, Entries, Fields, Rewrite, get, others};
 use crate::diagnostic::Diagnostic;
@@ -14,7 +14,7 @@ const RETURNS: [&str; 2] = ["return", "ret"];
 /// Keys that end the function or a loop.
 const LEAVES: [&str; 6] = ["return", "ret", "ok", "err", "error", "break"];
 
-/// A `switch`, as steps with `if`.
+/// Rewrites a `switch` to steps with `if`.
 pub(super) fn as_ifs<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let switch = get(list, &["switch"]).filter(|_| !at.dialect.has(Key::Switch))?;
     let Kind::List(arms) = switch.value.kind else { return None };
@@ -29,7 +29,7 @@ pub(super) fn as_ifs<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     }
     let message = "`switch` is another notation's word for steps with `if`, and read as those";
     let warning = Diagnostic::new(Code::OtherNotation, switch.key.span, message)
-        .expected("a step with `if` for each arm, one behind the other", "`switch`");
+        .expected("a step with `if` for each arm, one after the other", "`switch`");
     let texts: Option<Vec<String>> = arms.iter().map(|arm| text_of_step(at, arm)).collect();
     let texts = texts.filter(|_| binds.is_none() && !arms.is_empty() && is_repeatable(at.node.span));
     let warning = match texts {
@@ -39,8 +39,8 @@ pub(super) fn as_ifs<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     Some(Rewrite::whole(warning, Replacement::List(steps)))
 }
 
-/// The steps of an arm and of those behind it, which are `rest`. Where the switch binds a name, `binds`, a
-/// plain return is its value.
+/// The steps of an arm and of the following arms, `rest`. If the switch binds a name, `binds`, a plain return
+/// is its value.
 fn with_arm<'a>(
     at: &Context<'_, 'a>,
     arm: Entries<'a>,
@@ -77,7 +77,7 @@ fn with_arm<'a>(
     Some(vec![Replacement::Record(step)])
 }
 
-/// The steps of what an arm does.
+/// The steps of an arm.
 fn actions<'a>(mut action: Fields<'a>, binds: bool) -> Vec<Replacement<'a>> {
     let is_plain = |value: &Replacement<'a>| {
         let Replacement::Kept(node) = value else { return true };
@@ -96,7 +96,7 @@ fn actions<'a>(mut action: Fields<'a>, binds: bool) -> Vec<Replacement<'a>> {
     vec![Replacement::Record(action)]
 }
 
-/// The text of the step that an arm is, where it ends the function.
+/// The step that an arm becomes, as a text, if the arm ends the function.
 fn text_of_step<'a>(at: &Context<'_, 'a>, arm: &Node<'a>) -> Option<String> {
     let leaves = |node: &Node<'a>| get(entries(node), &["return", "ret", "ok", "err", "error"]).is_some();
     let text = |node: &Node<'a>| at.source.get(node.span.range()).map(str::to_owned);

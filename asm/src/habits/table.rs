@@ -12,11 +12,11 @@ pub(super) struct Habit {
     /// Its name, for the test of the examples.
     #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     pub(super) name: &'static str,
-    /// The places whose records it is tried on.
+    /// The positions at which it is tried.
     pub(super) at: At,
-    /// The rewritten record and its diagnostic; `None` if the record does not have this form.
+    /// Returns the rewritten record and its diagnostic; `None` if the record does not have this form.
     pub(super) rewrite: for<'a> fn(&Context<'_, 'a>, Entries<'a>) -> Option<Rewrite<'a>>,
-    /// A record in this form.
+    /// An example.
     #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     pub(super) example: Example,
 }
@@ -29,8 +29,8 @@ pub(super) struct Example {
     pub(super) read: &'static str,
 }
 
-/// Whether a step needs no habit: all its keys are words of the notation, and each has a value of the form
-/// that the notation gives it.
+/// Whether a step is canonical: all its keys are words of the notation, and each value has the form that the
+/// notation requires.
 pub(super) fn is_canonical<'a>(context: &Context<'_, 'a>, list: Entries<'a>) -> bool {
     let nested = |entry: &Entry<'a>| {
         matches!(entry.value.kind, Kind::Record(_))

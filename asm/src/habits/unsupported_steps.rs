@@ -1,5 +1,5 @@
-//! Steps that no notation has: commands, states of state machines, words of other languages. Some of them are
-//! a step in other words, the others are reported and left out.
+//! Habits: steps that no notation has, such as commands, states of state machines, and words of other
+//! languages. Some of them can be rewritten; the others are reported and removed.
 
 use super::context::{Context, Entries, Rewrite, get, kept, others};
 use super::operations::unknown_operator;
@@ -21,7 +21,7 @@ fn bad_step(span: Span, message: &str, expected: &str, found: &str, help: &str) 
     Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help)
 }
 
-/// A shell command, or an action of a build.
+/// A shell command, or an action of a build system.
 pub(super) fn command<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let is_arguments = |entry: &Entry<'a>| at.dialect.means(entry, &[Key::Args]);
     let arguments = list.iter().any(is_arguments);
@@ -47,13 +47,13 @@ pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let kind = entry.value.text()?;
     let help = match kind {
         "Task" => at.dialect.step_form().to_owned(),
-        "Choice" => "write a step with `if` for each choice, one behind the other".to_owned(),
+        "Choice" => "write a step with `if` for each choice, one after the other".to_owned(),
         "Map" => format!("write a loop: {}", at.dialect.loop_form()),
         "Pass" if at.dialect.is_yaml() => "write its value under `expr:` or `value:`".to_owned(),
         "Pass" => "name the value: `{\"let\": \"v\", \"expr\": …}`".to_owned(),
         "Fail" => format!("write {}", at.dialect.failing_form()),
         "Succeed" => "return the value in a step of its own".to_owned(),
-        "Wait" | "Parallel" => "leave it out: steps run one behind the other".to_owned(),
+        "Wait" | "Parallel" => "leave it out: steps run one after the other".to_owned(),
         _ => return None,
     };
     let message = format!("a state of a state machine is no step: `{kind}`");
@@ -61,16 +61,16 @@ pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     Some(Rewrite::removed(bad_step(entry.key.span, &message, &expected, "`Type`", &help)))
 }
 
-/// `else` as a step of its own.
+/// `else` as a separate step.
 pub(super) fn lone_else<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
-    let help = "write `else` beside the `if` and `then` of that step; behind an `if` that returns, what follows is its \
+    let help = "write `else` beside the `if` and `then` of that step; after an `if` that returns, what follows is its \
                 else";
     let wrong = bad_step(only.key.span, "`else` is no step", "`else` beside an `if`", "it alone", help);
     (only.name() == Some("else")).then(|| Rewrite::removed(wrong))
 }
 
-/// A step under the name that it should bind with `let`.
+/// A step under a name that it should bind with `let`.
 pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
     let inside = entries(&entry.value);
@@ -127,7 +127,7 @@ pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     Some(Rewrite::reported(wrong, step))
 }
 
-/// A word that no notation has.
+/// A step with a word that no notation has.
 pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let (entry, help) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?, at.dialect)?)))?;
     let found = format!("`{}`", shown(&entry.key));
@@ -136,7 +136,7 @@ pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     Some(Rewrite::removed(wrong))
 }
 
-/// A loop without a bound whose body has a step's word.
+/// An unbounded loop whose body has a word of a step.
 pub(super) fn unbounded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let is = |key: Key| list.iter().any(|entry| at.dialect.means(entry, &[key]));
     let loops = list.iter().any(|entry| entry.is(is_unbounded));
@@ -151,7 +151,7 @@ pub(super) fn operation<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     Some(Rewrite::reported(wrong, vec![(meant.spelling, Replacement::Kept(only.value))]))
 }
 
-/// A failure's message without the return around it: `{"error": …}`.
+/// The message of a failure without its return: `{"error": …}`.
 pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
     at.dialect.meaning(entry.name()?, &[Key::Message])?;

@@ -1,8 +1,7 @@
-//! The walk over a program's document: which of its nodes are steps and which are values, offered to the
-//! habits of each kind of place, and rebuilt where one applies.
+//! The walk over the document of a program: it finds the nodes that are steps and values, tries the habits on
+//! them, and rebuilds the document where one applies.
 //!
-//! It finds steps and values only by the table of step forms in `dialect`. It leaves everything else
-//! unchanged.
+//! It finds steps and values by the table of step forms in `dialect`, and leaves everything else unchanged.
 
 use super::context::{At, Context, Entries, Walk, rebuilt};
 use super::names::Names;
@@ -17,10 +16,11 @@ use crate::dialect::{
 use crate::document::{Entry, Kind, Node, entries};
 use bumpalo::Bump;
 
-/// How deep the walk goes; deeper programs are refused.
+/// The maximum depth of the walk; deeper programs are rejected.
 const DEEPEST: usize = 256;
 
-/// Whether the value of a block's last step is wanted, and so a record without a step's word is a value.
+/// Whether the value of the last step of a block is needed; if so, a record without a word of a step is a
+/// value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tail {
     Drop,
@@ -28,7 +28,7 @@ enum Tail {
     Yield,
 }
 
-/// A program in the canonical form; `None` where no habit applies.
+/// Rewrites a program to the canonical form; `None` if no habit applies.
 pub(super) fn program<'a>(
     node: &Node<'a>,
     dialect: Dialect,
@@ -60,7 +60,7 @@ type Pass<'a> = fn(&mut Walk<'_, 'a>, &Node<'a>) -> Option<Node<'a>>;
 impl<'a> Walk<'_, 'a> {
     // Programs.
 
-    /// The words at the top of a program.
+    /// The top-level keys of a program.
     fn head(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let keys = dialect.top();
@@ -115,7 +115,7 @@ impl<'a> Walk<'_, 'a> {
             let step = self.step(&entry.value, tail, Some(&entry.key))?;
             Some(match step.kind {
                 Kind::List(several) if !matches!(entry.value.kind, Kind::List(_)) => {
-                    // Each under the name that it binds.
+                    // Each step is under the name that it binds.
                     let key = |step: &Node<'a>| entries(step).first().map_or(entry.key, |named| named.value);
                     several.iter().map(|step| Entry { key: key(step), value: *step }).collect()
                 }
@@ -125,7 +125,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.record_at(&new, node))
     }
 
-    /// The content of `then`, `else` and the body of a loop: steps, or a value where one is wanted.
+    /// The content of `then`, `else` and the body of a loop: steps, or a value if one is needed.
     fn branch(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         let yaml = self.at.dialect.is_yaml();
         match node.kind {
@@ -152,13 +152,13 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Whether an entry is a field of what a loop yields.
+    /// Whether an entry is a field of the value that a loop yields.
     fn is_field(&self, entry: &Entry<'a>) -> bool {
         let is_free = |name: &str| is_plain(&entry.value) || !self.at.names.survey.binds_name(name);
         entry.is(|name| !begins_step(name) && is_free(name)) && !has_step_word(&entry.value)
     }
 
-    /// A step; a list of steps where it should have been several or none.
+    /// A step; a list of steps if it should be several steps or none.
     fn step(&mut self, node: &Node<'a>, tail: Tail, name: Option<&Node<'a>>) -> Option<Node<'a>> {
         if self.depth >= DEEPEST {
             return None;
@@ -182,7 +182,7 @@ impl<'a> Walk<'_, 'a> {
         found.or(new)
     }
 
-    /// Which kind of step a record is, by the words of any notation.
+    /// The kind of step that a record is, by the words of any notation.
     fn form(&self, list: Entries<'a>) -> Option<&'static Form> {
         let means = |entry: &Entry<'_>, keys: &[Key]| self.at.dialect.means(entry, keys);
         let found = form_of(list, means)?;
@@ -190,7 +190,7 @@ impl<'a> Walk<'_, 'a> {
         Some(if found.key == Key::Match && !has_cases { &RESULT } else { found })
     }
 
-    /// What is in a step, by its kind.
+    /// The content of a step, by its kind.
     fn step_of_kind(&mut self, node: &Node<'a>, tail: Tail, name: Option<&Node<'a>>) -> Option<Node<'a>> {
         let list = entries(node);
         let dialect = self.at.dialect;
@@ -230,8 +230,8 @@ impl<'a> Walk<'_, 'a> {
         self.parts(node, &keys, &format!("a step with `{}`", dialect.word(form.key)), tail)
     }
 
-    /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to
-    /// a step.
+    /// Whether a record without a word of a step is a value: a value is needed, and none of its keys belongs
+    /// to a step.
     fn is_value(&self, list: Entries<'a>, tail: Tail, named: bool) -> bool {
         let part = |entry: &Entry<'a>| self.at.dialect.names(entry, &PARTS);
         let yaml = self.at.dialect.is_yaml();
@@ -345,7 +345,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// The fields of a record that is one, whatever its keys are.
+    /// The fields of a record that is certainly data.
     fn fields(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         self.entries(node, |walk, entry| walk.value(&entry.value, At::Value))
     }
@@ -368,7 +368,7 @@ impl<'a> Walk<'_, 'a> {
         found
     }
 
-    /// A record in the place of a value.
+    /// A record in the position of a value.
     fn record(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let list = entries(node);

@@ -1,4 +1,4 @@
-//! The words of other languages and notations for the keys of a program, and words that no notation has.
+//! Habits: words of other languages and notations for the keys of a program, and words that no notation has.
 //!
 //! A misspelt word of the notation is reported by the readers in `steps`, not here.
 
@@ -9,7 +9,8 @@ use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike};
 use crate::document::{Entry, Node, entries, misnamed, rename, shown};
 use ilo_spec::error::Code;
 
-/// What keys are called elsewhere, a word once, and which of them is meant, the likeliest first.
+/// Words of other languages for keys, each listed once, with the keys that may be meant, the most likely
+/// first.
 pub(super) const WORDS: &[(&[&str], &[Key])] = &[
     (&["tool", "function", "invoke", "run", "uses"], &[Key::Call]),
     (&["arguments", "params", "input"], &[Key::Args]),
@@ -62,15 +63,15 @@ pub(super) const WORDS: &[(&[&str], &[Key])] = &[
     (&["workflow", "title"], &[Key::Name]),
 ];
 
-/// What is written in place of a loop without a bound.
+/// What to write instead of an unbounded loop.
 const LOOP: &str = "a loop has a bound: `for` over `range` of the most passes, an `if` with `break` for when it is \
                     done, and `else` for when the passes ran out";
 
-/// What other languages have and no notation does, and what is written in its place.
+/// Words of other languages without an equivalent, and what to write instead.
 const ABSENT: &[(&[&str], &str)] = &[
     (&["retry", "retries", "max-retries"], "a call is made again by a `call` under `then` in its handler"),
     (&["try"], "each call has a handler of its own, `{handler}`, beside its `call`"),
-    (&["finally"], "put what always runs behind the step, and handle the failure in its `{handler}`"),
+    (&["finally"], "put what always runs after the step, and handle the failure in its `{handler}`"),
     (&["throw"], "`raise` fails with a value"),
     (
         &["saga", "transaction"],
@@ -103,28 +104,28 @@ pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
     meant.iter().copied().find(|key| keys.contains(key))
 }
 
-/// Whether a word begins a loop without a bound.
+/// Whether a word begins an unbounded loop.
 pub(super) fn is_unbounded(word: &str) -> bool {
     let plain = word.to_ascii_lowercase().replace('_', "-");
     ABSENT.iter().any(|&(absent, help)| help == LOOP && absent.contains(&&*plain))
 }
 
-/// What to do in place of something that no notation has.
+/// What to write instead of something that no notation has.
 pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
     let plain = word.to_ascii_lowercase().replace('_', "-");
     let (_, help) = ABSENT.iter().find(|(absent, _)| absent.contains(&&*plain))?;
     Some(help.replace("{handler}", dialect.word(Key::Handler)))
 }
 
-/// The kind of step that a word of another language makes of a record.
+/// The kind of step that a record is by a word of another language.
 pub(super) fn kind_of_step(list: Entries<'_>) -> Option<&'static Form> {
     let mut names = list.iter().filter_map(Entry::name).filter(|name| *name != "let");
     let key = names.find_map(|name| key_of(name, &STEP_KEYS))?;
     Form::of(key)
 }
 
-/// The kind of step that a word of another language makes of a record, where the word that is read otherwise
-/// only belongs to that: `foreach` beside `yield`, `when` beside `return`.
+/// The kind of step that a record is by a word of another language, if its other words only belong to that
+/// kind: `foreach` beside `yield`, `when` beside `return`.
 pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Option<&'static Form> {
     let mut names = list.iter().filter_map(Entry::name);
     let inner = names.clone().find(|name| dialect.meaning(name, &[form.key]).is_some())?;
@@ -134,7 +135,7 @@ pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Op
     };
     names.find_map(|name| {
         let key = key_of(name, &STEP_KEYS).filter(|_| is_unknown(name))?;
-        // What elsewhere names something is no step.
+        // A word that names something in another language does not make a step.
         if key_of(name, &crate::dialect::ALL) != Some(key) {
             return None;
         }
@@ -145,7 +146,7 @@ pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Op
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// A record with its words translated, of which `keys` may be in it; `what` says what the record is.
+    /// Translates the words of a record that may have `keys`; `what` names the record in messages.
     pub(super) fn words(&mut self, node: &Node<'a>, keys: &[Key], what: &str) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let list = entries(node);
@@ -161,7 +162,7 @@ impl<'a> Walk<'_, 'a> {
         let new = rebuilt(list, |_, entry| {
             let name = entry.name()?;
             let key = match meaning(entry) {
-                // Beside the own word it is the same key twice, which is reported by the reader.
+                // Beside the correct word it is a duplicate key, which the reader reports.
                 Some((key, Meant::Other)) if dialect.has(key) && !own.contains(&key) => {
                     self.other_notation(entry, key);
                     key
@@ -189,7 +190,7 @@ impl<'a> Walk<'_, 'a> {
         Some(self.record_at(&new, node))
     }
 
-    /// Warns of another notation's word.
+    /// Warns about a word of another notation.
     pub(super) fn other_notation(&mut self, entry: &Entry<'a>, key: Key) {
         let (word, found) = (self.at.dialect.word(key), shown(&entry.key));
         let message = format!("`{found}` is another notation's word for `{word}`, and read as that");

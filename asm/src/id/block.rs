@@ -1,4 +1,5 @@
-//! Blocks: whether the indentation of a block or the count in its header decides where it ends (2.3).
+//! Parses blocks, and decides whether the indentation of a block or the count in its header determines its
+//! end (2.3).
 
 use super::messages::count_range;
 use super::parser::Parser;
@@ -9,39 +10,39 @@ use crate::syntax::lexer::{self, Kind};
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
-/// The header of something that is counted: its instruction and its count.
+/// A header with a count: its instruction and its count.
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
-    /// The token that begins the header; LET where the block is bound.
+    /// The first token of the header; LET if the block is bound.
     pub(crate) token: usize,
     pub(crate) word: Word,
-    /// The count, where one is there.
+    /// The count, if there is one.
     count: Option<u32>,
-    /// Whether there is one that is negative or beyond 32 bits.
+    /// Whether the count is negative or beyond 32 bits.
     out_of_range: bool,
-    /// Where the count is, or would be.
+    /// The position of the count, or where it is missing.
     count_span: Span,
     count_token: usize,
     of: &'static str,
 }
 
-/// Reads items up to a number of them, or as many as there are.
+/// Parses items: a given number of them, or as many as there are.
 pub(crate) type Items<'p, 'a> = fn(&mut Parser<'p, 'a>, Nesting, Option<u32>) -> Result<u32, Stop>;
 
-/// How a block that is indented is read.
+/// How an indented block is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Attempt {
-    /// By its indent, unless a statement is cut by it.
+    /// By its indent, unless that cuts a statement.
     Indent,
-    /// By its count, unless that fails as well.
+    /// By its count, unless that fails too.
     Count,
-    /// By its indent, whatever is wrong.
+    /// By its indent, regardless of errors.
     Final,
 }
 
 impl<'p, 'a> Parser<'p, 'a> {
-    /// Reads the count after a header. Where a line or a statement begins instead, the count is missing, and
-    /// the block is read all the same.
+    /// Reads the count after a header. If a line or a statement begins instead, the count is missing, and the
+    /// block is parsed nevertheless.
     pub(crate) fn head(&mut self, token: usize, word: Word, of: &'static str) -> Result<Head, Stop> {
         let current = self.state.current;
         let mut head = Head {
@@ -67,7 +68,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         Err(self.no_count(word, of))
     }
 
-    /// Reads what a header counts, by its indent or its count.
+    /// Parses the items of a header, by indent or by count.
     pub(crate) fn counted(
         &mut self,
         head: &Head,
@@ -93,7 +94,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         }
     }
 
-    /// Reads by the count, so that an error in it goes back to the start of the block.
+    /// Parses by the count; after an error the parser returns to the start of the block.
     fn on_trial(&mut self, head: &Head, nesting: Nesting, items: Items<'p, 'a>) -> Result<(), Stop> {
         let outer = self.state.trial.replace(head.token);
         self.by_count(head, nesting, items)?;
@@ -101,8 +102,8 @@ impl<'p, 'a> Parser<'p, 'a> {
         Ok(())
     }
 
-    /// The indent that the lines of a block begin with, where its header is the first of its line and the
-    /// next line is indented deeper.
+    /// The indent of the lines of a block, if its header is the first token of its line and the next line is
+    /// indented more.
     fn indent_below(&mut self, head: &Head) -> Result<Option<&'a str>, Stop> {
         let Some(header) = self.token(head.token).filter(|token| token.first) else { return Ok(None) };
         let Some((at, line)) = self.next_line() else { return Ok(None) };
@@ -126,7 +127,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         if read < count && self.state.errors == errors { self.too_few(head, count, read) } else { Ok(()) }
     }
 
-    // Diagnostics are made in functions of their own, so that a deeply nested source needs less stack.
+    // Diagnostics are built in separate functions, so that a deeply nested source needs less stack.
 
     #[cold]
     fn impossible_count(&mut self, head: &Head) -> Result<(), Stop> {
@@ -173,7 +174,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         Ok(())
     }
 
-    /// The diagnostic of a count that is missing or impossible.
+    /// The diagnostic of a missing or impossible count.
     fn bad_count(&self, head: &Head) -> Diagnostic {
         let (name, of) = (head.word.mnemonic(), head.of);
         if head.out_of_range || head.count.is_some() {
@@ -184,7 +185,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             .expected(format!("the number of {of}"), "no number")
     }
 
-    /// Reports a count that is not what the indent shows.
+    /// Reports a count that differs from the indentation.
     fn mismatch(&mut self, head: &Head, read: u32) -> Result<(), Stop> {
         let (name, of) = (head.word.mnemonic(), head.of);
         let Some(count) = head.count else {

@@ -1,4 +1,4 @@
-//! Expressions and their operands: each instruction reads the operands in its row of the table.
+//! Parses expressions: each instruction has the operands in its row of the table.
 
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
@@ -25,7 +25,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(Expr { kind, span: Span::new(start, self.state.last_end) })
     }
 
-    /// Reads an operand that begins with no instruction.
+    /// Reads an operand that does not begin with an instruction.
     #[cold]
     fn recovered(&mut self, of: Word, nesting: Nesting) -> Result<Expr<'a>, Stop> {
         match self.recover_operand(of)? {
@@ -93,7 +93,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(ExprKind::Field(self.context.arena.alloc(record), name))
     }
 
-    /// Reads what FIELD reads from: a slot number, or REF, FIELD or AT.
+    /// Reads the record of a FIELD: a slot number, or REF, FIELD or AT.
     fn path(&mut self, nesting: Nesting) -> Result<Expr<'a>, Stop> {
         match self.state.current.word {
             Some(Word::Ref | Word::Field | Word::At) => self.expr(Word::Field, nesting),
@@ -116,7 +116,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// A pure function. A field number in the place of a name is that name as a text.
+    /// A pure function. A field number in the position of a name is that name as a text.
     fn apply(&mut self, word: Word, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
         let row = word.row();
         let Some(function) = row.pure else { return Err(self.no_operand(word)) };
@@ -147,14 +147,14 @@ impl<'a> Parser<'_, 'a> {
         Ok(ExprKind::Binary(Binary::HasName, record, self.context.arena.alloc(name)))
     }
 
-    /// The number of a call, or of a pure function that can fail.
+    /// Allocates the number of a call or of a fallible pure function.
     fn new_attempt(&mut self) -> CallId {
         let id = CallId(self.state.calls);
         self.state.calls += 1;
         id
     }
 
-    /// Reads a CALL, whose word is under the cursor.
+    /// Reads a CALL; its word is at the cursor.
     pub(crate) fn call_operand(&mut self, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
         let span = self.state.current.span();
         self.bump();
@@ -190,13 +190,13 @@ impl<'a> Parser<'_, 'a> {
         Ok(self.take_fields(start))
     }
 
-    /// Whether an operand begins behind the token under the cursor.
+    /// Whether an operand begins after the token at the cursor.
     fn operand_behind(&self) -> bool {
-        let behind = self.token(self.state.at + 1).and_then(|token| token.word);
-        behind.is_some_and(|word| word.row().place == Place::Expression)
+        let next = self.token(self.state.at + 1).and_then(|token| token.word);
+        next.is_some_and(|word| word.row().place == Place::Expression)
     }
 
-    /// Whether nothing that a list could go on with is under the cursor.
+    /// Whether the token at the cursor cannot continue a list.
     fn ends_list(&self) -> bool {
         match self.state.current.word {
             None => matches!(self.state.current.kind, Kind::Dedent | Kind::End),
@@ -212,7 +212,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(())
     }
 
-    /// Takes the fields from `start` on, none of which may be given twice.
+    /// Takes the fields from `start` on and reports duplicates.
     fn take_fields(&mut self, start: usize) -> &'a [Field<'a>] {
         let fields: &'a [Field<'a>] =
             self.context.arena.alloc_slice_copy(self.scratch.fields.get(start..).unwrap_or_default());
@@ -343,7 +343,7 @@ impl<'a> Parser<'_, 'a> {
     }
 }
 
-/// Whether another language might find a reference in a text.
+/// Whether a text might have a reference in another language.
 fn may_refer(text: &str) -> bool {
     memchr::memchr2(b'{', b'$', text.as_bytes()).is_some()
 }

@@ -1,4 +1,4 @@
-//! The functions of a source, read one by one.
+//! Parses the functions of a source one at a time.
 
 use super::parser::Parser;
 use super::state::{Context, Layout, Section};
@@ -19,10 +19,10 @@ use ilo_spec::limits;
 use ilo_spec::types::Type;
 use std::ops::Range;
 
-/// What a program begins with, for messages.
+/// How a program begins, for messages.
 const HEADER: &str = "`; fn name(parameter: type) -> type`";
 
-/// A source in tokens, with the headers of its functions.
+/// The tokens of a source and the headers of its functions.
 pub(crate) struct Source<'a> {
     text: &'a str,
     limits: Limits,
@@ -32,8 +32,8 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Makes tokens and reads headers, which are in `arena`; `None` where the source breaks a limit, or is
-    /// wrong as a whole.
+    /// Lexes the source and reads its headers into `arena`; `None` if the source exceeds a limit or is wrong
+    /// as a whole.
     pub(crate) fn new(
         text: &'a str,
         arena: &'a Bump,
@@ -85,7 +85,7 @@ impl<'a> Source<'a> {
         &self.lexed
     }
 
-    /// Its tokens and comments, for those who keep no source.
+    /// Its tokens and comments, for callers that do not keep the source.
     pub(crate) fn into_lexed(self) -> Lexed {
         self.lexed
     }
@@ -154,7 +154,7 @@ impl<'a> Source<'a> {
         File { functions: functions.into_bump_slice() }
     }
 
-    /// A reader of functions into an arena, which may be gone before the source is.
+    /// A reader that parses functions into an arena, which may be dropped before the source.
     pub(crate) fn reader<'p, 't>(
         &'p self,
         arena: &'t Bump,
@@ -178,14 +178,14 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Reads functions into an arena.
+/// Parses functions into an arena.
 pub(crate) struct FunctionReader<'p, 't> {
     source: &'p Source<'t>,
     parser: Parser<'p, 't>,
 }
 
 impl<'t> FunctionReader<'_, 't> {
-    /// Reads a function by its number. What is wrong with it is among the diagnostics.
+    /// Parses a function by its index. Its errors are among the diagnostics.
     pub(crate) fn read(&mut self, number: usize) -> Option<Function<'t>> {
         let source = self.source;
         let &(at, header) = source.headers.get(number)?;
@@ -215,13 +215,13 @@ impl<'t> FunctionReader<'_, 't> {
         self.parser.diagnostics.as_slice().is_empty()
     }
 
-    /// Reads a file's instructions where there is no header, to report what else is wrong with them.
+    /// Parses the instructions of a file without a header, to report what else is wrong with them.
     pub(crate) fn nameless(&mut self) {
         self.registries(None, 0..self.source.lexed.comments.len());
         self.body(0..self.source.lexed.tokens.len());
     }
 
-    /// Reads the registries behind a header and in comments. Gives the comments that are written anew to the
+    /// Reads the registries after a header and in comments. Passes the comments that are rewritten to the
     /// formatter.
     fn registries(&mut self, header: Option<(usize, Header<'t>)>, comments: Range<usize>) -> Vec<usize> {
         let Parser { context, names, diagnostics, layout, .. } = &mut self.parser;
@@ -254,8 +254,8 @@ impl<'t> FunctionReader<'_, 't> {
     }
 }
 
-/// What is wrong with a source as a whole, so that its parts are not read: an envelope, or a header that
-/// lacks its `;`.
+/// Reports an error of the source as a whole, after which its parts are not parsed: an envelope, or a header
+/// without its `;`.
 fn whole(source: &str) -> Option<Diagnostic> {
     if let Some(found) = source::envelope(source) {
         return Some(enveloped(source, &found, HEADER));
@@ -271,8 +271,8 @@ fn whole(source: &str) -> Option<Diagnostic> {
     Some(wrong.expected(HEADER, "`fn`").fix(fix))
 }
 
-/// Leaves out errors that only follow from one right beside them: where a token is wrong, an operand is
-/// missing too, and where the kind of a LIT is wrong, its value is left over.
+/// Drops errors that only follow from an adjacent one: after a wrong token an operand is missing too, and
+/// after a wrong kind of LIT its value is left over.
 fn keep_causes(source: &str, diagnostics: &mut Diagnostics) {
     let cause = |found: &Diagnostic| {
         matches!(found.code, Code::BadCharacter | Code::BadString | Code::BadNumber | Code::BadLiteral)

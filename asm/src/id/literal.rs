@@ -1,4 +1,4 @@
-//! Constants: `LIT` with its kind, and the bare literals of `MATCH_MAP`.
+//! Parses constants: `LIT` with its kind, and the bare literals of `MATCH_MAP`.
 
 use super::parser::Parser;
 use super::state::Stop;
@@ -43,7 +43,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// A bare literal, where one is under the cursor.
+    /// A bare literal, if there is one at the cursor.
     pub(crate) fn bare_literal(&mut self) -> Option<Literal<'a>> {
         let token = self.state.current;
         let literal = match token.kind {
@@ -59,7 +59,7 @@ impl<'a> Parser<'_, 'a> {
         literal.then(|| self.value(&token))
     }
 
-    /// Takes the token under the cursor as a constant of its own form.
+    /// Takes the token at the cursor as a constant.
     pub(crate) fn value(&mut self, token: &Token) -> Literal<'a> {
         self.bump();
         match token.kind {
@@ -105,7 +105,7 @@ impl<'a> Parser<'_, 'a> {
         Number::Int(0)
     }
 
-    /// Warns of references to slots in the text of the LIT that was just read.
+    /// Warns about references to slots in the text of the last LIT.
     #[cold]
     pub(crate) fn text_references(&mut self) {
         let token = |back| self.state.at.checked_sub(back).and_then(|at| self.token(at));
@@ -114,7 +114,7 @@ impl<'a> Parser<'_, 'a> {
         let inside = written.get(1..written.len().saturating_sub(1)).unwrap_or("");
         let Some(found) = self.context.habits.references(inside, &mut self.names) else { return };
         let warning = Diagnostic::new(Code::TextReference, text.span(), found.message).help(found.help);
-        // Where the kind is missing, the fix is to write it.
+        // If the kind is missing, the fix writes it.
         let fix = found.fix.filter(|_| word.word == Some(Word::Lit));
         self.report(match fix {
             Some(code) => warning.replace(Span::new(word.start, text.end), code),
@@ -146,7 +146,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(self.value(&token))
     }
 
-    /// `LIT 42`: a number that is no kind.
+    /// `LIT 42`: a number that is not a kind.
     fn number_without_kind(&mut self, kind: Token) -> Result<Literal<'a>, Stop> {
         let shown = shorten(self.text(&kind));
         self.bump();
@@ -194,7 +194,7 @@ impl<'a> Parser<'_, 'a> {
         let wrong = Diagnostic::new(Code::BadLiteral, token.span(), message)
             .expected(wanted, format!("`{}`", shorten(text)));
         let wrong = match (number, right) {
-            // The value has no other reading than its own: nil, true and false, or a spelling of nil.
+            // The value has only one reading: nil, true and false, or a spelling of nil.
             (_, 2 | 3) => {
                 let span = kind.span().to(token.span());
                 wrong.help(format!("write `LIT {right} {value}`")).replace(span, format!("{right} {value}"))

@@ -1,4 +1,4 @@
-//! The wording that several files of this room share.
+//! Messages that several files of this module share.
 
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -6,7 +6,7 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
-/// The form that an instruction takes, for help.
+/// The syntax of an instruction, for help.
 pub(crate) fn form(word: Word) -> &'static str {
     match word {
         Word::Call => "`CALL <tool> <count> <field> <value> …`, such as `CALL 0 1 0 REF 0`",
@@ -28,7 +28,7 @@ pub(crate) fn form(word: Word) -> &'static str {
     }
 }
 
-/// The diagnostic of a count that cannot be: a file of `most` words holds no more.
+/// The diagnostic of an impossible count: a file of `most` words cannot have more.
 pub(crate) fn count_range(span: Span, found: &str, most: usize) -> Diagnostic {
     let shown = shorten(found);
     Diagnostic::new(Code::CountRange, span, format!("`{shown}` is no possible count"))

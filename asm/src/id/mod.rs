@@ -1,13 +1,13 @@
-//! The integer-ID notation: text to the syntax tree.
+//! The parser of the integer-ID notation: text to the syntax tree.
 //!
-//! A source is read in three steps: the lexer makes tokens, the header reader takes the comments that name a
-//! function and its ids ([`Source::new`]), and the parser makes the tree of one function after another
-//! ([`Source::file`]). It reports everything that is wrong with the text itself. What a program means (slots,
-//! calls, flow, types) is for [`crate::check`]; what a token of another language means, for the habits that
-//! are lent to it ([`crate::syntax::unknown_token`]).
+//! A source is read in three steps: the lexer produces tokens, the header reader reads the comments that name
+//! a function and its ids ([`Source::new`]), and the parser builds the tree of one function after another
+//! ([`Source::file`]). It reports everything that is wrong with the text itself. The meaning of a program
+//! (slots, calls, flow, types) is checked by [`crate::check`]; habits know what tokens of other languages
+//! mean ([`crate::syntax::unknown_token`]).
 //!
-//! The parser is one type whose methods are in layers. A file calls and imports only those above it in this
-//! table, which a test holds:
+//! The parser is one type whose methods are in layers. A file calls and imports only files above it in this
+//! table, which a test checks:
 //!
 //! | file | what it reads | imports |
 //! |---|---|---|
@@ -21,7 +21,7 @@
 //! | `unknown_operand` | recovery | `messages`, `state`, `parser`, `unknown_word`, `numbers`, `literal` |
 //! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `unknown_operand` |
 //! | `block` | counted statements | `messages`, `state`, `parser`, `unknown_word`, `numbers` |
-//! | `trailing` | values behind a statement | `state`, `parser` |
+//! | `trailing` | values after a statement | `state`, `parser` |
 //! | `statement` | | `state`,`parser`,`unknown_word`,`numbers`,`unknown_operand`,`expr`,`block`,`trailing` |
 //! | `file` | functions | `state`, `parser`, `statement` |
 
@@ -48,9 +48,8 @@ use crate::syntax::lexer;
 use crate::syntax::unknown_token::Canonical;
 use bumpalo::Bump;
 
-/// Reads a source in its canonical form. What could be read is returned even where there are errors; whether
-/// there are, `diagnostics` knows. [`crate::build::read`] also understands what writers bring from other
-/// languages.
+/// Parses a source in canonical form. What could be read is returned even if there are errors, which are in
+/// `diagnostics`. [`crate::build::read`] also understands forms of other languages.
 ///
 /// Time and memory are linear in the source.
 pub fn parse<'a>(
@@ -65,9 +64,9 @@ pub fn parse<'a>(
     }
 }
 
-/// The number of tokens of a source, comments and line ends not counted; 0 where it breaks a limit.
+/// The number of tokens of a source, without comments and line ends; 0 if it exceeds a limit.
 ///
-/// What it costs is what the lexer alone costs of [`parse`].
+/// Its cost is that of the lexer, the first step of [`parse`].
 pub fn count_tokens(source: &str, options: &Limits) -> usize {
     lexer::lex(source, options, &mut Diagnostics::default()).map_or(0, |lexed| lexed.tokens.len())
 }

@@ -1,5 +1,5 @@
-//! The names in scope of a function: its registries and slots, and how many more may be searched for better
-//! messages.
+//! The names in scope of a function: its registries and slots, and the remaining budget of comparisons for
+//! better messages.
 
 use crate::ast::Slot;
 use crate::syntax::id_table::Slots;
@@ -7,21 +7,21 @@ use crate::syntax::registry::{self, Registries};
 use crate::syntax::unknown_token;
 use crate::text::nearest;
 
-/// The most comparisons of names for the messages of one file: enough for a thousand errors with sixty names.
-/// It bounds the work for a file, which would otherwise grow with errors times names.
+/// The most comparisons of names for the messages of a file: enough for a thousand errors with sixty names.
+/// Without this limit the work would grow with errors times names.
 const SEARCHES: usize = 1 << 20;
 
-/// The names of one function. The same object is used for the next function.
+/// The names of a function. The object is reused for the next function.
 pub(crate) struct Names<'a> {
     pub(crate) registries: Registries<'a>,
     pub(crate) slots: Slots<'a>,
-    /// The tools and fields that the function names and no registry has.
+    /// The tools and fields that the function names but no registry has.
     missing: Vec<(registry::Kind, &'a str)>,
-    /// How many more names may be compared.
+    /// The remaining comparisons of names.
     searches: usize,
 }
 
-/// The numbers of names at a checkpoint, to which the parser can go back.
+/// The numbers of names at a checkpoint, to which the parser can return.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counts {
     slots: usize,
@@ -33,7 +33,7 @@ impl<'a> Names<'a> {
         Names { registries: Registries::new(), slots: Slots::new(), missing: Vec::new(), searches: SEARCHES }
     }
 
-    /// Forgets the names of a function before the next one.
+    /// Clears the names before the next function.
     pub(crate) fn clear(&mut self) {
         self.registries.clear();
         self.slots.clear();
@@ -49,7 +49,7 @@ impl<'a> Names<'a> {
         self.missing.truncate(counts.missing);
     }
 
-    /// The slot with a number, a new one where it is met for the first time.
+    /// The slot with a number. At its first occurrence a new slot is created.
     #[inline]
     pub(crate) fn slot(&mut self, number: u32) -> Slot {
         let registries = &self.registries;
@@ -72,7 +72,7 @@ impl<'a> Names<'a> {
 
     /// The name in a registry that is nearest to another.
     pub(crate) fn nearest_of(&mut self, kind: registry::Kind, name: &str) -> Option<&'a str> {
-        // Measuring how near two names are costs about this many comparisons.
+        // Computing the distance of two names costs about this many comparisons.
         const COST: usize = 16;
         let names = self.registries.get(kind).entries.len();
         if !self.may_search(names.saturating_mul(COST)) {
@@ -91,7 +91,7 @@ impl<'a> Names<'a> {
         number.or_else(|| self.id_of(registry::Kind::Vars, name))
     }
 
-    /// A free id for a name that is in no registry; the fix of the message uses it.
+    /// A free id for a name that is in no registry, for the fix of a message.
     pub(crate) fn next_id(&mut self, kind: registry::Kind, name: &'a str) -> u32 {
         if !self.may_search(self.missing.len() + self.registries.get(kind).entries.len()) {
             return 0;

@@ -1,4 +1,4 @@
-//! Numbers: slots, tools, fields and counts, and names in their places.
+//! Parses numbers: slots, tools, fields and counts; also names in their positions.
 
 use super::messages::{count_range, form};
 use super::parser::{Parser, Refusal};
@@ -15,26 +15,26 @@ use ilo_spec::node::Place::Expression;
 use ilo_spec::node::Word;
 
 impl<'a> Parser<'_, 'a> {
-    /// The slot that `of` takes.
+    /// Reads the slot of `of`.
     pub(crate) fn slot(&mut self, of: Word) -> Result<(Slot, Span), Stop> {
         let start = self.state.current.start;
         let number = self.slot_number(of)?;
         Ok((self.names.slot(number), Span::new(start, self.state.last_end)))
     }
 
-    /// Adds that what is missing may have gone into a MERGE, where that is so.
+    /// Adds that the missing operand may have become part of a MERGE, if that is so.
     pub(crate) fn merge_help(&self, wrong: Refusal, of: Word) -> Refusal {
         if self.state.merge_end == Some(self.state.at) || of == Word::Merge {
             wrong.help(
                 "MERGE takes pairs as long as an integer follows; where a count or another pair must follow it, write how \
-                 many it takes behind the word, as in `MERGE 1 REF …`",
+                 many it takes after the word, as in `MERGE 1 REF …`",
             )
         } else {
             wrong
         }
     }
 
-    /// The number of the slot that `of` takes.
+    /// Reads the number of the slot of `of`.
     #[inline]
     fn slot_number(&mut self, of: Word) -> Result<u32, Stop> {
         if self.state.current.kind == Kind::Integer { self.id() } else { self.slot_otherwise(of) }
@@ -77,7 +77,7 @@ impl<'a> Parser<'_, 'a> {
         Err(self.no_id(of, "a slot's number"))
     }
 
-    /// Reports a name in place of an id, and passes it.
+    /// Reports and skips a name in place of an id.
     fn by_name(&mut self, token: &Token, id: u32, what: &str) -> Result<(), Stop> {
         let text = shorten(self.text(token));
         self.tolerate(
@@ -99,7 +99,7 @@ impl<'a> Parser<'_, 'a> {
         let found = if of == Word::Ref { self.habit(Place::Slot(of)) } else { None };
         let wrong = self.refuse(Code::ExpectedId, message, expected);
         if let Some(found) = found.filter(|found| found.reading == Reading::Stop) {
-            // It is written in place of the REF too.
+            // The REF is replaced too.
             let here = self.state.current.span();
             let begun = self.state.at.checked_sub(1).and_then(|before| self.token(before));
             let span = begun.map_or(here, |token| token.span().to(here));
@@ -109,7 +109,7 @@ impl<'a> Parser<'_, 'a> {
         self.stop(wrong)
     }
 
-    /// The id under the cursor.
+    /// The id at the cursor.
     #[inline]
     fn id(&mut self) -> Result<u32, Stop> {
         let id =
@@ -118,7 +118,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(id)
     }
 
-    /// Looks at an id that is long, and reports one that is none, or that begins with zeros.
+    /// Checks a long id: reports one that is too large or begins with zeros.
     #[cold]
     fn rare_id(&mut self) -> Result<u32, Stop> {
         let token = self.state.current;
@@ -141,13 +141,13 @@ impl<'a> Parser<'_, 'a> {
         Ok(id)
     }
 
-    /// The field that `of` takes.
+    /// Reads the field of `of`.
     #[inline]
     pub(crate) fn field_name(&mut self, of: Word) -> Result<Name<'a>, Stop> {
         self.registry_name(of, registry::Kind::Fields)
     }
 
-    /// The tool that CALL takes.
+    /// Reads the tool of a CALL.
     #[inline]
     pub(crate) fn tool_name(&mut self) -> Result<Name<'a>, Stop> {
         self.registry_name(Word::Call, registry::Kind::Tools)
@@ -215,7 +215,7 @@ impl<'a> Parser<'_, 'a> {
         text
     }
 
-    /// Passes an equals sign between a slot or a field and its value.
+    /// Skips an equals sign between a slot or a field and its value.
     #[inline]
     pub(crate) fn skip_equals(&mut self, of: Word) -> Result<(), Stop> {
         if self.state.current.kind == Kind::Operator { self.skip_operator(of) } else { Ok(()) }
@@ -238,7 +238,7 @@ impl<'a> Parser<'_, 'a> {
         self.tolerate(wrong.replace(remove, if apart { "" } else { " " }))
     }
 
-    /// Reads a count and what it counts, where that is not statements. Nothing is reserved by it.
+    /// Reads a count and the items that it counts, except statements. No memory is reserved for the count.
     pub(crate) fn count(&mut self, of: Word, what: &'static str) -> Result<u32, Stop> {
         if self.state.current.kind != Kind::Integer {
             return Err(self.no_count(of, what));
@@ -252,7 +252,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(count)
     }
 
-    /// The count under the cursor, unless it is more than a file of this size can hold.
+    /// The count at the cursor, unless it is more than a file of this size can have.
     fn count_value(&self) -> Option<u32> {
         self.integer(&self.state.current).filter(|&count| count as usize <= self.context.words)
     }
@@ -262,7 +262,7 @@ impl<'a> Parser<'_, 'a> {
         if token.value == NO_VALUE { digits(self.text(token)) } else { Some(token.value) }
     }
 
-    /// Refuses a token in the place of a count.
+    /// Rejects a token in the position of a count.
     pub(crate) fn no_count(&mut self, of: Word, what: &str) -> Stop {
         let message = format!("`{}` needs the number of {what} here", of.mnemonic());
         let (found, span) = (self.habit(Place::Count(of)), self.state.current.span());
@@ -281,7 +281,7 @@ impl<'a> Parser<'_, 'a> {
         self.stop(wrong)
     }
 
-    /// Refuses the end of a counted list that is shorter than its count.
+    /// Rejects a counted list that is shorter than its count.
     pub(crate) fn short_list(
         &mut self,
         of: Word,
@@ -303,7 +303,7 @@ impl<'a> Parser<'_, 'a> {
         self.stop(wrong)
     }
 
-    /// Refuses a token that is no key of a case.
+    /// Rejects a token that is not the key of a case.
     pub(crate) fn no_case_key(&mut self) -> Stop {
         let token = self.state.current;
         let message = "a key of `MATCH_MAP` is a literal".to_owned();
@@ -320,7 +320,7 @@ impl<'a> Parser<'_, 'a> {
     }
 }
 
-/// The number in a text of digits.
+/// The value of a text of digits.
 pub(crate) fn digits(text: &str) -> Option<u32> {
     text.bytes().try_fold(0_u32, |number, byte| {
         let digit = byte.checked_sub(b'0').filter(|&digit| digit < 10)?;

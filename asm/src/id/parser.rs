@@ -1,10 +1,10 @@
-//! The machinery of the parser: the cursor over tokens, the indents that end blocks, checkpoints, and errors.
+//! The infrastructure of the parser: the cursor over tokens, the indents that end blocks, checkpoints, and
+//! errors.
 //!
-//! A block whose lines are indented sets a floor: a line that does not begin with the floor's indent ends the
-//! block. The cursor shows such a line as [`Kind::Dedent`], so that nothing else needs to know of indents.
-//! Where a statement is cut by it, the block is read once more by its count; where that fails too, by its
-//! indent again, and the error is final ([`super::block`]). A budget of tokens that are read again keeps the
-//! whole linear.
+//! An indented block sets a *floor*: a line that does not begin with the indent of the floor ends the block.
+//! The cursor shows such a line as [`Kind::Dedent`], so that no other code depends on indents. If it cuts a
+//! statement, the block is parsed again by its count; if that fails too, by its indent again, and then the
+//! error is final ([`super::block`]). A budget of tokens that may be read again keeps parsing linear.
 
 use super::messages::blanks;
 use super::names::Names;
@@ -16,19 +16,19 @@ use crate::syntax::unknown_token::{Found, Place, Site};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-/// The parser of one function, used for one after another.
+/// The parser of a function. It is reused for the next function.
 pub(crate) struct Parser<'p, 'a> {
     pub(crate) context: Context<'p, 'a>,
     pub(crate) state: State<'a>,
     pub(crate) names: Names<'a>,
     pub(crate) scratch: Scratch<'a>,
-    /// How many more tokens may be read again.
+    /// The number of tokens that may still be read again.
     rereads: usize,
     pub(crate) diagnostics: &'p mut Diagnostics,
     pub(crate) layout: Option<&'p mut Layout<'a>>,
 }
 
-/// A diagnostic about the token under the cursor that is not reported yet.
+/// A diagnostic about the token at the cursor, which is not reported yet.
 pub(crate) struct Refusal(pub(crate) Diagnostic);
 
 impl Refusal {
@@ -44,7 +44,7 @@ impl Refusal {
         Refusal(self.0.related(span, what))
     }
 
-    /// With the advice of a habit in place of `help`, where there is one.
+    /// Replaces `help` by the advice of a habit, if there is one.
     pub(crate) fn advised(self, found: Option<Found>, span: Span, help: impl FnOnce() -> String) -> Refusal {
         let Some(found) = found else { return self.help(help()) };
         let wrong = match found.help {
@@ -68,7 +68,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         Parser { context, state: State::at_start(0, 0), names, scratch, rereads: 0, diagnostics, layout }
     }
 
-    /// Starts over at the first token of a function; its context is set.
+    /// Resets the parser to the first token of a function, whose context is set.
     pub(crate) fn begin(&mut self, first: usize) {
         let start = self.context.tokens.get(first).map_or(0, |token| token.start);
         let tokens = self.context.tokens.len().saturating_sub(first);
@@ -77,7 +77,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         self.refresh();
     }
 
-    /// Looks at the token under the cursor again, after the cursor or the floor has changed.
+    /// Updates the current token after the cursor or the floor has changed.
     #[inline]
     pub(crate) fn refresh(&mut self) {
         if let Some(token) = self.context.tokens.get(self.state.at) {
@@ -91,7 +91,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         }
     }
 
-    /// Shows the token under the cursor as the floor and the word that it is read as have it.
+    /// Computes the current token, considering the floor and the word as which it is read.
     #[inline(never)]
     fn look_closer(&mut self) {
         let current = &mut self.state.current;
@@ -106,7 +106,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         }
     }
 
-    /// Goes to the next token.
+    /// Advances to the next token.
     #[inline]
     pub(crate) fn bump(&mut self) {
         self.state.last_end = self.state.current.end;
@@ -123,7 +123,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         self.context.tokens.get(index)
     }
 
-    /// The first token from the cursor on that begins a line.
+    /// The next token that begins a line, from the cursor on.
     pub(crate) fn next_line(&self) -> Option<(usize, &'p Token)> {
         let tokens = self.context.tokens.iter().enumerate();
         tokens.skip(self.state.at).find(|(_, token)| token.first)
@@ -134,7 +134,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         matches!(self.state.current.kind, Kind::Dedent | Kind::End)
     }
 
-    /// The nesting inside something nested.
+    /// The nesting one level deeper.
     #[inline]
     pub(crate) fn deeper(&mut self, nesting: Nesting) -> Result<Nesting, Stop> {
         let depth = nesting.depth + 1;
@@ -164,13 +164,13 @@ impl<'p, 'a> Parser<'p, 'a> {
         }
     }
 
-    /// What a habit makes of the token under the cursor.
+    /// The answer of the habits for the token at the cursor.
     #[cold]
     pub(crate) fn habit(&mut self, place: Place) -> Option<Found> {
         self.habit_behind(place, Span::at(0))
     }
 
-    /// The same behind a value.
+    /// The same, after a value.
     pub(crate) fn habit_behind(&mut self, place: Place, before: Span) -> Option<Found> {
         let token = self.state.current;
         if token.word.is_some() || self.at_end() {
@@ -181,8 +181,8 @@ impl<'p, 'a> Parser<'p, 'a> {
         self.context.habits.find(&site, &mut self.names)
     }
 
-    /// Reports an error of form, unless a block is only being tried: then that block is read by its indent
-    /// after all.
+    /// Reports a syntax error, unless a block is only being tried by its count: then that block is parsed by
+    /// its indent.
     pub(crate) fn fail(&mut self, diagnostic: Diagnostic) -> Stop {
         if let Some(trial) = self.state.trial {
             return Stop::Rewind(trial);
@@ -192,7 +192,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         Stop::Bad
     }
 
-    /// Reports an error of form after which reading can go on as if it were fixed.
+    /// Reports a syntax error after which parsing continues as if it were fixed.
     pub(crate) fn tolerate(&mut self, diagnostic: Diagnostic) -> Result<(), Stop> {
         match self.fail(diagnostic) {
             Stop::Bad => Ok(()),
@@ -200,13 +200,13 @@ impl<'p, 'a> Parser<'p, 'a> {
         }
     }
 
-    /// Reports an error that changes nothing about where things end.
+    /// Reports an error that does not affect where constructs end.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Refuses the token under the cursor. Where it is a line that ends a block, that block may be read by
-    /// its count.
+    /// Rejects the token at the cursor. If it is a line that ends a block, that block may be parsed by its
+    /// count.
     pub(crate) fn refuse(&mut self, code: Code, message: String, expected: &str) -> Refusal {
         let (token, end) = (self.state.current, Span::at(self.state.last_end));
         let (code, span, found) = match token.kind {
@@ -217,7 +217,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         Refusal(Diagnostic::new(code, span, message).expected(expected, found))
     }
 
-    /// Stops at the token under the cursor with a diagnostic that [`Parser::refuse`] made.
+    /// Stops at the token at the cursor with a diagnostic from [`Parser::refuse`].
     pub(crate) fn stop(&mut self, Refusal(mut diagnostic): Refusal) -> Stop {
         if self.state.current.kind == Kind::Dedent {
             if let Some(stop) = self.try_count() {
@@ -232,8 +232,8 @@ impl<'p, 'a> Parser<'p, 'a> {
         self.fail(diagnostic)
     }
 
-    /// Has the outermost block that the line under the cursor ends read by its count, where that is still
-    /// open.
+    /// Makes the outermost block that the line at the cursor ends be parsed by its count, if that is still
+    /// possible.
     fn try_count(&mut self) -> Option<Stop> {
         let indent = lexer::indent(self.context.source, self.token(self.state.at)?);
         let mut outermost = None;
@@ -277,7 +277,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         }
     }
 
-    /// Closes whatever a failed statement left open; the cursor stays.
+    /// Discards what a failed statement left open; the cursor does not move.
     pub(crate) fn unwind(&mut self, frame: &Frame<'a>) {
         (self.state.floor, self.state.trial) = (frame.floor, frame.trial);
         self.truncate(frame);
@@ -303,7 +303,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         }
     }
 
-    /// Goes back to a checkpoint.
+    /// Returns to a checkpoint.
     pub(crate) fn restore(&mut self, to: &Checkpoint<'a>) {
         self.state = to.state;
         self.truncate(&to.frame);

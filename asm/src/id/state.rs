@@ -1,4 +1,4 @@
-//! What the parser of a function has: what is lent to it, its state, and where it can go back to.
+//! The data of the parser of a function: its context, its state, and checkpoints.
 
 use super::names::Counts;
 use crate::ast::{Arm, Case, Expr, Field, Stmt};
@@ -10,108 +10,109 @@ use crate::syntax::unknown_token::Habits;
 use bumpalo::Bump;
 use ilo_spec::node::Word;
 
-/// Why reading something stopped. The diagnostic, where there is one, is reported already.
+/// Why parsing stopped. The diagnostic, if there is one, is reported already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// The statement is wrong: go on at the next one.
+    /// The statement is wrong: continue with the next one.
     Bad,
-    /// The block whose header begins at this token is read again in another way.
+    /// The block whose header begins at this token must be parsed again in another way.
     Rewind(usize),
-    /// Nesting is too deep: go on at the function's next statement.
+    /// Nesting is too deep: continue with the next statement of the function.
     Abandon,
 }
 
-/// The indent that every line of an open block begins with.
+/// The indent with which each line of an open block must begin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Floor<'a> {
     pub(crate) indent: &'a str,
-    /// The token that begins the block's header.
+    /// The first token of the header of the block.
     pub(crate) header: usize,
-    /// Whether the block may still be read by its count.
+    /// Whether the block may still be parsed by its count.
     pub(crate) open: bool,
-    /// The floor of the block around it.
+    /// The floor of the enclosing block.
     pub(crate) outer: Option<&'a Floor<'a>>,
 }
 
-/// What the formatter needs beside the tree.
+/// What the formatter needs in addition to the tree.
 #[derive(Debug, Default)]
 pub(crate) struct Layout<'a> {
     pub(crate) functions: Vec<Section<'a>>,
-    /// The token that begins each statement, arm and ELSE, with its depth.
+    /// The first token of each statement, arm and ELSE, with its depth.
     pub(crate) lines: Vec<(usize, usize)>,
-    /// Count tokens that are wrong, with what is right.
+    /// Wrong count tokens, with the correct counts.
     pub(crate) counts: Vec<(usize, u32)>,
 }
 
-/// A function as the formatter sees it.
+/// A function for the formatter.
 #[derive(Debug)]
 pub(crate) struct Section<'a> {
     pub(crate) header: Header<'a>,
     pub(crate) registries: Registries<'a>,
-    /// Its comments that are written anew: header and registries.
+    /// Its comments that are rewritten: header and registries.
     pub(crate) consumed: Vec<usize>,
     pub(crate) tokens: std::ops::Range<usize>,
     pub(crate) comments: std::ops::Range<usize>,
 }
 
-/// What is lent to the parser of a function, and never changes while it is read.
+/// The context of a function, which does not change while it is parsed.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'p, 'a> {
     pub(crate) source: &'a str,
     pub(crate) arena: &'a Bump,
     pub(crate) habits: &'p dyn Habits,
-    /// The tokens up to the function's last. Those before it are of other functions.
+    /// The tokens up to the last one of the function; the first ones belong to earlier functions.
     pub(crate) tokens: &'p [Token],
-    /// How many tokens the whole file has, which no count exceeds.
+    /// The number of tokens of the whole file, which no count can exceed.
     pub(crate) words: usize,
-    /// How deep expressions and blocks may nest.
+    /// The maximum nesting of expressions and blocks.
     pub(crate) max_depth: u16,
     /// Whether the function succeeds with nil.
     pub(crate) gives_nil: bool,
 }
 
-/// Where the parser is in the nesting of expressions and blocks. It is handed down by value.
+/// The position of the parser in the nesting of expressions and blocks. It is passed down by value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Nesting {
-    /// How many expressions and blocks are around the cursor.
+    /// The number of enclosing expressions and blocks.
     pub(crate) depth: u16,
-    /// How many blocks are.
+    /// The number of enclosing blocks.
     pub(crate) blocks: u16,
-    /// Whether a block around the cursor may be followed by an ELSE.
+    /// Whether an enclosing block may be followed by an ELSE.
     pub(crate) in_if: bool,
-    /// Whether a loop's body is around the cursor.
+    /// Whether the cursor is in the body of a loop.
     pub(crate) in_loop: bool,
-    /// Whether a block around the cursor may be followed by another arm.
+    /// Whether an enclosing block may be followed by another arm.
     pub(crate) in_match: bool,
 }
 
-/// What going back restores.
+/// The state that a checkpoint restores.
 #[derive(Clone, Copy)]
 pub(crate) struct State<'a> {
-    /// The index of the token under the cursor.
+    /// The index of the token at the cursor.
     pub(crate) at: usize,
-    /// That token as the floors show it.
+    /// That token, considering the floors.
     pub(crate) current: Token,
-    /// The end of the token before it.
+    /// The end of the previous token.
     pub(crate) last_end: u32,
     /// The innermost floor.
     pub(crate) floor: Option<&'a Floor<'a>>,
-    /// The header of the innermost block that is tried by its count.
+    /// The header of the innermost block that is being tried by its count.
     pub(crate) trial: Option<usize>,
-    /// Errors of form in this function so far; the count of a block with one in it is not checked.
+    /// The number of syntax errors in this function so far. The count of a block with one in it is not
+    /// checked.
     pub(crate) errors: usize,
     pub(crate) calls: u32,
     pub(crate) loops: u32,
-    /// How many BREAKs of the innermost open loop have been read.
+    /// The number of BREAKs of the innermost open loop so far.
     pub(crate) breaks: u32,
     pub(super) too_deep: bool,
     /// The token whose indent was reported.
     pub(super) mixed_at: Option<usize>,
-    /// A misspelt word that was reported, and the instruction that it is read as.
+    /// A misspelt word that was reported, and the instruction as which it is read.
     pub(crate) read_as: Option<(usize, Word)>,
-    /// Where the last MERGE ended: an integer that is missing there went into it.
+    /// The end of the last MERGE: an integer that is missing there became part of it.
     pub(crate) merge_end: Option<usize>,
-    /// The last counted list: its count's token and the token after it.
+    /// The last counted list: the token of its count and the token after the list.
     pub(crate) last_count: Option<(usize, usize)>,
 }
 
@@ -139,7 +140,7 @@ impl State<'_> {
 /// The token after the last.
 pub(super) const END: Token = Token { start: 0, end: 0, value: 0, kind: Kind::End, word: None, first: true };
 
-/// The items of lists that are not complete, each list above those around it.
+/// The items of incomplete lists, inner lists after outer ones.
 #[derive(Default)]
 pub(crate) struct Scratch<'a> {
     pub(crate) statements: Vec<Stmt<'a>>,
@@ -149,7 +150,7 @@ pub(crate) struct Scratch<'a> {
     pub(crate) arms: Vec<(Word, Arm<'a>)>,
 }
 
-/// What is around a statement, to go on there after an error in it.
+/// The context of a statement, to continue there after an error in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
     pub(super) floor: Option<&'a Floor<'a>>,
@@ -160,7 +161,7 @@ pub(crate) struct Frame<'a> {
     pub(super) arms: usize,
 }
 
-/// A place to go back to.
+/// A checkpoint.
 #[derive(Clone, Copy)]
 pub(crate) struct Checkpoint<'a> {
     pub(super) state: State<'a>,

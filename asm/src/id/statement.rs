@@ -1,4 +1,4 @@
-//! Statements, and how reading goes on after an error.
+//! Parses statements, and recovers after errors.
 
 use super::block::Head;
 use super::numbers::digits;
@@ -16,7 +16,7 @@ use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
 impl<'a> Parser<'_, 'a> {
-    /// Reads the body of a function, whose context is set, from its first token on.
+    /// Parses the body of a function, whose context is set, from its first token on.
     pub(crate) fn body(&mut self, first: usize) -> Block<'a> {
         self.begin(first);
         let start = self.scratch.statements.len();
@@ -38,7 +38,7 @@ impl<'a> Parser<'_, 'a> {
         taken
     }
 
-    /// Whether the token under the cursor belongs to something around this block.
+    /// Whether the token at the cursor belongs to an enclosing construct.
     fn ends_block(&self, nesting: Nesting) -> bool {
         match self.state.current.word {
             None => self.at_end(),
@@ -48,12 +48,12 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// Reads statements, `limit` of them or all; goes on after those that are wrong.
+    /// Parses statements, at most `limit`; continues after wrong ones.
     fn statements(&mut self, nesting: Nesting, limit: Option<u32>) -> Result<u32, Stop> {
         let frame = self.frame();
         let first = self.scratch.statements.len();
         let mut read = 0;
-        // Values behind the last statement on its line.
+        // The number of values after the last statement on its line.
         let mut behind = 0;
         while limit.is_none_or(|limit| read < limit) {
             self.resolve_word(true)?;
@@ -89,8 +89,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(read)
     }
 
-    /// Goes to where the next statement begins: a word that begins nothing else, or a line no deeper than the
-    /// one that failed. After nesting that was too deep, only such a line.
+    /// Skips to the next statement: a word that can only begin a statement, or a line that is not indented
+    /// more than the failed one. After too deep nesting, only such a line counts.
     fn recover(&mut self, begun: usize, nesting: Nesting, words: bool) {
         let failed = self.token(begun).filter(|token| token.first);
         let deepest = failed.map_or(usize::MAX, |token| lexer::indent(self.context.source, token).len());
@@ -143,7 +143,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(Stmt { kind, span: Span::new(token.start, self.state.last_end) })
     }
 
-    /// The CALL behind UNDO or ROLLBACK.
+    /// The CALL after UNDO or ROLLBACK.
     fn marked_call(&mut self, word: Word, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
         self.bump();
         if self.state.current.word != Some(Word::Call) {
@@ -170,7 +170,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(StmtKind::Let { slot, slot_span, value })
     }
 
-    /// An ELSE or an arm where none belongs. After an error it may well be a part of what was wrong.
+    /// A misplaced ELSE or arm. After an error it may be part of what was wrong.
     fn orphan(&mut self, word: Word) -> Stop {
         let follows_error = self.state.errors > 0;
         let token = self.state.current;
@@ -239,7 +239,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(self.context.arena.alloc(If { condition, then, otherwise, span }))
     }
 
-    /// ELSE, where one follows.
+    /// ELSE, if one follows.
     fn otherwise(&mut self, nesting: Nesting) -> Result<Option<Block<'a>>, Stop> {
         if self.resolve_word(true)? != Some(Word::Else) {
             return Ok(None);
@@ -257,7 +257,7 @@ impl<'a> Parser<'_, 'a> {
         let (item, item_span) = self.slot(Word::For)?;
         let list = self.expr(Word::For, nesting)?;
         let head = self.head(header, Word::For, "statements")?;
-        // An ELSE in the body may be that of an IF around the loop, or of a loop around it with a BREAK.
+        // An ELSE in the body may belong to an enclosing IF, or to an enclosing loop with a BREAK.
         let in_if = nesting.in_if || (nesting.in_loop && self.state.breaks > 0);
         let around = core::mem::take(&mut self.state.breaks);
         let body = self.block(&head, Nesting { in_if, in_loop: true, ..nesting })?;
@@ -305,7 +305,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(self.context.arena.alloc(Match { slot, slot_span, err, ok, span }))
     }
 
-    /// Reads arms, `limit` of them or all.
+    /// Parses arms, at most `limit`.
     fn match_arms(&mut self, nesting: Nesting, limit: Option<u32>) -> Result<u32, Stop> {
         let frame = self.frame();
         let mut read = 0;
@@ -362,7 +362,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(Block { statements: self.take_statements(start) })
     }
 
-    /// The diagnostic of a token that begins no statement.
+    /// The diagnostic of a token that cannot begin a statement.
     fn no_statement(&mut self) -> Stop {
         let token = self.state.current;
         if token.kind == Kind::Word {

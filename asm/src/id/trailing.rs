@@ -1,8 +1,8 @@
-//! Values behind the end of a statement on its line, though they were meant as a part of it.
+//! Reports values after the end of a statement on its line that were meant as part of it.
 //!
-//! Line breaks mean nothing here, so `CONCAT LIT 0 "a" REF 0 LIT 0 "b"` is a whole CONCAT of two and then a
-//! text that nothing takes. Where that is certain, since something follows it in its block or the statement
-//! before it leaves the function, it is refused, with what to write.
+//! Line breaks have no meaning here, so `CONCAT LIT 0 "a" REF 0 LIT 0 "b"` is a complete CONCAT of two values
+//! and then an unused text. If that is certain, because something follows it in its block or the statement
+//! before it leaves the function, it is an error that says what to write.
 
 use super::parser::{Parser, Refusal};
 use super::state::Stop;
@@ -15,8 +15,7 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 
 impl<'a> Parser<'_, 'a> {
-    /// Refuses the last values of the block that is being read: they are on the line of the statement before
-    /// them.
+    /// Rejects the last values of the current block: they are on the line of the statement before them.
     #[cold]
     pub(crate) fn trailing_values(&mut self, values: usize) -> Result<(), Stop> {
         let first = self.scratch.statements.len().saturating_sub(values);
@@ -38,7 +37,7 @@ impl<'a> Parser<'_, 'a> {
         self.tolerate(wrong)
     }
 
-    /// Whether the statement before so many values leaves the function.
+    /// Whether the statement before this number of values leaves the function.
     pub(crate) fn left_before(&self, values: usize) -> bool {
         let before = self
             .scratch
@@ -49,7 +48,7 @@ impl<'a> Parser<'_, 'a> {
         before.is_some_and(|before| matches!(before.kind, StmtKind::Return(..) | StmtKind::Fail(_)))
     }
 
-    /// How an expression is written that takes so many more values.
+    /// How to write an expression with this number of additional values.
     fn longer(&self, wrong: Diagnostic, value: &Expr<'a>, more: usize) -> Diagnostic {
         let Some((word, next)) = self.word_at(value.span.start) else { return wrong };
         let chain = match value.kind {
@@ -85,13 +84,13 @@ impl<'a> Parser<'_, 'a> {
         wrong.fix(Fix::write(&form, Span::at(value.span.start), text))
     }
 
-    /// The word at a place, and the token behind it.
+    /// The word at a position, and the next token.
     fn word_at(&self, start: u32) -> Option<(&'a str, &Token)> {
         let at = self.context.tokens.partition_point(|token| token.start < start);
         Some((self.text(self.token(at)?), self.token(at + 1)?))
     }
 
-    /// Adds what may be written for a token that begins no statement but is behind one on its line.
+    /// Adds what to write for a token that cannot begin a statement but follows one on its line.
     pub(crate) fn behind_statement(&mut self, token: &Token, Refusal(wrong): Refusal) -> Refusal {
         const REMOVE: &str = "remove it, or write the instruction that it belongs to";
         let Some(value) = self.scratch.statements.last().and_then(value) else {
@@ -111,7 +110,7 @@ impl<'a> Parser<'_, 'a> {
     }
 }
 
-/// The value that ends a statement.
+/// The value with which a statement ends.
 pub(crate) fn value<'a>(statement: &Stmt<'a>) -> Option<Expr<'a>> {
     match statement.kind {
         StmtKind::Let { value: Bound::Expr(value), .. }
@@ -122,7 +121,7 @@ pub(crate) fn value<'a>(statement: &Stmt<'a>) -> Option<Expr<'a>> {
     }
 }
 
-/// Whether a statement is a value alone, for which no call is made.
+/// Whether a statement is only a value, without calls.
 pub(crate) fn is_value(statement: &Stmt<'_>) -> bool {
     matches!(statement.kind, StmtKind::Value(value) if !value.calls())
 }

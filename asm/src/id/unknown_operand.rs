@@ -1,4 +1,4 @@
-//! Operands that are not understood: what each is read as, or why it is refused.
+//! Recovery for unknown operands: each is read as something else, or rejected with a reason.
 
 use super::messages::form;
 use super::numbers::digits;
@@ -14,16 +14,16 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
 
-/// An operand that begins with no instruction.
+/// How an operand that does not begin with an instruction is handled.
 pub(crate) enum Recovered<'a> {
-    /// The word under the cursor is read as an instruction.
+    /// The word at the cursor is read as an instruction.
     Resolved,
     /// The operand was read as this.
     Read(Expr<'a>),
 }
 
 impl<'a> Parser<'_, 'a> {
-    /// Refuses an instruction that is no operand.
+    /// Rejects an instruction that is not an operand.
     pub(crate) fn no_operand(&mut self, of: Word) -> Stop {
         let found = self.state.current.word;
         let message = format!("`{}` needs an operand here", of.mnemonic());
@@ -42,7 +42,7 @@ impl<'a> Parser<'_, 'a> {
         self.stop(wrong)
     }
 
-    /// Adds what to write where an operand is missing or means nothing.
+    /// Adds what to write if an operand is missing or unknown.
     fn lacking(&self, wrong: Refusal, of: Word) -> Refusal {
         let ends = self.state.current.first || matches!(self.state.current.kind, Kind::Dedent | Kind::End);
         match of {
@@ -58,7 +58,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// Refuses a token in the place of UNDO's call.
+    /// Rejects a token in the position of the call of UNDO.
     #[cold]
     pub(crate) fn no_call(&mut self, of: Word) -> Stop {
         let of = of.mnemonic();
@@ -69,7 +69,7 @@ impl<'a> Parser<'_, 'a> {
         self.stop(wrong)
     }
 
-    /// What an operand that begins with no instruction is read as. It is reported.
+    /// Reports an operand that does not begin with an instruction, and decides how it is read.
     #[cold]
     pub(crate) fn recover_operand(&mut self, of: Word) -> Result<Recovered<'a>, Stop> {
         let token = self.state.current;
@@ -110,7 +110,7 @@ impl<'a> Parser<'_, 'a> {
         Expr { kind: ExprKind::Ref(self.names.slot(number)), span: token.span() }
     }
 
-    /// A number where an operand belongs: a slot without REF, or a number without LIT.
+    /// A number in the position of an operand: a slot without REF, or a number without LIT.
     fn bare_integer(&mut self, of: Word, token: Token) -> Result<Expr<'a>, Stop> {
         let text = self.text(&token);
         let number = digits(text).unwrap_or(0);
@@ -148,7 +148,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() })
     }
 
-    /// Refuses an operand that means nothing here.
+    /// Rejects an unknown operand.
     fn strange_operand(&mut self, of: Word, found: Option<Found>) -> Stop {
         let token = self.state.current;
         let message = format!("`{}` needs an operand here", of.mnemonic());

@@ -1,4 +1,4 @@
-//! Words that are no instruction: what each is read as, or why it is refused.
+//! Recovery for unknown words: each is read as an instruction, or rejected with a reason.
 
 use super::parser::Parser;
 use super::state::Stop;
@@ -10,7 +10,7 @@ use ilo_spec::error::Code;
 use ilo_spec::node::{TABLE, Word};
 
 impl<'a> Parser<'_, 'a> {
-    /// The instruction under the cursor. One that is misspelt is reported and read as what it means.
+    /// The instruction at the cursor. A misspelt one is reported and read as the one that is meant.
     #[inline]
     pub(crate) fn resolve_word(&mut self, statement: bool) -> Result<Option<Word>, Stop> {
         let token = &self.state.current;
@@ -30,7 +30,7 @@ impl<'a> Parser<'_, 'a> {
         let habit = self.context.habits.word(text);
         let upper = statement || !text.bytes().any(|byte| byte.is_ascii_lowercase());
         let full = self.diagnostics.dropped() > 0;
-        // A word that means something else elsewhere is not misspelt.
+        // A word that has a meaning in another language is not misspelt.
         let may_be_near =
             habit.is_none() && upper && !full && !(statement && self.habit(Place::Statement).is_some());
         let near = if may_be_near { nearest(text, TABLE.iter().map(|row| row.mnemonic)) } else { None };
@@ -54,7 +54,7 @@ impl<'a> Parser<'_, 'a> {
         self.names.id_of(crate::syntax::registry::Kind::Vars, text).is_some()
     }
 
-    /// Refuses a word that is no instruction and near to none.
+    /// Rejects a word that is not similar to any instruction.
     pub(crate) fn unknown_instruction(&mut self) -> Stop {
         let (text, span) = (shorten(self.text(&self.state.current)), self.state.current.span());
         let found = self.habit(Place::Statement);
@@ -65,7 +65,7 @@ impl<'a> Parser<'_, 'a> {
         }))
     }
 
-    /// Whether a token can only be the first of a statement.
+    /// Whether a token can only begin a statement.
     pub(crate) fn begins_statement(&self, token: &Token) -> bool {
         use ilo_spec::node::Place;
         let word = match token.kind {
@@ -84,7 +84,7 @@ impl<'a> Parser<'_, 'a> {
         Constant::of(text).or_else(|| self.context.habits.literal(text))
     }
 
-    /// The kind of LIT that a token's form asks for, and how its value is written.
+    /// The kind of LIT for a token of this form, and how its value is written.
     pub(crate) fn kind_of(&self, token: &Token) -> Option<(u8, &'a str)> {
         match token.kind {
             Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText => Some((0, self.text(token))),

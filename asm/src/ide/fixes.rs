@@ -1,4 +1,4 @@
-//! Changes of a whole source: all fixes, and the canonical layout.
+//! Edits of a whole source: all fixes, and the canonical layout.
 
 use crate::build::{self, Options};
 use crate::diagnostic::{Diagnostics, Edit, fix};
@@ -6,11 +6,11 @@ use crate::format::{self, Formatted};
 use crate::notation::Notation;
 use crate::span::Span;
 
-/// How often a source is checked again: one fix can uncover the next.
+/// The most rounds of checking: one fix can uncover the next.
 const ROUNDS: usize = 8;
 
-/// Applies every fix that is the only one, again and again until none is left; gives the new source, and how
-/// many were applied.
+/// Applies all unambiguous fixes, repeatedly until none is left. Returns the new source and the number of
+/// applied fixes.
 pub fn fix_all(source: &str, options: &Options<'_>) -> (String, usize) {
     let mut text = source.to_owned();
     let mut fixed = 0;
@@ -26,8 +26,8 @@ pub fn fix_all(source: &str, options: &Options<'_>) -> (String, usize) {
     (text, fixed)
 }
 
-/// A source in the canonical layout of its notation; `None` where it has errors, or where another layout
-/// would change what it means.
+/// The source in the canonical layout of its notation; `None` if it has errors, or if the layout would change
+/// its meaning.
 pub fn format(source: &str, options: &Options<'_>) -> Option<String> {
     let mut unused = Diagnostics::default();
     match options.from.or_else(|| Notation::detect(source))? {
@@ -39,8 +39,8 @@ pub fn format(source: &str, options: &Options<'_>) -> Option<String> {
     }
 }
 
-/// The edit that makes one text of another: of all that lies between what both begin and end with. `None`
-/// where they are the same.
+/// The edit that turns one text into another: it replaces everything between their common prefix and suffix.
+/// `None` if they are equal.
 pub fn change(old: &str, new: &str) -> Option<Edit> {
     if old == new {
         return None;
@@ -56,7 +56,7 @@ pub fn change(old: &str, new: &str) -> Option<Edit> {
     Some(Edit { span: Span::new(offset(start)?, offset(old.len() - same)?), text })
 }
 
-/// The last boundary of a character at or before a byte.
+/// The last character boundary at or before an offset.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
@@ -76,9 +76,9 @@ mod tests {
         check("abc", "aXc", Some((1, 2, "X")));
         check("abab", "ab", Some((2, 4, "")));
         check("", "x", Some((0, 0, "x")));
-        // Both begin with the same byte.
+        // A common prefix.
         check("\u{e9}", "\u{e8}", Some((0, 2, "\u{e8}")));
-        // Both end with the same byte.
+        // A common suffix.
         check("\u{e9}", "\u{129}", Some((0, 2, "\u{129}")));
     }
 }

@@ -1,4 +1,4 @@
-//! The names of numbers in ID text, which an editor shows behind them.
+//! Inlay hints: the names of numbers in ID text, which an editor shows after them.
 
 use super::Analysis;
 use super::mention::{Role, What};
@@ -8,10 +8,10 @@ use crate::text::shortened;
 /// The most characters of a name that are shown.
 const LONGEST: usize = 24;
 
-/// A text that is shown behind a place, and that is not in the source.
+/// A text that is shown after a position and is not part of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// Behind what.
+    /// The offset after which it is shown.
     pub offset: u32,
     /// The text.
     pub label: String,

@@ -1,4 +1,4 @@
-//! What an editor shows about the word under the pointer, as Markdown.
+//! Hover: what an editor shows about the word under the pointer, as Markdown.
 
 use super::known::described;
 use super::mention::{Role, What};
@@ -12,17 +12,17 @@ use crate::text::shortened;
 /// The longest description of a tool that is shown.
 const DESCRIPTION: usize = 2_000;
 
-/// A text about a place.
+/// A hover text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
-    /// What it is about.
+    /// The span that it describes.
     pub span: Span,
     /// The text, as Markdown.
     pub text: String,
 }
 
 impl Analysis<'_> {
-    /// What is to be shown at an offset.
+    /// The hover text at an offset.
     pub fn hover(&self, offset: u32) -> Option<Hover> {
         let named = self.mention_at(offset).and_then(|mention| {
             let text = match mention.what {
@@ -50,7 +50,7 @@ impl Analysis<'_> {
         self.file.functions.get(number).map_or_else(String::new, |function| code(&Analysis::header(function)))
     }
 
-    /// The signature of a tool or function, and what it is for.
+    /// The signature of a tool or function, and its description.
     fn of_tool(&self, name: &str) -> String {
         match self.target(name) {
             Target::Function(number) => self.of_function(number),
@@ -129,7 +129,7 @@ fn code(text: &str) -> String {
     format!("```ilo-type\n{text}\n```")
 }
 
-/// The same words for a completion.
+/// The same text for a completion.
 pub(super) fn of_value(value: crate::check::Seen<'_>) -> String {
     value.map_or_else(|| "any".to_owned(), described)
 }

@@ -1,4 +1,4 @@
-//! Describes slots, values and headers of functions in the words of the types of ilo.
+//! Describes slots, values and headers of functions in the syntax of ilo's types.
 
 use super::{Analysis, Target};
 use crate::ast::{Expr, ExprKind, Function, Slot};
@@ -6,12 +6,12 @@ use crate::check::{KnownSlot, KnownSlots, Seen, ValueInfo};
 use crate::syntax::write::write_header;
 
 impl Analysis<'_> {
-    /// What is inferred of the slots of a function.
+    /// What is inferred about the slots of a function.
     pub(super) fn known(&self, function: usize) -> Vec<KnownSlot<'_>> {
         KnownSlots::new(&self.file, self.catalog).of(function)
     }
 
-    /// What is known of the value of an expression: of a slot, of a field, of an answer.
+    /// What is known about the value of an expression: a slot, a field, an answer.
     pub(super) fn value<'t>(&'t self, of: &Expr<'_>, known: &[KnownSlot<'t>]) -> Seen<'t> {
         match of.kind {
             ExprKind::Ref(slot) => {
@@ -30,14 +30,14 @@ impl Analysis<'_> {
         }
     }
 
-    /// A slot as its function names it: by its name, else by its number.
+    /// The name of a slot, or its number if it has none.
     pub(super) fn slot_name(&self, function: usize, slot: Slot) -> String {
         let info = self.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
         let name = info.and_then(|info| info.name.map(str::to_owned));
         name.or_else(|| info?.number.map(|number| number.to_string())).unwrap_or_default()
     }
 
-    /// The header of a function, without the mark of a comment.
+    /// The header of a function, without the comment marker.
     pub(super) fn header(function: &Function<'_>) -> String {
         let mut out = String::new();
         write_header(&function.name, function.parameters, &function.output, &mut out);
@@ -45,12 +45,12 @@ impl Analysis<'_> {
     }
 }
 
-/// A value in the words of ilo's types, with its fields where they are known.
+/// The type of a value in ilo's syntax, with its fields if they are known.
 pub(super) fn described(value: ValueInfo<'_>) -> String {
     value.part.shape().map_or_else(|| value.ty.to_string(), crate::catalog::Shape::written)
 }
 
-/// What is known of a slot: what it holds, or the results that it has before a MATCH takes them.
+/// What is known about a slot: its values, or the results that it holds before a MATCH handles them.
 pub(super) fn slot(known: &KnownSlot<'_>) -> String {
     match (known.plain, known.ok) {
         (Some(plain), _) => described(plain),

@@ -1,11 +1,11 @@
-//! What words mean in one line: how an instruction is written, and what a key of a document is for.
+//! One-line descriptions: the syntax of each instruction, and the purpose of each key.
 
 use crate::dialect::words_at::{Level, Wanted, wanted};
 use crate::dialect::{ALL, Dialect, Key, operator};
 use crate::notation::Notation;
 use ilo_spec::node::{Row, Shape, Word};
 
-/// How an instruction is written.
+/// The syntax of an instruction.
 pub(super) fn form(row: &Row) -> String {
     let operand = |shape: &Shape| match shape {
         Shape::Slot => "slot",
@@ -32,7 +32,7 @@ pub(super) fn form(row: &Row) -> String {
     out
 }
 
-/// What a key at a place of a document is for; `None` where it is a name that the writer chose.
+/// The purpose of a key at a position of a document; `None` if it is a freely chosen name.
 pub(super) fn of_key(notation: Notation, path: &[Level], word: &str) -> Option<&'static str> {
     let dialect = Dialect::of(notation);
     match wanted(notation, path) {
@@ -49,7 +49,7 @@ pub(super) fn of_key(notation: Notation, path: &[Level], word: &str) -> Option<&
     }
 }
 
-/// What an operator gives.
+/// The result of an operator.
 pub(super) fn meaning_of_operator(row: &operator::Operator) -> &'static str {
     let word = match row.makes {
         operator::Makes::Unary(unary) => unary.word(),
@@ -59,7 +59,7 @@ pub(super) fn meaning_of_operator(row: &operator::Operator) -> &'static str {
     word.row().meaning
 }
 
-/// What a word of a record at a place is for, for completion.
+/// The purpose of a word of a record at a position, for completion.
 pub(super) fn of_word(notation: Notation, word: &str) -> &'static str {
     match (Dialect::of(notation).meaning(word, &ALL), operator::find(word)) {
         (Some((key, _)), _) => of(key),
@@ -68,7 +68,7 @@ pub(super) fn of_word(notation: Notation, word: &str) -> &'static str {
     }
 }
 
-/// What a key is for.
+/// The purpose of a key.
 fn of(key: Key) -> &'static str {
     match key {
         Key::Let => "the name that the value of this step gets",
@@ -103,8 +103,8 @@ fn of(key: Key) -> &'static str {
         Key::Value => "a value",
         Key::Skip => "ends this pass of the loop",
         Key::Break => "ends the loop",
-        Key::Ignore => "goes on as if the call had given nil",
-        Key::Continue => "goes on behind the step",
+        Key::Ignore => "continues as if the call had returned nil",
+        Key::Continue => "continues after the step",
         Key::Fail => "ends the function with a failure, whatever its type",
         Key::As => "the name of what a call gave",
         Key::Meta => "the name, the tools and the types of the program",

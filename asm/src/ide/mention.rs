@@ -1,4 +1,4 @@
-//! All names of a source with their exact places, headers and registries included.
+//! Finds all names of a source with their exact spans, including headers and registries.
 
 use super::Analysis;
 use crate::ast::{Call, Expr, Function, NameUse, Slot};
@@ -6,21 +6,21 @@ use crate::span::Span;
 use crate::syntax::registry::{Entry, Kind};
 use hashbrown::HashMap;
 
-/// The longest text in which the name of a slot is looked for.
+/// The longest text that is searched for the name of a slot.
 const LONGEST: usize = 4 << 10;
 
-/// A name at a place.
+/// An occurrence of a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mention<'a> {
-    /// Of the name itself, or of the number that refers to it; of a quoted name with its quotes where it is
-    /// in a comment.
+    /// The span of the name or of the number that refers to it; in comments, a quoted name includes its
+    /// quotes.
     pub(super) span: Span,
-    /// The number of the function that it is in.
+    /// The index of the function that contains it.
     pub(super) function: usize,
     pub(super) what: What<'a>,
 }
 
-/// What is named.
+/// What the name refers to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What<'a> {
     /// The function itself.
@@ -31,13 +31,13 @@ pub(super) enum What<'a> {
     Tool(&'a str, Role),
     /// An argument of a call.
     Argument(&'a Call<'a>, &'a str),
-    /// A field that is read of a record.
+    /// A field that is read from a record.
     Field(&'a Expr<'a>, &'a str),
-    /// A field that a record is made with, or that a registry lists.
+    /// A field of a record that is built, or an entry of a registry.
     Key(&'a str, Role),
 }
 
-/// What is done with what is named.
+/// The role of an occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// A parameter in the header.
@@ -46,7 +46,7 @@ pub(super) enum Role {
     Entry,
     /// A slot is bound.
     Bind,
-    /// It is read, called or made.
+    /// A read, a call, or a field of a record that is built.
     Use,
 }
 
@@ -86,13 +86,13 @@ pub(super) fn all<'a>(of: &Analysis<'a>) -> Vec<Mention<'a>> {
             }
         }
     }
-    // A step that is bound and is the value of its block is one name.
+    // A step that is bound and also the value of its block counts once.
     found.sort_by_key(|mention| (mention.span, order(mention.what)));
     found.dedup_by_key(|mention| mention.span);
     found
 }
 
-/// Where several are at one place, the first of this order is kept.
+/// If several occurrences have the same span, the first in this order is kept.
 fn order(what: What<'_>) -> u8 {
     match what {
         What::Slot(_, Role::Use) => 1,
@@ -100,13 +100,13 @@ fn order(what: What<'_>) -> u8 {
     }
 }
 
-/// The slot of a number of ID text.
+/// The slot with a number in ID text.
 pub(super) fn slot_of(function: &Function<'_>, number: u32) -> Option<Slot> {
     let at = function.slots.iter().position(|slot| slot.number == Some(number))?;
     Some(Slot(u32::try_from(at).ok()?))
 }
 
-/// The place of the name in an entry of a registry.
+/// The span of the name in an entry of a registry.
 pub(super) fn name_of(of: &Analysis<'_>, entry: &Entry<'_>) -> Span {
     let text = of.at(entry.span);
     let after = text.find('=').map_or(0, |at| at + 1);
@@ -149,7 +149,7 @@ fn mention<'a>(
     (!inexact && span.start < span.end).then_some(Mention { span, function: number, what })
 }
 
-/// The place of a slot's name or number in what refers to it; `None` where the source has neither.
+/// The span of the name or number of a slot in a reference to it; `None` if the source has neither.
 fn slot_span(of: &Analysis<'_>, function: &Function<'_>, slot: Slot, span: Span) -> Option<Span> {
     let written = of.at(span);
     if of.text.is_some() {
@@ -158,15 +158,15 @@ fn slot_span(of: &Analysis<'_>, function: &Function<'_>, slot: Slot, span: Span)
         return Some(Span::new(span.end - digits, span.end));
     }
     let name = function.slots.get(slot.0 as usize)?.name.filter(|_| written.len() <= LONGEST)?;
-    let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let continues = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let (at, _) = written.match_indices(name).find(|&(at, _)| {
         let before = written.get(..at).unwrap_or("");
         let after = written.get(at + name.len()..).unwrap_or("");
-        // A field of the same name comes behind a dot; the inputs are fields of `$input` and of `$`.
+        // A field of the same name follows a dot; inputs are fields of `$input` and of `$`.
         let root = before.is_empty()
             || before.trim_end_matches("[\"").trim_end_matches(['$', '{', ' ', '.']).is_empty()
             || matches!(before, "$input." | "${input." | "input." | "${ input.");
-        root && !before.ends_with(goes_on) && !after.starts_with(goes_on)
+        root && !before.ends_with(continues) && !after.starts_with(continues)
     })?;
     let start = span.start.checked_add(u32::try_from(at).ok()?)?;
     Some(Span::new(start, start.checked_add(u32::try_from(name.len()).ok()?)?))

@@ -1,11 +1,11 @@
-//! What editors ask about a source: hover, completion, definitions, references, renaming, symbols, hints,
-//! colours, fixes and layout.
+//! Editor support: hover, completion, definitions, references, renaming, symbols, hints, semantic tokens,
+//! fixes and layout.
 //!
-//! Pure functions over an [`Analysis`] of one source, with offsets in bytes. Absent on purpose: protocols,
-//! JSON, files and state; `ilo-asm lsp` and the playground have those. An analysis takes a source with errors
-//! as well and answers from what could be read of it.
+//! These are pure functions over an [`Analysis`] of one source, with offsets in bytes. Protocols, JSON, files
+//! and state are left to `ilo-asm lsp` and the playground. A source with errors can be analysed too; the
+//! answers use what could be read of it.
 //!
-//! A file imports only those above it:
+//! A file imports only files above it:
 //!
 //! | files | contents |
 //! |---|---|
@@ -57,12 +57,12 @@ pub struct Analysis<'a> {
     source: &'a str,
     notation: Notation,
     file: File<'a>,
-    /// The number of the first function of each name.
+    /// The index of the first function of each name.
     functions: HashMap<&'a str, usize>,
     catalog: Option<&'a Catalog>,
-    /// In the order of the source, none at the same place as another.
+    /// In source order, with distinct spans.
     mentions: Vec<Mention<'a>>,
-    /// Of ID text.
+    /// For ID text only.
     text: Option<IdText<'a>>,
 }
 
@@ -72,16 +72,17 @@ struct IdText<'a> {
     sections: Vec<Section<'a>>,
 }
 
-/// What a call goes to.
+/// The target of a call.
 enum Target<'t> {
-    /// The function of this number.
+    /// The function with this index.
     Function(usize),
     Tool(&'t Tool),
     Unknown,
 }
 
 impl<'a> Analysis<'a> {
-    /// Analyses a source. Costs about what checking it costs; a source past its limits is an empty one.
+    /// Analyses a source. The cost is about that of checking it. A source that exceeds the limits counts as
+    /// empty.
     pub fn new(source: &'a str, arena: &'a Bump, options: &Options<'a>) -> Analysis<'a> {
         let notation = options.from.or_else(|| Notation::detect(source)).unwrap_or(Notation::Id);
         let mut unused = Diagnostics::default();
@@ -108,24 +109,24 @@ impl<'a> Analysis<'a> {
         analysis
     }
 
-    /// The notation in which it was read.
+    /// The notation of the source.
     pub fn notation(&self) -> Notation {
         self.notation
     }
 
-    /// The source at a place.
+    /// The source text of a span.
     fn at(&self, span: Span) -> &'a str {
         self.source.get(span.range()).unwrap_or("")
     }
 
-    /// The name that an offset is in, or right behind.
+    /// The name that contains an offset or ends at it.
     fn mention_at(&self, offset: u32) -> Option<&Mention<'a>> {
         let behind = self.mentions.partition_point(|mention| mention.span.start <= offset);
         let before = self.mentions.get(..behind)?.last()?;
         (offset <= before.span.end).then_some(before)
     }
 
-    /// What a call of this name goes to.
+    /// The target of a call of this name.
     fn target(&self, name: &str) -> Target<'a> {
         let own = own_function(name).unwrap_or(name);
         match (self.functions.get(own), self.catalog.map(|catalog| catalog.lookup(name))) {
@@ -145,7 +146,7 @@ impl<'a> Analysis<'a> {
         before.filter_map(bound).collect()
     }
 
-    /// The number of the function whose header or body an offset is in.
+    /// The index of the function whose header or body contains an offset.
     fn function_at(&self, offset: u32) -> Option<usize> {
         self.file.functions.partition_point(|function| function.span.start <= offset).checked_sub(1)
     }

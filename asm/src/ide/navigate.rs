@@ -1,4 +1,4 @@
-//! From a name to where it is defined, and to all its uses.
+//! Go to definition, and find references.
 
 use super::Analysis;
 use super::mention::{Mention, Role, What};
@@ -7,28 +7,28 @@ use crate::ast::Slot;
 use crate::catalog::own_function;
 use crate::span::Span;
 
-/// Where one looks for a name from.
+/// Which occurrences of a name are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Its uses alone.
+    /// Only its uses.
     Uses,
-    /// Where it is bound or declared as well.
+    /// Also where it is bound or declared.
     All,
 }
 
-/// What several names have in common.
+/// The entity to which several names refer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Identity<'t> {
     /// A slot of a function.
     Slot(usize, Slot),
     Function(usize),
-    /// A tool, by its own name.
+    /// A tool, by its full name.
     Tool(&'t str),
     Field(&'t str),
 }
 
 impl<'a> Analysis<'a> {
-    /// What a name means, so that it is the same as that of another place.
+    /// The entity to which a name refers.
     pub(super) fn identity(&self, of: &Mention<'a>) -> Option<Identity<'a>> {
         Some(match of.what {
             What::Type => return None,
@@ -43,8 +43,8 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// Where the name at an offset is defined: a slot where it is bound, a function in its header, what a
-    /// registry lists in the registry. Empty where no name is there, or where the host defines it.
+    /// The definitions of the name at an offset: the bindings of a slot, the header of a function, the entry
+    /// of a registry. Empty if there is no name, or if the host defines it.
     pub fn definition(&self, offset: u32) -> Vec<Span> {
         let Some((mention, identity)) =
             self.mention_at(offset).and_then(|mention| Some((mention, self.identity(mention)?)))
@@ -67,7 +67,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The places among those of one slot that bind it; its entry in a registry where none does.
+    /// The spans that bind a slot, or its entry in a registry if none does.
     fn bindings(all: &[&Mention<'a>]) -> Vec<Span> {
         let of = |wanted: &[Role]| -> Vec<Span> {
             let is =
@@ -78,7 +78,7 @@ impl<'a> Analysis<'a> {
         if found.is_empty() { of(&[Role::Entry]) } else { found }
     }
 
-    /// All places of the name at an offset.
+    /// All occurrences of the name at an offset.
     pub fn references(&self, offset: u32, purpose: Purpose) -> Vec<Span> {
         let Some(identity) = self.mention_at(offset).and_then(|mention| self.identity(mention)) else {
             return Vec::new();

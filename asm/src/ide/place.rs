@@ -1,7 +1,7 @@
-//! Where an offset is in JSON or YAML: the keys above it, those beside it, and the word that it is in.
+//! Locates an offset in JSON or YAML: the keys above it, the keys beside it, and the word that contains it.
 //!
-//! It reads sources that are not complete, as they are while someone types, so it follows brackets, quotes
-//! and indentation alone. One pass over the source, without recursion.
+//! Sources may be incomplete, as they are while someone types, so only brackets, quotes and indentation are
+//! followed. It is one pass over the source, without recursion.
 
 use crate::dialect::words_at::Level;
 use crate::notation::Notation;
@@ -10,30 +10,30 @@ use crate::span::Span;
 /// More levels than a document may have.
 const DEEPEST: usize = crate::document::NESTING;
 
-/// What is at an offset.
+/// What is expected at an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum At {
-    /// A key, or where one belongs.
+    /// A key.
     Key,
-    /// A value, or where one belongs.
+    /// A value.
     Value,
 }
 
-/// A place in a document.
+/// A position in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The levels above it. In a value the last one is that of its key.
+    /// The enclosing levels. For a value the last one is that of its key.
     pub(super) path: Vec<Level>,
-    /// The record of which it is a key.
+    /// The record that contains the key.
     pub(super) here: Level,
     pub(super) at: At,
-    /// The word or text that the offset is in, without its quotes.
+    /// The word or text that contains the offset, without its quotes.
     pub(super) word: Span,
-    /// Whether that is in quotes.
+    /// Whether it is quoted.
     pub(super) quoted: bool,
 }
 
-/// Finds the place of an offset; `None` where it is in none, or nested too deep.
+/// Locates an offset; `None` if it is outside a document or nested too deeply.
 pub(super) fn find(source: &str, notation: Notation, offset: u32) -> Option<Place> {
     let at = offset as usize;
     source.get(..at)?;
@@ -43,15 +43,15 @@ pub(super) fn find(source: &str, notation: Notation, offset: u32) -> Option<Plac
     Flow::new(source, 0, source.len(), Vec::new()).find(at)
 }
 
-/// A record or list that is open.
+/// An open record or list.
 struct Frame {
     list: bool,
     level: Level,
-    /// A value follows, since there was a colon, or since it is a list.
+    /// Whether a value follows: after a colon, or in a list.
     value: bool,
 }
 
-/// Follows the brackets of JSON, and of YAML's flow style.
+/// Scans JSON, and YAML in flow style.
 struct Flow<'s> {
     source: &'s str,
     at: usize,
@@ -102,7 +102,7 @@ impl<'s> Flow<'s> {
         Scalar { inner, quoted: true, next: self.at + 1 + inside + usize::from(closed) }
     }
 
-    /// Passes what is between words; whether something was there.
+    /// Skips what is between words. Returns whether anything was skipped.
     fn mark(&mut self, byte: u8) -> bool {
         match byte {
             b'{' | b'[' => {
@@ -156,7 +156,7 @@ impl<'s> Flow<'s> {
         self.place(Span::at(u32::try_from(offset).ok()?), false)
     }
 
-    /// Notes a key, or the value of one.
+    /// Records a key, or the value of one.
     fn take(&mut self, scalar: &Scalar) {
         let text = self.source.get(scalar.inner.range()).unwrap_or("").to_owned();
         let Some(frame) = self.frames.last_mut().filter(|frame| !frame.list) else { return };
@@ -170,7 +170,7 @@ impl<'s> Flow<'s> {
         }
     }
 
-    /// The place here, with the keys that follow it in its record.
+    /// The current position, with the keys that follow it in its record.
     fn place(mut self, word: Span, quoted: bool) -> Option<Place> {
         let Some(frame) = self.frames.last() else {
             let mut path = self.outer;
@@ -197,7 +197,7 @@ impl<'s> Flow<'s> {
         Some(Place { path, here, at, word, quoted })
     }
 
-    /// Reads on to the end of the innermost record, for its further keys.
+    /// Scans to the end of the innermost record, for its other keys.
     fn read_on(&mut self, depth: usize) {
         let key = self.frames.last().and_then(|frame| frame.level.key.clone());
         while let Some(byte) = self.byte() {
@@ -227,13 +227,13 @@ fn is_scalar(byte: u8) -> bool {
     !matches!(byte, b'{' | b'}' | b'[' | b']' | b':' | b',' | b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// A mapping or sequence of YAML that is open.
+/// An open mapping or sequence of YAML.
 struct Block {
     indent: usize,
     level: Level,
 }
 
-/// Follows the indentation of YAML up to an offset, and on to the end of the mapping that it is in.
+/// Scans the indentation of YAML up to an offset, and then to the end of the enclosing mapping.
 fn yaml(source: &str, offset: usize) -> Option<Place> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut start = 0;
@@ -270,7 +270,7 @@ fn yaml(source: &str, offset: usize) -> Option<Place> {
     found
 }
 
-/// A key and its value on the rest of a line, where it begins with a key.
+/// The key and value on the rest of a line, if it begins with a key.
 fn key_of(text: &str) -> Option<(String, Option<String>)> {
     let (key, rest) = text.split_once(':')?;
     if !(rest.is_empty() || rest.starts_with([' ', '\t'])) || key.contains(['{', '[', '$']) {
@@ -281,8 +281,8 @@ fn key_of(text: &str) -> Option<(String, Option<String>)> {
     Some((unquoted(key), value))
 }
 
-/// Closes and opens what the part of a line before a column does; gives the column of what is behind the
-/// marks of sequences.
+/// Closes and opens levels for the part of a line before a column. Returns the column after the dashes of
+/// sequences.
 fn open(text: &str, blocks: &mut Vec<Block>, until: usize) -> usize {
     let mut column = text.len() - text.trim_start().len();
     loop {
@@ -291,7 +291,7 @@ fn open(text: &str, blocks: &mut Vec<Block>, until: usize) -> usize {
         if !item || column >= until {
             break;
         }
-        // The items of a sequence may be as far in as the key above it.
+        // The items of a sequence may be at the column of the key above it.
         blocks.retain(|block| block.indent < column || (block.indent == column && block.level.key.is_some()));
         blocks.push(Block { indent: column, level: Level::default() });
         column += 1 + (rest.len() - 1 - rest.get(1..).unwrap_or("").trim_start().len());
@@ -316,7 +316,7 @@ fn open(text: &str, blocks: &mut Vec<Block>, until: usize) -> usize {
     column
 }
 
-/// The place in a line that the offset is in.
+/// The position within the line of the offset.
 fn yaml_line(
     source: &str,
     text: &str,
@@ -337,7 +337,7 @@ fn yaml_line(
         if written.trim_start().starts_with(['{', '[', '"', '\'']) {
             return Flow::new(source, value, start + text.len(), paths(blocks)).find(offset);
         }
-        // A plain value goes on to the end of its line, colons and commas included.
+        // A plain value extends to the end of its line, including colons and commas.
         let to = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let from = (start + text.len() - written.trim_start().len()).min(offset);
         let word = Span::new(to(from), to((start + text.trim_end().len()).max(offset)));
@@ -345,7 +345,7 @@ fn yaml_line(
         let here = path.last().cloned().unwrap_or_default();
         return Some(Place { path, here, at: At::Value, word, quoted: false });
     }
-    // A key, or what may become one.
+    // A key, or the beginning of one.
     open(before, blocks, column);
     blocks.retain(|block| block.indent <= column);
     let same = blocks.last().is_some_and(|block| block.indent == column && block.level.key.is_some());
@@ -368,7 +368,7 @@ fn yaml_line(
         At::Key
     };
     if !same {
-        // What follows belongs to this mapping.
+        // The following lines belong to this mapping.
         blocks.push(Block { indent: column, level: Level::default() });
     }
     Some(Place { path, here, at, word: Span::new(from, until), quoted: false })

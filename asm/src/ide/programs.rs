@@ -1,4 +1,4 @@
-//! Which JSON and YAML is ilo: an editor shows nothing about any other.
+//! Detects which JSON and YAML files are ilo programs: an editor shows nothing about others.
 
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{Dialect, Key, META};
@@ -7,8 +7,8 @@ use crate::notation::Notation;
 use crate::source::Limits;
 use bumpalo::Bump;
 
-/// The notation of JSON or YAML that has the steps of a program and a word that no other format has beside
-/// them; `None` of anything else, however it begins.
+/// The notation of a JSON or YAML source that has the steps of a program and, beside them, a key that no
+/// other format has; otherwise `None`.
 pub fn program_notation(source: &str) -> Option<Notation> {
     let notation = Notation::detect(source).filter(|&notation| notation != Notation::Id)?;
     let arena = Bump::new();
@@ -47,7 +47,7 @@ mod tests {
             (r#"{"fn":"f","in":{},"out":"text","body":[]}"#, Some(Notation::Constrained)),
             (r#"{"function": "f", "steps": []}"#, Some(Notation::ToolCalling)),
             (r#"{"meta": {"name": "f"}, "steps": []}"#, Some(Notation::Mcp)),
-            // Jobs and pipelines of other tools, packages, settings of servers.
+            // Jobs and pipelines of other tools, packages, server settings.
             ("name: build\non: push\njobs:\n  a:\n    steps:\n      - run: make\n", None),
             ("name: build\ntrigger: main\nsteps:\n  - script: make\n", None),
             (r#"{"name": "package", "version": "1.0.0", "dependencies": {}}"#, None),

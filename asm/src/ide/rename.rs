@@ -1,9 +1,9 @@
-//! Renaming slots and functions.
+//! Renames slots and functions.
 //!
-//! In ID text a slot's name is in the header and the registry, and the body has its number. In documents the
-//! name is everywhere, and how a reference is read depends on what is around it: so a new name is taken only
-//! where the program that is built from the new source is the same. Tools and fields belong to the host and
-//! its data, and keep their names.
+//! In ID text the name of a slot is in the header and the registry, and the body has its number. In JSON and
+//! YAML the name is everywhere, and the meaning of a reference depends on its context: so a new name is
+//! accepted only if the new source builds the same program. Tools and fields belong to the host and cannot be
+//! renamed.
 
 use super::Analysis;
 use super::mention::{Mention, Role, What, name_of};
@@ -22,7 +22,7 @@ use ilo_spec::program::Program;
 const LONGEST: usize = 200;
 
 impl<'a> Analysis<'a> {
-    /// The place of the name at an offset that can be renamed, and the name.
+    /// The name at an offset that can be renamed, and its span.
     pub fn renamable(&self, offset: u32) -> Option<(Span, String)> {
         let mention = self.mention_at(offset)?;
         match self.identity(mention)? {
@@ -34,10 +34,10 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The edits that give the name at an offset another one.
+    /// The edits that rename the name at an offset.
     ///
     /// # Errors
-    /// Why that is not possible, for a person.
+    /// A message that says why it cannot be renamed.
     pub fn rename(&self, offset: u32, new: &str, options: &Options<'_>) -> Result<Vec<Edit>, String> {
         let nothing = || "there is no slot or function here that can be renamed".to_owned();
         let mention = self.mention_at(offset).ok_or_else(nothing)?;
@@ -84,7 +84,7 @@ impl<'a> Analysis<'a> {
         for mention in self.places(identity) {
             let text = match mention.what {
                 What::Function(_) | What::Tool(_, Role::Entry) if is_id => quoted.clone(),
-                // In the body of ID text it is a number.
+                // In the body of ID text it is the number.
                 What::Tool(..) if is_id => continue,
                 What::Tool(name, _) if own_function(name).is_some() => {
                     self.at(mention.span).replacen(own, new, 1)
@@ -183,7 +183,7 @@ impl<'a> Analysis<'a> {
         Ok(edits)
     }
 
-    /// The programs of the source before and after some edits.
+    /// The programs before and after some edits.
     fn tried(&self, edits: &[Edit], options: &Options<'_>) -> Result<(Program, Program), String> {
         let options = Options { from: Some(self.notation), strip: true, ..options.clone() };
         let (before, _) = build::build(self.source, &options);

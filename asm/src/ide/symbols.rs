@@ -5,7 +5,7 @@ use super::mention::{Role, What};
 use crate::span::Span;
 use hashbrown::HashSet;
 
-/// What a symbol is.
+/// The kind of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
     /// A function.
@@ -21,18 +21,18 @@ pub struct Symbol {
     pub name: String,
     /// More about it; may be empty.
     pub detail: String,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
-    /// All of it.
+    /// Its whole span.
     pub span: Span,
-    /// Its name, which is within `span`.
+    /// The span of its name, within `span`.
     pub selection: Span,
-    /// What is in it.
+    /// Its children.
     pub children: Vec<Symbol>,
 }
 
 impl Analysis<'_> {
-    /// The functions in order, each with its slots where they are first bound.
+    /// The functions in order, each with its slots at their first binding.
     pub fn symbols(&self) -> Vec<Symbol> {
         let length = u32::try_from(self.source.len()).unwrap_or(u32::MAX);
         let starts =

@@ -1,11 +1,11 @@
-//! Colours by meaning: every name of a source, and in ID text its words, constants and comments too.
+//! Semantic tokens: the names of a source, and in ID text also words, constants and comments.
 
 use super::Analysis;
 use super::mention::{Role, What};
 use crate::span::Span;
 use crate::syntax::lexer::Kind;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// An instruction.
@@ -30,19 +30,19 @@ pub enum TokenKind {
     Comment,
 }
 
-/// A token on one line.
+/// A token. It is on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Where.
+    /// Its span.
     pub span: Span,
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
-    /// It declares or binds what it names.
+    /// Whether it declares or binds a name.
     pub declares: bool,
 }
 
 impl Analysis<'_> {
-    /// The tokens in order, none overlapping another, none longer than its line.
+    /// The tokens in order. They do not overlap, and each is on one line.
     pub fn tokens(&self) -> Vec<Token> {
         let mut found: Vec<Token> = self.mentions.iter().map(|mention| self.token(mention)).collect();
         if let Some(text) = &self.text {
@@ -64,7 +64,7 @@ impl Analysis<'_> {
                 }
             }
         }
-        // A name is in front of the number that it is.
+        // A name has priority over the number that it is.
         found.sort_by_key(|token| (token.span.start, matches!(token.kind, TokenKind::Number)));
         let mut end = 0;
         found.retain(|token| {

@@ -1,8 +1,7 @@
-//! The code of one function being made: instructions, jumps to places that are not reached yet, registers,
-//! positions.
+//! Emits the code of one function: instructions, forward jumps, registers, source positions.
 //!
-//! Every jump goes forward, except a loop's own. A [`Label`] collects the jumps to a place; binding it there
-//! fills them in. Registers above the slots are a stack: what an expression needs is above what is in use.
+//! All jumps go forward, except the one that closes a loop. A [`Label`] collects jumps; binding it fills in
+//! their targets. The registers above the slots are a stack: an expression uses registers above those in use.
 
 use ilo_spec::isa::{NumberByte, Op, Small};
 use ilo_spec::limits;
@@ -10,14 +9,13 @@ use ilo_spec::operand::{Back, Entries, In, LoopBase, NumberId, OnFail, Out, To};
 use ilo_spec::program::{Map, Number};
 use smallvec::SmallVec;
 
-/// A register. Wider than the format's so that a function that needs too many is noticed at its end, not in
-/// its middle.
+/// A register. It is wider than in the format, so that a function that needs too many is noticed at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reg(pub(super) u16);
 
 impl Reg {
-    /// As an instruction has it. A function that needs a register past the last is refused, so the value does
-    /// not matter then.
+    /// The register of an instruction. A function that needs a register beyond the last one is rejected, so
+    /// its value is then irrelevant.
     pub(super) fn byte(self) -> u8 {
         u8::try_from(self.0).unwrap_or(u8::MAX)
     }
@@ -31,7 +29,7 @@ impl Reg {
     }
 }
 
-/// Jumps to a place that is not reached yet.
+/// The pending jumps to a position that is not known yet.
 #[derive(Debug, Default)]
 pub(super) struct Label {
     jumps: SmallVec<[Jump; 2]>,
@@ -44,10 +42,10 @@ impl Label {
     }
 }
 
-/// A jump that waits for its target.
+/// A jump without its target.
 #[derive(Clone, Copy, Debug)]
 enum Jump {
-    /// The instruction's own target.
+    /// The target of the instruction.
     Op(usize),
     /// A case of a switch, or its default.
     Case(Switch, Option<usize>),
@@ -60,29 +58,29 @@ pub(super) struct Switch {
     map: usize,
 }
 
-/// The code of a function. Used for one function after another, so that its lists are allocated once.
+/// The code of a function. It is reused for the next function, so that its lists are allocated once.
 #[derive(Debug, Default)]
 pub(super) struct Code {
     /// The instructions so far.
     pub(super) ops: Vec<Op>,
-    /// Where instructions that can fault come from: instruction, offset in the source.
+    /// The source positions of instructions that can fault: instruction, offset in the source.
     pub(super) positions: Vec<(u32, u32)>,
     /// The maps of the switches so far.
     pub(super) maps: Vec<Map>,
-    /// The first register that is free.
+    /// The first free register.
     top: u16,
-    /// The most registers in use at once.
+    /// The most registers in use at one time.
     most: u16,
-    /// The last instruction that some label was bound to, so that no pair across it is fused.
+    /// The last instruction to which a label was bound: pairs of instructions across it are not fused.
     bound: usize,
-    /// The call of a tool behind which nothing was done but to move its answer.
+    /// The last call of a tool, if only moves of its answer follow it.
     sent: Option<usize>,
-    /// A jump was wider than the format allows.
+    /// Whether a jump was wider than the format allows.
     pub(super) too_long: bool,
 }
 
 impl Code {
-    /// Begins a function whose slots fill the first registers; what was made before is forgotten.
+    /// Begins a new function whose slots fill the first registers.
     pub(super) fn begin(&mut self, slots: u16) {
         self.ops.clear();
         self.positions.clear();
@@ -96,7 +94,7 @@ impl Code {
         self.ops.len()
     }
 
-    /// How many registers the frame needs.
+    /// The number of registers that the frame needs.
     pub(super) fn registers(&self) -> u16 {
         self.most
     }
@@ -106,7 +104,7 @@ impl Code {
         self.ops.push(op);
     }
 
-    /// Adds an instruction that can fault, which comes from this place.
+    /// Adds an instruction that can fault, with its source position.
     pub(super) fn emit_at(&mut self, op: Op, offset: u32) {
         let pc = u32::try_from(self.ops.len()).unwrap_or(u32::MAX);
         if self.positions.last().is_none_or(|&(_, last)| last != offset) {
@@ -125,8 +123,8 @@ impl Code {
         }
     }
 
-    /// As [`Code::jump`], as one instruction with the last one where the format has that and no jump goes
-    /// between them.
+    /// Like [`Code::jump`], but fused with the last instruction if the format has such an instruction and no
+    /// jump goes between the two.
     pub(super) fn jump_fused(&mut self, op: Op, offset: u32, label: &mut Label, numbers: &[Number]) {
         match self.fused(op, numbers) {
             Some(fused) => {
@@ -160,23 +158,23 @@ impl Code {
         }
     }
 
-    /// Says that the last instruction calls a tool.
+    /// Notes that the last instruction calls a tool.
     pub(super) fn sent(&mut self) {
         self.sent = self.here().checked_sub(1);
     }
 
-    /// Says that something else than the registering of a rollback follows.
+    /// Notes that something other than registering a rollback follows.
     pub(super) fn settle(&mut self) {
         self.sent = None;
     }
 
-    /// Makes the next `rollback` one step with the call right before it, where there is one and only its
+    /// Makes the next `rollback` one step with the call directly before it, if there is one and only its
     /// success leads here.
     pub(super) fn joins_call(&mut self) {
         let Some(at) = self.sent.take() else { return };
         let follows = self.bound <= at;
-        let behind = self.ops.get(at + 1..).unwrap_or_default();
-        let moved = behind.iter().all(|op| matches!(op, Op::Move { .. }));
+        let after = self.ops.get(at + 1..).unwrap_or_default();
+        let moved = after.iter().all(|op| matches!(op, Op::Move { .. }));
         let Some(op) = self.ops.get_mut(at) else { return };
         match *op {
             Op::Tool { dst, first, call, fail } if follows && moved => {
@@ -191,7 +189,7 @@ impl Code {
         self.sent = Some(at);
     }
 
-    /// Adds a choice, the cases of whose map are numbers.
+    /// Adds a selection whose map has numbers as values.
     pub(super) fn select(&mut self, op: impl FnOnce(u32) -> Op, offset: u32, map: Map) {
         let op = op(u32::try_from(self.maps.len()).unwrap_or(u32::MAX));
         self.maps.push(map);
@@ -206,12 +204,12 @@ impl Code {
         switch
     }
 
-    /// Lets one case of a switch land here; `None` is the default.
+    /// Sets the target of a case of a switch to the next instruction; `None` is the default.
     pub(super) fn case(&mut self, switch: Switch, case: Option<usize>) {
         self.bind(Label { jumps: SmallVec::from_iter([Jump::Case(switch, case)]) });
     }
 
-    /// Lets every jump to the label land here.
+    /// Binds a label to the next instruction.
     pub(super) fn bind(&mut self, label: Label) {
         let here = self.here();
         if !label.jumps.is_empty() {
@@ -233,7 +231,7 @@ impl Code {
         }
     }
 
-    /// Says that the next instruction is where a loop goes back to.
+    /// Notes that the next instruction is the target of the backward jump of a loop.
     pub(super) fn enter_loop(&mut self) {
         self.bound = self.here();
     }
@@ -251,7 +249,7 @@ impl Code {
         self.bound = self.here();
     }
 
-    /// The next free registers, side by side.
+    /// Allocates adjacent registers.
     pub(super) fn take(&mut self, count: usize) -> Reg {
         let first = self.top;
         let count = u16::try_from(count).unwrap_or(u16::MAX);
@@ -260,7 +258,7 @@ impl Code {
         Reg(first)
     }
 
-    /// The first free register, to give registers back with [`Code::give_back`].
+    /// The first free register, for [`Code::give_back`].
     pub(super) fn mark(&self) -> u16 {
         self.top
     }
@@ -276,7 +274,7 @@ impl Code {
     }
 }
 
-/// Sets where a jump goes.
+/// Sets the target of a jump.
 fn set_target(op: &mut Op, distance: u16) {
     match op {
         Op::Jump { to }

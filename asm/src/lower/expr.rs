@@ -1,7 +1,8 @@
-//! Expressions to instructions.
+//! Lowers expressions to instructions.
 //!
-//! An expression is asked for in [`Want::Any`] register, where a slot's own will do, or [`Want::Into`] one,
-//! which is then written by the last instruction only, after every operand was read.
+//! The value of an expression is wanted in [`Want::Any`] register, which may be that of a slot, or
+//! [`Want::Into`] a given one. That register is written only by the last instruction, after all operands have
+//! been read.
 
 use super::emit::{Code, Label, Reg};
 use super::slots::Registers;
@@ -18,25 +19,25 @@ use ilo_spec::operand::{
 use ilo_spec::program::{Key, Map, Number};
 use smallvec::SmallVec;
 
-/// Where an expression's value is wanted.
+/// Where the value of an expression is wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Want {
-    /// Wherever it is.
+    /// In any register.
     Any,
     /// In this register.
     Into(Reg),
 }
 
-/// Something made, unless a table is full.
+/// The result of lowering; an error if a table is full.
 pub(super) type Lowered<T> = Result<T, Full>;
 
-/// Slots of ERR arms that are the failure by another name, each with the register that holds it.
+/// Slots of ERR arms that are aliases of a failure, each with the register of the failure.
 pub(super) type Aliases = SmallVec<[(Slot, Reg); 2]>;
 
-/// What lowering an expression works on: the code so far and what checking learned of the function.
+/// The state for lowering expressions: the code so far, and the facts about the function.
 pub(super) struct Values<'c, 'l> {
     pub(super) file: &'l File<'l>,
-    /// The number of each function of the file in the program.
+    /// For each function of the file, its index in the program.
     pub(super) numbers: &'l [u16],
     pub(super) tables: &'l mut Tables,
     pub(super) facts: &'c Facts,
@@ -62,7 +63,7 @@ impl<'a, 'l> Values<'_, 'l> {
         register.0 < self.registers.count
     }
 
-    /// The number and the parameters of the function that a call goes to.
+    /// The index and the parameters of the function that is called.
     pub(super) fn callee(&self, call: &Call<'_>) -> Option<(u16, &'l [Parameter<'l>])> {
         let index = self.facts_of(call.id).function? as usize;
         let number = *self.numbers.get(index)?;
@@ -73,7 +74,7 @@ impl<'a, 'l> Values<'_, 'l> {
         self.facts.calls.get(id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// Evaluates an expression; the register that holds its value.
+    /// Evaluates an expression. Returns the register of its value.
     pub(super) fn expr(&mut self, expr: &Expr<'a>, want: Want) -> Lowered<Reg> {
         if let ExprKind::Ref(slot) = expr.kind {
             let source = self.slot(slot);
@@ -95,7 +96,7 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(dst)
     }
 
-    /// Evaluates an expression that is no REF into a register.
+    /// Evaluates an expression other than REF into a register.
     fn value(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
         let at = expr.span.start;
         if let Some((record, name)) = expr.as_field() {
@@ -105,7 +106,7 @@ impl<'a, 'l> Values<'_, 'l> {
             return Ok(());
         }
         match expr.kind {
-            // A field is read above.
+            // Reads of fields are handled above.
             ExprKind::Field(..) => {}
             ExprKind::Ref(_) => {
                 self.expr(expr, Want::Into(dst))?;
@@ -126,7 +127,7 @@ impl<'a, 'l> Values<'_, 'l> {
             ExprKind::Binary(Binary::Or, a, b) => self.logic([a, b], false, dst, at)?,
             ExprKind::Template(_) => self.concat(expr, dst)?,
             ExprKind::Binary(Binary::Concat, ..) if expr.is_no_list() => self.concat(expr, dst)?,
-            // A name that is constant is a field's, however it is written.
+            // A constant name is that of a field, in any form.
             ExprKind::Binary(
                 Binary::HasName,
                 record,
@@ -199,14 +200,14 @@ impl<'a, 'l> Values<'_, 'l> {
             Binary::At => Op::At { dst, list: a, index: b },
             Binary::HasName => Op::HasName { dst, src: a, name: b },
             Binary::Concat => Op::ConcatTwo { dst, a, b },
-            // These two were taken apart by the caller.
+            // The caller handles these two.
             Binary::And | Binary::Or => return Ok(()),
         };
         self.code.emit_at(op, at);
         Ok(())
     }
 
-    /// The second operand as a constant, where the operator has a form for it.
+    /// The second operand as a constant, if the operator has an instruction for it.
     fn constant(&mut self, operator: Binary, b: &Expr<'a>) -> Lowered<Option<NumberId>> {
         let takes = matches!(operator, Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Mod);
         match b.kind {
@@ -215,8 +216,8 @@ impl<'a, 'l> Values<'_, 'l> {
         }
     }
 
-    /// AND and OR as a bool. Their operands may read what `dst` holds, so the first goes elsewhere unless
-    /// `dst` is free.
+    /// AND and OR as a bool. Their operands may read `dst`, so the first one is evaluated into another
+    /// register unless `dst` is free.
     fn logic(&mut self, [a, b]: [&Expr<'a>; 2], and: bool, dst: Reg, at: u32) -> Lowered<()> {
         let held = if self.is_slot(dst) { self.code.take(1) } else { dst };
         let mut end = Label::default();
@@ -232,7 +233,7 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    /// Evaluates a condition to a bool, for the operator at a place.
+    /// Evaluates a condition to a bool, for the operator at a position.
     fn truth(&mut self, expr: &Expr<'a>, dst: Reg, at: u32) -> Lowered<()> {
         if gives_bool(expr) {
             self.expr(expr, Want::Into(dst))?;
@@ -245,8 +246,8 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    /// Goes to `label` where the condition is not `wanted`, and falls through where it is. What is no
-    /// condition is a fault of the instruction at `by`.
+    /// Jumps to `label` if the condition is not `wanted`; otherwise it falls through. A value that is not a
+    /// condition is a fault at `by`.
     pub(super) fn branch(
         &mut self,
         expr: &Expr<'a>,
@@ -272,7 +273,7 @@ impl<'a, 'l> Values<'_, 'l> {
                     self.branch(a, wanted, label, at)?;
                     self.branch(b, wanted, label, at)?;
                 } else {
-                    // The first alone can decide for what is wanted.
+                    // The first operand alone can decide the wanted outcome.
                     let mut here = Label::default();
                     self.branch(a, !wanted, &mut here, at)?;
                     self.branch(b, wanted, label, at)?;
@@ -346,7 +347,7 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    /// A text of parts as one instruction over all of them, so that no text is copied twice.
+    /// Joins the parts of a text with one instruction, so that no text is copied twice.
     fn concat(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
         let leaves = expr.text_parts();
         let at = expr.span.start;
@@ -405,8 +406,8 @@ impl<'a, 'l> Values<'_, 'l> {
         }
         let mut end = Label::default();
         if node.cases.is_empty() && node.default.is_none() {
-            // Nothing goes on from such a switch, but the code behind it has to be reached: a jump that is
-            // never taken.
+            // Control does not continue after such a switch, but the code after it must be reachable: this
+            // jump is never taken.
             let never = self.code.take(1);
             self.code.emit(Op::False { dst: never.write() });
             self.code.jump(Op::JumpIf { src: never.read(), to: To(0) }, at, &mut end);
@@ -429,7 +430,7 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    /// Yields a record whose values are where they are, or in registers of their own.
+    /// Yields a record whose values stay in their registers.
     pub(super) fn yield_few(&mut self, base: LoopBase, fields: &[Field<'a>], at: u32) -> Lowered<()> {
         let mut names = SmallVec::<[_; 4]>::new();
         let mut values = SmallVec::<[_; 4]>::new();
@@ -442,7 +443,7 @@ impl<'a, 'l> Values<'_, 'l> {
             [a, b] => Op::YieldTwo { base, a, b, shape },
             [a, b, c] => Op::YieldThree { base, a, b, c, shape },
             [a, b, c, d] => Op::YieldFour { base, a, b, c, d, shape },
-            // Asked for only of these.
+            // Called only for these.
             _ => return Ok(()),
         };
         self.code.emit_at(op, at);
@@ -458,7 +459,7 @@ impl<'a, 'l> Values<'_, 'l> {
         })
     }
 
-    /// Evaluates fields side by side, and names their shape.
+    /// Evaluates fields into adjacent registers. Returns their shape.
     pub(super) fn fields(&mut self, fields: &[Field<'a>]) -> Lowered<(First, ilo_spec::operand::ShapeId)> {
         let mut names = SmallVec::<[_; 16]>::new();
         for field in fields {
@@ -469,7 +470,7 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok((self.window(&values)?, shape))
     }
 
-    /// Evaluates values side by side. Slots that already are stay where they are.
+    /// Evaluates values into adjacent registers. Slots that are already adjacent stay in place.
     fn window(&mut self, values: &[&Expr<'a>]) -> Lowered<First> {
         let mut slots = values.iter().map(|value| match value.kind {
             ExprKind::Ref(slot) => Some(self.slot(slot).0),
@@ -540,8 +541,8 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    /// Calls a tool or function, or applies a pure function. A failure goes to `on_fail`, or is passed on
-    /// where there is none.
+    /// Calls a tool, a function or a pure function. A failure jumps to `on_fail`; without it, the failure
+    /// propagates.
     pub(super) fn attempt(&mut self, expr: &Expr<'a>, dst: Reg, on_fail: Option<&mut Label>) -> Lowered<()> {
         let mark = self.code.mark();
         match expr.kind {
@@ -553,14 +554,15 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    /// Calls a tool or function. A failure goes to `on_fail`, or is passed on where there is none.
+    /// Calls a tool or function. A failure jumps to `on_fail`; without it, the failure propagates.
     pub(super) fn call(&mut self, call: &Call<'a>, dst: Reg, on_fail: Option<&mut Label>) -> Lowered<()> {
         let mark = self.code.mark();
         let at = call.span.start;
         let (dst, fail) = (dst.write(), OnFail(0));
         let op = match self.callee(call) {
             Some((number, parameters)) => {
-                // The callee's frame begins at its arguments, so they lie above everything in use.
+                // The frame of the callee begins at its arguments, so they must be above all registers in
+                // use.
                 let first = self.code.take(parameters.len());
                 for argument in call.arguments {
                     let place = parameters.iter().position(|p| p.name.text == argument.name.text);
@@ -584,7 +586,7 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    /// Registers a call of a tool, whose arguments are evaluated now.
+    /// Registers a call of a tool. Its arguments are evaluated now.
     pub(super) fn register(&mut self, call: &Call<'a>) -> Lowered<()> {
         self.code.joins_call();
         let mark = self.code.mark();
@@ -604,7 +606,7 @@ impl<'a, 'l> Values<'_, 'l> {
     }
 }
 
-/// The number that an expression is.
+/// The number, if the expression is a constant number.
 fn constant_number(expr: &Expr<'_>) -> Option<Number> {
     match expr.kind {
         ExprKind::Literal(Literal::Number(number)) => Some(number),
@@ -620,7 +622,7 @@ fn small(number: Number) -> Option<i32> {
     }
 }
 
-/// The comparison that is true where this one is false. Numbers are never NaN, so there always is one.
+/// The negated comparison. Numbers are never NaN, so it always exists.
 fn opposite(operator: Binary) -> Binary {
     match operator {
         Binary::Eq => Binary::Neq,
@@ -632,7 +634,7 @@ fn opposite(operator: Binary) -> Binary {
     }
 }
 
-/// Whether an expression gives a bool or a fault.
+/// Whether an expression evaluates to a bool or faults.
 fn gives_bool(expr: &Expr<'_>) -> bool {
     match expr.kind {
         ExprKind::Literal(Literal::Bool(_)) | ExprKind::Has(..) | ExprKind::Unary(Unary::Not, _) => true,

@@ -1,9 +1,9 @@
-//! Statements to instructions.
+//! Lowers statements to instructions.
 //!
 //! Each block is lowered with a purpose for its value ([`Then`]): drop it, put it into a register, return it,
-//! or collect it in a loop. Making it returns whether its end is reached ([`End`]); unreachable code is not
-//! made. An arm that never falls through is placed after the function ([`Deferred`]); the other arm is
-//! followed by the next statement.
+//! or collect it in a loop. Lowering returns whether the end of the block is reachable ([`End`]); unreachable
+//! code is not emitted. An arm that never falls through is placed after the function ([`Deferred`]); the
+//! other arm is followed by the next statement.
 
 use super::emit::{Label, Reg};
 use super::expr::{Aliases, Lowered, Values, Want};
@@ -19,66 +19,66 @@ use ilo_spec::operand::{LoopBase, To, TypeId};
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
 
-/// The purpose of a block's value.
+/// The purpose of the value of a block.
 #[derive(Clone, Copy, Debug)]
 enum Then {
-    /// Nothing.
+    /// It is dropped.
     Drop,
-    /// To be put into a register.
+    /// It is put into a register.
     Put(Reg),
-    /// To be returned.
+    /// It is returned.
     Return,
-    /// To be collected by a loop.
+    /// It is collected by a loop.
     Yield(LoopBase),
 }
 
-/// Whether the end of what was made is reached.
+/// Whether the end of the emitted code is reachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Reached,
     Never,
 }
 
-/// A block whose code is placed after the function, or at the end of the loop that its BREAK ends.
+/// A block whose code is placed after the function, or at the end of the loop that it leaves by BREAK.
 struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
     from: Reg,
-    behind: Behind<'c, 'a>,
+    code: DeferredCode<'c, 'a>,
     aliases: Aliases,
     mark: u16,
 }
 
 /// The content of a deferred block.
-enum Behind<'c, 'a> {
-    /// A block that never falls through, and what its value is wanted for: to be returned, or nothing.
+enum DeferredCode<'c, 'a> {
+    /// A block that never falls through, and the purpose of its value: to be returned or dropped.
     Block(&'c Block<'a>, Then),
-    /// The failure is passed on, from this place.
+    /// The failure propagates, with this source position.
     Fail(u32),
 }
 
-/// A function whose code is being made.
+/// The function that is being lowered.
 struct Body<'a, 'c, 'l> {
     values: Values<'c, 'l>,
-    /// The type of the function's value.
+    /// The type of the value of the function.
     output: Type,
-    /// The blocks that follow the function, in order; one that was made is no longer there.
+    /// The deferred blocks of the function, in order; one that has been emitted is `None`.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
-    /// The loops around that a BREAK may end.
+    /// The enclosing loops that a BREAK may end.
     loops: SmallVec<[Breaks<'c, 'a>; 4]>,
 }
 
-/// What a BREAK of a loop does.
+/// The target of the BREAKs of a loop.
 struct Breaks<'c, 'a> {
-    /// The register for what the loop has collected, and the loop's state, if it collects.
+    /// The register for the collected list and the state of the loop, if the loop collects.
     collected: Option<(Reg, LoopBase)>,
-    /// Behind the loop and its ELSE.
+    /// The position after the loop and its ELSE.
     after: Label,
-    /// Blocks with a BREAK that never fall through; their code is placed at the end of the body.
+    /// Deferred blocks with a BREAK; their code is placed at the end of the body.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
 }
 
-/// Makes the code of a function.
+/// Lowers a function.
 pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<()> {
     values.registers.assign(function, values.facts);
     values.code.begin(values.registers.count);
@@ -125,7 +125,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(End::Reached)
     }
 
-    /// What a value bound to a slot is wanted for.
+    /// The purpose of a value that is bound to a slot.
     fn put(&self, slot: Slot) -> Then {
         self.values.registers.bound(slot).map_or(Then::Drop, Then::Put)
     }
@@ -137,7 +137,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         match statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 self.bind(slot, &value)?;
-                // A call that an expression ends with is no call that a ROLLBACK can be right behind.
+                // A call at the end of an expression is not a call that a ROLLBACK can follow directly.
                 if !matches!(value.kind, ExprKind::Call(_)) {
                     self.values.code.settle();
                 }
@@ -167,7 +167,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(End::Reached)
     }
 
-    /// Ends the innermost loop around. Its code stays in that loop's body.
+    /// Leaves the innermost enclosing loop. The code stays in the body of that loop.
     fn break_(&mut self, at: u32) -> End {
         if let Some(Breaks { collected, after, .. }) = self.loops.last_mut() {
             let op = match *collected {
@@ -179,7 +179,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         End::Never
     }
 
-    /// Evaluates an expression for what it is wanted for.
+    /// Evaluates an expression for a purpose.
     fn give(&mut self, value: &Expr<'a>, then: Then) -> Lowered<End> {
         match (then, value.kind) {
             (Then::Drop, ExprKind::Call(call)) if self.values.facts_of(call.id).undo => self.undo(call)?,
@@ -227,7 +227,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(End::Reached)
     }
 
-    /// Whether the value at a place is looked at when it is returned.
+    /// Whether the type of the value at a position is tested when it is returned.
     fn is_checked(&self, place: Span) -> bool {
         let key = |span: &Span| (span.start, span.end);
         self.values.facts.returns.binary_search_by_key(&key(&place), key).is_ok()
@@ -268,26 +268,26 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(())
     }
 
-    /// A call whose MATCH is elsewhere, with ROLLBACKs right behind it: they are one step with the call, so
-    /// they run only where it succeeds. Gives the number of these statements; 0 where there are none.
+    /// A call whose MATCH is elsewhere, with ROLLBACKs directly after it: they are one step with the call, so
+    /// they run only if it succeeds. Returns the number of these statements; 0 if there are none.
     fn registering_call(&mut self, statement: &'c Stmt<'a>, after: &'c [Stmt<'a>]) -> Lowered<usize> {
         let StmtKind::Let { slot, value: Bound::Expr(value), .. } = statement.kind else { return Ok(0) };
         let ExprKind::Call(call) = value.kind else { return Ok(0) };
-        let (behind, facts) = (rollbacks(after), self.values.facts_of(call.id));
-        if behind.is_empty() || facts.undo || !facts.checked {
+        let (registered, facts) = (rollbacks(after), self.values.facts_of(call.id));
+        if registered.is_empty() || facts.undo || !facts.checked {
             return Ok(0);
         }
-        self.checked_call(slot, &value, behind)?;
-        Ok(1 + behind.len())
+        self.checked_call(slot, &value, registered)?;
+        Ok(1 + registered.len())
     }
 
-    /// A call whose MATCH is elsewhere: a register remembers whether it failed.
-    fn checked_call(&mut self, slot: Slot, call: &Expr<'a>, behind: &'c [Stmt<'a>]) -> Lowered<()> {
+    /// A call whose MATCH is elsewhere: a register records whether it failed.
+    fn checked_call(&mut self, slot: Slot, call: &Expr<'a>, registered: &'c [Stmt<'a>]) -> Lowered<()> {
         let failed = self.values.registers.failed(slot);
         let mut after = Label::default();
         self.values.code.emit(Op::True { dst: failed.write() });
         self.values.attempt(call, self.values.slot(slot), Some(&mut after))?;
-        for statement in behind {
+        for statement in registered {
             self.statement(statement, Then::Drop)?;
         }
         self.values.code.emit(Op::False { dst: failed.write() });
@@ -295,14 +295,14 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(())
     }
 
-    /// A compensation: its failure is recorded, and either way the rest goes on.
+    /// A compensation: a failure is recorded, and execution continues in any case.
     fn undo(&mut self, call: &Call<'a>) -> Lowered<()> {
         let dst = self.values.code.take(1);
         let (mut failed, mut after) = (Label::default(), Label::default());
         self.values.call(call, dst, Some(&mut failed))?;
         self.values.code.jump(Op::Jump { to: To(0) }, call.span.start, &mut after);
         self.values.code.bind(failed);
-        // A function goes by its own name, whatever the notation puts before it.
+        // A function is named without the prefix of the notation.
         let name = self
             .values
             .facts_of(call.id)
@@ -356,7 +356,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.block(block, then)
             }
             Some(block) if !block.completes() => {
-                self.defer(otherwise, None, Reg(0), Behind::Block(block, then));
+                self.defer(otherwise, None, Reg(0), DeferredCode::Block(block, then));
                 Ok(End::Reached)
             }
             Some(block) => {
@@ -378,13 +378,13 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let on_fail = matched.node.err.is_some().then_some(&mut failure);
         self.values.code.settle();
         self.values.attempt(&matched.call, dst, on_fail)?;
-        // Without a register of its own it is read no more: nothing takes a failure, and nobody the value.
+        // Without a register the slot is not read: neither the failure nor the value is used.
         self.values.code.give_back(mark);
         self.arms(matched.node, failure, dst, (matched.only_binds, matched.alias), then)
     }
 
-    /// The arms of a MATCH, where `failure` are the jumps taken for a failure and `result` is what the call
-    /// gave.
+    /// Lowers the arms of a MATCH; `failure` are the jumps for a failure, and `result` is the register of the
+    /// result.
     fn arms(
         &mut self,
         node: &'c Match<'a>,
@@ -393,27 +393,26 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         (only_binds, alias): (bool, bool),
         then: Then,
     ) -> Lowered<End> {
-        // What goes behind the function is put there before the OK arm is made, so that it makes no
-        // difference whether the rest of a block is in that arm or after it. A value that is returned ends
-        // its arm, as RET does.
+        // The ERR arm is deferred before the OK arm is lowered, so that it makes no difference whether the
+        // rest of a block is in the OK arm or after it. Like RET, a value that is returned ends its arm.
         let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
             Some(err) if !returned && err.body.completes() => (failure, Some(err)),
             Some(err) if alias => {
                 self.values.aliases.push((err.bind, result));
-                self.defer(failure, None, result, Behind::Block(&err.body, then));
+                self.defer(failure, None, result, DeferredCode::Block(&err.body, then));
                 self.values.aliases.pop();
                 (Label::default(), None)
             }
             Some(err) => {
                 let bind = self.values.registers.bound(err.bind);
-                self.defer(failure, bind, result, Behind::Block(&err.body, then));
+                self.defer(failure, bind, result, DeferredCode::Block(&err.body, then));
                 (Label::default(), None)
             }
-            // Passed on; nothing jumps here where the call itself did so.
+            // The failure propagates. If the call itself does so, nothing jumps here.
             None => {
                 let at = self.values.registers.call(node.slot).unwrap_or(node.span.start);
-                self.defer(failure, None, result, Behind::Fail(at));
+                self.defer(failure, None, result, DeferredCode::Fail(at));
                 (Label::default(), None)
             }
         };
@@ -449,37 +448,37 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         }
     }
 
-    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, mut behind: Behind<'c, 'a>) {
+    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, mut code: DeferredCode<'c, 'a>) {
         if !entry.is_empty() {
             let mark = self.values.code.mark();
-            if let Behind::Block(_, then) = &mut behind
+            if let DeferredCode::Block(_, then) = &mut code
                 && !matches!(then, Then::Return)
             {
                 *then = Then::Drop;
             }
             let aliases = self.values.aliases.clone();
-            let breaks = matches!(behind, Behind::Block(block, _) if block.breaks());
+            let breaks = matches!(code, DeferredCode::Block(block, _) if block.breaks());
             let list = match self.loops.last_mut().filter(|_| breaks) {
                 Some(around) => &mut around.deferred,
                 None => &mut self.deferred,
             };
-            list.push(Some(Deferred { entry, arm, from, behind, aliases, mark }));
+            list.push(Some(Deferred { entry, arm, from, code, aliases, mark }));
         }
     }
 
-    /// Makes a block that was put behind the function; without one, passes the failure on.
+    /// Emits a deferred block, or propagates the failure.
     fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
         self.values.code.bind(deferred.entry);
         self.values.code.settle();
         self.values.code.give_back(deferred.mark);
         self.values.aliases = deferred.aliases;
-        match deferred.behind {
-            Behind::Block(block, then) => {
+        match deferred.code {
+            DeferredCode::Block(block, then) => {
                 self.take_result(deferred.arm, deferred.from);
                 let end = self.block(block, then)?;
                 debug_assert_eq!(end, End::Never, "only a block that never falls through is deferred");
             }
-            Behind::Fail(at) => self.values.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
+            DeferredCode::Fail(at) => self.values.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
         }
         Ok(())
     }
@@ -496,7 +495,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
         self.values.code.emit_at(op, node.span.start);
         let item = self.values.registers.bound(node.item).unwrap_or_else(|| self.values.code.take(1));
-        // A register that the loop uses is free behind it, so what a BREAK puts there is safe in the body.
+        // A register of the loop is free after it, so the body may use one that a BREAK writes.
         let dst = match then {
             Then::Put(register) => register,
             _ if node.breaks => self.values.code.take(usize::from(collects)),
@@ -522,7 +521,8 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(self.collected(dst, then, node.span))
     }
 
-    /// Places the blocks that a loop's body has deferred; a pass that comes to its end goes past them.
+    /// Emits the blocks that were deferred in the body of a loop. An iteration that reaches its end jumps
+    /// past them.
     fn end_of_pass(&mut self, end: End, at: u32) -> Lowered<()> {
         let mark = self.values.code.mark();
         let aliases = self.values.aliases.clone();
@@ -543,8 +543,8 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(())
     }
 
-    /// Emits the ELSE block of a loop and the code after it. `then` says how to use the list that the loop
-    /// had collected at a BREAK.
+    /// Emits the ELSE block of a loop and the code after it. `then` is the purpose of the list that the loop
+    /// has collected at a BREAK.
     fn otherwise(
         &mut self,
         block: &'c Block<'a>,
@@ -570,7 +570,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(End::Reached)
     }
 
-    /// Uses the list that a loop has collected.
+    /// Uses the list that a loop has collected, for its purpose.
     fn collected(&mut self, dst: Reg, then: Then, at: Span) -> End {
         match then {
             Then::Return => {

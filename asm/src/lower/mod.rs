@@ -1,9 +1,9 @@
-//! The syntax tree to a program.
+//! Lowers the syntax tree to a program.
 //!
-//! Functions are made callees first. Slots that are read get registers in the order of their first binding;
-//! code that cannot be reached is left out; an arm that cannot fall through is moved behind the function, so
-//! that the code does not show how deeply its source was nested. Nothing here reports what checking should
-//! have: the only errors left are the format's ceilings.
+//! Callees are lowered before their callers. Slots that are read get registers in the order of their first
+//! binding. Unreachable code is not emitted. An arm that cannot fall through is moved to the end of the
+//! function, so that the code does not depend on how deeply its source was nested. The check has reported all
+//! other errors, so the only ones here are the limits of the format.
 
 mod emit;
 mod expr;
@@ -22,10 +22,10 @@ use ilo_spec::operand::StringId;
 use ilo_spec::program::{self, Debug, Key, Position, Program};
 use tables::{Full, Tables};
 
-/// Makes the program of a checked file.
+/// Lowers a checked file to a program.
 ///
-/// Positions are those of `source`; without it the program has none. The printed syntax tree is left to the
-/// caller. `None` where the program does not fit the format, which is then among the diagnostics.
+/// Positions are those in `source`; without it the program has none. The caller adds the printed syntax tree.
+/// `None` if the program does not fit the format; then the reason is among the diagnostics.
 pub fn lower(
     file: &File<'_>,
     checked: &Checked,
@@ -52,23 +52,23 @@ pub fn lower(
     }
 }
 
-/// Makes a program of functions that are handed over one by one, each after all that it calls.
+/// Lowers functions one at a time, each after all functions that it calls.
 pub(crate) struct Stepwise<'c>(Lowering<'c>);
 
 impl<'c> Stepwise<'c> {
-    /// Of a file's functions, the heads are enough.
+    /// Only the headers of the functions are needed.
     pub(crate) fn new(file: &'c File<'c>, with_positions: bool) -> Stepwise<'c> {
         let order: Vec<u32> = (0..).take(file.functions.len()).collect();
         Stepwise(Lowering::new(file, &order, with_positions))
     }
 
-    /// Adds the next function; whether it fits.
+    /// Adds the next function. Returns whether it fits the format.
     pub(crate) fn add(&mut self, function: &Function<'_>, facts: &Facts) -> bool {
         let number = self.0.program.functions.len();
         self.0.function(number, function, facts).is_ok()
     }
 
-    /// The program, where its tables fit.
+    /// The program, if its tables fit the format.
     pub(crate) fn finish(self, source: Option<&str>) -> Option<Program> {
         self.0.finish(source).ok()
     }
@@ -113,16 +113,16 @@ impl Problem {
     }
 }
 
-/// The program being made.
+/// The program so far.
 struct Lowering<'c> {
     file: &'c File<'c>,
     /// The number of each function of the file in the program.
     numbers: Vec<u16>,
     tables: Tables,
     program: Program,
-    /// Where instructions come from, where that is wanted: instruction of the program, offset in the source.
+    /// The source positions of instructions, if wanted: instruction of the program, offset in the source.
     positions: Option<Vec<(u32, u32)>>,
-    /// What functions are made in, kept from one to the next.
+    /// Buffers that are reused for each function.
     registers: slots::Registers,
     code: emit::Code,
 }
@@ -130,7 +130,7 @@ struct Lowering<'c> {
 impl<'c> Lowering<'c> {
     fn new(file: &'c File<'c>, order: &[u32], with_positions: bool) -> Lowering<'c> {
         let mut numbers = vec![0; file.functions.len()];
-        // A file may have more functions than a program; it is refused when they are added.
+        // A file may have more functions than a program can; then adding them fails.
         for (number, &index) in (0..=u16::MAX).zip(order) {
             if let Some(slot) = numbers.get_mut(index as usize) {
                 *slot = number;
@@ -170,7 +170,7 @@ impl<'c> Lowering<'c> {
         self.append(name, parameters, function.output.output())
     }
 
-    /// Adds the code that was made.
+    /// Adds the code of a function.
     fn append(
         &mut self,
         name: StringId,
@@ -236,7 +236,7 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// Offsets to lines and columns, in one sweep over the source.
+/// Converts offsets to lines and columns, in one pass over the source.
 fn positions(offsets: &[(u32, u32)], source: &str) -> Vec<Position> {
     let mut by_offset: Vec<(u32, u32)> = offsets.iter().map(|&(pc, offset)| (offset, pc)).collect();
     by_offset.sort_unstable();

@@ -1,10 +1,10 @@
-//! Which register each slot lives in.
+//! Assigns registers to slots.
 //!
 //! Parameters fill the first registers. Every other slot that is read or matched gets one in the order of
-//! first binding; a slot that nothing reads gets none. Where a MATCH alone binds what a call alone bound,
-//! both slots share a register, so that taking a result apart moves nothing: neither is set on a path where
-//! the other is read, since each has one binding that writes a register and checking showed every read to be
-//! set. A slot whose call and MATCH are apart has one register more, which records whether the call failed.
+//! first binding; a slot that nothing reads gets none. If only one call binds a slot, and only its MATCH
+//! binds another one, both slots share a register, so that handling a result moves nothing. This is correct
+//! because each slot has one binding that writes a register, and the check has shown that each read is set.
+//! If a call and its MATCH are apart, the slot has a second register, which records whether the call failed.
 
 use super::emit::Reg;
 use crate::ast::{Arm, Block, Bound, Control, Expr, ExprKind, Function, Slot, StmtKind};
@@ -17,36 +17,37 @@ use smallvec::SmallVec;
 struct Use {
     /// Some expression reads it.
     read: bool,
-    /// Some MATCH takes it.
+    /// Some MATCH handles it.
     matched: bool,
-    /// How often it is bound; a call that nothing reads does not bind.
+    /// How often it is bound. A call whose result nothing reads does not count.
     bindings: u32,
-    /// How often to what a MATCH takes apart, which goes to its register also where nothing reads it.
+    /// How often it is bound to a result that a MATCH handles, which needs a register even if nothing reads
+    /// it.
     taken: u32,
-    /// The slot whose MATCH bound it last.
+    /// The slot of the MATCH that bound it last.
     from: Option<Slot>,
-    /// A call bound to it is matched elsewhere than right behind.
+    /// Whether the MATCH of a call that is bound to it does not follow directly.
     apart: bool,
-    /// How many calls that a MATCH takes are bound to it, and the place of the last one.
+    /// How many matched calls are bound to it, and the position of the last one.
     calls: (u32, u32),
 }
 
-/// The registers of a function's slots. Used for one function after another, so that its lists are allocated
-/// once.
+/// The registers of the slots of a function. The object is reused for the next function, so that its lists
+/// are allocated once.
 #[derive(Debug, Default)]
 pub(super) struct Registers {
     of: Vec<Option<u16>>,
     failed: Vec<Option<u16>>,
-    /// How many registers the slots take.
+    /// The number of registers for slots.
     pub(super) count: u16,
     uses: Vec<Use>,
-    /// Slots in the order of their bindings, with repeats, and whether that is a call's result: a slot that
-    /// is matched and never read has its register from there.
+    /// Slots in the order of their bindings, with repetitions, and whether it is bound to the result of a
+    /// call: a slot that is matched but never read gets its register there.
     order: Vec<(Slot, bool)>,
 }
 
 impl Registers {
-    /// Gives the slots of a function their registers.
+    /// Assigns registers to the slots of a function.
     pub(super) fn assign(&mut self, function: &Function<'_>, facts: &Facts) {
         let (slots, parameters) = (function.slots.len(), function.parameters.len());
         for list in [&mut self.of, &mut self.failed] {
@@ -60,14 +61,14 @@ impl Registers {
         Scan {
             facts,
             aliases: SmallVec::new(),
-            behind: SmallVec::new(),
+            deferred: SmallVec::new(),
             uses: &mut self.uses,
             order: &mut self.order,
         }
         .function(&function.body);
         for slot in 0..parameters {
             self.give(slot);
-            // What is put into an input that nothing reads is put nowhere.
+            // A binding of an input that nothing reads is dropped.
             let used = self.uses[slot];
             if !(used.read || used.matched) {
                 self.of[slot] = None;
@@ -107,12 +108,12 @@ impl Registers {
         }
     }
 
-    /// The register of a slot; `None` where nothing reads or matches it.
+    /// The register of a slot; `None` if nothing reads or matches it.
     pub(super) fn get(&self, slot: Slot) -> Option<Reg> {
         self.of.get(slot.0 as usize).copied().flatten().map(Reg)
     }
 
-    /// The register that what is bound to a slot goes to; `None` where nothing reads it.
+    /// The register to which a binding of a slot writes; `None` if nothing reads it.
     pub(super) fn bound(&self, slot: Slot) -> Option<Reg> {
         self.get(slot).filter(|_| self.uses.get(slot.0 as usize).is_some_and(|used| used.read))
     }
@@ -122,7 +123,7 @@ impl Registers {
         Reg(self.failed.get(slot.0 as usize).copied().flatten().unwrap_or_default())
     }
 
-    /// The place of the one call whose result a slot holds; `None` where it can be that of several.
+    /// The position of the call whose result a slot holds; `None` if there may be several.
     pub(super) fn call(&self, slot: Slot) -> Option<u32> {
         self.uses.get(slot.0 as usize).filter(|used| used.calls.0 == 1).map(|used| used.calls.1)
     }
@@ -131,31 +132,31 @@ impl Registers {
 /// The walk that counts uses.
 struct Scan<'c, 'a> {
     facts: &'c Facts,
-    /// Slots of ERR arms around that are the failure by another name.
+    /// Slots of the enclosing ERR arms that are aliases of a failure.
     aliases: SmallVec<[Slot; 2]>,
-    /// Arms whose code is placed after the function.
-    behind: SmallVec<[Behind<'c, 'a>; 4]>,
+    /// The deferred arms: their code is placed after the function.
+    deferred: SmallVec<[DeferredArm<'c, 'a>; 4]>,
     uses: &'c mut Vec<Use>,
     order: &'c mut Vec<(Slot, bool)>,
 }
 
-/// An ERR arm that never falls through.
-struct Behind<'c, 'a> {
+/// A deferred ERR arm, which never falls through.
+struct DeferredArm<'c, 'a> {
     arm: &'c Arm<'a>,
-    /// The slot that the failure comes from; none where it has no other.
+    /// The slot of the call; none if the arm has no alias.
     from: Option<Slot>,
     aliases: SmallVec<[Slot; 2]>,
 }
 
 impl<'c, 'a> Scan<'c, 'a> {
-    /// Goes over a function in the order in which its code is made, so that it makes no difference whether
-    /// the rest of a block is in an OK arm or after it.
+    /// Walks a function in the order in which its code is emitted, so that it makes no difference whether the
+    /// rest of a block is in an OK arm or after it.
     fn function(&mut self, body: &'c Block<'a>) {
         self.block(body);
         let mut next = 0;
-        while let Some(behind) = self.behind.get_mut(next) {
-            let (arm, from) = (behind.arm, behind.from);
-            self.aliases = core::mem::take(&mut behind.aliases);
+        while let Some(deferred) = self.deferred.get_mut(next) {
+            let (arm, from) = (deferred.arm, deferred.from);
+            self.aliases = core::mem::take(&mut deferred.aliases);
             match from {
                 Some(from) => self.bind(arm.bind, Some(from)),
                 None => self.aliases.push(arm.bind),
@@ -217,9 +218,9 @@ impl<'c, 'a> Scan<'c, 'a> {
         self.uses[into.0 as usize].matched |= node.err.is_some();
         if let Some(arm) = node.err.as_ref().filter(|arm| !arm.body.completes()) {
             let from = (!matched.alias).then_some(into);
-            self.behind.push(Behind { arm, from, aliases: self.aliases.clone() });
+            self.deferred.push(DeferredArm { arm, from, aliases: self.aliases.clone() });
         }
-        // In the order in which code is made, so that a left-out arm changes no number.
+        // In the order in which code is emitted, so that an omitted arm changes no number.
         if let Some(ok) = &node.ok {
             if ok.bind != into {
                 self.bind(ok.bind, Some(into));
@@ -247,7 +248,7 @@ impl<'c, 'a> Scan<'c, 'a> {
             Control::Match(node) => {
                 self.uses[node.slot.0 as usize].matched = true;
                 for arm in [&node.ok, &node.err].into_iter().flatten() {
-                    // A value that an arm takes in place is bound nowhere.
+                    // A value that an arm uses in place is not bound.
                     if arm.bind != node.slot {
                         self.bind(arm.bind, Some(node.slot));
                     }
@@ -271,7 +272,7 @@ impl<'c, 'a> Scan<'c, 'a> {
     }
 
     fn expr(&mut self, expr: &Expr<'_>) {
-        // A failure has its register from the MATCH.
+        // The register of a failure is assigned at the MATCH.
         if let ExprKind::Ref(slot) = expr.kind
             && !self.aliases.contains(&slot)
         {

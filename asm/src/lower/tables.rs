@@ -1,8 +1,8 @@
-//! The tables of the program being made: names, constants, shapes and calls, each entry once, in the order of
-//! first use.
+//! The tables of a program that is being lowered: names, constants, shapes and calls, without duplicates, in
+//! the order of first use.
 //!
-//! Field names and other strings are numbered apart while code is made, since field names come first in the
-//! packed table; [`Tables::finish`] joins them and gives the new number of each other string.
+//! Field names and other strings are numbered separately at first, since field names come first in the packed
+//! table; [`Tables::finish`] joins both and returns the new number of each other string.
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use ilo_spec::limits;
@@ -10,16 +10,16 @@ use ilo_spec::operand::{CallId, FieldId, NumberId, ShapeId, StringId, ToolId};
 use ilo_spec::program::{CallShape, Number, Strings};
 use std::hash::{BuildHasher as _, Hasher as _};
 
-/// A table of the format that is full.
+/// The error that a table of the format is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Full {
-    /// What there are too many of.
+    /// The kind of entry.
     pub(super) what: &'static str,
-    /// How many fit.
+    /// The capacity.
     pub(super) limit: usize,
 }
 
-/// Entries with their number, in the order of first use.
+/// A table of entries with their numbers, in the order of first use.
 #[derive(Debug)]
 struct Index<K> {
     numbers: HashMap<K, u32>,
@@ -31,7 +31,7 @@ impl<K: std::hash::Hash + Eq> Index<K> {
         Index { numbers: HashMap::new(), full: Full { what, limit } }
     }
 
-    /// The number of an entry, and whether it is new.
+    /// Adds an entry. Returns its number, and whether it is new.
     fn number(&mut self, key: K) -> Result<(u32, bool), Full> {
         let next = self.numbers.len();
         if next >= self.full.limit {
@@ -42,15 +42,15 @@ impl<K: std::hash::Hash + Eq> Index<K> {
         Ok((existing, existing == number))
     }
 
-    /// The number of an entry, for a table with 16-bit indexes.
+    /// Adds an entry to a table with 16-bit indices. Returns its number.
     fn small(&mut self, key: K) -> Result<(u16, bool), Full> {
         let (number, new) = self.number(key)?;
         u16::try_from(number).map(|number| (number, new)).map_err(|_| self.full)
     }
 }
 
-/// Texts with their number, in the order of first use. They are copied, because a tree may be dropped before
-/// the program is made.
+/// A table of texts with their numbers, in the order of first use. They are copied, because a tree may be
+/// dropped before the program is complete.
 #[derive(Debug)]
 struct Texts {
     strings: Strings,
@@ -72,7 +72,7 @@ impl Texts {
     }
 
     fn find(&self, hash: u64, text: &str) -> Option<u32> {
-        // As bytes, which need no look at where characters begin.
+        // As bytes, so that no character boundaries are tested.
         let same = |&existing: &u32| {
             let range = self.strings.range(StringId(existing));
             let bytes = range.and_then(|(start, end)| self.strings.bytes().as_bytes().get(start..end));
@@ -98,7 +98,7 @@ impl Texts {
     }
 }
 
-/// The bits of a number constant, which tell `1` from `1.0` and `0.0` from `-0.0`.
+/// The bits of a number constant, which distinguish `1` from `1.0` and `0.0` from `-0.0`.
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct NumberKey(bool, u64);
 
@@ -138,7 +138,7 @@ impl Tables {
         u16::try_from(number).map(FieldId).map_err(|_| self.fields.full)
     }
 
-    /// A string that is no field; its number is provisional until [`Tables::finish`].
+    /// Adds a string that is not a field name. Its number is provisional until [`Tables::finish`].
     pub(super) fn text(&mut self, text: &str) -> Result<StringId, Full> {
         self.texts.number(text).map(StringId)
     }
@@ -156,7 +156,7 @@ impl Tables {
     }
 
     pub(super) fn shape(&mut self, fields: &[FieldId]) -> Result<ShapeId, Full> {
-        // Most shapes exist already; the lookup needs no copy.
+        // Most shapes exist already, and the lookup needs no copy.
         if let Some(existing) =
             self.shapes.numbers.get(fields).and_then(|&existing| u16::try_from(existing).ok())
         {
@@ -183,7 +183,8 @@ impl Tables {
         Ok(CallId(id))
     }
 
-    /// The string table, the number of field names in it, and what each provisional string number became.
+    /// The string table, the number of field names in it, and the final number of each provisional string
+    /// number.
     pub(super) fn finish(&self) -> Result<(Strings, u16, Vec<StringId>), Full> {
         let full = Full { what: "bytes of strings", limit: u32::MAX as usize };
         let fields = u16::try_from(self.fields.strings.len()).map_err(|_| self.fields.full)?;

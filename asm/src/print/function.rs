@@ -1,4 +1,4 @@
-//! Functions: name, inputs, output and tools around the steps.
+//! Prints functions as documents: name, inputs, output and tools, with the steps.
 
 use super::Printer;
 use super::names::{Names, RESERVED, numbered};
@@ -15,7 +15,7 @@ use crate::notation::Notation;
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
-/// Prints every function of a file.
+/// Prints all functions of a file.
 pub(super) fn print(file: &File<'_>, words: &'static Style, diagnostics: &mut Diagnostics) -> String {
     let functions: HashSet<&str> = file.functions.iter().map(|function| function.name.text).collect();
     let mut out = String::new();
@@ -102,8 +102,8 @@ impl<'a> Printer<'_, 'a> {
         Doc::Record(entries)
     }
 
-    /// Steps that bind inputs to names like any other, for those that are bound anew elsewhere than in a step
-    /// of the function's own. Where bare names are references, inputs are such names from the start.
+    /// Steps that bind inputs to ordinary names, for inputs that are bound again in a nested block. In a
+    /// notation with bare names, inputs are ordinary names already.
     fn inputs_to_bind(&mut self, steps: &mut Vec<Step<'a>>) {
         for (slot, parameter) in (0..).map(Slot).zip(self.function.parameters) {
             let bound = self.uses.bindings(slot) > 0 && self.uses.named_last(slot).is_some();
@@ -149,8 +149,8 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// Every tool that the function calls, once; nothing where one has a name that a list would take for a
-    /// pattern.
+    /// The tools that the function calls, without duplicates; none if the list would read one of the names as
+    /// a pattern.
     fn tools(&self) -> Option<Vec<Doc<'a>>> {
         let mut seen = HashSet::new();
         let mut tools = Vec::new();
@@ -171,9 +171,9 @@ impl<'a> Printer<'_, 'a> {
         Doc::List(steps.into_iter().map(record).collect())
     }
 
-    /// Steps as a record of names. A step that binds a slot has its name where that is free; one that binds
-    /// nothing has a name that no slot has, so that nothing refers to it. In a loop that has ended, a step
-    /// that binds a slot from before the loop says so with `let`: its name alone would be a new one.
+    /// Steps as a record of named steps. A step that binds a slot has the name of the slot if it is free; a
+    /// step that binds nothing has a name that no slot has. A step that binds a slot from before an ended
+    /// loop uses `let`, since its own name would be a new variable.
     pub(super) fn named(&mut self, steps: Vec<Step<'a>>, in_loop: bool) -> Doc<'a> {
         let mut taken: HashSet<Cow<'a, str>> = HashSet::new();
         let mut entries: Vec<Entry<'a>> = Vec::with_capacity(steps.len());

@@ -1,5 +1,5 @@
-//! A call and the MATCH behind it: printed as a call with a handler where that gives the same code, else as a
-//! step with `match` behind the call.
+//! Prints a call with the MATCH after it: as a call with a handler if that gives the same code, otherwise as
+//! a call followed by a step with `match`.
 
 use super::Printer;
 use super::shared_names;
@@ -11,23 +11,23 @@ use crate::matched::{Matched, rollbacks};
 use crate::span::Span;
 use ilo_spec::types::Type;
 
-/// How a call and the MATCH right behind it become one step.
+/// How a call and the MATCH directly after it become one step.
 enum HandlerForm {
-    /// The call alone; the OK arm follows as further steps. A failure is passed on.
+    /// Only the call; the OK arm follows as further steps. A failure propagates.
     Plain(Slot),
     /// With a handler that leaves the function; the OK arm follows as further steps.
     Leaves(Slot),
-    /// With a handler that skips the loop's element; the OK arm follows as further steps.
+    /// With a handler that skips the element of the loop; the OK arm follows as further steps.
     Skips(Slot),
-    /// With a handler that goes on with a value for the slot.
+    /// With a handler that continues with a value for the slot.
     Gives(Slot),
-    /// With a handler that goes on, and nothing is read of either value.
-    GoesOn,
+    /// With a handler that continues; neither value is read.
+    Continues,
 }
 
 impl<'a> Printer<'_, 'a> {
-    /// A call with the MATCH right behind it as one step, and what is in its OK arm behind that; `false`
-    /// where it takes a step for each.
+    /// Prints a call and the MATCH directly after it as one step, followed by its OK arm; `false` if that is
+    /// not possible.
     pub(super) fn handled(
         &mut self,
         matched: &Matched<'_, 'a>,
@@ -40,14 +40,14 @@ impl<'a> Printer<'_, 'a> {
         let node = matched.node;
         let mut entries = self.bound(&matched.call);
         let success = node.ok.as_ref().map_or(&[][..], |ok| ok.body.statements);
-        // At the end of a block the call would give its value.
+        // At the end of a block the value of the call would be that of the block.
         let is_call = matches!(matched.call.kind, ExprKind::Call(_));
         let registered = if is_call { rollbacks(success) } else { &[] };
         let alone = registered.len() == success.len() && here != Tail::Drop;
-        let goes_on = matches!(form, HandlerForm::Gives(_) | HandlerForm::GoesOn);
-        let registered = if alone && !goes_on { &[] } else { registered };
+        let continues = matches!(form, HandlerForm::Gives(_) | HandlerForm::Continues);
+        let registered = if alone && !continues { &[] } else { registered };
         let place = entries.len();
-        // What the step itself reads, its handler with it, is no read behind it.
+        // Reads in the step itself, including its handler, do not count as reads after it.
         let last = node.err.and_then(|arm| arm.body.statements.last());
         let end = last.map_or(node.span.end, |last| last.span.end.max(node.span.end));
         let end = end.max(last_read(&matched.call));
@@ -56,15 +56,15 @@ impl<'a> Printer<'_, 'a> {
                 self.read(slot).or(self.read(node.slot))
             }
             HandlerForm::Gives(slot) => Some(slot),
-            HandlerForm::GoesOn => None,
+            HandlerForm::Continues => None,
         };
         if let Some(arm) = &node.err {
             let skips = matches!(form, HandlerForm::Skips(_));
             entries.extend(self.failure(arm, |printer| match form {
                 _ if skips => vec![("skip".into(), Doc::Bool(true))],
                 HandlerForm::Gives(slot) => printer.replacement(arm, Some(slot), Tail::Bind),
-                HandlerForm::GoesOn => printer.replacement(arm, None, Tail::Drop),
-                // Whoever reads it back looks for a value there.
+                HandlerForm::Continues => printer.replacement(arm, None, Tail::Drop),
+                // A reader expects a value there.
                 _ if slot.is_some() || here.is_read() => printer.leaving(arm, Tail::Bind),
                 _ => printer.leaving(arm, Tail::Drop),
             }));
@@ -76,15 +76,16 @@ impl<'a> Printer<'_, 'a> {
             step.entries.insert(place, entry);
         }
         match form {
-            // The handler gives the slot its value, whether something reads it or not.
+            // The handler binds the slot, whether or not something reads it.
             HandlerForm::Gives(slot) => {
                 step.says_so |= self.read(slot).is_none();
                 out.push(step);
                 return true;
             }
-            HandlerForm::GoesOn => {
+            HandlerForm::Continues => {
                 out.push(step);
-                // A call at the end of a block would give its value, and so would its handler.
+                // The value of a call at the end of a block would be that of the block, and so would that of
+                // its handler.
                 out.extend(here.is_read().then(|| self.done()));
                 return true;
             }
@@ -103,10 +104,10 @@ impl<'a> Printer<'_, 'a> {
         true
     }
 
-    /// A step that gives nothing, at the end of a function that gives nothing.
+    /// A step without a value, at the end of a function that returns nothing.
     pub(super) fn done(&mut self) -> Step<'a> {
         if self.in_list {
-            // In a block inside the function a return would be one more instruction.
+            // In a nested block a return would be an additional instruction.
             return nothing();
         }
         let nil = Expr { kind: ExprKind::Literal(Literal::Nil), span: Span::default() };
@@ -114,7 +115,7 @@ impl<'a> Printer<'_, 'a> {
         Step::of(None, "done", self.returns(kind, &nil))
     }
 
-    /// A step that binds a slot, if any, and ends there in the source.
+    /// A step that binds a slot, if any, and ends at this position.
     pub(super) fn binding(
         &mut self,
         slot: Option<Slot>,
@@ -130,17 +131,17 @@ impl<'a> Printer<'_, 'a> {
         Step { says_so, ..Step::of(slot, label, entries) }
     }
 
-    /// The slot, where something reads it.
+    /// The slot, if something reads it.
     pub(super) fn read(&self, slot: Slot) -> Option<Slot> {
         (self.uses.count(slot) > 0).then_some(slot)
     }
 
-    /// How a call and its MATCH are one step with the same code; nothing where they are not.
+    /// How a call and its MATCH become one step with the same code; `None` if they cannot.
     fn handler_form(&self, matched: &Matched<'_, 'a>, tail: Tail) -> Option<HandlerForm> {
         let Matched { node, bound, .. } = *matched;
         let taken = node.ok.as_ref().map_or(node.slot, |ok| ok.bind);
         let one = self.names.get(taken) == self.names.get(node.slot);
-        // A slot that is bound elsewhere too is no name that may be left out.
+        // The name of a slot that is also bound elsewhere cannot be omitted.
         let bindings = 1 + u32::from(taken == node.slot && node.ok.is_some());
         let input = (node.slot.0 as usize) < self.function.parameters.len();
         let alone = one && self.uses.bindings(node.slot) == bindings && !input;
@@ -165,10 +166,10 @@ impl<'a> Printer<'_, 'a> {
         let silent =
             tail == Tail::Drop || (tail == Tail::Function && self.function.output.ok.ty == Type::NIL);
         let nothing = success.is_empty() || is_registered_alone(matched);
-        (bound.is_none() && nothing && alone && !is_read && silent).then_some(HandlerForm::GoesOn)
+        (bound.is_none() && nothing && alone && !is_read && silent).then_some(HandlerForm::Continues)
     }
 
-    /// The slot in which both arms leave a value, where the call may leave it there itself.
+    /// The slot that both arms bind, if the call may bind it itself.
     fn given_by_both(&self, matched: &Matched<'_, 'a>, err: &Arm<'a>) -> Option<Slot> {
         let Matched { node, bound, .. } = *matched;
         let last = err.body.statements.last()?;
@@ -176,7 +177,7 @@ impl<'a> Printer<'_, 'a> {
             StmtKind::Let { slot: bound, value: Bound::Expr(_), .. } => bound == slot,
             _ => false,
         };
-        // Behind a BREAK in the arm another slot than the call's would still have what it had before.
+        // After a BREAK in the arm, another slot would still have its old value.
         let breaks = err.body.breaks();
         match (bound, &node.ok) {
             (None, None) => binds(node.slot).then_some(node.slot),
@@ -204,26 +205,26 @@ impl<'a> Printer<'_, 'a> {
     /// Whether the statements of an OK arm may follow the step instead.
     fn follows(&self, success: &[Stmt<'a>], bound: Option<Slot>, tail: Tail) -> bool {
         let Some(last) = success.last() else {
-            // The last step of a block would give its value.
+            // The value of the last step would be that of the block.
             return bound.is_none() && (tail == Tail::Drop || tail.is_dropped(self));
         };
         let kept = match (bound, last.kind) {
             (Some(slot), StmtKind::Value(value)) => value.attempt().is_none() || self.is_surely_read(slot),
             (None, _) | (_, StmtKind::Control(_)) => true,
-            // Nothing is bound in the end, which counts where a MATCH takes something else from the slot.
+            // Nothing is bound in the end, which matters if a MATCH handles something else in the slot.
             (Some(slot), _) => self.uses.named_last(slot).is_none(),
         };
         kept && !self.literal
     }
 
-    /// Whether what is bound to a slot is surely read: something reads it, and nothing else binds it.
+    /// Whether the binding of a slot is certainly read: something reads the slot, and nothing else binds it.
     fn is_surely_read(&self, slot: Slot) -> bool {
         self.read(slot).is_some()
             && self.uses.bindings(slot) == 1
             && slot.0 as usize >= self.function.parameters.len()
     }
 
-    /// What a step with `match` is made of: the arms of a MATCH as they are.
+    /// The content of a step with `match`: the unchanged arms of a MATCH.
     pub(super) fn result(&mut self, node: &Match<'a>, tail: Tail) -> Vec<Entry<'a>> {
         self.in_scope(node.slot, node.slot_span);
         let reference = self.words.reference(self.root(node.slot), &[]);
@@ -247,7 +248,7 @@ impl<'a> Printer<'_, 'a> {
             let only_binds = has_steps && arm.body.statements.is_empty() && !tail.is_read();
             (!only_binds).then(|| ("then".into(), self.branch(&arm.body, tail)))
         });
-        // In the order of the source: what is read later depends on it.
+        // In source order, since later reads depend on it.
         let first = |arm: &Option<Arm<'_>>| arm.as_ref().map_or(0, |arm| arm.span.start);
         let turned = first(&node.ok) < first(&node.err);
         let err = err.unwrap_or_default();
@@ -265,7 +266,7 @@ impl<'a> Printer<'_, 'a> {
         Doc::Word(self.names.get(slot).clone())
     }
 
-    /// The handler of an arm, with the name of the failure where it has one.
+    /// The handler of an arm, with the name of the failure if it has one.
     fn failure(&mut self, arm: &Arm<'a>, inside: impl FnOnce(&mut Self) -> Vec<Entry<'a>>) -> Vec<Entry<'a>> {
         let (slot, alias) = (arm.bind, self.uses.is_alias(arm));
         let input = (slot.0 as usize) < self.function.parameters.len();
@@ -287,13 +288,13 @@ impl<'a> Printer<'_, 'a> {
         self.literal = outer;
         self.failures.pop();
         if alias && !known {
-            // Behind the arm the name is the input's again.
+            // After the arm the name means the input again.
             self.rebound.remove(&slot);
         }
         self.handler(entries)
     }
 
-    /// A handler of these parts, in as few words as it may have.
+    /// A handler with these parts, in its shortest form.
     fn handler(&self, mut parts: Vec<Entry<'a>>) -> Vec<Entry<'a>> {
         let word = self.words.word(Key::Handler);
         let beside = self.words.short_handler() && !parts.iter().any(|(key, _)| key == "as");
@@ -315,7 +316,7 @@ impl<'a> Printer<'_, 'a> {
         message.map(|message| (word.into(), message)).into_iter().chain(rollback).collect()
     }
 
-    /// What a handler does whose arm does not go on.
+    /// The action of a handler whose arm leaves the block.
     fn leaving(&mut self, arm: &Arm<'a>, tail: Tail) -> Vec<Entry<'a>> {
         let exit = arm.body.statements.split_last().and_then(|(last, before)| {
             let (kind, value) = match last.kind {
@@ -331,7 +332,7 @@ impl<'a> Printer<'_, 'a> {
             return self.compensate(&calls).into_iter().chain([self.breaks()]).collect();
         }
         if let Some((kind, value, calls)) = exit {
-            // A failure with a name is read by it, which counts for what else has that name.
+            // A named failure is read by its name, which affects other uses of that name.
             let unnamed = self.failures.last() == Some(&Some(arm.bind));
             let passes_on = unnamed && matches!(value.kind, ExprKind::Ref(slot) if slot == arm.bind);
             let compensate = self.compensate(&calls);
@@ -347,7 +348,7 @@ impl<'a> Printer<'_, 'a> {
         vec![("then".into(), self.nested(&arm.body, tail))]
     }
 
-    /// What a handler does whose arm goes on: with a value for a slot, or with the value of its block.
+    /// The action of a handler whose arm continues: with a value for a slot, or with the value of its block.
     fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>, tail: Tail) -> Vec<Entry<'a>> {
         if arm.body.statements.is_empty() && tail == Tail::Drop {
             return vec![("ignore".into(), Doc::Bool(true))];
@@ -401,7 +402,7 @@ impl<'a> Printer<'_, 'a> {
     }
 }
 
-/// Whether the success of a call does nothing but register rollbacks, in the slot of the call.
+/// Whether the OK arm of a call only registers rollbacks, in the slot of the call.
 fn is_registered_alone(matched: &Matched<'_, '_>) -> bool {
     let Some(ok) = matched.node.ok.as_ref() else { return false };
     let statements = ok.body.statements;

@@ -1,7 +1,7 @@
-//! The syntax tree as canonical integer-ID text.
+//! Prints the syntax tree as canonical integer-ID text.
 //!
-//! Slots have the tree's own dense numbers; tools and fields are numbered by first use. A name that could be
-//! misread in a registry is quoted. Reading the text back gives the same tree.
+//! Slots keep their numbers in the tree; tools and fields are numbered by first use. A name that could be
+//! misread in a registry is quoted. Reading the text gives the same tree.
 
 use crate::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind,
@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use ilo_spec::node::Word;
 use std::fmt::Write;
 
-/// Prints every function of a file.
+/// Prints all functions of a file.
 pub fn print(file: &File<'_>) -> String {
     let mut out = String::new();
     for (number, function) in file.functions.iter().enumerate() {
@@ -77,7 +77,7 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// A mnemonic on a line of its own, so far.
+    /// Begins a line with a mnemonic.
     fn line(&mut self, word: Word) {
         for _ in 0..self.depth {
             self.out.push_str("  ");
@@ -158,7 +158,7 @@ impl<'a> Printer<'a> {
         self.out.push('\n');
     }
 
-    /// A control statement whose indent, or LET, is already written.
+    /// Prints a control statement after its indent, or after LET.
     fn control(&mut self, control: &Control<'a>) {
         match control {
             Control::If(node) => {
@@ -202,12 +202,12 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An expression that a word follows, or nothing.
+    /// Prints an expression that is followed by a word or by nothing.
     fn expr(&mut self, expr: &Expr<'a>) {
         self.operand(expr, Behind::Word);
     }
 
-    /// Expressions one after another, with `behind` after the last.
+    /// Prints a sequence of expressions; `behind` is what follows the last one.
     fn operands(&mut self, operands: &[Expr<'a>], behind: Behind) {
         if let Some((last, before)) = operands.split_last() {
             before.iter().for_each(|operand| self.expr(operand));
@@ -290,7 +290,7 @@ impl<'a> Printer<'a> {
             }
             ExprKind::Merge(base, fields) => {
                 self.word(Word::Merge);
-                // It would take an integer behind it for one more field.
+                // It would read an integer after it as the count of its fields.
                 if behind == Behind::Integer {
                     self.number(fields.len());
                 }
@@ -315,8 +315,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The parts of a text as CONCATs, in halves so that they nest little. Two parts that may be lists are
-    /// joined to an empty text first.
+    /// Prints the parts of a text as CONCATs, split in halves so that nesting is shallow. Two parts that may
+    /// be lists are joined with an empty text first.
     fn template(&mut self, parts: &[Expr<'a>], behind: Behind) {
         match parts {
             [] => self.text(""),
@@ -378,7 +378,7 @@ fn may_be_lists(parts: &[Expr<'_>]) -> bool {
     parts.len() == 2 && !parts.iter().any(Expr::is_no_list)
 }
 
-/// Whether the parts of a text are written as CONCATs from the left: in halves, two of them might be lists.
+/// Whether the parts of a text are joined from the left: when split in halves, two of them might be lists.
 fn joins_in_order(parts: &[Expr<'_>]) -> bool {
     const LONGEST: usize = 16;
     fn halves_may_be_lists(parts: &[Expr<'_>]) -> bool {

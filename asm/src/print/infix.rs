@@ -1,5 +1,4 @@
-//! Expressions as infix text, with no more parentheses than it takes; [`crate::dialect::infix`] reads it
-//! back.
+//! Prints expressions as infix text, with the fewest parentheses; [`crate::dialect::infix`] reads it.
 
 use super::Printer;
 use super::text::path;
@@ -9,14 +8,14 @@ use crate::dialect::operator::row;
 use crate::dialect::operator::{COMPARISON, Form, Makes, Operator};
 use std::fmt::Write;
 
-/// An expression as infix text; `None` where a part of it has no infix form.
+/// An expression as infix text; `None` if a part of it has no infix form.
 pub(super) fn print(printer: &mut Printer<'_, '_>, expr: &Expr<'_>) -> Option<String> {
     let mut out = String::new();
     write(printer, expr, 0, &mut out)?;
     Some(out)
 }
 
-/// Writes an expression whose operators bind at least so close, in parentheses where they do not.
+/// Writes an expression, in parentheses if its operator has a lower precedence than the given one.
 fn write(printer: &mut Printer<'_, '_>, expr: &Expr<'_>, closeness: u8, out: &mut String) -> Option<()> {
     printer.deeper(expr.span, |printer| write_inside(printer, expr, closeness, out))
 }
@@ -120,7 +119,7 @@ fn parenthesised(
     Some(())
 }
 
-/// Writes a text, references in it escaped or meant, in single quotes.
+/// Writes a text in single quotes; its references are either escaped or kept.
 fn quote(text: &str, out: &mut String) {
     let _ = write!(out, "'{}'", text.replace('\'', "''"));
 }

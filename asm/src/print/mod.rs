@@ -1,7 +1,7 @@
-//! The syntax tree back to text, in each notation.
+//! Prints the syntax tree in each notation.
 //!
-//! Instruction text has a printer of its own ([`id`]). The other four notations share one: a function becomes
-//! a document in the words of its notation, and `document::print` lays it out.
+//! Instruction text has a separate printer ([`id`]). The other four notations share one: a function becomes a
+//! document in the words of its notation, and `document::print` lays it out.
 //!
 //! | file | prints |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `names`, `shared`, `usage` | names of slots; which slots share one; where slots are read and bound |
 //! | `style` | what differs between the notations |
 //!
-//! What a notation cannot express is reported, never left out in silence.
+//! What a notation cannot express is reported, never omitted silently.
 
 mod function;
 mod handlers;
@@ -39,7 +39,7 @@ use slot_usage::Usage;
 
 pub use id::print as id;
 
-/// Prints every function of a file in a notation. What the notation cannot express is reported and left out.
+/// Prints all functions of a file in a notation. What the notation cannot express is reported and omitted.
 pub fn print(file: &File<'_>, notation: Notation, diagnostics: &mut Diagnostics) -> String {
     match reference_style::of(notation) {
         None => id::print(file),
@@ -47,7 +47,7 @@ pub fn print(file: &File<'_>, notation: Notation, diagnostics: &mut Diagnostics)
     }
 }
 
-/// A function being printed.
+/// The function that is being printed.
 struct Printer<'p, 'a> {
     words: &'static Style,
     /// The names of the file's functions.
@@ -55,26 +55,27 @@ struct Printer<'p, 'a> {
     function: &'p Function<'a>,
     names: Names<'a>,
     uses: Usage,
-    /// Inputs that have been bound anew: names like any other from then on.
+    /// Inputs that have been bound again; from then on they are ordinary names.
     rebound: HashSet<Slot>,
-    /// An OK arm must not become a part of the block that is printed: a call in it would be read as a
+    /// Whether an OK arm must not become part of the current block, because a call in it would be read as a
     /// rollback.
     literal: bool,
-    /// The steps being made belong to a list without names.
+    /// Whether the current steps are in a list without names.
     in_list: bool,
-    /// Where the outermost of the loops around begins.
+    /// The start of the outermost enclosing loop.
     loop_start: Option<u32>,
-    /// How far in the source printing has come.
+    /// The current position in the source.
     printed_until: u32,
-    /// The slots of the failures of the handlers around, the nearest last; none where it has a name.
+    /// The slots of the failures of the enclosing handlers, the innermost last; none for a failure with a
+    /// name.
     failures: Vec<Option<Slot>>,
-    /// The nesting of what is being printed, as a reader will count it.
+    /// The current nesting, as a reader will count it.
     depth: usize,
     diagnostics: &'p mut Diagnostics,
 }
 
 impl Printer<'_, '_> {
-    /// Prints something nested; reports where the result would be too deep to be read back.
+    /// Prints something nested; reports if the result would be too deep to be read.
     fn deeper<T>(&mut self, span: Span, print: impl FnOnce(&mut Self) -> T) -> T {
         self.fits(1, span);
         self.depth += 1;
@@ -83,7 +84,7 @@ impl Printer<'_, '_> {
         printed
     }
 
-    /// Reports, once for each path, nesting that is too deep to be read back.
+    /// Reports, once for each path, nesting that is too deep to be read.
     fn fits(&mut self, levels: usize, span: Span) {
         if self.depth <= NESTING && self.depth + levels > NESTING {
             self.refuse(

@@ -1,4 +1,4 @@
-//! Names of slots for notations without slot numbers: one name a slot, unique in its function.
+//! Chooses names of slots for notations without slot numbers: one name for each slot, unique in its function.
 
 use super::shared_names::SharedNames;
 use crate::ast::{Block, Bound, Control, Expr, ExprKind, Function, Slot, StmtKind};
@@ -9,17 +9,17 @@ use std::borrow::Cow;
 /// Names that the notations reserve.
 pub(super) const RESERVED: [&str; 3] = ["err", "error", "input"];
 
-/// The names of a function's slots.
+/// The names of the slots of a function.
 #[derive(Debug)]
 pub(super) struct Names<'a> {
     of: Vec<Cow<'a, str>>,
-    /// The names that may be read here, and the order in which they were bound.
+    /// The names in scope, and the order in which they were bound.
     visible: HashSet<Cow<'a, str>>,
     bound: Vec<Cow<'a, str>>,
 }
 
 impl<'a> Names<'a> {
-    /// Names every slot; slots that share a name get one.
+    /// Chooses a name for each slot; slots that share a name get the same one.
     pub(super) fn new(function: &Function<'a>, shared: &SharedNames<'_>) -> Names<'a> {
         let mut hints = Hints { of: vec![None; function.slots.len()] };
         hints.block(&function.body);
@@ -52,7 +52,7 @@ impl<'a> Names<'a> {
         self.of.get(slot.0 as usize).unwrap_or(NONE)
     }
 
-    /// Whether the name of a slot has been bound, and not only in a loop that has ended.
+    /// Whether the name of a slot is in scope: it has been bound, and not only in an ended loop.
     pub(super) fn is_visible(&self, slot: Slot) -> bool {
         self.visible.contains(self.get(slot))
     }
@@ -65,14 +65,14 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Begins a loop over items; gives what ends it.
+    /// Begins a loop over items. Returns the mark that ends it.
     pub(super) fn open(&mut self, item: Slot) -> usize {
         let start = self.bound.len();
         self.bind(item);
         start
     }
 
-    /// Ends a loop: what it has bound first is not to be read any more.
+    /// Ends a loop: names that were first bound in it go out of scope.
     pub(super) fn close(&mut self, start: usize) {
         for name in self.bound.drain(start..) {
             self.visible.remove(&name);
@@ -85,7 +85,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The name, with a number appended where it is taken.
+/// The name, with a number appended if it is taken.
 pub(super) fn numbered(name: Cow<'_, str>, free: impl Fn(&str) -> bool) -> Cow<'_, str> {
     if free(&name) {
         return name;
@@ -94,12 +94,12 @@ pub(super) fn numbered(name: Cow<'_, str>, free: impl Fn(&str) -> bool) -> Cow<'
     numbered.map_or(name, Cow::Owned)
 }
 
-/// The part of a tool's name that describes what it does, where it can be a name.
+/// The descriptive part of the name of a tool, if it can be a name.
 pub(super) fn tool_hint(tool: &str) -> Option<&str> {
     tool.rsplit('/').next().filter(|name| is_name(name))
 }
 
-/// The source of a name for a slot without one: the expression that binds it first.
+/// The expression from which the name of an unnamed slot is derived: the one that binds it first.
 struct Hints<'a> {
     of: Vec<Option<&'a str>>,
 }

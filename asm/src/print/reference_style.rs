@@ -1,4 +1,4 @@
-//! How each JSON and YAML notation writes references: a row each. Words come from [`crate::dialect`].
+//! How each JSON and YAML notation writes references: one row for each. Words come from [`crate::dialect`].
 
 use crate::dialect::{Dialect, Key};
 use crate::notation::Notation;
@@ -6,18 +6,18 @@ use crate::notation::Notation;
 /// How a notation writes references.
 #[derive(Debug)]
 pub(super) struct Style {
-    /// Which.
+    /// The notation.
     pub(super) notation: Notation,
-    /// The prefix of a parameter's name in a reference by itself, in a reference within a text, and in
+    /// The prefix of the name of a parameter in a whole-text reference, in a reference inside a text, and in
     /// braces.
     pub(super) parameter: [&'static str; 3],
     /// The same for any other name.
     pub(super) variable: [&'static str; 3],
-    /// Whether a reference by itself gets braces as soon as it reads a field.
+    /// Whether a whole-text reference gets braces if it reads a field.
     pub(super) fields_in_braces: bool,
 }
 
-/// The words of a notation; `None` for the one without.
+/// The style of a notation; `None` for ID text.
 pub(super) fn of(notation: Notation) -> Option<&'static Style> {
     TABLE.iter().find(|words| words.notation == notation)
 }
@@ -54,22 +54,22 @@ impl Style {
         Dialect::of(self.notation)
     }
 
-    /// The notation's word for something.
+    /// The word of the notation for a key.
     pub(super) fn word(&self, key: Key) -> &'static str {
         self.dialect().word(key)
     }
 
-    /// The word that returns, where `ok` and a failure are not steps of their own.
+    /// The word that returns, if `ok` and failures are not separate steps.
     pub(super) fn returns(&self) -> Option<&'static str> {
         self.dialect().has(Key::Return).then(|| self.word(Key::Return))
     }
 
-    /// What the failure is called in a handler.
+    /// The name of the failure in a handler.
     pub(super) fn failure(&self) -> &'static str {
         self.dialect().failure()
     }
 
-    /// Whether a handler that only fails with a message is that message.
+    /// Whether a handler that only fails with a message is written as that message.
     pub(super) fn short_handler(&self) -> bool {
         self.word(Key::Handler) == self.word(Key::Message)
     }

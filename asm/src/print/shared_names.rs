@@ -1,12 +1,11 @@
-//! Which slots share a name in a notation that writes the handler inside the call: the slot of the call, and
-//! the slot that the OK arm of the following MATCH binds.
+//! Finds slots that share a name in a notation that writes the handler inside the call: the slot of the call,
+//! and the slot that the OK arm of the following MATCH binds.
 
 use super::slot_usage::Usage;
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind};
 use crate::matched::{Matched, matched_call};
 
-/// The slot of a call and the slot that its OK arm binds, each mapped to the other, where one name serves
-/// both.
+/// The pairs of slots that share a name, each mapped to the other.
 #[derive(Debug)]
 pub(super) struct SharedNames<'u> {
     of: Vec<Option<Slot>>,
@@ -15,7 +14,7 @@ pub(super) struct SharedNames<'u> {
 }
 
 impl<'u> SharedNames<'u> {
-    /// Those of a function.
+    /// The shared names of a function.
     pub(super) fn find(function: &Function<'_>, uses: &'u Usage) -> SharedNames<'u> {
         let of = vec![None; function.slots.len()];
         let mut shared = SharedNames { of, uses, parameters: function.parameters.len() };
@@ -48,8 +47,7 @@ impl<'u> SharedNames<'u> {
     }
 }
 
-/// The calls of statements that are rollbacks and nothing else; bare calls are where the block ends in
-/// `RET_ERR`.
+/// The calls of statements that are only rollbacks. Bare calls count if the block ends in `RET_ERR`.
 pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<&'a Call<'a>>> {
     let call = |statement: &Stmt<'a>| match statement.kind {
         StmtKind::Undo(call) => Some(call),
@@ -59,16 +57,17 @@ pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<
     statements.iter().map(call).collect()
 }
 
-/// Whether a call in an ERR arm or a branch of IF would become a rollback if OK arms were steps of it.
+/// Whether a call in an ERR arm or a branch of IF would become a rollback if its OK arms were printed as
+/// steps of it.
 ///
-/// There a bare call before `RET_ERR` is a rollback; in an OK arm it is none.
+/// A bare call before `RET_ERR` is a rollback there, but not in an OK arm.
 pub(super) fn would_undo(block: &Block<'_>, uses: &Usage) -> bool {
     let mut bare = false;
     lifted(block, fails(block), uses, &mut bare) && bare
 }
 
-/// Whether `RET_ERR` ends a block whose OK arms are steps of it; `bare` tells of a call that is no rollback,
-/// or may be none.
+/// Whether `RET_ERR` ends a block whose OK arms are printed as steps of it; `bare` is set if a call is not,
+/// or may not be, a rollback.
 fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Usage, bare: &mut bool) -> bool {
     let mut ends = false;
     let mut statements = block.statements.iter().peekable();
@@ -91,7 +90,7 @@ fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Usage, bare: &mut bool) ->
     ends
 }
 
-/// Whether a slot is read where another call's failure is handled.
+/// Whether a slot is read in the handler of another call.
 pub(super) fn read_in_handler(block: &Block<'_>, slot: Slot) -> bool {
     block.statements.iter().filter_map(Stmt::control).any(|control| match control {
         Control::Match(node) => {
@@ -112,7 +111,7 @@ fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
     matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
 }
 
-/// Whether the first thing that binds a slot is one of these statements itself, and no call with a handler.
+/// Whether the first binding of a slot is one of these statements itself, and not a call with a handler.
 pub(super) fn binds_first(statements: &[Stmt<'_>], slot: Slot) -> bool {
     let first = statements
         .iter()

@@ -1,13 +1,13 @@
-//! What a function reads and binds. Places are byte offsets in the source.
+//! Where a function reads and binds slots. Positions are byte offsets in the source.
 //!
-//! An ERR arm is an *alias* if its slot is only another name for the failure of a call.
+//! An ERR arm is an *alias* if its slot is only another name of the failure of a call.
 
 use crate::ast::{Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
 use crate::matched::matched_call;
 use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
 
-/// What a function reads and binds.
+/// The uses of the slots of a function.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     /// How often each slot is read.
@@ -20,7 +20,7 @@ pub(super) struct Usage {
     furthest: u32,
     /// How often each slot is bound in the body; being a parameter does not count.
     binds: HashMap<Slot, u32>,
-    /// The slots that some MATCH takes apart.
+    /// The slots that some MATCH handles.
     pub(super) matched: HashSet<Slot>,
     /// For each ERR arm: how often its slot is read inside the arm, and the end of the last read up to the
     /// end of the arm.
@@ -29,7 +29,7 @@ pub(super) struct Usage {
     aliases: HashSet<Span>,
     /// The slots of the aliases, without those that are also the slot of the call.
     aliased: HashSet<Slot>,
-    /// The slots of the aliases that enclose the current place.
+    /// The slots of the aliases that enclose the current position.
     failures: Vec<Slot>,
 }
 
@@ -60,7 +60,7 @@ impl Usage {
         self.aliases.contains(&arm.bind_span)
     }
 
-    /// Whether the slot of an ERR arm is read in that arm alone.
+    /// Whether the slot of an ERR arm is read only in that arm.
     pub(super) fn is_read_inside(&self, arm: &Arm<'_>) -> bool {
         self.inside.get(&arm.bind_span).is_some_and(|&(reads, _)| reads == self.count(arm.bind))
     }

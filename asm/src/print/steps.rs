@@ -1,4 +1,4 @@
-//! Statements as steps.
+//! Prints statements as steps.
 
 use super::Printer;
 use super::shared_names;
@@ -14,33 +14,33 @@ use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::types::Type;
 
-/// A step that has no name yet.
+/// A step without its name.
 pub(super) struct Step<'a> {
     /// The slot that it binds.
     pub(super) slot: Option<Slot>,
-    /// The slot is read, but not behind this step: its name alone would not bind it.
+    /// Whether the slot is read, but not after this step, so that the name of the step would not bind it.
     pub(super) says_so: bool,
-    /// What a workflow calls it where it binds nothing.
+    /// Its name in a workflow if it binds nothing.
     pub(super) label: &'static str,
-    /// What it is made of.
+    /// Its content.
     pub(super) entries: Vec<Entry<'a>>,
 }
 
-/// What the value of a block is for.
+/// The purpose of the value of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
     /// Nothing.
     Drop,
-    /// To be the function's.
+    /// It is the value of the function.
     Function,
-    /// To be yielded by a loop.
+    /// A loop yields it.
     Loop,
-    /// Nothing, at the end of a loop's pass.
+    /// Nothing, at the end of an iteration.
     Pass,
-    /// As `Loop` and `Pass`, in a branch at the end of the pass.
+    /// Like `Loop` and `Pass`, in a branch at the end of the iteration.
     Yield,
     Inner,
-    /// To be bound.
+    /// It is bound.
     Bind,
 }
 
@@ -51,17 +51,17 @@ impl<'a> Step<'a> {
 }
 
 impl Tail {
-    /// Whether whoever reads the steps back takes the last one for a value.
+    /// Whether a reader takes the last step as a value.
     pub(super) fn is_read(self) -> bool {
         self != Tail::Drop
     }
 
-    /// Whether it ends a loop's pass.
+    /// Whether it ends an iteration.
     fn is_pass(self) -> bool {
         matches!(self, Tail::Loop | Tail::Pass | Tail::Yield | Tail::Inner)
     }
 
-    /// Whether whoever reads the steps back may take the last one for a value, and nobody wants it.
+    /// Whether a reader may take the last step as a value that is not wanted.
     pub(super) fn is_dropped(self, printer: &Printer<'_, '_>) -> bool {
         match self {
             Tail::Drop | Tail::Pass | Tail::Inner => true,
@@ -70,7 +70,7 @@ impl Tail {
         }
     }
 
-    /// What it is for in a branch of IF, or in an arm.
+    /// The purpose in a branch of IF, or in an arm.
     pub(super) fn of_branch(self) -> Tail {
         match self {
             Tail::Loop => Tail::Yield,
@@ -104,7 +104,7 @@ impl<'a> Printer<'_, 'a> {
                 at += registered.len();
                 continue;
             }
-            // At the end of a block a call gives its value, with or without what it registers.
+            // At the end of a block a call is the value, with or without a rollback.
             let beside = rollbacks(rest);
             let beside = if beside.len() < rest.len() || tail == Tail::Drop { beside } else { &[] };
             let tail = if rest.is_empty() { tail } else { Tail::Drop };
@@ -126,14 +126,14 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// Whether the value that a block's last step would give, as it has a name, makes a difference.
+    /// Whether it makes a difference that the last step of a block would be its value because it has a name.
     fn must_not_give(&self, last: &Stmt<'a>, tail: Tail) -> bool {
         let StmtKind::Let { slot, value, .. } = &last.kind else { return false };
         let call = matches!(value, Bound::Expr(value) if value.attempt().is_some());
         match tail {
             Tail::Drop => false,
             Tail::Function if self.words.notation != Notation::Workflow || !tail.is_dropped(self) => false,
-            // What is bound would be read by that; a name that nothing behind can read would not be bound.
+            // That would read the binding; a name that nothing later can read would not be bound.
             Tail::Pass | Tail::Inner | Tail::Function => {
                 self.uses.matched.contains(slot)
                     || (self.read(*slot).is_some() && (call || !self.names.is_visible(*slot)))
@@ -157,7 +157,7 @@ impl<'a> Printer<'_, 'a> {
                 out.push(self.binding(Some(*slot), last_read(value).max(statement.span.end), "", entries));
             }
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
-                // What nothing reads counts where a MATCH takes something else from the slot.
+                // An unread binding matters if a MATCH handles something else in the slot.
                 let named = self.uses.named_last(*slot).is_some() || self.must_not_give(statement, tail);
                 let (slot, tail) = if named { (Some(*slot), Tail::Bind) } else { (None, Tail::Drop) };
                 self.control(control, slot, tail, self.uses.whole(statement.span), out);
@@ -188,7 +188,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// What a step that binds an expression is made of.
+    /// The content of a step that binds an expression.
     pub(super) fn bound(&mut self, value: &Expr<'a>) -> Vec<Entry<'a>> {
         match value.kind {
             ExprKind::Call(call) => self.call(call),
@@ -217,7 +217,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// An operand of an operation that is spelt out with `op`.
+    /// An operand of an operation that is written with `op`.
     fn long(&mut self, value: &Expr<'a>) -> Doc<'a> {
         match value.kind {
             ExprKind::Binary(operator, ..)
@@ -229,7 +229,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// What a step that gives a value is made of.
+    /// The content of a step that is a value.
     fn given(&mut self, value: &Expr<'a>, tail: Tail) -> Vec<Entry<'a>> {
         let yields = matches!(tail, Tail::Loop | Tail::Yield) && self.words.notation == Notation::ToolCalling;
         match value.kind {
@@ -245,7 +245,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// What returns a value or a failure.
+    /// The content of a step that returns a value or a failure.
     pub(super) fn returns(&mut self, kind: ReturnKind, value: &Expr<'a>) -> Vec<Entry<'a>> {
         let output = &self.function.output;
         let (key, ty) = match kind {
@@ -262,7 +262,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// A value that is not taken for `{"ok": …}`.
+    /// A value that cannot be read as `{"ok": …}`.
     fn no_outcome(value: Doc<'a>) -> Doc<'a> {
         match &value {
             Doc::Record(entries) if entries.iter().any(|(key, _)| is_outcome(key)) => Doc::one("obj", value),
@@ -275,13 +275,13 @@ impl<'a> Printer<'_, 'a> {
         (self.words.word(Key::Break).into(), Doc::Bool(true))
     }
 
-    /// `compensate` with its calls, where there are some.
+    /// `compensate` with its calls, if there are any.
     pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Option<Entry<'a>> {
         let calls: Vec<Doc<'a>> = calls.iter().map(|call| Doc::Record(self.call(call))).collect();
         (!calls.is_empty()).then(|| ("compensate".into(), Doc::List(calls)))
     }
 
-    /// `rollback` with its calls, in the order in which they run: the last one that is registered runs first.
+    /// `rollback` with its calls, in the order in which they run: the last registered one runs first.
     pub(super) fn rollback(&mut self, registered: &[Stmt<'a>]) -> Entry<'a> {
         let mut calls: Vec<Doc<'a>> = Vec::with_capacity(registered.len());
         for statement in registered.iter().rev() {
@@ -339,7 +339,7 @@ impl<'a> Printer<'_, 'a> {
         entries
     }
 
-    /// A branch of IF or the OK arm of a MATCH: a value by itself where it is one that nothing takes for
+    /// A branch of IF or the OK arm of a MATCH. It is written as a bare value if that cannot be read as
     /// steps.
     pub(super) fn branch(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
         if let (Tail::Bind, [Stmt { kind: StmtKind::Value(value), .. }]) = (tail, block.statements)
@@ -369,7 +369,7 @@ impl<'a> Printer<'_, 'a> {
         self.list(steps)
     }
 
-    /// Makes the steps of a list.
+    /// Prints the steps of a list.
     pub(super) fn list_of(
         &mut self,
         place: Span,
@@ -381,7 +381,7 @@ impl<'a> Printer<'_, 'a> {
         self.in_list = before;
     }
 
-    /// Rollbacks and a return or BREAK, where a block is that and nothing else.
+    /// Rollbacks and a return or BREAK, if the block is nothing else.
     fn exit(block: &Block<'a>) -> Option<Exit<'a>> {
         let (last, before) = block.statements.split_last()?;
         let returns = match last.kind {
@@ -419,7 +419,7 @@ impl<'a> Printer<'_, 'a> {
         entries
     }
 
-    /// IFs one after another, each of which returns, as one step where a notation has it.
+    /// Consecutive IFs that each return, as one step if the notation has one.
     fn switch(&mut self, statements: &[Stmt<'a>]) -> Option<(Step<'a>, usize)> {
         if self.words.notation != Notation::Workflow {
             return None;
@@ -489,7 +489,7 @@ fn is_call(statement: &Stmt<'_>) -> bool {
     matches!(value.kind, ExprKind::Call(_))
 }
 
-/// A step that does nothing and gives nothing.
+/// A step that does nothing and has no value.
 pub(super) fn nothing<'a>() -> Step<'a> {
     Step::of(None, "end", vec![("compensate".into(), Doc::List(Vec::new()))])
 }
@@ -500,14 +500,14 @@ struct Exit<'a> {
     returns: Option<(ReturnKind, Expr<'a>)>,
 }
 
-/// Behind what an expression reads last; the place of a statement may be that of its first words.
+/// After the last read of an expression; the span of a statement may cover only its first words.
 pub(super) fn last_read(value: &Expr<'_>) -> u32 {
     let mut end = if matches!(value.kind, ExprKind::Ref(_)) { value.span.start.saturating_add(1) } else { 0 };
     value.children(|child| end = end.max(last_read(child)));
     end
 }
 
-/// What a workflow calls a step that gives a value and binds nothing.
+/// The name in a workflow of a step that is a value and binds nothing.
 fn label(value: &Expr<'_>) -> &'static str {
     if matches!(value.kind, ExprKind::Call(_)) { "send" } else { "result" }
 }

@@ -1,6 +1,6 @@
-//! References and texts as the JSON and YAML notations write them.
+//! Prints references and texts in the JSON and YAML notations.
 //!
-//! [`crate::dialect::reference`] and [`crate::dialect::template`] read them back.
+//! [`crate::dialect::reference`] and [`crate::dialect::template`] read them.
 
 use super::reference_style::Style;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Slot};
@@ -11,12 +11,12 @@ use ilo_spec::program::Number;
 use smallvec::SmallVec;
 use std::fmt::Write;
 
-/// A slot, and what is read inside it.
+/// A path: a slot, and the fields and items that are read in it.
 #[derive(Debug)]
 pub(super) struct Path<'a> {
     /// The slot.
     pub(super) root: Slot,
-    /// From the outside in.
+    /// The steps, from the outside in.
     pub(super) steps: SmallVec<[Step<'a>; 4]>,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Step<'a> {
     Index(i64),
 }
 
-/// The path that an expression is, where it is nothing else.
+/// The path, if the expression is only a path.
 pub(super) fn path<'a>(expr: &Expr<'a>) -> Option<Path<'a>> {
     let mut steps = SmallVec::new();
     let mut at = expr;
@@ -54,14 +54,14 @@ pub(super) fn path<'a>(expr: &Expr<'a>) -> Option<Path<'a>> {
     }
 }
 
-/// What a path begins with, in a notation.
+/// The root of a path in a notation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Root<'n> {
     /// The name.
     pub(super) name: &'n str,
-    /// Whether it is that of an input.
+    /// Whether it is an input.
     pub(super) parameter: bool,
-    /// Whether it is that of an input, and the failure's here where inputs have bare names.
+    /// Whether it is an input, or, in a notation with bare names, the failure here.
     pub(super) hidden: bool,
 }
 
@@ -74,7 +74,7 @@ impl Style {
         }
     }
 
-    /// A reference that a value is.
+    /// A reference that is a whole value.
     pub(super) fn reference(&self, root: Root<'_>, steps: &[Step<'_>]) -> String {
         let [by_itself, ..] = self.prefix(root);
         let braces = by_itself == "${" || (self.fields_in_braces && !root.parameter && !steps.is_empty());
@@ -88,9 +88,9 @@ impl Style {
     /// A reference inside a text, before `next`.
     pub(super) fn reference_in_text(&self, root: Root<'_>, steps: &[Step<'_>], next: Option<char>) -> String {
         let [_, in_text, _] = self.prefix(root);
-        let goes_on = next.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '[' | '$'));
+        let continues = next.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '[' | '$'));
         let index = steps.iter().any(|step| matches!(step, Step::Index(_)));
-        if in_text == "${" || goes_on || index || !is_plain(root, steps) {
+        if in_text == "${" || continues || index || !is_plain(root, steps) {
             self.braced(root, steps)
         } else {
             dotted(in_text, root, steps)
@@ -115,7 +115,8 @@ impl Style {
         out
     }
 
-    /// Writes a piece of text so that no reference is seen in it; `next` is what follows it.
+    /// Writes a piece of text with everything escaped that could be read as a reference; `next` is what
+    /// follows it.
     pub(super) fn escape(&self, text: &str, next: Option<char>, out: &mut String) {
         let mut rest = text.chars().chain(next).peekable();
         for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Expressions as the values of JSON and YAML.
+//! Prints expressions as values of JSON and YAML.
 
 use super::names::RESERVED;
 use super::text::{Path, Root, path};
@@ -18,10 +18,10 @@ use ilo_spec::program::Number;
 use ilo_spec::pure::Omitted;
 use std::borrow::Cow;
 
-/// Keys that make a record something else than a record of these fields.
+/// Keys that would change the meaning of a record.
 const WORDS: [&str; 10] = ["obj", "text", "merge", "$merge", "match", "call", "op", "expr", "return", "ret"];
 
-/// The operands of a pure function that have to be written.
+/// The operands of a pure function that must be written.
 pub(super) fn written(apply: Apply<'_>) -> &[Expr<'_>] {
     let mut rest = apply.operands;
     while let Some((last, before)) = rest.split_last()
@@ -38,7 +38,7 @@ pub(super) fn written(apply: Apply<'_>) -> &[Expr<'_>] {
 }
 
 impl<'a> Printer<'_, 'a> {
-    /// An expression where texts are texts.
+    /// An expression in a context in which texts are plain texts.
     pub(super) fn value(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         self.deeper(expr.span, |printer| printer.value_inside(expr))
     }
@@ -70,11 +70,11 @@ impl<'a> Printer<'_, 'a> {
         Doc::one(operator::row(Makes::Binary(operator)).spelling, Doc::List(operands))
     }
 
-    /// An expression where a workflow reads a text as a formula, and so in the operands of `not`, `and` and
-    /// `or`.
+    /// An expression in a context in which a workflow reads texts as formulas, such as the operands of `not`,
+    /// `and` and `or`.
     pub(super) fn formula(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         if self.words.notation == Notation::Workflow {
-            // What is in a text counts as one level more.
+            // The content of a text counts as another level.
             return self.deeper(expr.span, |printer| printer.formula_inside(expr));
         }
         self.value(expr)
@@ -109,19 +109,19 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// The name and kind of what a slot is.
+    /// The name and the kind of a slot.
     pub(super) fn root(&self, slot: Slot) -> Root<'_> {
         if self.failures.last() == Some(&Some(slot)) {
             return Root { name: self.words.failure(), parameter: false, hidden: false };
         }
-        // An input that is bound anew is a name like any other.
+        // An input that is bound again is an ordinary name.
         let parameter = (slot.0 as usize) < self.function.parameters.len() && !self.rebound.contains(&slot);
         let name = self.names.get(slot);
         let hidden = parameter && !self.failures.is_empty() && FAILURES.contains(&name.as_ref());
         Root { name, parameter, hidden }
     }
 
-    /// Reports a slot without a name in scope: nothing has bound it, since no path leads here.
+    /// Reports a slot without a name in scope: nothing has bound it, since this code is unreachable.
     pub(super) fn in_scope(&mut self, slot: Slot, span: Span) {
         let input = (slot.0 as usize) < self.function.parameters.len();
         if !input && self.failures.last() != Some(&Some(slot)) && !self.names.is_visible(slot) {
@@ -150,7 +150,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// A text that is no reference and in which none is.
+    /// A text without references.
     pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !text.contains('$') {
             return Cow::Borrowed(text);
@@ -160,7 +160,7 @@ impl<'a> Printer<'_, 'a> {
         Cow::Owned(out)
     }
 
-    /// Whether a text would be taken for a reference, or for a misspelt one.
+    /// Whether a text would be read as a reference, or as a misspelt one.
     fn reads_as_reference(&self, text: &str) -> bool {
         if self.words.notation != Notation::Constrained {
             return false;
@@ -179,7 +179,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// A joined text as one with references in it, where that reads back as the same.
+    /// A joined text as a template, if that reads back as the same text.
     fn concat(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         match self.template(expr) {
             Some(text) => {
@@ -195,7 +195,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// The parts of a text as `concat`, with an empty text first where the first two may be lists.
+    /// The parts of a text as `concat`, with an empty text first if the first two may be lists.
     fn joined(&mut self, parts: &[Expr<'a>], span: Span) -> Doc<'a> {
         let lists = !parts.iter().take(2).any(Expr::is_no_list);
         let first = lists.then(|| Doc::Text("".into()));
@@ -204,8 +204,7 @@ impl<'a> Printer<'_, 'a> {
         Doc::one(operator::row(Makes::Binary(Binary::Concat)).spelling, Doc::List(operands))
     }
 
-    /// A joined text with the references in it; `None` where a part is no reference or the text would read
-    /// otherwise.
+    /// A joined text as a template; `None` if a part is not a reference or the text would read differently.
     pub(super) fn template(&mut self, expr: &Expr<'_>) -> Option<String> {
         if !expr.is_text_join() {
             return None;
@@ -244,12 +243,13 @@ impl<'a> Printer<'_, 'a> {
 
     fn unary(&mut self, operator: Unary, operand: &Expr<'a>) -> Doc<'a> {
         let operand = self.value(operand);
-        // A list of one is the list of operands, so an operand that is a list is wrapped in one.
+        // A list with one item would be read as the list of operands, so an operand that is a list is wrapped
+        // in a list.
         let operand = if matches!(operand, Doc::List(_)) { Doc::List(vec![operand]) } else { operand };
         Doc::one(operator::row(Makes::Unary(operator)).spelling, operand)
     }
 
-    /// A pure function; operands at the end that have the values of left out ones are left out.
+    /// A pure function. Trailing operands that have their default values are omitted.
     fn applied(&mut self, apply: Apply<'a>) -> Doc<'a> {
         let mut operands: Vec<Doc<'a>> = written(apply).iter().map(|operand| self.value(operand)).collect();
         let operands = match &operands[..] {
@@ -266,7 +266,7 @@ impl<'a> Printer<'_, 'a> {
         Doc::one(row.spelling, Doc::List(operands))
     }
 
-    /// The operands of an operator, those of the same one on its left side by side with the last.
+    /// The operands of an operator; nested uses of the same operator on its left are flattened.
     fn operands(&mut self, operator: Binary, folds: bool, expr: &Expr<'a>) -> Vec<Doc<'a>> {
         let mut operands = Vec::new();
         let mut at = expr;
@@ -289,7 +289,7 @@ impl<'a> Printer<'_, 'a> {
         let yaml = self.words.notation == Notation::Workflow;
         let plain = |key: Literal<'a>| match key {
             Literal::Text("default") => None,
-            // A key of a record would meet the number too.
+            // The key of a record would match the number too.
             Literal::Text(text) if !yaml && rendered_number(text).is_some() => None,
             Literal::Text(text) => Some(Cow::Borrowed(text)),
             _ => None,
@@ -321,7 +321,7 @@ impl<'a> Printer<'_, 'a> {
         Doc::Record(fields.iter().map(|field| (field.name.text.into(), self.value(&field.value))).collect())
     }
 
-    /// A record, marked with `obj` where its keys could be step words.
+    /// A record, marked with `obj` if its keys could be words of a step.
     fn record(&mut self, fields: &[Field<'a>]) -> Doc<'a> {
         let doc = self.fields(fields);
         let word = fields.iter().any(|field| WORDS.contains(&field.name.text));
@@ -367,7 +367,7 @@ impl<'a> Printer<'_, 'a> {
         entries
     }
 
-    /// What a call calls.
+    /// The callee of a call.
     pub(super) fn tool(&self, name: &'a str) -> Cow<'a, str> {
         let own = self.words.notation == Notation::Mcp && self.functions.contains(name);
         if own { Cow::Owned(own_function_address(name)) } else { Cow::Borrowed(name) }

@@ -1,7 +1,7 @@
 //! The prompt for a model: the card of a notation, and the signatures of the available tools.
 //!
-//! A card is all that a model needs in order to write correct programs, in as few tokens as possible; each
-//! ends with an example. It describes the canonical form alone.
+//! A card has everything that a model needs to write correct programs, in as few tokens as possible, and ends
+//! with an example. It describes only the canonical form.
 
 use crate::catalog::{Catalog, Tool};
 use crate::notation::Notation;
@@ -21,7 +21,7 @@ pub const fn card(notation: Notation) -> &'static str {
     }
 }
 
-/// The card of a notation, and with a catalogue a line for each of its tools.
+/// The card of a notation, with a line for each tool of a catalogue.
 pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
     let mut out = card(notation).to_owned();
     if let Some(catalog) = catalog {
@@ -41,8 +41,8 @@ pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
     out
 }
 
-/// The first line of a tool's description, where it is short. A description is untrusted text: it stays on
-/// one line, and has nothing that a person would not see.
+/// The first line of the description of a tool, if it is short. A description is untrusted text: it is kept
+/// on one line, without invisible characters.
 fn about(tool: &Tool) -> Option<String> {
     let line = tool.description.as_deref()?.lines().map(str::trim).find(|line| !line.is_empty())?;
     let plain: String = line.chars().take(DESCRIPTION + 1).filter(|&c| !is_hidden(c)).collect();

@@ -1,8 +1,9 @@
-//! What each word of the language takes and gives, as types: one table, and small functions over it.
+//! The type rules: a table of the operand and result types of each word of the language, with small functions
+//! over it.
 //!
-//! Checking compares the operands of a program with what a word takes; guided generation asks which operands
-//! may come next. Both use this module, so it knows neither trees nor diagnostics. The types of slots,
-//! constants, tools and functions are not in the table, since they depend on the program ([`Gives::Named`]).
+//! Checking compares the operands of a program with the table; guided generation asks which operands may come
+//! next. Both use this module, so it depends on neither trees nor diagnostics. The types of slots, constants,
+//! tools and functions are not in the table, since they depend on the program ([`Gives::Named`]).
 
 mod places;
 #[cfg(test)]
@@ -15,14 +16,14 @@ use core::fmt;
 use ilo_spec::node::Word;
 use ilo_spec::pure::{Kinds, Pure};
 
-/// What an operand must be.
+/// The accepted types of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
     /// Any value.
     Any,
     /// A value of this type.
     Is(Inferred),
-    /// A list of anything.
+    /// A list of any items.
     List,
     /// A bool or nil.
     Condition,
@@ -74,7 +75,7 @@ impl fmt::Display for Demand {
     }
 }
 
-/// What a word gives.
+/// The result type of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gives {
     /// No value.
@@ -83,17 +84,18 @@ pub enum Gives {
     Is(Inferred),
     /// An item of the first operand.
     Item,
-    /// A number, or of two lists a list with the items of both.
+    /// A number; for two lists, a list with the items of both.
     Sum,
-    /// A text, or of two lists a list with the items of both.
+    /// A text; for two lists, a list with the items of both.
     Join,
-    /// The first operand, a list, with the second as one more item.
+    /// The first operand, a list, with the second as another item.
     Appended,
-    /// A list of the operands after the first: of LIST's items, of what the passes of FOR yield.
+    /// A list of the operands after the first: the items of LIST, the values that the iterations of FOR
+    /// yield.
     ListOf,
     /// One of the operands or blocks after the first.
     OneOf,
-    /// What the slot, the constant, the tool or the function gives that the word names.
+    /// The type of the slot, constant, tool or function that the word names.
     Named,
 }
 
@@ -102,9 +104,9 @@ pub enum Gives {
 pub struct Rule {
     /// The word.
     pub word: Word,
-    /// What its operands must be that are expressions; operands beyond these may be anything.
+    /// The accepted types of its operands that are expressions; further operands may have any type.
     pub operands: &'static [Demand],
-    /// What it gives.
+    /// Its result type.
     pub gives: Gives,
 }
 
@@ -165,16 +167,16 @@ pub const TABLE: &[Rule] = &[
     rule(Word::Rollback, &[], Gives::Nothing),
 ];
 
-/// The rule of a word that is no pure function.
+/// The rule of a word that is not a pure function.
 fn rule_of(word: Word) -> Option<&'static Rule> {
-    // The last rows are those of words behind the pure functions.
+    // The last rows are those of words after the pure functions.
     let at_number = TABLE.get(word as usize).filter(|rule| rule.word == word);
     at_number.or_else(|| TABLE.iter().rev().find(|rule| rule.word == word))
 }
 
-/// What an operand of a word must be, counted from 0 among those that are expressions. `first` is the type of
-/// the first operand, where it is inferred already: beside a number, an operand of a comparison must be a
-/// number.
+/// The accepted types of an operand of a word, counted from 0 among the operands that are expressions.
+/// `first` is the type of the first operand, if it is known already: in a comparison with a number, the other
+/// operand must be a number.
 pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
     if let Some(function) = word.row().pure {
         return function
@@ -199,10 +201,10 @@ pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
     }
 }
 
-/// The type that a word gives, from the type of its first operand and the join of the others; `None` where it
-/// has no value, where the value is [`Gives::Named`], or where an operand that it depends on has no type yet.
+/// The result type of a word, from the type of its first operand and the join of the others; `None` if it has
+/// no value, if the result is [`Gives::Named`], or if an operand on which it depends has no type yet.
 ///
-/// The others are for LIST all of its items, for IF, MATCH and FOR the values of their blocks.
+/// The others are all items of a LIST, or the values of the blocks of IF, MATCH and FOR.
 pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> Option<Inferred> {
     let Some(rule) = rule_of(word) else { return word.row().pure.map(|function| result(function, first)) };
     match rule.gives {
@@ -223,8 +225,8 @@ pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> O
     }
 }
 
-/// The type that a pure function gives: SORT, REVERSE and SLICE keep the type of a list, SLICE keeps that of
-/// a text, and MIN and MAX give an item.
+/// The result type of a pure function: SORT, REVERSE and SLICE keep the type of a list, SLICE keeps that of a
+/// text, and MIN and MAX return an item.
 fn result(function: Pure, first: Option<Inferred>) -> Inferred {
     let known = match function {
         Pure::Sort | Pure::Reverse | Pure::Slice => {
@@ -242,19 +244,18 @@ fn accepts_kinds(kinds: Kinds, found: Inferred) -> bool {
     found == Inferred::ANY || kinds.meets(found.kinds())
 }
 
-/// The type of the items of both, where both are lists.
+/// The join of the item types, if both are lists.
 fn lists_joined(a: Option<Inferred>, b: Option<Inferred>) -> Option<Inferred> {
     let (a, b) = (a.filter(|a| a.lists > 0)?, b.filter(|b| b.lists > 0)?);
     Some(item(a).join(item(b)).list())
 }
 
-/// An item of a list; of what is no list, anything.
+/// The type of the items of a list; unknown for other types.
 pub fn item(list: Inferred) -> Inferred {
     list.item().unwrap_or(Inferred::ANY)
 }
 
-/// Whether two values may be equal in some run. Any value may be nil where it is absent, and two lists may be
-/// empty.
+/// Whether two values may ever be equal. Any value may be nil if it is absent, and two lists may be empty.
 pub fn may_be_equal(a: Inferred, b: Inferred) -> bool {
     a.meets(b) || [a, b].contains(&Inferred::NIL) || (a.lists > 0 && b.lists > 0)
 }

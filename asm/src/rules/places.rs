@@ -1,16 +1,17 @@
-//! What a place that a schema describes takes: as a demand, and compared with another such place.
+//! Compares the shapes of schemas: a shape as the accepted type of an operand, and two shapes with each
+//! other.
 
 use super::Demand;
 use crate::catalog::Shape;
 use crate::types::Inferred;
 use ilo_spec::pure::Kinds;
 
-/// How deep the parts of a value are compared with what they must be.
+/// The depth to which the parts of a value are compared.
 const DEEPEST: usize = 8;
-/// The most constants or fields of one place that are compared.
+/// The most constants or fields of a shape that are compared.
 const COMPARED: usize = 1024;
 
-/// What a value of a shape must be.
+/// A shape as the accepted type of an operand.
 pub fn of_shape(wanted: Shape<'_>) -> Demand {
     match wanted.ty() {
         Inferred::ANY => Demand::Kinds(wanted.kinds()),
@@ -18,17 +19,17 @@ pub fn of_shape(wanted: Shape<'_>) -> Demand {
     }
 }
 
-/// Two shapes of the same place that no value fits.
+/// Two shapes at the same path that have no value in common.
 pub struct Clash<'t> {
-    /// What is there.
+    /// The actual shape.
     pub found: Shape<'t>,
-    /// What must be there.
+    /// The expected shape.
     pub wanted: Shape<'t>,
-    /// The field where they differ, if it is not the value itself.
+    /// The field in which they differ, if it is not the value itself.
     pub field: Option<&'t str>,
 }
 
-/// Where no value of one shape fits the other.
+/// Finds where no value of one shape fits the other.
 pub fn clash<'t>(found: Shape<'t>, wanted: Shape<'t>) -> Option<Clash<'t>> {
     clash_within(found, wanted, DEEPEST)
 }
@@ -53,7 +54,7 @@ fn clash_within<'t>(found: Shape<'t>, wanted: Shape<'t>, depth: usize) -> Option
     if found.kinds() != Kinds::RECORD {
         return None;
     }
-    // A list may be empty, so its items may never matter.
+    // A list may be empty, so its item types may not matter.
     let required = found.fields().filter(|field| field.required).take(COMPARED);
     required.into_iter().find_map(|field| {
         let (wanted, _) = wanted.field(field.name)?;

@@ -1,4 +1,4 @@
-//! Names that steps bind, and how a step ends that has a value.
+//! The names that steps bind, and the end of a step that has a value.
 
 use super::entries::Keyed;
 use super::reader::{StepReader, of_slot};
@@ -17,7 +17,7 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn target(&mut self, item: &Item<'_, 'a>, keyed: &Keyed<'_, 'a>) -> Option<Target<'a>> {
         match keyed.get(Key::Let) {
             Some(node) => self.binder(node).map(|name| Target { name, own: false }),
-            // What is under `rollback` runs behind the call.
+            // The content of `rollback` runs after the call.
             None => {
                 let rollback = keyed.entry(Key::Rollback).filter(|_| keyed.has(Key::Call));
                 self.name_of(item, rollback.map_or(item.node.span.end, |entry| entry.key.span.start))
@@ -25,13 +25,13 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// The name that a step is written under in YAML, where something behind it refers to it.
+    /// The name under which a step is written in YAML, if something after it refers to it.
     pub(crate) fn step_name(&mut self, item: &Item<'_, 'a>) -> Option<Target<'a>> {
         self.name_of(item, item.node.span.end)
     }
 
-    /// As [`StepReader::step_name`], where something from a place on refers to it.
-    fn name_of(&mut self, item: &Item<'_, 'a>, behind: u32) -> Option<Target<'a>> {
+    /// Like [`StepReader::step_name`], if something after a position refers to it.
+    fn name_of(&mut self, item: &Item<'_, 'a>, after: u32) -> Option<Target<'a>> {
         let name = item.name?;
         let text = match name.kind {
             Kind::Text(text) => text.text,
@@ -39,8 +39,8 @@ impl<'a> StepReader<'_, 'a> {
             _ => return None,
         };
         let bound = self.binder(name)?;
-        // The next pass of a loop may read further up what this one binds.
-        let from = self.loops.first().map_or(behind, |open| open.start);
+        // The next iteration of a loop may read, further up, what this one binds.
+        let from = self.loops.first().map_or(after, |open| open.start);
         if self.survey.used_after(text, from) {
             self.shadows(bound);
             return Some(Target { name: bound, own: true });
@@ -49,7 +49,7 @@ impl<'a> StepReader<'_, 'a> {
         None
     }
 
-    /// Warns of a step that has the name of a step of an outer block.
+    /// Warns about a step that has the name of a step of an outer block.
     fn shadows(&mut self, name: Name<'a>) {
         let Some(outer) = self.scope.outer_step(name.text) else { return };
         let text = name.text;
@@ -65,7 +65,7 @@ impl<'a> StepReader<'_, 'a> {
         );
     }
 
-    /// A name that is bound; reports where it must not be.
+    /// Reads a name that is bound; reports it if it must not be bound.
     pub(crate) fn binder(&mut self, node: &Node<'a>) -> Option<Name<'a>> {
         let Kind::Text(text) = node.kind else {
             self.bad_shape(node, "the name that is bound", "a text");
@@ -89,12 +89,12 @@ impl<'a> StepReader<'_, 'a> {
         Some(Name { text, span: inner(node) })
     }
 
-    /// The slot of a name that is bound here.
+    /// Binds a name. Returns its slot.
     pub(crate) fn bind(&mut self, name: Name<'a>) -> Slot {
         self.scope.bind(name.text, self.shares_input(name))
     }
 
-    /// The slot of the name that a step binds here, and where that is written.
+    /// Binds the name of a step. Returns its slot and span.
     pub(crate) fn bind_target(&mut self, Target { name, own }: Target<'a>) -> (Slot, Span) {
         let shared = self.shares_input(name);
         let slot = if own {
@@ -105,15 +105,15 @@ impl<'a> StepReader<'_, 'a> {
         (slot, name.span)
     }
 
-    /// Whether a name that is bound here shares the slot of the input of that name: on every path, behind all
-    /// that reads the input.
+    /// Whether a name that is bound here shares the slot of the input of that name: if it is bound on every
+    /// path, after all reads of the input.
     fn shares_input(&self, name: Name<'a>) -> bool {
         let read = self.survey.input_read(name.text);
         let shared = self.at.blocks == 1 && read.is_none_or(|last| last <= self.at.step_end);
         shared || self.dialect.is_bare()
     }
 
-    /// Ends a step with a value: binds it, or leaves it as the value of its block.
+    /// Ends a step with a value: binds the value, or leaves it as the value of the block.
     pub(crate) fn finish(&mut self, value: Bound<'a>, target: Option<Target<'a>>, tail: Tail, span: Span) {
         let statement = |value| match value {
             Bound::Expr(value) => StmtKind::Value(value),
@@ -148,7 +148,7 @@ impl<'a> StepReader<'_, 'a> {
         self.finish(Bound::Expr(value), target, tail, span);
     }
 
-    /// Pushes the slot that the last statement has bound as the value of its step, where that can be reached.
+    /// Adds the slot that the last statement has bound as the value of the step, if it is reachable.
     pub(crate) fn push_slot(&mut self, (slot, slot_span): (Slot, Span), span: Span) {
         if self.statements.last().is_some_and(Stmt::completes) {
             self.push(StmtKind::Value(of_slot(slot, slot_span)), span);

@@ -1,4 +1,4 @@
-//! Blocks of steps under `then`, `else` and the body of a loop, or a value where one is wanted.
+//! Reads the content of `then`, `else` and the body of a loop: steps, or a value if one is needed.
 
 use super::reader::StepReader;
 use super::step::{Item, Tail};
@@ -16,7 +16,7 @@ impl<'a> StepReader<'_, 'a> {
         self.block(|this| this.branch_steps(node, tail, key))
     }
 
-    /// Reads the block under `key` into the open one.
+    /// Reads the block under `key` into the current one.
     pub(crate) fn branch_steps(&mut self, node: &Node<'a>, tail: Tail, key: Key) {
         self.inexact |= self.in_loop() && node.text().is_some();
         self.scope.open_block();
@@ -65,14 +65,14 @@ impl<'a> StepReader<'_, 'a> {
         self.push(StmtKind::Value(value), node.span);
     }
 
-    /// Whether an entry is a field of what a loop yields: no step is a value under a name that nothing has
-    /// yet.
+    /// Whether an entry is a field of the value that a loop yields: a step is not a value under an unused
+    /// name.
     fn is_field(&self, entry: &Entry<'a>) -> bool {
         let is_free = |name: &str| is_plain(&entry.value) || self.scope.find(name).is_none();
         entry.is(|name| !begins_step(name) && is_free(name)) && is_data(&entry.value)
     }
 
-    /// Warns of values in a pass of a loop under names of their own, of which only the last is yielded.
+    /// Warns about several named values in an iteration of a loop, of which only the last is yielded.
     fn lost_values(&mut self, items: &[Item<'_, 'a>]) {
         let Some((last, before)) = items.split_last() else { return };
         let from = self.loops.first().map_or(0, |open| open.start);
@@ -99,7 +99,7 @@ impl<'a> StepReader<'_, 'a> {
         );
     }
 
-    /// Whether a step is nothing but a value.
+    /// Whether a step is only a value.
     fn is_value_step(&self, item: &Item<'_, 'a>) -> bool {
         const VALUES: [Key; 6] = [Key::Expr, Key::Obj, Key::Value, Key::Op, Key::Merge, Key::Cases];
         let list = entries(item.node);
@@ -110,8 +110,8 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// Whether what a loop yields is a record of values of which one before the last copies a name: nothing reads
-/// such a step.
+/// Whether the body of a loop is a record of values in which one before the last copies a name: as a step,
+/// nothing would read it.
 fn is_copy(list: &[Entry<'_>]) -> bool {
     let is_value = |entry: &Entry<'_>| {
         let operation = is_operation(entries(&entry.value));
@@ -121,9 +121,9 @@ fn is_copy(list: &[Entry<'_>]) -> bool {
     before.iter().any(copies_itself) && list.iter().all(is_value)
 }
 
-/// Whether nothing makes a value a step.
+/// Whether a value has nothing that makes it a step.
 fn is_data(node: &Node<'_>) -> bool {
-    // A part of a step makes a record one even where the step's own word is misspelt.
+    // A part of a step makes a record a step even if the word of the step is misspelt.
     const PARTS: [&str; 8] = ["let", "args", "arguments", "parameters", "catch", "cases", "yield", "do"];
     let word = |name: &str| begins_step(name) || PARTS.contains(&name);
     let list = entries(node);

@@ -1,4 +1,4 @@
-//! Names of tools and functions, as calls and the list of what may be called have them.
+//! Reads names of tools and functions, in calls and in the list of what may be called.
 
 use super::reader::StepReader;
 use crate::ast::Name;
@@ -41,7 +41,7 @@ impl<'a> StepReader<'_, 'a> {
         function
     }
 
-    /// The only other function without a name, for an `mcp://self/name` that no function has, and that name.
+    /// The only other unnamed function, for an unknown `mcp://self/name`, and its name.
     pub(crate) fn unnamed_function(&self, name: Name<'a>) -> Option<(&'a str, Name<'a>)> {
         let own = own_function(name.text)?;
         let list = self.functions.list;

@@ -1,8 +1,9 @@
-//! Calls and functions that can fail as steps, and `match` on their results.
+//! Reads steps that are calls or fallible functions, and `match` on their results.
 //!
-//! A handler covers its own call or outermost function only. It becomes the ERR arm of a MATCH right behind
-//! it; the OK arm is left out, so that the value stays in the slot of the call, or holds what `rollback`
-//! registers. Where the handler skips the rest of a pass, the steps that follow become the OK arm.
+//! A handler covers only its own call or outermost function. It becomes the ERR arm of a MATCH directly after
+//! the call. The OK arm is omitted, so that the value stays in the slot of the call, or it has the calls that
+//! `rollback` registers. If the handler skips the rest of an iteration, the following steps become the OK
+//! arm.
 
 use super::handlers::HandledBy;
 use super::reader::{StepReader, literal, of_slot};
@@ -16,7 +17,7 @@ use crate::document::{first_of, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// A slot and where it is written.
+/// A slot and its span.
 type Bind = (Slot, Span);
 
 impl<'a> StepReader<'_, 'a> {
@@ -26,7 +27,7 @@ impl<'a> StepReader<'_, 'a> {
         self.attempt(step, Expr { kind: ExprKind::Call(call), span: call.span }, tail, rest)
     }
 
-    /// A step with an expression, which may have a handler of its own.
+    /// A step with an expression, which may have a handler.
     pub(crate) fn value_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
         let value = self.construct_of(step.form.key, &step.keyed);
         let handler = step.keyed.entry(Key::Handler).or(step.keyed.entry(Key::Compensate));
@@ -84,7 +85,7 @@ impl<'a> StepReader<'_, 'a> {
         After::Follows
     }
 
-    /// Binds a call to the name of its step, or to a slot of its own.
+    /// Binds a call to the name of its step, or to an unnamed slot.
     fn bind_call(&mut self, step: &Step<'_, 'a>, value: Expr<'a>) -> Bind {
         let bind = match step.target {
             Some(target) => self.bind_target(target),
@@ -94,7 +95,7 @@ impl<'a> StepReader<'_, 'a> {
         bind
     }
 
-    /// Ends a step with a bound call with the call's value, where that is wanted.
+    /// Ends a step that binds a call; its value is that of the call, if one is needed.
     fn value_of_call(&mut self, bind: Bind, step: &Step<'_, 'a>, tail: Tail) {
         if tail.wanted() && (step.target.is_none() || matches!(tail, Tail::Value | Tail::Yield)) {
             self.push_slot(bind, step.head());
@@ -147,7 +148,7 @@ impl<'a> StepReader<'_, 'a> {
         self.push_control(Control::Match(self.arena.alloc(node)), step.head());
     }
 
-    /// The slot of the call that a `match` refers to.
+    /// The slot of the call to which a `match` refers.
     fn result_of(&mut self, node: &Node<'a>) -> Option<Bind> {
         let value = self.value(node);
         if let ExprKind::Ref(slot) = value.kind {
@@ -162,7 +163,7 @@ impl<'a> StepReader<'_, 'a> {
         None
     }
 
-    /// The steps for a call's value; gives what that is bound to, which is its own slot without `as`.
+    /// The steps for the value of a call. Returns the slot of the value; without `as` it is that of the call.
     fn success(&mut self, own: Bind, step: &Step<'_, 'a>, tail: Tail) -> Bind {
         let name = step.get(Key::As).and_then(|node| self.binder(node));
         let bind = name.map_or(own, |name| (self.bind(name), name.span));
@@ -172,8 +173,7 @@ impl<'a> StepReader<'_, 'a> {
         bind
     }
 
-    /// A step whose handler skips: the steps that follow are read into the OK arm, behind what `first` makes
-    /// of the value.
+    /// A step whose handler skips: the following steps are read into the OK arm, after what `first` adds.
     fn skipping(
         &mut self,
         (slot, slot_span): Bind,
@@ -183,7 +183,7 @@ impl<'a> StepReader<'_, 'a> {
         first: impl FnOnce(&mut Self) -> Bind,
     ) -> After {
         let mut bind = (slot, slot_span);
-        // Blocks of a loop are counted as if this one were not there.
+        // This block does not count as a block of the loop.
         let outer = self.at;
         let body = self.block(|this| {
             bind = first(this);
@@ -194,14 +194,14 @@ impl<'a> StepReader<'_, 'a> {
         After::Taken
     }
 
-    /// The slot that is true where a step of this block, or of a block in it, has skipped the rest of the
-    /// pass.
+    /// The slot that is true if a step of this block, or of a nested one, has skipped the rest of the
+    /// iteration.
     pub(crate) fn skipped(&self) -> Option<Slot> {
         self.loops.last().and_then(|open| open.skipped)
     }
 
-    /// Reads the rest of a block for passes that `flag` does not skip; in the loop's own block the flag
-    /// begins as false.
+    /// Reads the rest of a block for iterations that `flag` does not skip; in the block of the loop itself
+    /// the flag starts as false.
     pub(crate) fn guard(&mut self, flag: Slot, start: usize, rest: Rest<'_, '_, 'a>) {
         let level = self.at.blocks;
         let outermost = self.loops.last().is_some_and(|open| open.level + 1 >= level);

@@ -1,4 +1,4 @@
-//! The cases of a `match`: keys that are constants, and the nodes of their values.
+//! Reads the cases of a `match`: constant keys, and the nodes of their values.
 
 use super::reader::StepReader;
 use crate::ast::Literal;
@@ -16,13 +16,13 @@ use ilo_spec::program::Number;
 pub(crate) struct UnreadCase<'d, 'a> {
     /// The constant; `None` for the default.
     pub(crate) key: Option<Literal<'a>>,
-    /// The number that the key of a JSON record meets beside the text that it is.
+    /// The number that a JSON key matches in addition to its text.
     pub(crate) number: Option<Number>,
     pub(crate) key_span: Span,
     pub(crate) value: &'d Node<'a>,
 }
 
-/// The cases of a `match` in their order.
+/// The cases of a `match`, in order.
 #[derive(Default)]
 pub(crate) struct Cases<'d, 'a> {
     pub(crate) list: Vec<UnreadCase<'d, 'a>>,
@@ -31,7 +31,7 @@ pub(crate) struct Cases<'d, 'a> {
 }
 
 impl<'d, 'a> Cases<'d, 'a> {
-    /// Adds the default; gives where there is one already.
+    /// Adds the default. Returns the existing one, if there is one.
     pub(crate) fn add_default(&mut self, key: &Node<'a>, value: &'d Node<'a>) -> Option<Span> {
         self.list.push(UnreadCase { key: None, number: None, key_span: key.span, value });
         self.default.replace(key.span)
@@ -87,7 +87,7 @@ impl<'a> StepReader<'_, 'a> {
             Kind::Null => Literal::Nil,
             _ => return self.bad_shape(key, "the key of a case", "a text, number, bool or null"),
         };
-        // The key of a record in JSON can only be a text.
+        // A JSON key can only be a text.
         let number = key.text().filter(|_| of_record && !self.dialect.is_yaml()).and_then(rendered_number);
         let of_number = number.map(|number| CaseKey::of(&Node { kind: Kind::Number(number), ..*key }));
         let before = of_number.and_then(|number| cases.seen.insert(number, key.span));

@@ -1,4 +1,4 @@
-//! `if`, `assert` and `for`.
+//! Reads `if`, `assert` and `for`.
 
 use super::reader::{OpenLoop, StepReader, literal};
 use super::step::{Step, Tail};
@@ -21,7 +21,7 @@ impl<'a> StepReader<'_, 'a> {
         self.finish(Bound::Control(control), step.target, tail, step.head());
     }
 
-    /// The branch of an `if` whose condition holds: steps, or a way out of the function beside the condition.
+    /// The branch of an `if` for a true condition: steps, or a return beside the condition.
     fn then_of_if(&mut self, step: &Step<'_, 'a>, tail: Tail) -> Block<'a> {
         match (self.leaving(&step.keyed), step.get(Key::Then)) {
             (Some((key, entry)), None) => self.block(|this| {
@@ -85,7 +85,7 @@ impl<'a> StepReader<'_, 'a> {
             None => Block { statements: &[] },
         };
         let breaks = self.loops.pop().is_some_and(|open| open.breaks);
-        // Behind a loop that a BREAK ends, its names may be read; checking finds the paths that set none.
+        // After a loop with a BREAK its names may be read; the check finds the paths on which they are unset.
         if breaks {
             self.scope.keep();
         } else {
@@ -102,7 +102,7 @@ impl<'a> StepReader<'_, 'a> {
 }
 
 impl<'a> StepReader<'_, 'a> {
-    /// The steps for when no BREAK ended a loop.
+    /// The steps that run if no BREAK ended a loop.
     fn otherwise(&mut self, step: &Step<'_, 'a>, breaks: bool) -> Option<Block<'a>> {
         let entry = step.keyed.entry(Key::Else)?;
         let block = self.branch(&entry.value, Tail::Drop, Key::Else);
@@ -113,16 +113,14 @@ impl<'a> StepReader<'_, 'a> {
             self.report(
                 Diagnostic::new(Code::OrphanElse, entry.key.span, message)
                     .expected(format!("`{over}` in the loop itself"), format!("a loop without `{over}`"))
-                    .help(format!(
-                        "put the steps behind the loop, or end the loop with `{over}` where it is done"
-                    )),
+                    .help(format!("put the steps after the loop, or end the loop early with `{over}`")),
             );
         }
         Some(block)
     }
 
-    /// Whether a step with a loop gives its name a value: not where its ELSE comes to an end and nothing
-    /// reads the name.
+    /// Whether a step with a loop binds its name: not if the end of its ELSE is reachable and nothing reads
+    /// the name.
     fn gives(&self, step: &Step<'_, 'a>, otherwise: Option<&Block<'a>>) -> bool {
         let used = |name: &str| self.survey.used_after(name, step.start);
         otherwise.is_none_or(|block| !block.completes())
@@ -130,7 +128,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// Whether a pass with this body can yield.
+/// Whether an iteration with this body can yield.
 fn yields(block: &Block<'_>) -> bool {
     match block.statements.last().map(|last| last.kind) {
         Some(StmtKind::Value(_)) => true,

@@ -1,4 +1,4 @@
-//! What reading a function is lent and never changes: the notation, the source, what the header declares.
+//! The immutable context of reading a function: the notation, the source, the declarations of the header.
 
 use crate::ast::OutputName;
 use crate::dialect::Dialect;
@@ -9,32 +9,32 @@ use bumpalo::Bump;
 /// The names of a file's functions, for `mcp://self`.
 #[derive(Clone, Copy)]
 pub(crate) struct Functions<'f, 'a> {
-    /// In the order of the source: the name, and whether the source gives it.
+    /// In source order: the name, and whether the source has it.
     pub(crate) list: &'f [(&'a str, bool)],
-    /// The index of the one that is read.
+    /// The index of the current function.
     pub(crate) own: usize,
 }
 
-/// What reading a function is lent.
+/// The context of reading a function.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'r, 'a> {
     pub(crate) dialect: Dialect,
     pub(crate) source: &'a str,
     pub(crate) arena: &'a Bump,
-    /// How deep blocks and expressions may nest together.
+    /// The maximum nesting of blocks and expressions together.
     pub(crate) nesting: usize,
     pub(crate) functions: Functions<'r, 'a>,
     pub(crate) survey: &'r Survey<'a>,
     /// The output type.
     pub(crate) output: OutputName<'a>,
-    /// Explains what comes from other languages.
+    /// The habits, which explain forms of other languages.
     pub(crate) habits: &'r dyn Habits,
     /// The inputs whose type is a list.
     pub(crate) lists: &'r [&'a str],
 }
 
 impl Context<'_, '_> {
-    /// Whether the function is of type `result`.
+    /// Whether the function returns a result.
     pub(crate) fn is_result(&self) -> bool {
         self.output.err.is_some()
     }

@@ -1,4 +1,4 @@
-//! The steps of a block, one behind the other: which reader each kind of step has.
+//! Reads the steps of a block, and dispatches each kind of step to its reader.
 
 use super::reader::{Position, StepReader};
 use super::step::{After, Item, Rest, Step, Tail};
@@ -10,7 +10,8 @@ use crate::document::{Kind, Node};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// Reads steps in order. Behind a step that may skip the rest of a pass, the others are read into a branch.
+/// Reads steps in order. After a step that may skip the rest of an iteration, the others are read into a
+/// branch.
 pub(crate) fn read_steps<'a>(reader: &mut StepReader<'_, 'a>, items: &[Item<'_, 'a>], tail: Tail) {
     let mut items = items;
     while let Some((item, following)) = items.split_first() {
@@ -41,7 +42,7 @@ impl<'a> StepReader<'_, 'a> {
         found.unwrap_or(After::Taken)
     }
 
-    /// A step that is no record: a value, where one is wanted.
+    /// A step that is not a record: a value, if one is needed.
     fn plain_step(&mut self, item: &Item<'_, 'a>, tail: Tail) -> After {
         self.inexact |= self.in_loop() || matches!(item.node.kind, Kind::Bool(_));
         if item.name.is_none() && !tail.wanted() {
@@ -121,7 +122,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// `skip`, which only a handler does.
+    /// `skip`, which is only allowed in a handler.
     fn skip_step(&mut self, step: &Step<'_, 'a>) {
         self.bad_step(
             step.place(),
@@ -132,7 +133,7 @@ impl<'a> StepReader<'_, 'a> {
         );
     }
 
-    /// `yield` as a step: the value of a pass.
+    /// `yield` as a step: the value of an iteration.
     fn yield_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(node) = step.get(Key::Yield) else { return };
         let value = self.value(node);
@@ -154,7 +155,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// How something that a step lacks is written.
+/// The syntax of a missing part of a step.
 fn needed(key: Key) -> &'static str {
     match key {
         Key::In => "write the list that the loop runs over",

@@ -1,10 +1,10 @@
-//! The entries of a record by what their keys mean.
+//! The entries of a record by the meaning of their keys.
 
 use crate::dialect::{KEYS, Key};
 use crate::document::{Entry, Node};
 use crate::span::Span;
 
-/// The entries of a record by what their keys mean.
+/// The entries of a record by the meaning of their keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Keyed<'d, 'a> {
     entries: [Option<&'d Entry<'a>>; KEYS],
@@ -30,12 +30,12 @@ impl<'d, 'a> Keyed<'d, 'a> {
         self.entry(key).is_some()
     }
 
-    /// The place of a key; the record's first byte where it is missing.
+    /// The span of a key; the start of the record if it is missing.
     pub(crate) fn place(&self, key: Key) -> Span {
         self.entry(key).map_or(Span::new(self.span.start, self.span.start + 1), |entry| entry.key.span)
     }
 
-    /// Adds an entry; gives the one that the key has already.
+    /// Adds an entry. Returns the existing one for the key, if any.
     pub(crate) fn put(&mut self, key: Key, entry: &'d Entry<'a>) -> Option<&'d Entry<'a>> {
         let place = self.entries.get_mut(key as usize)?;
         let before = *place;

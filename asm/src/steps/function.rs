@@ -1,4 +1,4 @@
-//! Programs at the top of documents: names, inputs, outputs, what may be called, and steps.
+//! Reads whole programs: names, inputs, outputs, what may be called, and steps.
 
 use super::context::{Context, Functions};
 use super::dispatch::read_steps;
@@ -21,14 +21,14 @@ use ilo_spec::types::Base;
 
 /// The result of reading documents.
 pub(crate) struct Reading<'a> {
-    /// What could be read, also where there are errors.
+    /// What could be read, even if there are errors.
     pub(crate) file: File<'a>,
-    /// Something was read that a habit may recognize: a record that was read as data but may be a step or an
-    /// operation, or a word of another notation.
+    /// Whether something was read that a habit may recognize: a record that was read as data but may be a
+    /// step or an operation, or a word of another notation.
     pub(crate) inexact: bool,
 }
 
-/// Reads the programs of all documents of a source. Nothing is reported of names that are `lost`.
+/// Reads the programs of all documents of a source. Names that are `lost` are not reported.
 pub(crate) fn read<'a>(
     (documents, lost): (&[Node<'a>], &[&'a str]),
     habits: &dyn Habits,
@@ -71,10 +71,10 @@ struct Top<'r, 'a> {
     arena: &'a Bump,
     diagnostics: &'r mut Diagnostics,
     nesting: usize,
-    /// Whether it was reported that the document is nested too deep.
+    /// Whether too deep nesting of the document has been reported.
     too_deep: bool,
     habits: &'r dyn Habits,
-    /// Names of steps that were left out.
+    /// Names of steps that were removed.
     lost: &'r [&'a str],
     inexact: bool,
 }
@@ -104,8 +104,7 @@ impl<'a> Top<'_, 'a> {
         entries(record).iter().find(|entry| entry.is(is)).map(|entry| &entry.value)
     }
 
-    /// The name of each program, and whether it has one of its own. The others are `main`, `main-2` and so
-    /// on.
+    /// The name of each program, and whether the source has it. The others are `main`, `main-2` and so on.
     fn names(&self, programs: &[Node<'a>]) -> Vec<(&'a str, bool)> {
         let given = |program: &Node<'a>| {
             let inner = self.key(program, Key::Meta);
@@ -188,7 +187,7 @@ impl<'a> StepReader<'_, 'a> {
     /// The steps of a function with these inputs.
     fn body(&mut self, parameters: &[Parameter<'a>], node: Option<&Node<'a>>, first: Span) -> Block<'a> {
         for parameter in parameters {
-            // An input that is bound anew, and never read as an input, is a variable like any other.
+            // An input that is bound again and never read as an input is an ordinary variable.
             let name = parameter.name.text;
             let bound = self.survey.binding(name).is_some() && self.survey.input_read(name).is_none();
             self.scope.parameter(name, self.dialect.is_bare() || bound);
@@ -213,7 +212,7 @@ impl<'a> StepReader<'_, 'a> {
 }
 
 /// The span for messages about the header of a function: from its start to the end of its name if that is
-/// near, else its first entry.
+/// near, otherwise its first entry.
 fn head_span(start: u32, name: Span, first: Span) -> Span {
     const NEAR: u32 = 200;
     let end = if name.start >= start { name.end } else { first.end };

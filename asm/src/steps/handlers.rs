@@ -1,4 +1,4 @@
-//! What a step does where its call fails: the ERR arm.
+//! Reads handlers: what a step does if its call fails, as the ERR arm.
 
 use super::entries::Keyed;
 use super::reader::{StepReader, literal, of_slot};
@@ -15,28 +15,28 @@ use ilo_spec::error::Code;
 /// How the failure of a call is handled.
 #[derive(Clone, Copy)]
 pub(crate) struct HandledBy {
-    /// What the value of the arm is for.
+    /// The purpose of the value of the arm.
     pub(crate) tail: Tail,
-    /// The failure is a text, as that of a tool is.
+    /// Whether the failure is a text, like that of a tool.
     pub(crate) is_text: bool,
-    /// What the value of the arm is bound to.
+    /// The slot to which the value of the arm is bound.
     pub(crate) bind: Option<(Slot, Span)>,
 }
 
-/// What a handler does once its rollback calls are made.
+/// The action of a handler after its rollback calls.
 #[derive(Clone, Copy)]
 enum Action<'d, 'a> {
-    /// Fails with a message, or with the failure itself; the place of the word for it.
+    /// Fails with a message, or with the failure itself; has the span of its key.
     Fail(Option<&'d Node<'a>>, Span),
     /// Returns, or ends a loop.
     Leave(Key, &'d Entry<'a>),
-    /// Goes on with a value.
+    /// Continues with a value.
     Value(&'d Node<'a>),
-    /// Goes on with the value of steps.
+    /// Continues with the value of steps.
     Steps(&'d Node<'a>),
-    /// Goes on with nil.
+    /// Continues with nil.
     Ignore,
-    /// Skips the rest of the pass of a loop.
+    /// Skips the rest of the iteration.
     Skip,
 }
 
@@ -54,8 +54,8 @@ const ACTIONS: [Key; 9] = [
 ];
 
 impl<'a> StepReader<'_, 'a> {
-    /// The arm of a failure, and whether it skips the rest of a pass; `of_block` is what the value of the
-    /// step's block is for.
+    /// The arm for a failure, and whether it skips the rest of an iteration; `of_block` is the purpose of the
+    /// value of the block of the step.
     pub(crate) fn failure_arm(
         &mut self,
         step: &Step<'_, 'a>,
@@ -91,7 +91,7 @@ impl<'a> StepReader<'_, 'a> {
         (Arm { bind: bind.0, bind_span: bind.1, body, span: at }, skips)
     }
 
-    /// Does what a handler does; gives whether that is to skip the rest of a pass.
+    /// Reads a handler. Returns whether it skips the rest of an iteration.
     fn act(&mut self, action: Action<'_, 'a>, failure: Slot, tail: Tail, at: Span) -> bool {
         match action {
             Action::Fail(message, at) => self.fail(message, failure, at),
@@ -108,8 +108,8 @@ impl<'a> StepReader<'_, 'a> {
         false
     }
 
-    /// Ends an arm that skips the rest of the pass. Where its step is not in the loop's own block, a slot
-    /// tells the blocks around it.
+    /// Ends an arm that skips the rest of the iteration. If its step is not in the block of the loop itself,
+    /// a slot informs the enclosing blocks.
     fn skip_pass(&mut self, of_block: Tail, at: Span) {
         let level = self.at.blocks;
         let Some(open) = self.loops.last_mut().filter(|open| open.level + 2 < level) else { return };
@@ -121,7 +121,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Fails with a message; with the failure itself where there is none.
+    /// Fails with a message; without one, with the failure itself.
     fn fail(&mut self, message: Option<&Node<'a>>, failure: Slot, at: Span) {
         let failed = of_slot(failure, at);
         match message {
@@ -136,7 +136,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// What a handler does; its rollback calls are made.
+    /// Reads a handler and its rollback calls. Returns its action.
     fn action<'d>(
         &mut self,
         handler: Option<&'d Node<'a>>,
@@ -160,7 +160,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// The one action of a record.
+    /// The only action of a record.
     fn action_of<'d>(&mut self, keyed: &Keyed<'d, 'a>, is_empty: bool, at: Span) -> Action<'d, 'a> {
         let mut given = ACTIONS.iter().filter_map(|&key| keyed.entry(key).map(|entry| (key, entry)));
         let first = given.next();
@@ -185,7 +185,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Reports a handler that is none.
+    /// Reports a value that is not a handler.
     fn no_handler(&mut self, node: &Node<'a>) {
         let message = format!("`{}` takes a record with one action", self.dialect.word(Key::Handler));
         let expected = format!("a record with one of {}", self.dialect.listed(&HANDLER));
@@ -209,13 +209,15 @@ impl<'a> StepReader<'_, 'a> {
                 place,
                 "`skip` leaves out an element of a loop, but there is no loop here",
                 "`skip` in a loop",
-                "no loop around it",
-                "`ignore` binds nil and goes on",
+                "no enclosing loop",
+                "`ignore` binds nil and continues",
             ),
             Key::Continue if self.in_loop() => self.report(
                 Diagnostic::new(Code::ContinueInLoop, place, "`continue` in a loop could mean two things")
                     .expected("`skip` or `ignore`", "`continue`")
-                    .help("write `skip` to leave this element out, `ignore` to bind nil and go on with it"),
+                    .help(
+                        "write `skip` to leave this element out, `ignore` to bind nil and continue with it",
+                    ),
             ),
             _ => {}
         }

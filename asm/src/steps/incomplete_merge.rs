@@ -8,7 +8,7 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
-    /// Reports a merge that has not the two parts that it takes.
+    /// Reports a merge that does not have both of its parts.
     pub(crate) fn incomplete_merge(&mut self, node: &Node<'a>, at: Span) {
         let pair = !self.dialect.has(Key::Set);
         let (word, set) = (self.dialect.word(Key::Merge), self.dialect.word(Key::Set));

@@ -1,6 +1,6 @@
-//! Records of a program by their keys: which key means what, and which is unknown.
+//! Reads the keys of the records of a program: the meaning of each key, and unknown keys.
 //!
-//! Reading the values is left to the callers.
+//! Callers read the values.
 
 use super::entries::Keyed;
 use super::reader::StepReader;
@@ -11,7 +11,7 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
-    /// Reads the keys of a record, of which `keys` are allowed; `what` is what messages call the record.
+    /// Reads the keys of a record, which may have `keys`; `what` names the record in messages.
     pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
         let mut found = Keyed::none(node.span);
         let Kind::Record(entries) = &node.kind else { return found };
@@ -42,7 +42,7 @@ impl<'a> StepReader<'_, 'a> {
         );
     }
 
-    /// Reports a key that has no meaning here; what is nearest and free is read in its place.
+    /// Reports an unknown key. The nearest key that the record does not have is read in its place.
     fn unknown_key<'d>(&mut self, entry: &'d Entry<'a>, keys: &[Key], what: &str, found: &mut Keyed<'d, 'a>) {
         let name = entry.name();
         let free: Vec<Key> = keys.iter().copied().filter(|&key| !found.has(key)).collect();
@@ -65,7 +65,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Reports that a key is not there.
+    /// Reports a missing key.
     pub(crate) fn missing(&mut self, span: Span, key: Key, what: &str, help: &str) {
         let word = self.dialect.word(key);
         self.report(
@@ -75,7 +75,7 @@ impl<'a> StepReader<'_, 'a> {
         );
     }
 
-    /// Reports a value of another kind than its key takes.
+    /// Reports a value of the wrong kind.
     pub(crate) fn bad_shape(&mut self, node: &Node<'a>, what: &str, expected: &str) {
         let found = node.kind_name();
         self.report(

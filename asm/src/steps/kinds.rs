@@ -1,4 +1,4 @@
-//! Which kind of step a record is, and reports of a record that is none, or several in one.
+//! Finds the kind of a step, and reports records that are not a step or several in one.
 
 use super::entries::Keyed;
 use super::reader::StepReader;
@@ -10,7 +10,7 @@ use crate::document::{entries, first_of, shown};
 use crate::span::Span;
 
 impl<'a> StepReader<'_, 'a> {
-    /// Which kind of step a record is, and its keys.
+    /// The kind of step that a record is, and its keys.
     pub(crate) fn kind_of_step<'d>(
         &mut self,
         item: &Item<'d, 'a>,
@@ -36,13 +36,13 @@ impl<'a> StepReader<'_, 'a> {
         Some((form, self.keyed(item.node, &keys, &what)))
     }
 
-    /// Whether a step with `match` has no cases, but steps for a call's value or failure.
+    /// Whether a step with `match` has no cases, but steps for the value or failure of a call.
     fn takes_apart(&self, list: &[Entry<'a>]) -> bool {
         let has = |keys: &[Key]| list.iter().any(|entry| self.dialect.names(entry, keys));
         !has(&[Key::Cases]) && has(&[Key::As, Key::Then, Key::Handler, Key::Compensate])
     }
 
-    /// Reports that a record is two steps in one; the keys of the second one are known as well then.
+    /// Reports a record that is two steps in one; the keys of the second one are then known too.
     fn second_step(&mut self, item: &Item<'_, 'a>, form: &Form, keys: &mut Vec<Key>) {
         let found = second_form(entries(item.node), keys, |entry, keys| self.dialect.names(entry, keys));
         let Some((entry, other)) = found else { return };
@@ -50,7 +50,7 @@ impl<'a> StepReader<'_, 'a> {
         let help = if other.key == Key::Skip {
             "put what follows under the `then` of an `if` with the opposite condition"
         } else {
-            "make two steps of it, one behind the other"
+            "make two steps of it, one after the other"
         };
         self.bad_step(
             entry.key.span,
@@ -62,11 +62,11 @@ impl<'a> StepReader<'_, 'a> {
         keys.extend(other.keys());
     }
 
-    /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to
-    /// a step.
+    /// Whether a record without a word of a step is a value: a value is needed, and none of its keys belongs
+    /// to a step.
     fn is_value(&self, item: &Item<'_, 'a>, tail: Tail) -> bool {
         let list = entries(item.node);
-        // A record that is a step in another notation is no value.
+        // A record that is a step in another notation is not a value.
         let begins = |entry: &Entry<'a>| {
             let of_step = |key: &Key| !matches!(key, Key::Value | Key::Skip | Key::Break);
             STEP_KEYS.iter().filter(|key| of_step(key)).any(|&key| self.dialect.means(entry, &[key]))
@@ -79,7 +79,7 @@ impl<'a> StepReader<'_, 'a> {
         (wanted && marked || is_operation(list)) && !names_itself && !list.iter().any(part)
     }
 
-    /// Reports a record that is no step; gives back the kind that it was probably meant to be.
+    /// Reports a record that is not a step. Returns the kind of step that was probably meant.
     fn misspelt_step(&mut self, item: &Item<'_, 'a>) -> Option<&'static Form> {
         let list = entries(item.node);
         if let Some(name) = item.name.and_then(Node::text) {
@@ -96,7 +96,7 @@ impl<'a> StepReader<'_, 'a> {
             return Form::of(key);
         }
         let part = list.iter().find_map(|entry| {
-            // A name of its own, where nothing else makes an operation of it.
+            // A named record, if nothing else makes it an operation.
             let name = entry.name().filter(|name| !(list.len() == 1 && matches!(*name, "a" | "b")))?;
             STEPS.iter().find(|form| {
                 let beside = form.needs.iter().chain(form.takes).filter(|&&key| key != Key::Let);

@@ -1,15 +1,15 @@
-//! The four JSON and YAML notations: documents to the syntax tree.
+//! The readers of the four JSON and YAML notations: documents to the syntax tree.
 //!
-//! [`crate::document`] reads text into documents, which keep the place of everything to the byte; this room
-//! turns them into the tree of [`crate::ast`]. It reads the canonical form alone: the notation's own words,
-//! each in its own shape. `crate::build` has `crate::habits` rewrite a document in which something was
-//! reported or is inexact (`Reading::inexact`), and reads it again. What a program means (slots, calls, flow,
-//! types) is the business of [`crate::check`], as for every notation.
+//! [`crate::document`] reads text into documents, which have exact spans; this module turns them into the
+//! tree of [`crate::ast`]. It reads only the canonical form: the words of the notation, each in its own
+//! shape. If something was reported or is inexact (`Reading::inexact`), `crate::build` lets `crate::habits`
+//! rewrite the document, and reads it again. As for every notation, [`crate::check`] checks the meaning of a
+//! program (slots, calls, flow, types).
 //!
-//! [`reader`] holds the state of reading one function; [`context`] is lent to it and never changes. The
-//! position in the function (nesting, blocks, handlers, names of steps) is one `Copy` value, which
-//! `StepReader::within` restores. The other files add readers of one kind of thing each, which give back what
-//! they made. A file imports and calls only files above it, or before it in its row:
+//! [`reader`] has the state of reading one function; [`context`] is immutable. The position in the function
+//! (nesting, blocks, handlers, names of steps) is one `Copy` value, which `StepReader::within` restores. Each
+//! of the other files adds the readers of one kind of construct. A file imports and calls only files above
+//! it, or before it in its row:
 //!
 //! | file | reads |
 //! |---|---|
@@ -27,8 +27,8 @@
 //! | `dispatch` | the dispatcher: the steps of a block |
 //! | `signature`, `function` | programs |
 //!
-//! Steps hold blocks of steps. `function` lends the dispatcher to the reader as a function, through which
-//! `blocks` and `calls` call it, so that imports go one way.
+//! Steps contain blocks of steps. `function` passes the dispatcher to the reader as a function pointer,
+//! through which `blocks` and `calls` call it, so that imports go one way.
 
 mod binding;
 mod blocks;

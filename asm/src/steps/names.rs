@@ -1,4 +1,4 @@
-//! The names in scope, as messages list them and as lints ask for them.
+//! The names in scope, for messages and for lints.
 
 use super::context::Context;
 use super::reader::StepReader;
@@ -8,11 +8,11 @@ use crate::dialect::reference::Reference;
 use crate::document::{Kind, Node};
 use crate::text::{Near, near};
 
-/// How many names a message looks at.
+/// The most names that are examined for a message.
 const MOST_NAMES: usize = 64;
 
 impl<'a> StepReader<'_, 'a> {
-    /// The reference that a loosely written one means.
+    /// The reference that an inexact one means.
     pub(crate) fn resolve_loosely(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
         self.habits.reference(reference, self, self.arena)
     }
@@ -28,13 +28,13 @@ impl<'a> StepReader<'_, 'a> {
         listed(all, "a name that a step before has bound; there are none")
     }
 
-    /// What lints look at here.
+    /// The context for lints at this position.
     pub(crate) fn surroundings(&self) -> Surroundings<'_, 'a> {
         let Context { dialect, source, arena, nesting, .. } = self.context;
         Surroundings { dialect, source, arena, nesting, names: self }
     }
 
-    /// Shows lints something that was read. What they warn of becomes a suspect.
+    /// Runs the lints on something that was read. What they warn about becomes a suspect.
     pub(crate) fn lint(&mut self, seen: &Seen<'_, 'a>) {
         let mut warnings = Vec::new();
         self.context.habits.lint(seen, &self.surroundings(), &mut warnings);
@@ -46,7 +46,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Whether a node was read as a plain text of which no lint has warned.
+    /// Whether a node was read as a plain text about which no lint has warned.
     pub(crate) fn is_plain(&self, node: &Node<'a>, value: &Expr<'a>) -> bool {
         let constant = matches!(value.kind, ExprKind::Literal(Literal::Text(_)));
         constant && matches!(node.kind, Kind::Text(_)) && self.suspects.last() != Some(&node.span)
@@ -83,7 +83,7 @@ impl<'a> Names<'a> for StepReader<'_, 'a> {
     }
 }
 
-/// The first few of some names; `none` where there are none.
+/// The first few names; `none` if there are none.
 pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str) -> String {
     const SHOWN: usize = 8;
     let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();

@@ -1,4 +1,4 @@
-//! A handler beside an expression whose outermost part cannot fail.
+//! Reports a handler beside an expression whose outermost operation cannot fail.
 
 use super::reader::StepReader;
 use super::step::Step;
@@ -11,7 +11,7 @@ use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-/// What can fail in an expression, where one part can.
+/// The fallible parts of an expression.
 enum Fails<'a> {
     Nothing,
     /// One part, which is always evaluated.
@@ -21,7 +21,7 @@ enum Fails<'a> {
 }
 
 impl<'a> StepReader<'_, 'a> {
-    /// Reports a handler beside an expression whose outermost part cannot fail.
+    /// Reports a handler beside an expression whose outermost operation cannot fail.
     pub(super) fn handler_nowhere(&mut self, step: &Step<'_, 'a>, handler: &Entry<'a>, value: &Expr<'a>) {
         let word = shown(&handler.key);
         let found = self.source.get(value.span.range()).unwrap_or("");
@@ -50,8 +50,8 @@ impl<'a> StepReader<'_, 'a> {
         self.report(wrong.fix(fix));
     }
 
-    /// The fix that gives the part that can fail a step of its own with the handler; none where the handler
-    /// goes on with a value, which may be meant for the whole expression.
+    /// The fix that moves the fallible part and the handler to a separate step; none if the handler continues
+    /// with a value, which may be meant for the whole expression.
     fn split_off(&self, step: &Step<'_, 'a>, handler: &Entry<'a>, part: &Expr<'a>) -> Option<Fix> {
         let whole = step.keyed.span;
         if !self.leaves(step, handler) || !is_repeatable(whole) {
@@ -77,7 +77,7 @@ impl<'a> StepReader<'_, 'a> {
         Some(Fix { title: format!("give `{}` a step of its own", shorten(of_part)), edits })
     }
 
-    /// All of a function as it is written, and whether that is infix text.
+    /// The source of a function call, and whether it is infix text.
     fn whole_function(&self, span: Span) -> Option<(Span, bool)> {
         let (before, behind) =
             (self.source.get(..span.start as usize)?, self.source.get(span.end as usize..)?);
@@ -91,8 +91,8 @@ impl<'a> StepReader<'_, 'a> {
         written.ends_with(')').then_some((span, true))
     }
 
-    /// The text of a step that binds a name to a part of an expression, with the handler of a step; what is
-    /// between it and that step is its end.
+    /// The text of a step that binds a part of an expression to a name, with the handler; it ends with the
+    /// separator before the next step.
     fn own_step(
         &self,
         step: &Step<'_, 'a>,
@@ -109,7 +109,7 @@ impl<'a> StepReader<'_, 'a> {
                 "{{\"let\":{colon}\"{name}\"{comma}\"{expr}\":{colon}{of_part}{comma}{handled}}}{comma}"
             ));
         }
-        // Otherwise it is under a name, its keys on lines of their own.
+        // Otherwise it is under a name, with its keys on separate lines.
         let key = self.source.get(step.start as usize..whole.start as usize)?;
         let column = |at: u32| Some(self.source.get(..at as usize)?.rsplit('\n').next()?.chars().count());
         let (outer, inner) = (column(step.start)?, column(handler.key.span.start)?);
@@ -120,7 +120,7 @@ impl<'a> StepReader<'_, 'a> {
         Some(format!("{name}:\n{inner}{expr}: {of_part}\n{inner}{}\n{outer}", handled.trim_end()))
     }
 
-    /// Whether a handler never goes on behind its step.
+    /// Whether a handler never continues after its step.
     fn leaves(&self, step: &Step<'_, 'a>, handler: &Entry<'a>) -> bool {
         const WAYS: [Key; 4] = [Key::Return, Key::Ok, Key::Message, Key::Skip];
         let both = step.keyed.has(Key::Handler) && step.keyed.has(Key::Compensate);
@@ -133,7 +133,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// An entry of a step and what separates it from the one before it.
+/// An entry of a step, with the separator before it.
 fn entry_with_blanks(step: &Step<'_, '_>, entry: &Entry<'_>) -> Option<Span> {
     let before =
         [step.form.key, Key::Let, Key::A, Key::B].into_iter().filter_map(|key| step.keyed.entry(key));
@@ -141,7 +141,7 @@ fn entry_with_blanks(step: &Step<'_, '_>, entry: &Entry<'_>) -> Option<Span> {
     Some(Span::new(before, entry.value.span.end))
 }
 
-/// What can fail in an expression.
+/// Finds the fallible parts of an expression.
 fn fails<'a>(value: &Expr<'a>) -> Fails<'a> {
     let mut found = Fails::Nothing;
     let mut rest = vec![(*value, true)];

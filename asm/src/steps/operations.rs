@@ -1,4 +1,4 @@
-//! What an operator makes of operands that are read, and infix text, in which both are one.
+//! Builds operations: from an operator and its operands, and from infix text.
 
 use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Apply, Binary, Expr, ExprKind, Literal, Name, Unary};
@@ -55,7 +55,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Infix that adds a text: read as the `concat` that it should be.
+    /// Infix text that adds a text: read as the `concat` that is meant.
     fn infix_sum(&mut self, node: &Node<'a>, tree: &Infix<'a>) -> Expr<'a> {
         let mut operands: Vec<&Infix<'a>> = Vec::new();
         let mut left = tree;
@@ -81,7 +81,7 @@ impl<'a> StepReader<'_, 'a> {
         self.fold(Binary::Concat, &read, tree.span).unwrap_or(nothing(node))
     }
 
-    /// The expression of an operator and its operands; `None` where their number does not fit.
+    /// The expression of an operator and its operands; `None` if their number is wrong.
     pub(crate) fn made(&mut self, makes: Makes, operands: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {
         match (makes, operands) {
             (Makes::Unary(unary), [operand]) => {
@@ -95,7 +95,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// A pure function; operands that are left out have the values of its row.
+    /// A pure function. Omitted operands have the defaults of its row.
     fn applied(&mut self, function: Pure, operands: &[Expr<'a>], span: Span) -> Expr<'a> {
         let omitted =
             function.row().operands.iter().skip(operands.len()).map(|operand| match operand.omitted {
@@ -111,7 +111,7 @@ impl<'a> StepReader<'_, 'a> {
         operands.iter().copied().reduce(|left, right| self.of_two(binary, left, right, span))
     }
 
-    /// An operator of two operands; HAS and AT with a text name a field.
+    /// A binary operator. HAS and AT with a text name a field.
     fn of_two(&mut self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
         let ExprKind::Literal(Literal::Text(text)) = b.kind else {
             return self.binary(operator, a, b, span);
@@ -125,7 +125,7 @@ impl<'a> StepReader<'_, 'a> {
         Expr { kind, span }
     }
 
-    /// An operand as it was read, or as it should be.
+    /// An operand as it was read, or corrected.
     pub(crate) fn checked_operand(
         &mut self,
         operator: &Operator,
@@ -143,7 +143,7 @@ impl<'a> StepReader<'_, 'a> {
         value
     }
 
-    /// A bare name that only the step which is read binds: an operand that is computed with is no text.
+    /// A bare name that only the current step binds: the operand of a computation is not a text.
     fn reads_own_step(&mut self, operator: &Operator, node: &Node<'a>, value: &Expr<'a>) -> Option<Expr<'a>> {
         let ExprKind::Literal(Literal::Text(text)) = value.kind else { return None };
         let plain = node.text() == Some(text) && self.dialect.is_bare();
@@ -155,7 +155,7 @@ impl<'a> StepReader<'_, 'a> {
         Some(nothing(node))
     }
 
-    /// A number in quotes as an operand of arithmetic: read as the number that it should be.
+    /// A quoted number as an operand of arithmetic: read as the number that is meant.
     fn quoted_number(&mut self, operator: &Operator, node: &Node<'a>, value: &Expr<'a>) -> Option<Expr<'a>> {
         let ExprKind::Literal(Literal::Text(text)) = value.kind else { return None };
         let number = ilo_spec::number::parse(text).ok()?;
@@ -170,7 +170,7 @@ impl<'a> StepReader<'_, 'a> {
         Some(literal(Literal::Number(number), node.span))
     }
 
-    /// What an operator makes of these operands: an addition of a text is reported, and joins them.
+    /// Builds an operation. An addition of a text is reported and becomes a join.
     pub(crate) fn makes(&mut self, operator: &Operator, written: &Node<'a>, operands: &[Expr<'a>]) -> Makes {
         let is_text = |operand: &Expr<'a>| match operand.kind {
             ExprKind::Literal(Literal::Text(_)) => {
@@ -220,7 +220,7 @@ fn adds_texts(at: Span) -> Diagnostic {
         .expected("`concat`, or numbers", "`+` with a text")
 }
 
-/// Whether the operands of an operator are conditions, as it is one itself.
+/// Whether the operands of an operator are conditions, like the operation itself.
 pub(crate) fn is_logical(operator: &Operator) -> bool {
     matches!(operator.makes, Makes::Unary(Unary::Not) | Makes::Binary(Binary::And | Binary::Or))
 }

@@ -15,28 +15,28 @@ use core::ops::Deref;
 use ilo_spec::error::Code;
 use ilo_spec::pure::Pure;
 
-/// A loop whose body is read.
+/// A loop whose body is being read.
 pub(crate) struct OpenLoop {
-    /// Where it begins in the source.
+    /// Its start in the source.
     pub(crate) start: u32,
-    /// How many blocks are open around its body.
+    /// The number of blocks that enclose its body.
     pub(crate) level: usize,
-    /// The slot that is true once a handler deeper in the body has skipped the rest of the pass.
+    /// The slot that is true after a handler in a nested block has skipped the rest of the iteration.
     pub(crate) skipped: Option<Slot>,
-    /// A BREAK ends it.
+    /// Whether it has a BREAK.
     pub(crate) breaks: bool,
 }
 
-/// A failure whose handler is read, and the handlers around that one.
+/// A failure whose handler is being read, and the enclosing handlers.
 #[derive(Clone, Copy)]
 pub(crate) struct Failure<'a> {
     pub(crate) slot: Slot,
-    /// A tool failed, so that the failure is a text.
+    /// Whether it is the failure of a tool, and so a text.
     pub(crate) is_text: bool,
     outer: Option<&'a Failure<'a>>,
 }
 
-/// The names of the steps that are read, the innermost first.
+/// The names of the enclosing steps, the innermost first.
 #[derive(Clone, Copy)]
 struct Naming<'a> {
     name: &'a str,
@@ -46,41 +46,41 @@ struct Naming<'a> {
 /// The position in the function. [`StepReader::within`] restores it as a whole.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Position<'a> {
-    /// How many levels of blocks and expressions are open.
+    /// The number of enclosing blocks and expressions.
     pub(crate) depth: usize,
-    /// How many blocks are open.
+    /// The number of enclosing blocks.
     pub(crate) blocks: usize,
-    /// The end of the step that is read in the function's own block.
+    /// The end of the current step in the outermost block of the function.
     pub(crate) step_end: u32,
-    /// How many cases are around whose values are read twice.
+    /// The number of enclosing cases whose values are read twice.
     pub(crate) doubled: u8,
-    /// The record around is reported as a whole, so that nothing is reported of its parts.
+    /// Whether an enclosing record is reported as a whole, so that its parts are not reported.
     pub(crate) reported: bool,
     failure: Option<&'a Failure<'a>>,
     naming: Option<&'a Naming<'a>>,
 }
 
-/// Reads a list of steps. The dispatcher in `steps` is lent to the readers of blocks, which it calls in turn.
+/// Reads a list of steps: a pointer to the dispatcher, which in turn calls the readers of blocks.
 pub(crate) type ReadSteps<'a> = for<'s, 'r, 'i, 'd> fn(&'s mut StepReader<'r, 'a>, &'i [Item<'d, 'a>], Tail);
 
-/// Reads one function.
+/// The state of reading one function.
 pub(crate) struct StepReader<'r, 'a> {
     pub(crate) context: Context<'r, 'a>,
     pub(crate) read_steps: ReadSteps<'a>,
     pub(crate) diagnostics: &'r mut Diagnostics,
     pub(crate) scope: Scope<'a>,
     pub(crate) at: Position<'a>,
-    /// The loops around the position, the innermost last.
+    /// The enclosing loops, the innermost last.
     pub(crate) loops: Vec<OpenLoop>,
-    /// Statements of the open blocks, the innermost last.
+    /// The statements of the enclosing blocks, the innermost last.
     pub(crate) statements: Vec<Stmt<'a>>,
-    /// Expressions that a warning says are most likely meant otherwise.
+    /// The suspects: expressions about which a lint has warned.
     pub(crate) suspects: Vec<Span>,
     pub(crate) call_count: u32,
     pub(crate) loop_count: u32,
-    /// That the function nests too deep is reported.
+    /// Whether too deep nesting of the function has been reported.
     pub(crate) too_deep: bool,
-    /// Something was read that may be another form of something else.
+    /// Whether something was read that a habit may recognize.
     pub(crate) inexact: bool,
 }
 
@@ -125,7 +125,7 @@ impl<'a> StepReader<'_, 'a> {
         self.report(Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help));
     }
 
-    /// Reads something at a position of its own, and comes back to this one.
+    /// Reads something at another position, and restores this one.
     pub(crate) fn within<T>(&mut self, at: Position<'a>, read: impl FnOnce(&mut Self) -> T) -> T {
         let outer = core::mem::replace(&mut self.at, at);
         let found = read(self);
@@ -133,13 +133,13 @@ impl<'a> StepReader<'_, 'a> {
         found
     }
 
-    /// Reads something nested, unless that would be too deep; reports that once for each function.
+    /// Reads something nested, unless it is too deep, which is reported once for each function.
     pub(crate) fn deeper<T>(&mut self, at: Span, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let inner = Position { depth: self.at.depth + 1, ..self.at };
         self.fits(1, at).then(|| self.within(inner, read))
     }
 
-    /// Whether so many levels more may be nested here; reports where not.
+    /// Whether this number of levels may be nested here; if not, it is reported.
     pub(crate) fn fits(&mut self, levels: usize, at: Span) -> bool {
         let most = self.nesting;
         let fits = self.at.depth + levels <= most;
@@ -153,7 +153,7 @@ impl<'a> StepReader<'_, 'a> {
         fits
     }
 
-    /// The position in a record that is or is not reported as a whole.
+    /// The position inside a record, which is reported as a whole or not.
     pub(crate) fn in_reported(&self, reported: bool) -> Position<'a> {
         Position { reported, ..self.at }
     }
@@ -163,13 +163,13 @@ impl<'a> StepReader<'_, 'a> {
         Position { doubled: self.at.doubled + u8::from(doubled), ..self.at }
     }
 
-    /// The position where the failure in `slot` is handled.
+    /// The position inside the handler of the failure in `slot`.
     pub(crate) fn in_handler(&self, slot: Slot, is_text: bool) -> Position<'a> {
         let failure = self.arena.alloc(Failure { slot, is_text, outer: self.at.failure });
         Position { failure: Some(failure), ..self.at }
     }
 
-    /// The failure that is handled here.
+    /// The failure of the innermost enclosing handler.
     pub(crate) fn failure(&self) -> Option<&'a Failure<'a>> {
         self.at.failure
     }
@@ -183,12 +183,12 @@ impl<'a> StepReader<'_, 'a> {
         Position { naming, ..self.at }
     }
 
-    /// Whether a step that is read binds this name.
+    /// Whether an enclosing step binds this name.
     pub(crate) fn binds(&self, name: &str) -> bool {
         core::iter::successors(self.at.naming, |naming| naming.outer).any(|naming| naming.name == name)
     }
 
-    /// The slot that a name refers to here.
+    /// The slot to which a name refers here.
     pub(crate) fn named(&self, name: &str) -> Option<Slot> {
         match self.at.failure {
             Some(failure) if FAILURES.contains(&name) => Some(failure.slot),
@@ -196,7 +196,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// A slot without a name of its own, which no failure that is handled here has.
+    /// An unnamed slot that is not the slot of a failure of an enclosing handler.
     pub(crate) fn hidden(&mut self, name: Option<&'a str>) -> Slot {
         let handled = self.at.failure;
         let busy = |slot| {
@@ -219,7 +219,7 @@ impl<'a> StepReader<'_, 'a> {
         self.arena.alloc(Call { id, tool, arguments, span })
     }
 
-    /// The number of a pure function, where it can fail as a call does.
+    /// The call number of a pure function, if it is fallible.
     pub(crate) fn attempt_of(&mut self, function: Pure) -> Option<CallId> {
         function.row().fails.then(|| self.new_attempt())
     }
@@ -248,13 +248,13 @@ impl<'a> StepReader<'_, 'a> {
         self.push_control(Control::If(self.arena.alloc(node)), span);
     }
 
-    /// A block of what `read` makes, one level further in.
+    /// A block with the statements that `read` adds, one level deeper.
     pub(crate) fn block(&mut self, read: impl FnOnce(&mut Self)) -> Block<'a> {
         let inner = Position { blocks: self.at.blocks + 1, ..self.at };
         self.block_at(inner, read)
     }
 
-    /// A block of what `read` makes at a position.
+    /// A block with the statements that `read` adds, at a position.
     pub(crate) fn block_at(&mut self, at: Position<'a>, read: impl FnOnce(&mut Self)) -> Block<'a> {
         let start = self.statements.len();
         self.within(at, read);
@@ -263,7 +263,7 @@ impl<'a> StepReader<'_, 'a> {
         Block { statements }
     }
 
-    /// Reads steps in order into the open block.
+    /// Reads steps in order into the current block.
     pub(crate) fn steps(&mut self, items: &[Item<'_, 'a>], tail: Tail) {
         (self.read_steps)(self, items, tail);
     }
@@ -285,7 +285,7 @@ pub(crate) fn literal(literal: Literal<'_>, span: Span) -> Expr<'_> {
     Expr { kind: ExprKind::Literal(literal), span }
 }
 
-/// The expression in the place of something that could not be read; the function is checked no further.
+/// A placeholder for an expression that could not be read; the function is not checked further.
 pub(crate) fn nothing<'a>(node: &Node<'a>) -> Expr<'a> {
     literal(Literal::Nil, node.span)
 }

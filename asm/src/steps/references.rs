@@ -1,4 +1,4 @@
-//! References to the slots and fields that they read.
+//! Resolves references to slots and fields.
 
 use super::reader::{StepReader, literal, of_slot};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
@@ -11,7 +11,7 @@ use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
 impl<'a> StepReader<'_, 'a> {
-    /// A reference as the value that it reads.
+    /// The expression of a reference.
     pub(crate) fn reference(&mut self, reference: &Reference<'a>) -> Expr<'a> {
         let (mut value, path) = match (reference.root, reference.path) {
             (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
@@ -56,7 +56,7 @@ impl<'a> StepReader<'_, 'a> {
         value
     }
 
-    /// Whether an input is written as this notation does.
+    /// Whether the reference to an input is in the form of this notation.
     fn input_form(&mut self, reference: &Reference<'a>) {
         let written = self.source.get(reference.span.range()).unwrap_or("");
         if !written.starts_with('$') {
@@ -65,7 +65,7 @@ impl<'a> StepReader<'_, 'a> {
         let says_input = written.trim_start_matches(['$', '{', ' ']).starts_with(INPUT);
         let right = match self.dialect.notation {
             Notation::ToolCalling => says_input,
-            // The failure hides an input of its name.
+            // The failure shadows an input of the same name.
             Notation::Constrained => {
                 let first = reference.path.first();
                 self.failure().is_some()
@@ -79,7 +79,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Reports a reference in another notation's form, with the form that it has here.
+    /// Reports a reference in the form of another notation, with the correct form.
     fn other_form(&mut self, reference: &Reference<'a>, what: &str) {
         let written = self.source.get(reference.span.range()).unwrap_or("");
         let corrected = self.dialect.written(reference, if written.starts_with("${") { '{' } else { '$' });
@@ -89,7 +89,7 @@ impl<'a> StepReader<'_, 'a> {
         self.report(if fixed { wrong.replace(reference.span, corrected) } else { wrong });
     }
 
-    /// `$input` alone: a record of all inputs.
+    /// `$input`: a record of all inputs.
     fn all_inputs(&mut self, span: Span) -> Expr<'a> {
         let inputs: Vec<(&'a str, Slot)> = self.scope.inputs().collect();
         let fields: Vec<Field<'a>> = inputs

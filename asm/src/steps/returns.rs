@@ -1,6 +1,6 @@
-//! Ways out of a function: `return`, `ok`, `err`, and whether they fit its type.
+//! Reads returns: `return`, `ok`, `err`, and whether they fit the output type.
 //!
-//! A return that does not fit the type is reported here, where its words are known; checking does not report
+//! A return that does not fit the type is reported here, where its words are known; the check does not report
 //! it again.
 
 use super::entries::Keyed;
@@ -15,11 +15,11 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
 
-/// The ways of an `if`, an arm or a handler to end the function, or a loop.
+/// The keys with which an `if`, an arm or a handler ends the function or a loop.
 pub(crate) const LEAVES: [Key; 4] = [Key::Return, Key::Ok, Key::Message, Key::Break];
 
 impl<'a> StepReader<'_, 'a> {
-    /// The key by which a record ends the function or a loop.
+    /// The key with which a record ends the function or a loop.
     pub(crate) fn leaving<'d>(&mut self, keyed: &Keyed<'d, 'a>) -> Option<(Key, &'d Entry<'a>)> {
         let mut given = LEAVES.iter().filter_map(|&key| keyed.entry(key).map(|entry| (key, entry)));
         let first = given.next()?;
@@ -36,7 +36,7 @@ impl<'a> StepReader<'_, 'a> {
         Some(first)
     }
 
-    /// What `return`, `ok`, `err` or `break` does.
+    /// Reads `return`, `ok`, `err` or `break`.
     pub(crate) fn leave(&mut self, key: Key, entry: &Entry<'a>) {
         match key {
             Key::Return => self.return_of(entry),
@@ -46,7 +46,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// `break` with `true`: the innermost loop ends.
+    /// `break` with `true`: ends the innermost loop.
     fn break_with(&mut self, entry: &Entry<'a>) {
         if !matches!(entry.value.kind, Kind::Bool(true)) {
             self.bad_shape(&entry.value, &format!("`{}`", self.dialect.word(Key::Break)), "`true`");
@@ -64,7 +64,7 @@ impl<'a> StepReader<'_, 'a> {
         self.push(StmtKind::Return(kind, value), whole(entry));
     }
 
-    /// Fails with a message; `at` is the word for that.
+    /// Fails with a message; `at` is the span of the key.
     pub(crate) fn fail_with(&mut self, message: &Node<'a>, at: Span) {
         let value = self.value(message);
         self.needs_result(at);
@@ -74,7 +74,7 @@ impl<'a> StepReader<'_, 'a> {
         );
     }
 
-    /// Reports a failure in a function that is no result.
+    /// Reports a failure in a function that does not return a result.
     pub(crate) fn needs_result(&mut self, at: Span) {
         if self.is_result() {
             return;
@@ -123,9 +123,9 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Reports a plain value from a result function.
+    /// Reports a plain value in a function that returns a result.
     fn not_plain(&mut self, entry: &Entry<'a>, value: &Expr<'a>) {
-        // A text from a function that succeeds with nil and fails with text is meant as the failure.
+        // If the function succeeds with nil and fails with text, a text is meant as the failure.
         let fits = |ty: Type| literal_type(value).is_none_or(|found| found.meets(ty));
         let handles = self.failure().is_some() && literal_type(value) == Some(Type::TEXT);
         let other = !fits(self.output.ok.ty) || handles && self.output.ok.ty != Type::TEXT;
@@ -144,7 +144,7 @@ impl<'a> StepReader<'_, 'a> {
         self.report(wrong.fix_or_help(edits.map(|edits| Fix::writes(&form, edits)), help));
     }
 
-    /// Reports a plain value as the default of a switch that returns from a result function.
+    /// Reports a plain value as the default of a switch that returns, in a function that returns a result.
     pub(crate) fn plain_default(&mut self, entry: &Entry<'a>) {
         let form = "default: {return: {ok: …}}";
         let message = "a plain value from a function whose type is a result";
@@ -155,7 +155,7 @@ impl<'a> StepReader<'_, 'a> {
         self.report(wrong.fix_or_help(fix, "write `default:`, and `return:` with `ok:` below it"));
     }
 
-    /// Reports success from a function that is no result.
+    /// Reports a success in a function that does not return a result.
     fn not_ok(&mut self, entry: &Entry<'a>, only: &Entry<'a>) {
         let word = self.dialect.word(Key::Return);
         let form =
@@ -181,7 +181,7 @@ impl<'a> StepReader<'_, 'a> {
             .related(self.output.span, "the type is given here")
     }
 
-    /// The edits that put a value into a record of one key.
+    /// The edits that wrap a value in a record with one key.
     fn wrap(&self, entry: &Entry<'a>, word: &str) -> Option<Vec<Edit>> {
         let value = entry.value.span;
         if !self.dialect.is_yaml() {

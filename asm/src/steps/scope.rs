@@ -1,27 +1,27 @@
 //! The names of a function and their slots.
 //!
-//! A name has one slot in the whole function, as in instruction text; a scope only says where it may be read.
-//! Loops alone open one. The one exception is a step with the name of a step of an outer block: it has a slot
-//! of its own up to the end of its block.
+//! As in instruction text, a name has one slot in the whole function; a scope only determines where it may be
+//! read. Only loops open a scope. The exception is a step with the name of a step of an outer block: it has a
+//! separate slot up to the end of its block.
 
 use crate::ast::{Slot, SlotInfo};
 use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
 
-/// A name that a slot has.
+/// A name of a slot.
 #[derive(Clone, Copy)]
 struct Named {
     slot: Slot,
     visible: bool,
-    /// The step that has this name, where a step's name bound it.
+    /// The step, if the name of a step bound the slot.
     step: Option<Home>,
 }
 
-/// Where a step is whose name is bound.
+/// The step that binds a name.
 #[derive(Clone, Copy)]
 struct Home {
     span: Span,
-    /// The number of its block.
+    /// The index of its block.
     block: u32,
 }
 
@@ -30,35 +30,36 @@ struct Home {
 pub(crate) struct Scope<'a> {
     names: HashMap<&'a str, Named>,
     parameters: HashMap<&'a str, Slot>,
-    /// Names of steps that nothing refers to.
+    /// Names of steps to which nothing refers.
     unbound: Vec<&'a str>,
     is_unbound: HashSet<&'a str>,
-    /// Names of steps that could not be read: what refers to them is not wrong for that.
+    /// Names of steps that could not be read: references to them are not errors.
     lost: HashSet<&'a str>,
-    /// Names of steps whose values have another one, each with that.
+    /// Names of steps whose value has another name, each with that name.
     renamed: HashMap<&'a str, &'a str>,
-    /// Names of the last steps of blocks, which are what these give, and whether the block is a loop's.
+    /// Names of the last steps of blocks, which are their values, and whether the block is that of a loop.
     passed: HashMap<&'a str, bool>,
     slots: Vec<SlotInfo<'a>>,
-    /// Names that became visible, with the opened scopes' starts among them.
+    /// Names in the order in which they became visible, with marks at the start of each scope.
     opened: Vec<&'a str>,
     starts: Vec<usize>,
-    /// The numbers of the blocks around, the innermost last, each with how many names were shadowed before.
+    /// The indices of the enclosing blocks, the innermost last, each with the number of names that were
+    /// shadowed before.
     blocks: Vec<(u32, usize)>,
     block_count: u32,
-    /// Names that a block binds anew, with what they mean outside it.
+    /// Names that a block shadows, with their outer meaning.
     shadowed: Vec<(&'a str, Named)>,
-    /// Slots without a name, used again past [`FRESH`].
+    /// Unnamed slots, which are reused beyond [`FRESH`] slots.
     hidden: Vec<Slot>,
     again: usize,
 }
 
-/// Past so many slots those without a name are used again, so that a long function keeps within its
+/// The number of slots from which on unnamed slots are reused, so that a long function does not run out of
 /// registers.
 const FRESH: usize = 160;
 
 impl<'a> Scope<'a> {
-    /// Adds a parameter; where it is `named`, its name alone refers to it.
+    /// Adds a parameter. If it is `named`, its bare name refers to it.
     pub(crate) fn parameter(&mut self, name: &'a str, named: bool) {
         let slot = self.slot(Some(name));
         self.parameters.entry(name).or_insert(slot);
@@ -67,18 +68,18 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Notes the name of a step that nothing refers to.
+    /// Records the name of a step to which nothing refers.
     pub(crate) fn unbound(&mut self, name: &'a str) {
         self.unbound.push(name);
         self.is_unbound.insert(name);
     }
 
-    /// Notes the name of a step that could not be read.
+    /// Records the name of a step that could not be read.
     pub(crate) fn lose(&mut self, name: &'a str) {
         self.lost.insert(name);
     }
 
-    /// Notes that the value of the step under a name has another one.
+    /// Records that the value of a named step has another name.
     pub(crate) fn rename(&mut self, over: &'a str, own: &'a str) {
         self.renamed.insert(over, own);
     }
@@ -92,7 +93,7 @@ impl<'a> Scope<'a> {
         self.lost.contains(name)
     }
 
-    /// Whether a name is bound, or that of a step that nothing refers to.
+    /// Whether a name is bound, or is that of a step to which nothing refers.
     pub(crate) fn has_step(&self, name: &str) -> bool {
         self.find(name).is_some() || self.is_unbound.contains(name)
     }
@@ -103,8 +104,8 @@ impl<'a> Scope<'a> {
         slot
     }
 
-    /// A slot that no name refers to; messages call it `name`. Past [`FRESH`] slots it is one of those
-    /// before, but for those that are `busy`.
+    /// An unnamed slot; messages call it `name`. Beyond [`FRESH`] slots an earlier one is reused, except
+    /// those that are `busy`.
     pub(crate) fn hidden(&mut self, name: Option<&'a str>, busy: impl Fn(Slot) -> bool) -> Slot {
         if self.slots.len() >= FRESH {
             let mut pool = (0..self.hidden.len()).map(|step| (self.again + 1 + step) % self.hidden.len());
@@ -119,7 +120,7 @@ impl<'a> Scope<'a> {
         slot
     }
 
-    /// A slot without a name that nothing else uses.
+    /// An unnamed slot that nothing else uses.
     pub(crate) fn own(&mut self, name: &'a str) -> Slot {
         self.slot(Some(name))
     }
@@ -129,23 +130,23 @@ impl<'a> Scope<'a> {
         self.parameters.get(name).copied()
     }
 
-    /// The slot of a name that may be read here.
+    /// The slot of a name in scope.
     pub(crate) fn find(&self, name: &str) -> Option<Slot> {
         self.names.get(name).filter(|named| named.visible).map(|named| named.slot)
     }
 
-    /// Whether a name was bound in a loop that has ended (true), or names the value of a block.
+    /// Whether a name was bound in an ended loop (true), or names the value of a block.
     pub(crate) fn has_left(&self, name: &str) -> Option<bool> {
         let hidden = self.names.get(name).is_some_and(|named| !named.visible);
         if hidden { Some(true) } else { self.passed.get(name).copied() }
     }
 
-    /// Notes a name at the end of a block, which nothing there could read any more.
+    /// Records a name at the end of a block, after which nothing there can read it.
     pub(crate) fn pass(&mut self, name: &'a str, in_loop: bool) {
         self.passed.insert(name, in_loop);
     }
 
-    /// Binds a name; where it is `whole`, it shares the slot of the parameter of that name.
+    /// Binds a name. If it is `whole`, it shares the slot of the parameter of that name.
     pub(crate) fn bind(&mut self, name: &'a str, whole: bool) -> Slot {
         let slot = match self.names.get(name) {
             Some(Named { slot, visible: true, .. }) => return *slot,
@@ -160,8 +161,7 @@ impl<'a> Scope<'a> {
         slot
     }
 
-    /// Binds the name of a step, written at `span`. It hides a step of an outer block up to the end of its
-    /// own.
+    /// Binds the name of a step at `span`. It shadows a step of an outer block up to the end of its block.
     pub(crate) fn bind_step(&mut self, name: &'a str, span: Span, whole: bool) -> Slot {
         let home = Home { span, block: self.block() };
         if let Some(named) = self.names.get(name).copied().filter(|named| self.is_outer(named)) {
@@ -184,7 +184,7 @@ impl<'a> Scope<'a> {
         named.step.map(|home| home.span)
     }
 
-    /// Whether a name is that of a step of a block around this one.
+    /// Whether a name is that of a step of an enclosing block.
     fn is_outer(&self, named: &Named) -> bool {
         let around = |home: Home| {
             let open = home.block == 0 || self.blocks.iter().any(|&(block, _)| block == home.block);
@@ -193,7 +193,7 @@ impl<'a> Scope<'a> {
         named.visible && named.step.is_some_and(around)
     }
 
-    /// The number of the innermost block; 0 is the function's own.
+    /// The index of the innermost block; 0 is that of the function.
     fn block(&self) -> u32 {
         self.blocks.last().map_or(0, |&(block, _)| block)
     }
@@ -204,7 +204,7 @@ impl<'a> Scope<'a> {
         self.blocks.push((self.block_count, self.shadowed.len()));
     }
 
-    /// Ends a block of steps: names that it bound anew mean again what they meant before it.
+    /// Ends a block of steps: names that it shadowed have their outer meaning again.
     pub(crate) fn close_block(&mut self) {
         let start = self.blocks.pop().map_or(0, |(_, start)| start);
         while self.shadowed.len() > start
@@ -218,12 +218,12 @@ impl<'a> Scope<'a> {
         self.starts.push(self.opened.len());
     }
 
-    /// Ends a scope whose names may be read behind it.
+    /// Ends a scope whose names stay visible after it.
     pub(crate) fn keep(&mut self) {
         self.starts.pop();
     }
 
-    /// Ends a scope: what was bound first in it is no longer to be read.
+    /// Ends a scope: names that were first bound in it are no longer visible.
     pub(crate) fn close(&mut self) {
         let start = self.starts.pop().unwrap_or(0);
         for name in self.opened.drain(start.min(self.opened.len())..) {
@@ -233,7 +233,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The names that may be read here, those bound last first.
+    /// The names in scope, the last bound first.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &'a str> {
         self.opened.iter().rev().chain(self.unbound.iter().rev()).copied()
     }

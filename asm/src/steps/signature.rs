@@ -1,4 +1,4 @@
-//! The header of a program: its inputs, its output type and what it may call.
+//! Reads the header of a program: its inputs, its output type and what it may call.
 
 use super::entries::Keyed;
 use super::reader::StepReader;

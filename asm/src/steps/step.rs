@@ -1,4 +1,4 @@
-//! A step as its readers pass it on: where it is written, by which keys, and what its value is for.
+//! A step, as its readers pass it on: its span, its keys, and the purpose of its value.
 
 use super::entries::Keyed;
 use crate::ast::Name;
@@ -6,16 +6,16 @@ use crate::dialect::{Form, Key};
 use crate::document::{Entry, Node};
 use crate::span::Span;
 
-/// What the value of a block's last step is for.
+/// The purpose of the value of the last step of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
     /// Nothing.
     Drop,
-    /// The block's value.
+    /// It is the value of the block.
     Value,
-    /// The value of a function in JSON: that of a step without a `let`.
+    /// It is the value of a function in JSON, if the step has no `let`.
     Unnamed,
-    /// What a pass of a loop yields.
+    /// It is yielded by an iteration of a loop.
     Yield,
 }
 
@@ -25,7 +25,7 @@ impl Tail {
     }
 }
 
-/// A step before it is read, and the name that it is written under in YAML.
+/// A step before it is read, and its name in YAML.
 #[derive(Clone, Copy)]
 pub(crate) struct Item<'d, 'a> {
     pub(crate) name: Option<&'d Node<'a>>,
@@ -37,12 +37,12 @@ impl<'d, 'a> Item<'d, 'a> {
         self.name.map_or(self.node.span.start, |name| name.span.start)
     }
 
-    /// The nodes of a list as steps.
+    /// The items of a list as steps.
     pub(crate) fn listed(nodes: &'d [Node<'a>]) -> Vec<Item<'d, 'a>> {
         nodes.iter().map(|node| Item { name: None, node }).collect()
     }
 
-    /// The entries of a record as steps under their names.
+    /// The entries of a record as named steps.
     pub(crate) fn named(entries: &'d [Entry<'a>]) -> Vec<Item<'d, 'a>> {
         entries.iter().map(|entry| Item { name: Some(&entry.key), node: &entry.value }).collect()
     }
@@ -52,7 +52,7 @@ impl<'d, 'a> Item<'d, 'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) name: Name<'a>,
-    /// It is the step's own name, and not that of a `let`.
+    /// Whether it is the name of the step, and not that of a `let`.
     pub(crate) own: bool,
 }
 
@@ -64,17 +64,17 @@ pub(crate) struct Step<'d, 'a> {
     /// The name that it binds.
     pub(crate) target: Option<Target<'a>>,
     pub(crate) start: u32,
-    /// Its keys are reported already, so that keys that are missing are not.
+    /// Whether errors in its keys have been reported, so that missing keys are not.
     pub(crate) faulty: bool,
 }
 
 impl<'d, 'a> Step<'d, 'a> {
-    /// Where the key is that makes it what it is.
+    /// The span of the key that identifies its kind.
     pub(crate) fn place(&self) -> Span {
         self.keyed.place(self.form.key)
     }
 
-    /// From its first byte to the key that makes it what it is.
+    /// From its first byte to the key that identifies its kind.
     pub(crate) fn head(&self) -> Span {
         Span::new(self.start, self.place().end)
     }
@@ -88,15 +88,15 @@ impl<'d, 'a> Step<'d, 'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Rest<'i, 'd, 'a> {
     pub(crate) items: &'i [Item<'d, 'a>],
-    /// What the value of the block is for.
+    /// The purpose of the value of the block.
     pub(crate) tail: Tail,
 }
 
-/// Whether the steps that follow a step are still to be read.
+/// Whether the steps after a step have been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
-    /// They are.
+    /// They have not been read.
     Follows,
-    /// The step has read them into a branch of its own, or nothing can follow it.
+    /// The step has read them into a branch, or is the last reachable one.
     Taken,
 }

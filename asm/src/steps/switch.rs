@@ -1,4 +1,4 @@
-//! `switch`: arms with conditions, each tried where those before it do not hold.
+//! Reads `switch`: arms with conditions, each tried if those before it are false.
 
 use super::entries::Keyed;
 use super::reader::StepReader;
@@ -11,11 +11,11 @@ use crate::document::{entries, first_of, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// What the arms of a switch are for.
+/// The purpose of the values of the arms.
 #[derive(Clone, Copy)]
 struct Arms {
     tail: Tail,
-    /// The switch binds a name, so that a `return` in an arm gives its value.
+    /// Whether the switch binds a name, so that a `return` in an arm is its value.
     named: bool,
 }
 
@@ -37,7 +37,7 @@ impl<'a> StepReader<'_, 'a> {
                     "a `return` in this switch ends the function, not the pass of the loop",
                 )
                 .expected("a value for the pass", "a return")
-                .help("refer to the switch by its name in a step behind it: then `return` is its value"),
+                .help("refer to the switch by its name in a later step: then `return` is its value"),
             );
         }
         let Some(target) = step.target else { return };
@@ -48,8 +48,8 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// The arms in order: one that ends the function is followed by the next, any other has the next in its
-    /// `else`. Gives whether one of them ends the function with a plain `return`.
+    /// Reads the arms in order: an arm that ends the function is followed by the next; any other has the next
+    /// in its `else`. Returns whether one of them ends the function with a plain `return`.
     fn arms(&mut self, mut arms: &[Node<'a>], of: Arms) -> bool {
         let mut returns = false;
         while let Some((node, rest)) = arms.split_first() {
@@ -92,9 +92,9 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(next) = rest.first() {
             self.bad_step(
                 first_of(next),
-                "no arm behind `default` is ever taken",
+                "no arm after `default` is ever taken",
                 "`default` as the last arm",
-                "an arm behind it",
+                "an arm after it",
                 "put `default` last",
             );
         }
@@ -126,8 +126,7 @@ impl<'a> StepReader<'_, 'a> {
             "one of them",
             "both",
             &format!(
-                "write `default:` with nothing behind it where `{found}` gives the value, or leave \
-                 `{found}` out"
+                "write `default:` with nothing after it if `{found}` is the value, or leave `{found}` out"
             ),
         );
     }
@@ -146,8 +145,7 @@ impl<'a> StepReader<'_, 'a> {
         true
     }
 
-    /// What an arm does once its rollback calls are made; gives whether that is a plain `return` of the
-    /// function.
+    /// The action of an arm after its rollback calls. Returns whether it is a plain `return` of the function.
     fn arm(&mut self, keyed: &Keyed<'_, 'a>, at: Span, of: Arms) -> bool {
         if let Some(node) = keyed.get(Key::Then) {
             self.branch_steps(node, of.tail, Key::Then);
@@ -177,12 +175,12 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// Whether a `return` holds `ok` or a failure.
+/// Whether a `return` has `ok` or a failure.
 fn is_result_form(entry: &Entry<'_>) -> bool {
     matches!(entries(&entry.value), [only] if only.is(is_outcome))
 }
 
-/// Whether no path reaches the end of a block, judged by its last statement.
+/// Whether the end of a block is unreachable, judging by its last statement.
 fn ends(block: &Block<'_>) -> bool {
     let last = block.statements.last().map(|last| last.kind);
     matches!(last, Some(StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break))

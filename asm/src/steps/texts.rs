@@ -1,4 +1,4 @@
-//! Texts: references, texts with references in them, and plain ones.
+//! Reads texts: references, templates, and plain texts.
 
 use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, subtracts};
@@ -13,7 +13,7 @@ use crate::text::{Near, nearly_meets};
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
-    /// A text: a reference, a text with references, or plain.
+    /// Reads a text: a reference, a template, or a plain text.
     pub(crate) fn text(&mut self, node: &Node<'a>, place: Place) -> Expr<'a> {
         if self.dialect.is_bare()
             && let Some(reference) = bare(node, self.arena)
@@ -27,7 +27,8 @@ impl<'a> StepReader<'_, 'a> {
         self.text_of(node, &template, place)
     }
 
-    /// Reports a broken reference, with the operation or reference that it means in this notation's form.
+    /// Reports a malformed reference, with the operation or reference that is meant, in the form of this
+    /// notation.
     fn report_broken(&mut self, node: &Node<'a>, broken: Broken<'a>) {
         let Broken { diagnostic, meant } = broken;
         let written = |diagnostic: Diagnostic, span: Span, text: String| Diagnostic {
@@ -52,7 +53,7 @@ impl<'a> StepReader<'_, 'a> {
         self.report(diagnostic);
     }
 
-    /// A text that is a bare reference; `None` where it is text.
+    /// A text that is a bare reference; `None` if it is a plain text.
     fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>) -> Option<Expr<'a>> {
         let Root::Name(name) = reference.root else { return None };
         if self.named(name.text).is_some() {
@@ -107,7 +108,7 @@ impl<'a> StepReader<'_, 'a> {
         Some(nothing(node))
     }
 
-    /// Reports a bare reference under a root that there is none of.
+    /// Reports a bare reference with an unknown root.
     fn says_more(&mut self, reference: &Reference<'a>, meant: &Reference<'a>) {
         let fixed = self.dialect.own_form(meant, false);
         let written = self.source.get(reference.span.range()).unwrap_or("");
@@ -117,7 +118,7 @@ impl<'a> StepReader<'_, 'a> {
         self.report(wrong.replace(reference.span, fixed));
     }
 
-    /// What a template makes: the one value that it is, or everything joined.
+    /// The expression of a template: the value of its only reference, or the joined parts.
     pub(crate) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) -> Expr<'a> {
         self.lint(&Seen::Text(node, template, place));
         if let Some(reference) = template.whole() {

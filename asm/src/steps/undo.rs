@@ -1,4 +1,4 @@
-//! `compensate` and `rollback`: calls that take back what was done, now or where something fails later.
+//! Reads `compensate` and `rollback`: calls that undo effects, now or if something fails later.
 
 use super::reader::StepReader;
 use super::step::Item;
@@ -11,7 +11,7 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
-    /// Calls that take back what was done, made here in their order.
+    /// Reads calls under `compensate`, which are made here in order.
     pub(crate) fn compensations(&mut self, node: Option<&Node<'a>>) {
         let Some(node) = node else { return };
         for item in self.calls(node, Key::Compensate) {
@@ -19,8 +19,8 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Calls that are registered here, from the last to the first: the entry that is registered last runs
-    /// first, so that they run in the order written.
+    /// Reads calls under `rollback`, which are registered here from the last to the first: the entry that is
+    /// registered last runs first, so they run in the written order.
     pub(crate) fn rollbacks(&mut self, node: Option<&Node<'a>>) {
         let Some(node) = node else { return };
         for item in self.calls(node, Key::Rollback).into_iter().rev() {

@@ -1,4 +1,4 @@
-//! Diagnostics for references that name nothing, with the nearest name that exists.
+//! Diagnostics for unresolved references, with the nearest existing name.
 
 use super::names::listed;
 use super::reader::{StepReader, literal};
@@ -11,7 +11,7 @@ use crate::span::Span;
 use crate::text::{Near, is_name, near, shorten};
 use ilo_spec::error::Code;
 
-/// What helps where a name may mean a difference.
+/// The help if a name may be meant as a subtraction.
 pub(crate) const SUBTRACTION: &str =
     "a hyphen belongs to a name; to subtract, put blanks around it in an expression";
 
@@ -77,7 +77,7 @@ impl<'a> StepReader<'_, 'a> {
         nil
     }
 
-    /// What is wrong with a name that some step binds or is written under, but that has no value here.
+    /// The diagnostic of a name that some step binds or has, but that has no value here.
     pub(crate) fn not_yet(&self, name: Name<'a>, place: Span) -> Diagnostic {
         let text = name.text;
         let wrong = |code, message| {
@@ -117,7 +117,7 @@ impl<'a> StepReader<'_, 'a> {
         )
     }
 
-    /// What is wrong with a name that nothing has.
+    /// The diagnostic of an unknown name.
     fn nothing_named(&self, name: Name<'a>, reference: &Reference<'a>) -> Diagnostic {
         let message = format!("nothing is named `{}` here", name.text);
         let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
@@ -140,10 +140,11 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Adds the reference that is meant to what is wrong with a reference to nothing.
+    /// Adds the reference that is meant to the diagnostic of an unresolved reference.
     fn means(&self, wrong: Diagnostic, reference: &Reference<'a>, meant: &Reference<'a>) -> Diagnostic {
         let written = self.source.get(reference.span.range()).unwrap_or("");
-        // In infix and in texts as in a text of its own, but for braces that are there already.
+        // In infix text and inside texts it has the form of a whole-text reference, except for braces that
+        // exist already.
         let inside = written.starts_with("${") && self.dialect.notation == Notation::Mcp;
         let corrected = if self.dialect.notation == Notation::ToolCalling && written.starts_with("${") {
             self.dialect.written(meant, '{')
@@ -156,7 +157,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// The fix that writes the name that is surely meant.
+/// The fix that writes the name that is certainly meant.
 pub(crate) fn rename_near(name: Name<'_>, near: Near<'_>) -> Option<Fix> {
     rename_part(name, near.name).filter(|_| near.sure)
 }
@@ -167,8 +168,8 @@ fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
     kept.then(|| Fix::write(new, name.span, new))
 }
 
-/// Whether a name is another one, a hyphen, and more: what was meant may be to subtract that, and must not be
-/// dropped.
+/// Whether a name is another name followed by a hyphen and more: a subtraction may be meant, so the rest must
+/// not be dropped.
 pub(crate) fn subtracts(name: &str, from: &str) -> bool {
     name.strip_prefix(from).is_some_and(|rest| rest.starts_with('-'))
 }

@@ -1,5 +1,4 @@
-//! Values of documents to expressions: constants, texts, lists, records, operations, `match`, `merge` and
-//! calls.
+//! Reads values as expressions: constants, texts, lists, records, operations, `match`, `merge` and calls.
 
 use super::cases::{Cases, UnreadCase};
 use super::entries::Keyed;
@@ -19,17 +18,18 @@ use ilo_spec::types::Type;
 /// How a value is read.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
-    /// Texts are infix expressions, and not texts with references in them.
+    /// Whether texts are infix expressions, not templates.
     infix: bool,
-    /// Where something is computed, a record of one key is meant as an operator.
+    /// Whether something is computed, so that a record with one key is meant as an operator.
     place: Place,
 }
 
-/// Levels of cases in cases whose keys meet a number beside their text. Each doubles what is inside it.
+/// The maximum nesting of cases whose keys match a number in addition to their text. Each level doubles its
+/// content.
 const DOUBLED: u8 = 4;
 
 impl<'a> StepReader<'_, 'a> {
-    /// A value: an argument, a field, what a function returns.
+    /// A value: an argument, a field, a returned value.
     pub(crate) fn value(&mut self, node: &Node<'a>) -> Expr<'a> {
         self.read_value(node, Reading { infix: false, place: Place::Data })
     }
@@ -39,13 +39,13 @@ impl<'a> StepReader<'_, 'a> {
         self.read_value(node, Reading { infix: self.dialect.is_yaml(), place: Place::Formula })
     }
 
-    /// What a function returns: infix in YAML where that is a number or bool.
+    /// The value that a function returns: in YAML it is infix text if the output is a number or bool.
     pub(crate) fn returned(&mut self, node: &Node<'a>) -> Expr<'a> {
         let computes = self.output.ok.ty == Type::NUMBER || self.output.ok.ty == Type::BOOL;
         self.read_value(node, Reading { infix: self.dialect.is_yaml() && computes, place: Place::Data })
     }
 
-    /// What is looped over, matched or merged.
+    /// The subject of a loop, match or merge.
     pub(crate) fn subject(&mut self, node: &Node<'a>) -> Expr<'a> {
         let value = self.value(node);
         self.no_constant(node, &value);
@@ -58,7 +58,7 @@ impl<'a> StepReader<'_, 'a> {
         value
     }
 
-    /// Shows lints a text where a constant makes no sense.
+    /// Runs the lints on a text in a position in which a constant makes no sense.
     fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
         if self.is_plain(node, value) {
             self.lint(&Seen::Subject(node));
@@ -106,7 +106,7 @@ impl<'a> StepReader<'_, 'a> {
         Expr { kind: ExprKind::Record(fields), span: node.span }
     }
 
-    /// The fields of a record, whatever its keys are.
+    /// The fields of a record that is certainly data.
     pub(crate) fn fields(&mut self, node: &Node<'a>) -> &'a [Field<'a>] {
         let mut fields = Vec::new();
         for entry in entries(node) {
@@ -122,7 +122,7 @@ impl<'a> StepReader<'_, 'a> {
         self.arena.alloc_slice_copy(&fields)
     }
 
-    /// A record of one key that is an operator.
+    /// A record with one key that is an operator.
     fn operation(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, reading: Reading) -> Option<Expr<'a>> {
         let name = entry.name()?;
         let operator = operator::find(name)?;
@@ -181,7 +181,7 @@ impl<'a> StepReader<'_, 'a> {
         })
     }
 
-    /// A construct in the place of a value: `obj`, `merge`, `match`, `call`, `op`, `text`.
+    /// A construct that is a value: `obj`, `merge`, `match`, `call`, `op`, `text`.
     fn construct(&mut self, node: &Node<'a>) -> Option<Expr<'a>> {
         const OF_STEPS: [Key; 4] = [Key::Let, Key::Handler, Key::Compensate, Key::Rollback];
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
@@ -196,7 +196,7 @@ impl<'a> StepReader<'_, 'a> {
             return Some(literal(Literal::Text(text.text), only.value.span));
         }
         let form = STEPS.iter().find(|form| VALUES.contains(&form.key) && has(form.key))?;
-        // A record of a program's own data may have such a field too: its other fields tell.
+        // A data record may have such a field too: its other fields decide.
         let beside = |entry: &Entry<'a>| form.needs.iter().chain(form.takes).any(|&key| is(entry, key));
         let whole = form.needs.iter().all(|&key| has(key))
             && list.iter().all(|entry| is(entry, form.key) || beside(entry));
@@ -250,8 +250,8 @@ impl<'a> StepReader<'_, 'a> {
         entries(node).iter().any(|entry| entry.is(is))
     }
 
-    /// The key of a record that is in the place of an operator: one with operands where something is
-    /// computed, or a sign.
+    /// The key of a record that may be meant as an operator: one with operands, in a context in which
+    /// something is computed, or a sign.
     fn in_place_of_operator<'d>(&self, node: &'d Node<'a>, reading: Reading) -> Option<&'d Node<'a>> {
         const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
         let [only] = entries(node) else { return None };
@@ -294,7 +294,7 @@ impl<'a> StepReader<'_, 'a> {
             };
             list.push(Case { key, key_span, value: first });
             if let Some(number) = number.filter(|_| doubled) {
-                // Calls in it have numbers of their own; what is wrong with it is reported.
+                // Its calls have separate numbers; its errors are reported already.
                 let mark = self.diagnostics.mark();
                 let value = read(self);
                 self.diagnostics.rewind(mark);
@@ -305,7 +305,7 @@ impl<'a> StepReader<'_, 'a> {
         ExprKind::MatchMap(self.arena.alloc(MatchMap { subject, cases, default }))
     }
 
-    /// Whether a key may meet a number beside its text; reports where such cases are nested too deep.
+    /// Whether a key may match a number in addition to its text; too deep nesting of such cases is reported.
     fn may_double(&mut self, key: Span) -> bool {
         let fits = self.at.doubled < DOUBLED;
         if !fits {
@@ -319,7 +319,7 @@ impl<'a> StepReader<'_, 'a> {
         fits
     }
 
-    /// The value of a case, in which nothing returns.
+    /// The value of a case, in which returns are not allowed.
     fn case_value(&mut self, node: &Node<'a>) -> Expr<'a> {
         let first = match &node.kind {
             Kind::List([only]) => only,
@@ -331,7 +331,7 @@ impl<'a> StepReader<'_, 'a> {
             let found = shown(&entry.key);
             let word = self.dialect.word(self.dialect.return_key());
             let help = format!(
-                "name what the match gives with `let`, and `{word}` that in the step behind; or write steps with `if`"
+                "name what the match gives with `let`, and `{word}` that in the next step; or write steps with `if`"
             );
             let message = format!("a case is a value, and `{found}` a step");
             self.bad_step(entry.key.span, &message, "the value alone", &format!("`{found}`"), &help);
@@ -339,7 +339,7 @@ impl<'a> StepReader<'_, 'a> {
         self.value(node)
     }
 
-    /// `merge` with `set`, or a list of the two.
+    /// `merge` with `set`, or a list of both.
     fn merge(&mut self, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
         let node = &entry.value;
         let (base, set) = match (&node.kind, keyed.get(Key::Set)) {
@@ -379,13 +379,13 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// Whether a record has one key, and that is a sign.
+/// Whether the only key of a record is a sign.
 fn is_symbol(node: &Node<'_>) -> bool {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
     matches!(entries(node), [only] if only.is(|name| !name.chars().any(letter)))
 }
 
-/// Whether the value of a key is a list of two.
+/// Whether the value of a key is a list of two items.
 fn is_pair(node: &Node<'_>, key: Key, dialect: Dialect) -> bool {
     entries(node)
         .iter()

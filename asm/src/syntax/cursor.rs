@@ -1,4 +1,4 @@
-//! Reading inside one comment: a cursor over its characters, and what a name is.
+//! A cursor over the characters of one comment, and the syntax of names.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -6,16 +6,16 @@ use crate::text;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 
-/// Kinds of characters that form a run in comments.
+/// Classes of characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Run {
     /// ASCII letters.
     Letters = 1,
-    /// A name without quotes: letters and digits of any script, and the marks that tools and servers use in
-    /// theirs (`mcp://mail/send`, `First.Name`, `user_id`).
+    /// Characters of an unquoted name: letters and digits of any script, and the signs that occur in names of
+    /// tools and servers (`mcp://mail/send`, `First.Name`, `user_id`).
     Name = 1 << 1,
-    /// The same without the colon, which ends a parameter's name.
+    /// The same without the colon, which ends the name of a parameter.
     Parameter = 1 << 2,
     /// The name of a type.
     Type = 1 << 3,
@@ -23,7 +23,7 @@ pub(crate) enum Run {
     Gap = 1 << 4,
 }
 
-/// What each ASCII character can be part of.
+/// The classes of each ASCII character.
 const RUNS: [u8; 256] = {
     let mut table = [0; 256];
     let mut at: u8 = 0;
@@ -53,19 +53,19 @@ const RUNS: [u8; 256] = {
 };
 
 impl Run {
-    /// Whether an ASCII character, given as its byte, is of this kind.
+    /// Whether an ASCII character is in this class.
     #[inline]
     pub(crate) fn has_byte(self, byte: u8) -> bool {
         RUNS[usize::from(byte)] & self as u8 != 0
     }
 
-    /// Whether a character is.
+    /// Whether a character is in this class.
     #[inline]
     fn has(self, c: char) -> bool {
         u8::try_from(c).is_ok_and(|byte| self.has_byte(byte)) || (!c.is_ascii() && self.has_beyond_ascii(c))
     }
 
-    /// Whether a character that is not ASCII is.
+    /// Whether a non-ASCII character is in this class.
     #[cold]
     fn has_beyond_ascii(self, c: char) -> bool {
         match self {
@@ -76,16 +76,16 @@ impl Run {
     }
 }
 
-/// Whether a name without quotes may have a character.
+/// Whether an unquoted name may have a character.
 pub(crate) fn is_name_char(c: char) -> bool {
     Run::Name.has(c)
 }
 
-/// A place in a comment.
+/// A position in a comment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
     source: &'a str,
-    /// From the place to the end of the comment.
+    /// The rest of the comment.
     rest: &'a str,
     end: u32,
 }
@@ -137,7 +137,7 @@ impl<'a> Cursor<'a> {
         self.skip_other_blanks();
     }
 
-    /// Passes blanks that begin with one beyond ASCII.
+    /// Skips blanks; the first one is not ASCII.
     #[inline]
     fn skip_other_blanks(&mut self) {
         if self.rest.bytes().next().is_some_and(|byte| !byte.is_ascii()) {
@@ -145,7 +145,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes blanks of other scripts too.
+    /// Skips blanks, including non-ASCII ones.
     #[cold]
     fn skip_all_blanks(&mut self) {
         self.take(|c| matches!(c, ' ' | '\t') || (!c.is_ascii() && c.is_whitespace()));
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes the characters of a kind.
+    /// Takes the characters of a class.
     #[inline]
     pub(crate) fn run(&mut self, of: Run) -> &'a str {
         let length = self.rest.bytes().take_while(|&byte| of.has_byte(byte)).count();
@@ -174,7 +174,7 @@ impl<'a> Cursor<'a> {
         taken
     }
 
-    /// Takes characters as long as they are wanted.
+    /// Takes characters while a predicate is true.
     pub(crate) fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let stops = |&byte: &u8| !byte.is_ascii() || !wanted(char::from(byte));
         let mut length = self.rest.as_bytes().iter().position(stops).unwrap_or(self.rest.len());
@@ -187,7 +187,7 @@ impl<'a> Cursor<'a> {
         taken
     }
 
-    /// Takes a name, bare or as a JSON string; `None` where there is none.
+    /// Takes a name, bare or as a JSON string; `None` if there is none.
     pub(crate) fn name(
         &mut self,
         bare: Run,
@@ -225,7 +225,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The diagnostic of a string whose inside begins at `base`.
+/// The diagnostic of a malformed string whose content begins at `base`.
 pub(crate) fn bad_text(bad: text::BadText, base: u32) -> Diagnostic {
     let offset = |n: usize| base.saturating_add(u32::try_from(n).unwrap_or(u32::MAX));
     let span = Span::new(offset(bad.at), offset(bad.at + bad.length));

@@ -1,7 +1,7 @@
-//! The `; fn name(parameter: type, …) -> type` line.
+//! Reads the header of a function: the line `; fn name(parameter: type, …) -> type`.
 //!
-//! A comment is a header when it begins with `fn`, a blank and a name that `(` follows, or holds `->`; so
-//! `; fn is short for function` stays a comment.
+//! A comment is a header if it begins with `fn`, a blank and a name followed by `(`, or contains `->`. So `;
+//! fn is short for function` stays a comment.
 
 use super::cursor::{Cursor, Run};
 use super::id_table::repeated;
@@ -20,13 +20,13 @@ pub(crate) struct Header<'a> {
     pub(crate) name: Name<'a>,
     pub(crate) parameters: &'a [Parameter<'a>],
     pub(crate) output: OutputName<'a>,
-    /// What follows the header on its line: registries, or nothing.
+    /// The rest of the line after the header: registries, or nothing.
     pub(crate) rest: Cursor<'a>,
 }
 
 /// Whether a comment is the header of a function.
 pub(crate) fn is_header(source: &str, comment: Span) -> bool {
-    // Most comments differ here already.
+    // This excludes most comments.
     let bytes = source.as_bytes().get(comment.range()).unwrap_or_default();
     let may_begin = |byte: &u8| matches!(byte, b'f' | b'F' | b'd') || !byte.is_ascii();
     if !bytes.iter().find(|byte| !matches!(byte, b';' | b' ' | b'\t')).is_some_and(may_begin) {
@@ -43,8 +43,8 @@ pub(crate) fn is_header(source: &str, comment: Span) -> bool {
         return false;
     }
     cursor.skip_blanks();
-    let behind = cursor.rest();
-    let arrow = || behind.contains("->");
+    let rest = cursor.rest();
+    let arrow = || rest.contains("->");
     if cursor.peek() == Some('"') {
         return arrow();
     }
@@ -54,7 +54,7 @@ pub(crate) fn is_header(source: &str, comment: Span) -> bool {
     if strict { opens && arrow() } else { opens || arrow() || (!name.is_empty() && cursor.rest().is_empty()) }
 }
 
-/// Reads a header. What is wrong with it is reported, and what could be read is returned.
+/// Reads a header. Errors are reported, and what could be read is returned.
 pub(crate) fn read<'a>(
     source: &'a str,
     comment: Span,
@@ -83,7 +83,7 @@ pub(crate) fn read<'a>(
     Header { name, parameters, output, rest }
 }
 
-/// The form of a header, for help.
+/// The syntax of a header, for help.
 const FORM: &str = "write `; fn name(first: type, second: type) -> type`";
 
 fn bad(span: Span, message: impl Into<String>, expected: &str, found: &str) -> Diagnostic {
@@ -119,7 +119,7 @@ impl<'a> Reader<'_, 'a> {
         bad(span, message, expected, found)
     }
 
-    /// Reads the parameters, no two of one name.
+    /// Reads the parameters, whose names must be distinct.
     fn parameters(&mut self) -> &'a [Parameter<'a>] {
         let parameters = self.parameter_list().into_bump_slice();
         repeated(
@@ -147,7 +147,7 @@ impl<'a> Reader<'_, 'a> {
         if !self.cursor.eat('(') {
             let wrong = self.bad_here("the parameters are in parentheses", "`(`");
             self.diagnostics.push(wrong);
-            // Go on after the arrow, where there is one.
+            // Continue after the arrow, if there is one.
             let arrow = self.cursor.rest().find("->").unwrap_or(self.cursor.rest().len());
             self.cursor.skip(arrow);
             return parameters;
@@ -168,7 +168,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Reads `name: type`; `None` after something that is none.
+    /// Reads `name: type`; `None` if there is none.
     fn parameter(&mut self) -> Option<Parameter<'a>> {
         let start = self.cursor.offset();
         let Some(text) = self.cursor.name(Run::Parameter, self.arena, self.diagnostics) else {
@@ -218,7 +218,7 @@ impl<'a> Reader<'_, 'a> {
         found
     }
 
-    /// What follows the type: the start of a registry, or something that should not be there.
+    /// Handles what follows the type: the start of a registry, or an error.
     fn rest(&mut self) -> Cursor<'a> {
         self.cursor.skip_blanks();
         self.cursor.take(|c| c.is_whitespace() || c == ';');

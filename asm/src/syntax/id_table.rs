@@ -1,21 +1,20 @@
-//! Tables from the ids of a source to what they mean, dense where ids are small, as they are in practice; and
-//! names that are repeated.
+//! Tables indexed by the ids of a source, dense for small ids; and a check for duplicate names.
 
 use crate::ast::{Slot, SlotInfo};
 use crate::span::Span;
 use hashbrown::HashMap;
 use std::hash::Hash;
 
-/// Ids below this are looked up in an array; what a function uses of it is cheap to clear.
+/// Ids below this are looked up in an array, whose used part is cheap to clear.
 const DIRECT: u32 = 256;
 
-/// By so many places an array grows.
+/// The number of entries by which an array grows.
 const STEP: usize = 16;
 
-/// Up to so many names are compared one by one.
+/// Up to this number, names are compared one by one.
 const FEW: usize = 16;
 
-/// Reports each item that has the name of one before, with the place of that one.
+/// Reports each item that has the name of an earlier one, with the span of that one.
 pub(crate) fn repeated<T, K: Eq + Hash>(
     items: &[T],
     name: impl Fn(&T) -> (K, Span),
@@ -40,7 +39,7 @@ pub(crate) fn repeated<T, K: Eq + Hash>(
     }
 }
 
-/// A table from ids to something small.
+/// A table from ids to small values.
 #[derive(Clone, Debug)]
 pub(crate) struct IdMap<T> {
     direct: Vec<Option<T>>,
@@ -67,7 +66,7 @@ impl<T: Copy> IdMap<T> {
         }
         let index = id as usize;
         if self.direct.len() <= index {
-            // By steps, since ids come one after the other.
+            // In steps, since ids are usually consecutive.
             self.direct.resize((index + 1).next_multiple_of(STEP), None);
         }
         if let Some(place) = self.direct.get_mut(index) {
@@ -118,7 +117,7 @@ impl<'a> Slots<'a> {
         self.dense.get(number).is_some()
     }
 
-    /// The slot with this number in the source, a new one where it appears for the first time.
+    /// The slot with this number in the source. At its first occurrence a new slot is created.
     pub(crate) fn slot(&mut self, number: u32, name: impl FnOnce() -> Option<&'a str>) -> Slot {
         if let Some(slot) = self.dense.get(number) {
             return slot;
@@ -129,7 +128,7 @@ impl<'a> Slots<'a> {
         slot
     }
 
-    /// Forgets all but the first `kept` slots.
+    /// Removes all but the first `kept` slots.
     pub(crate) fn truncate(&mut self, kept: usize) {
         for info in self.list.drain(kept.min(self.list.len())..) {
             info.number.into_iter().for_each(|number| self.dense.remove(number));

@@ -1,8 +1,8 @@
-//! Text to tokens, and the limits that hold before anything else is done with a source.
+//! The lexer of ID text, and the limits that are checked before anything else.
 //!
-//! The lexer knows the forms of tokens and nothing of what follows what. What begins no token is reported
-//! here, once for a run of such characters, and left out. Comments are kept apart from the tokens: they
-//! matter to headers and to the formatter only.
+//! The lexer knows the forms of tokens, not the grammar. Characters that begin no token are reported here,
+//! once for each run, and dropped. Comments are kept separately, since only headers and the formatter need
+//! them.
 
 use crate::diagnostic::whole_source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
@@ -12,7 +12,7 @@ use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 use logos::Logos;
 
-/// The form of a token.
+/// The kind of a token.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t]+")]
 #[repr(u8)]
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Word,
     #[regex(r"-?[0-9]+", priority = 20)]
     Integer,
-    /// Whatever is meant as a number; the parser of numbers decides.
+    /// Anything that looks like a number; the parser of numbers decides.
     #[regex(r"[-+]?\.?[0-9][0-9A-Za-z_.]*([eE][-+][0-9A-Za-z_.]*)?", priority = 10)]
     Number,
     /// A string without escapes.
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     /// A string with escapes, or with characters that need one.
     #[regex(r#""([^"\\\r\n]|\\[^\r\n])*""#, priority = 10)]
     EscapedText,
-    /// A string that is not closed.
+    /// An unterminated string.
     #[regex(r#""([^"\\\r\n]|\\[^\r\n])*\\?"#, priority = 5)]
     OpenText,
     #[regex(r"'[^'\r\n]*'?")]
@@ -41,21 +41,21 @@ pub(crate) enum Kind {
     Dollar,
     #[regex(r";[^\r\n]*", allow_greedy = true)]
     Comment,
-    /// A comment as other languages write it.
+    /// A comment of other languages.
     #[regex(r"(#|//|--)[^\r\n]*", priority = 20, allow_greedy = true)]
     OtherComment,
     #[regex(r"[,()\[\]{}:.]", priority = 3)]
     Punctuation,
     #[regex(r"[=<>!+*/%&|^?~-]+", priority = 2)]
     Operator,
-    /// In place of a token that ends the innermost block by its indent. Only the parser makes it.
+    /// Replaces a token that ends the innermost block by its indent. Only the parser produces it.
     Dedent,
-    /// In place of the token after the last.
+    /// The end of the source.
     End,
 }
 
-/// The [`Token::value`] of a token that is no plain number: a negative one, one of more than nine digits or
-/// with leading zeros, or no number.
+/// The [`Token::value`] of a token that is not a plain number: it is negative, has more than nine digits or
+/// leading zeros, or is not a number.
 pub(crate) const NO_VALUE: u32 = u32::MAX;
 
 /// A token. Its text is the source between `start` and `end`.
@@ -63,10 +63,10 @@ pub(crate) const NO_VALUE: u32 = u32::MAX;
 pub(crate) struct Token {
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// The value of an integer in the form of ids and counts, else [`NO_VALUE`].
+    /// The value of an integer in the form of ids and counts, otherwise [`NO_VALUE`].
     pub(crate) value: u32,
     pub(crate) kind: Kind,
-    /// The instruction, where it is one.
+    /// The instruction, if it is one.
     pub(crate) word: Option<Word>,
     /// Whether it is the first token of its line.
     pub(crate) first: bool,
@@ -82,13 +82,13 @@ impl Token {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Comment {
     pub(crate) span: Span,
-    /// The index of the token after it.
+    /// The index of the next token.
     pub(crate) before: usize,
-    /// Whether it is alone on its line.
+    /// Whether nothing else is on its line.
     pub(crate) own_line: bool,
 }
 
-/// A source in tokens.
+/// The tokens of a source.
 #[derive(Debug, Default)]
 pub(crate) struct Lexed {
     /// The tokens, without comments and line ends.
@@ -103,13 +103,13 @@ pub(crate) fn indent<'a>(source: &'a str, token: &Token) -> &'a str {
     before.get(before.len() - blanks..).unwrap_or("")
 }
 
-/// Whether the lines of a source keep their limit; reports each that does not.
+/// Whether the lines of a source are within their limit; longer ones are reported.
 fn lines_fit(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> bool {
     let bytes = source.as_bytes();
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let mut start = 0_usize;
     let mut good = true;
-    // Whole windows of the limit's length are skipped: only the last line end in each matters.
+    // Windows of the length of the limit are skipped as a whole: only the last line end in each matters.
     while let Some(window) = bytes.get(start..start.saturating_add(options.line).saturating_add(1)) {
         if let Some(last) = window.iter().rposition(is_end) {
             start += last + 1;
@@ -130,7 +130,7 @@ fn lines_fit(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> b
     good
 }
 
-/// Makes tokens of a source; `None` where it breaks a limit.
+/// Lexes a source; `None` if it exceeds a limit.
 pub(crate) fn lex(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<Lexed> {
     if let Some(most) = options.exceeded_by(source) {
         diagnostics.push(too_large(source, most));
@@ -141,7 +141,7 @@ pub(crate) fn lex(source: &str, options: &Limits, diagnostics: &mut Diagnostics)
     }
     let skipped: u32 = if source.starts_with('\u{feff}') { 3 } else { 0 };
     let text = source.get(skipped as usize..).unwrap_or("");
-    // A token and the blank after it rarely take fewer bytes; where they do, the vector grows.
+    // A token and the blank after it rarely take fewer bytes; if they do, the vector grows.
     let mut lexed = Lexed { tokens: Vec::with_capacity(text.len() / 4), comments: Vec::new() };
     let mut first = true;
     let mut bad: Option<Span> = None;
@@ -149,7 +149,7 @@ pub(crate) fn lex(source: &str, options: &Limits, diagnostics: &mut Diagnostics)
     let mut kinds = Kind::lexer(text);
     while let Some(kind) = kinds.next() {
         let range = kinds.span();
-        // The limit on the source's size makes every offset fit.
+        // The limit on the size of sources ensures that each offset fits.
         let offset = |at: usize| u32::try_from(at).map_or(u32::MAX, |at| at + skipped);
         let span = Span::new(offset(range.start), offset(range.end));
         let (kind, word) = match kind {
@@ -197,7 +197,7 @@ pub(crate) fn lex(source: &str, options: &Limits, diagnostics: &mut Diagnostics)
     Some(lexed)
 }
 
-/// The value of an integer as ids and counts are written.
+/// The value of an integer in the form of ids and counts.
 #[inline]
 fn plain_value(text: &str) -> u32 {
     const MOST: usize = 9;
@@ -209,7 +209,7 @@ fn plain_value(text: &str) -> u32 {
     bytes.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
 }
 
-/// Reports what has a form, but not one of this notation.
+/// Reports a token that this notation does not have.
 #[cold]
 fn report(kind: Kind, span: Span, text: &str, diagnostics: &mut Diagnostics) {
     let code = match kind {
@@ -221,7 +221,7 @@ fn report(kind: Kind, span: Span, text: &str, diagnostics: &mut Diagnostics) {
     diagnostics.push_with(code, || refused(kind, code, span, text));
 }
 
-/// The diagnostic of what has a form, but not one of this notation.
+/// The diagnostic of a token that this notation does not have.
 fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
     match kind {
         Kind::OpenText => Diagnostic::new(code, span, "this string is not closed")
@@ -250,7 +250,7 @@ fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
     }
 }
 
-/// Reports the brackets and other marks of a line, all at once.
+/// Reports the brackets and other signs of a line together.
 fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnostics) {
     let Some(&first) = marks.first() else { return };
     diagnostics.push_with(Code::BadCharacter, || {

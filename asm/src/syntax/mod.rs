@@ -1,4 +1,5 @@
-//! What several notations share: the syntax of types, and the tokens, headers and registries of ID text.
+//! Syntax that several modules share: types in all notations, and the tokens, headers and registries of ID
+//! text.
 
 pub(crate) mod cursor;
 pub(crate) mod header;

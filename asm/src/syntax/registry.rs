@@ -1,8 +1,9 @@
-//! Registry comments: the names of slots, tools and fields.
+//! Reads registry comments: the names of slots, tools and fields.
 //!
 //! `; Vars: 0=a 1=b`, `; Tools: …` and `; Fields: …`, in any order, several in one comment, after `Registry:`
-//! or not, with notes (`0=order(input)`) and quoted names. Case, the singular and commas between entries are
-//! forgiven. A comment that begins like a registry but holds no entry (`; Tools: none`) stays a comment.
+//! or not, with notes (`0=order(input)`) and quoted names. Other case, the singular and commas between
+//! entries are accepted. A comment that begins like a registry but has no entry (`; Tools: none`) stays a
+//! comment.
 
 use super::cursor::{Cursor, Run, is_name_char};
 use super::id_table::IdMap;
@@ -30,7 +31,7 @@ impl Kind {
         }
     }
 
-    /// What one of its names is the name of.
+    /// What its entries name.
     pub(crate) fn of_one(self) -> &'static str {
         match self {
             Kind::Vars => "slot",
@@ -62,7 +63,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) id: u32,
     pub(crate) name: &'a str,
     pub(crate) span: Span,
-    /// The name and its note as they were written.
+    /// The span of the name and its note.
     pub(crate) written: &'a str,
 }
 
@@ -70,7 +71,7 @@ pub(crate) struct Entry<'a> {
 #[derive(Debug)]
 pub(crate) struct Registry<'a> {
     pub(crate) entries: Vec<Entry<'a>>,
-    /// Where the entries are whose id is not their place.
+    /// The indices of entries whose id is not their index.
     index: IdMap<usize>,
 }
 
@@ -85,7 +86,7 @@ impl<'a> Registry<'a> {
         in_place.or_else(|| self.entries.get(self.index.get(id)?))
     }
 
-    /// The id of a name, where exactly one has it. For diagnostics: it looks at every entry.
+    /// The id of a name, if it is unique. For diagnostics only: it searches all entries.
     pub(crate) fn id(&self, name: &str) -> Option<u32> {
         let mut found = self.entries.iter().filter(|entry| entry.name == name);
         found.next().filter(|_| found.next().is_none()).map(|entry| entry.id)
@@ -130,7 +131,7 @@ impl<'a> Registries<'a> {
         }
     }
 
-    /// Takes the registries out of a comment; false where it is a comment like any other.
+    /// Reads the registries of a comment; false if it is an ordinary comment.
     pub(crate) fn read(
         &mut self,
         mut cursor: Cursor<'a>,
@@ -173,7 +174,7 @@ impl<'a> Registries<'a> {
         }
     }
 
-    /// Reads entries as nearly all are, `0=name` with one blank between them; whether there was one.
+    /// Reads entries of the usual form, `0=name` with one blank between them. Returns whether there was one.
     fn plain_entries(&mut self, kind: Kind, cursor: &mut Cursor<'a>, diagnostics: &mut Diagnostics) -> bool {
         let rest = cursor.rest();
         let registry = self.get_mut(kind);
@@ -251,8 +252,8 @@ impl<'a> Registry<'a> {
     }
 }
 
-/// An entry as nearly all are, `0=name` before a blank and the next one or at the end: its id, and where its
-/// name begins and ends. Whatever else may be one is read character by character.
+/// An entry of the usual form, `0=name` before a blank and another entry or at the end: its id, and the range
+/// of its name. Other entries are read character by character.
 fn plain(bytes: &[u8]) -> Option<(u32, usize, usize)> {
     const DIGITS: usize = 9;
     let (mut digits, mut id) = (0, 0);
@@ -274,7 +275,7 @@ fn prefix(word: &str) -> Option<()> {
     ["Registry", "Registries", "Names"].iter().any(|name| word.eq_ignore_ascii_case(name)).then_some(())
 }
 
-/// A word with a colon that means something, and the place after it.
+/// A known word with a colon, and the position after it.
 #[inline]
 fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Option<(T, Cursor<'_>)> {
     let word = cursor.run(Run::Letters);
@@ -287,7 +288,7 @@ fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Op
     Some((meaning, cursor))
 }
 
-/// The diagnostic of something that is no entry.
+/// The diagnostic of a malformed entry.
 fn not_an_entry(span: Span, digits: &str, after: Cursor<'_>, kind: Kind) -> Diagnostic {
     let text = after.text(span);
     let shown = crate::text::shorten(text);

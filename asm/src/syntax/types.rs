@@ -1,6 +1,7 @@
-//! Types as every notation writes them: `list number`, `result order, text`.
+//! Reads types, which have the same syntax in all notations: `list number`, `result order, text`.
 //!
-//! A result's types are parted by a comma or a blank. Names from other languages are understood, with a fix.
+//! The two types of a result are separated by a comma or a blank. Names of other languages are understood,
+//! with a fix.
 
 use super::cursor::{Cursor, Run};
 use crate::ast::{OutputName, TypeName};
@@ -9,7 +10,7 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
 
-/// Names of bases in other languages. `list`'s are [`LISTS`].
+/// Names of base types in other languages. Those of `list` are in [`LISTS`].
 const SYNONYMS: &[(&str, Base)] = &[
     ("string", Base::Text),
     ("str", Base::Text),
@@ -33,7 +34,7 @@ pub(crate) struct TypeReader<'r, 'a> {
     pub(crate) diagnostics: &'r mut Diagnostics,
 }
 
-/// Reads a text that is wholly a type. `what` names it in messages.
+/// Reads a text that consists of a type. `what` names it in messages.
 pub(crate) fn type_of<'a>(
     source: &'a str,
     text: Span,
@@ -46,7 +47,7 @@ pub(crate) fn type_of<'a>(
     found
 }
 
-/// Reads a text that is wholly the type of what a function gives.
+/// Reads a text that consists of an output type.
 pub(crate) fn output_of<'a>(source: &'a str, text: Span, diagnostics: &mut Diagnostics) -> OutputName<'a> {
     let mut reader = TypeReader { cursor: Cursor::new(source, text), diagnostics };
     let found = reader.output();
@@ -55,7 +56,7 @@ pub(crate) fn output_of<'a>(source: &'a str, text: Span, diagnostics: &mut Diagn
 }
 
 impl<'a> TypeReader<'_, 'a> {
-    /// Reports text behind a type.
+    /// Reports text after a type.
     fn end(&mut self) {
         self.cursor.skip_blanks();
         let rest = self.cursor.rest().trim_end();
@@ -70,7 +71,7 @@ impl<'a> TypeReader<'_, 'a> {
         }
     }
 
-    /// Reads the type of what a function gives: a type, or `result` and two types.
+    /// Reads an output type: a type, or `result` and two types.
     pub(crate) fn output(&mut self) -> OutputName<'a> {
         self.cursor.skip_blanks();
         let start = self.cursor.offset();
@@ -100,7 +101,7 @@ impl<'a> TypeReader<'_, 'a> {
         OutputName { ok, err: Some(err), span: self.cursor.since(start) }
     }
 
-    /// Says how `result<a, b>` is written, and goes on inside.
+    /// Reports `result<a, b>` with the correct form, and continues inside it.
     fn bracketed_result(&mut self, start: u32) {
         let mut inside = self.cursor;
         inside.skip(1);
@@ -153,7 +154,7 @@ impl<'a> TypeReader<'_, 'a> {
         }
     }
 
-    /// The base that a word under `list`s names.
+    /// The base type that a word names.
     fn base(&mut self, word: &'a str, what: &str, lists: u32, whole: Span, span: Span) -> (Base, &'a str) {
         if word.is_empty() && lists > 0 {
             let message = "a `list` without a type is read as `list any`";
@@ -194,7 +195,7 @@ impl<'a> TypeReader<'_, 'a> {
         }
     }
 
-    /// Passes the types after a `result` in a wrong place.
+    /// Skips the types after a misplaced `result`.
     fn skip_result(&mut self) {
         self.cursor.take(|c| is_type_char(c) || c.is_whitespace());
         let mut ahead = self.cursor;
@@ -205,7 +206,7 @@ impl<'a> TypeReader<'_, 'a> {
         }
     }
 
-    /// Warns of a name from another language.
+    /// Warns about a name of another language.
     fn synonym(&mut self, word: &str, canonical: &str, span: Span) {
         if word != canonical && word != "num" {
             self.diagnostics.push(
@@ -216,7 +217,7 @@ impl<'a> TypeReader<'_, 'a> {
         }
     }
 
-    /// `list<text>`, `text[]` and `text?`: an error with the way that it is written here.
+    /// `list<text>`, `text[]` and `text?`: an error with the correct form.
     fn bracketed_type(&mut self, start: u32, word: &'a str) -> TypeName<'a> {
         let open = self.cursor.peek();
         self.cursor.skip(1);

@@ -1,7 +1,8 @@
-//! Where the parser of ID text does not understand a token, and what a habit of another language makes of it.
+//! The interface between the parser of ID text and the habits: a token that the parser does not understand,
+//! and the answer of a habit.
 //!
-//! The parser asks, and the table of habits answers. Both know this module and not each other. Without habits
-//! ([`Canonical`]) the parser reads the same programs, and explains errors less well.
+//! The parser calls this trait, and the table of habits implements it; neither imports the other. Without
+//! habits ([`Canonical`]) the parser accepts the same programs but explains errors less well.
 
 use super::lexer::Kind;
 use crate::ast::Literal;
@@ -11,7 +12,7 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
-/// What the parser expects where it does not understand a token.
+/// What the parser expects in place of a token that it does not understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// An instruction that begins a statement.
@@ -22,7 +23,7 @@ pub(crate) enum Place {
     Slot(Word),
     /// The number of a field, for this instruction.
     Field(Word),
-    /// The value that this instruction gives to a slot or a field.
+    /// The value that this instruction binds to a slot or a field.
     Value(Word),
     /// The count of this instruction.
     Count(Word),
@@ -52,7 +53,7 @@ pub(crate) struct Site<'s> {
     pub(crate) before: &'s str,
 }
 
-/// The names that are in scope. Each question costs a search, of which a file has a bounded number.
+/// The names in scope. Each query is a search; their number is limited for a file.
 pub(crate) trait Lookup {
     /// The number of the slot with a name.
     fn slot(&mut self, name: &str) -> Option<u32>;
@@ -62,7 +63,7 @@ pub(crate) trait Lookup {
     fn field(&mut self, name: &str) -> Option<u32>;
 }
 
-/// How the parser goes on after a habit.
+/// How the parser continues after a habit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// As if this slot were written.
@@ -74,19 +75,19 @@ pub(crate) enum Reading {
     Stop,
 }
 
-/// What a habit makes of a token.
+/// The answer of a habit for a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) reading: Reading,
-    /// What is wrong; `None` where the parser's own message is as good.
+    /// The message; `None` if that of the parser is used.
     pub(crate) message: Option<String>,
     pub(crate) help: Option<String>,
-    /// The text to write in place of the token, where there is only one that can be meant.
+    /// The replacement of the token, if only one thing can be meant.
     pub(crate) fix: Option<String>,
 }
 
 impl Found {
-    /// The diagnostic of the token, in place of one of the parser's own.
+    /// The diagnostic of the token, in place of that of the parser.
     pub(crate) fn diagnostic(self, code: Code, span: Span, expected: &str, text: &str) -> Diagnostic {
         let mut wrong = Diagnostic::new(code, span, self.message.unwrap_or_default())
             .expected(expected, format!("`{}`", shorten(text)));
@@ -98,16 +99,16 @@ impl Found {
     }
 }
 
-/// A text that other languages would fill with values.
+/// A text that is a template in other languages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct References {
     pub(crate) message: String,
     pub(crate) help: &'static str,
-    /// The expression that joins its parts, where each reference is understood.
+    /// The expression that joins its parts, if all references are understood.
     pub(crate) fix: Option<String>,
 }
 
-/// What writers bring from other languages.
+/// Answers to what writers bring from other languages.
 pub(crate) trait Habits: Sync {
     /// The instruction that a word of another language means.
     fn word(&self, _text: &str) -> Option<Word> {
@@ -119,7 +120,7 @@ pub(crate) trait Habits: Sync {
         None
     }
 
-    /// What a token means where the parser does not understand it.
+    /// The meaning of a token that the parser does not understand.
     fn find(&self, _site: &Site<'_>, _names: &mut dyn Lookup) -> Option<Found> {
         None
     }
@@ -130,7 +131,7 @@ pub(crate) trait Habits: Sync {
     }
 }
 
-/// A constant by its word: the kind that LIT takes, how it is written, and its value.
+/// A constant that is a word: its kind for LIT, its spelling, and its value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Constant {
     pub(crate) kind: u8,
@@ -139,7 +140,7 @@ pub(crate) struct Constant {
 }
 
 impl Constant {
-    /// The constants that are words.
+    /// All constants that are words.
     pub(crate) const ALL: [Constant; 3] = [
         Constant { kind: 2, word: "nil", value: Literal::Nil },
         Constant { kind: 3, word: "true", value: Literal::Bool(true) },

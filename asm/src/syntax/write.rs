@@ -1,4 +1,4 @@
-//! How headers, names and types are written in ID text.
+//! Writes headers and names of ID text.
 
 use super::cursor::is_name_char;
 use crate::ast::{Name, OutputName, Parameter, TypeName};
@@ -31,7 +31,7 @@ pub(crate) fn write_header(
     }
 }
 
-/// Writes the name of a function, or of a registry's entry, in quotes where it needs them.
+/// Writes the name of a function or of an entry of a registry, quoted if necessary.
 pub(crate) fn write_name(name: &str, out: &mut String) {
     bare_or_quoted(name, is_name_char, out);
 }

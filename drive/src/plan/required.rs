@@ -35,7 +35,7 @@ pub fn without_rollback(program: &ilo_vm::Program, tools: &dyn Policies) -> Vec<
         };
         let message = format!(
             "the tools file requires a rollback for `{name}`, and the call at {place} registers none: write \
-             ROLLBACK right behind it, or `rollback` beside `call`"
+             ROLLBACK directly after it, or `rollback` beside `call`"
         );
         found.push(Problem::new(Code::RollbackRequired, format!("tool `{name}`"), message));
     }

@@ -297,7 +297,7 @@ impl<'c> Session<'c> {
         const BODY: &str = "\"body\":[";
         // A record in the body may have such a key too: what is before it is no function.
         const TRIES: usize = 64;
-        let mut read_as = wrong("the text has no `\"body\":[`, behind which a body begins");
+        let mut read_as = wrong("the text has no `\"body\":[`, after which a body begins");
         for (at, _) in text.rmatch_indices(BODY).take(TRIES) {
             let start = at + BODY.len();
             read_as = instruction_text(&(text.get(..start).unwrap_or_default().to_owned() + "]}"));

@@ -489,7 +489,7 @@ impl<'c> Core<'_, 'c> {
         self.demand_rollback();
     }
 
-    /// A call of a tool that must have a ROLLBACK right behind it.
+    /// A call of a tool that must have a ROLLBACK directly after it.
     pub(crate) fn demand_rollback(&mut self) {
         let tool = self.session.tools.get(self.state.callee as usize);
         if self.state.top == Word::Call && tool.is_some_and(|tool| tool.rollback) {

@@ -1,4 +1,4 @@
-//! Parts of arguments that a tool's schema does not allow: fields, items, constants.
+//! Messages about parts of arguments that the schema of a tool does not allow: fields, items, constants.
 
 use super::naming::{SHOWN, some_of};
 use crate::ast::{Call, Expr, Function, Literal, Name};
@@ -13,14 +13,14 @@ use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
 
-/// How many names or constants are compared with one that is wrong.
+/// The most names or constants that are compared with a wrong one.
 pub(in crate::check) const COMPARED: usize = 1024;
 
-/// A place in an argument: the field of a field, an item.
+/// A path within an argument: fields and items.
 pub(in crate::check) struct Path<'p> {
-    /// A field, or an item where there is none.
+    /// The field; `None` for an item.
     name: Option<&'p str>,
-    /// What it is in; the argument itself is in nothing.
+    /// The enclosing path; `None` for the argument itself.
     of: Option<&'p Path<'p>>,
 }
 
@@ -30,18 +30,18 @@ impl<'p> Path<'p> {
         Path { name: Some(name), of: None }
     }
 
-    /// A field of a place.
+    /// A field at a path.
     pub(in crate::check) fn field(name: &'p str, of: &'p Path<'p>) -> Path<'p> {
         Path { name: Some(name), of: Some(of) }
     }
 
-    /// An item of a place.
+    /// An item at a path.
     pub(in crate::check) fn item(of: &'p Path<'p>) -> Path<'p> {
         Path { name: None, of: Some(of) }
     }
 }
 
-/// The place from the inside: `` `city` in `address` ``. Of a long way the beginning is shown.
+/// The path from the inside out: `` `city` in `address` ``. A long path is cut.
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut next = Some(self);
@@ -60,7 +60,7 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// A field that a record in an argument does not take.
+/// A field that a record in an argument may not have.
 pub(in crate::check) fn unknown_field(
     function: &Function<'_>,
     call: &Call<'_>,
@@ -77,7 +77,7 @@ pub(in crate::check) fn unknown_field(
     fixes::name(diagnostic, name, near, function.notation)
 }
 
-/// A required field that a record in an argument does not have.
+/// A required field that a record in an argument lacks.
 pub(in crate::check) fn missing_field(
     call: &Call<'_>,
     path: &Path<'_>,
@@ -90,7 +90,7 @@ pub(in crate::check) fn missing_field(
         .help(format!("`{}` takes {}", field.name, kinds(field.shape)))
 }
 
-/// The values of a shape in words.
+/// A shape in words.
 fn kinds(shape: Shape<'_>) -> String {
     match shape.kinds() {
         Kinds::LIST => shape.ty().to_string(),
@@ -98,7 +98,7 @@ fn kinds(shape: Shape<'_>) -> String {
     }
 }
 
-/// A constant that is not among the values of its place.
+/// A constant that its shape does not allow.
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Constant<'m, 'a> {
     pub(in crate::check) literal: Literal<'a>,
@@ -108,7 +108,7 @@ pub(in crate::check) struct Constant<'m, 'a> {
     pub(in crate::check) near: Option<Near<'m>>,
 }
 
-/// A constant that is not among the values of its place.
+/// A constant that its shape does not allow.
 pub(in crate::check) fn constant(
     function: &Function<'_>,
     call: &Call<'_>,
@@ -132,7 +132,7 @@ pub(in crate::check) fn constant(
     fixes::text(diagnostic, value, function.notation, near)
 }
 
-/// A bare name that is both a reference and one of the texts of its place.
+/// A bare name that is both a reference and one of the texts that its shape allows.
 pub(in crate::check) fn enum_reference(
     call: &Call<'_>,
     path: &Path<'_>,
@@ -149,7 +149,8 @@ pub(in crate::check) fn enum_reference(
         .help(format!("write {forms}"))
 }
 
-/// A value of the wrong type that a bare name refers to, where the name is one of the texts of its place.
+/// A reference by a bare name to a value of the wrong type, if the name is one of the texts that the shape
+/// allows.
 pub(in crate::check) fn text_meant(diagnostic: Diagnostic, value: &Expr<'_>, name: &str) -> Diagnostic {
     let text = format!("{{\"text\":\"{name}\"}}");
     let found = diagnostic.found.clone().unwrap_or_default();
@@ -157,7 +158,7 @@ pub(in crate::check) fn text_meant(diagnostic: Diagnostic, value: &Expr<'_>, nam
     diagnostic.expected(format!("`{text}` for the text"), found).replace(quoted, text)
 }
 
-/// A value of an answer that no value of its place equals.
+/// A part of an answer that has no value in common with the shape of its argument.
 pub(in crate::check) fn clash(
     call: &Call<'_>,
     path: &Path<'_>,
@@ -179,7 +180,7 @@ pub(in crate::check) fn clash(
     Diagnostic::new(Code::TypeMismatch, value.span, message).expected(takes, is)
 }
 
-/// The constants of a place.
+/// The constants that a shape allows.
 fn allowed(wanted: Shape<'_>) -> String {
     let texts = wanted.texts().unwrap_or_default().iter().map(|text| shown(Literal::Text(text)));
     let numbers = wanted.numbers().unwrap_or_default().iter().map(|&number| shown(Literal::Number(number)));
@@ -208,7 +209,7 @@ fn shown(literal: Literal<'_>) -> String {
     out
 }
 
-/// The range of a place: `from 1 to 100`.
+/// The range of a shape: `from 1 to 100`.
 fn range(wanted: Shape<'_>) -> String {
     let end = |bound: Option<Bound>, included: &str, excluded: &str| {
         bound.map(|Bound { number, included: is }: Bound| {

@@ -1,4 +1,4 @@
-//! BREAK where no loop is, and loops over RANGE that a BREAK is to end.
+//! Messages about BREAK outside a loop, and about loops over RANGE that a BREAK should end.
 
 use crate::ast::{ExprKind, For, Function};
 use crate::diagnostic::Diagnostic;
@@ -13,11 +13,12 @@ pub(in crate::check) fn break_nowhere(function: &Function<'_>, span: Span) -> Di
     let terms = Terms::of(function.notation);
     let (word, of, ret) = (terms.word(Word::Break), terms.word(Word::For), terms.word(Word::Ret));
     Diagnostic::new(Code::BreakNowhere, span, format!("{word} ends a {of}, but there is none around it"))
-        .expected(format!("{word} in the body of a {of}"), "no loop around it")
+        .expected(format!("{word} in the body of a {of}"), "no enclosing loop")
         .help(format!("to end the function, write {ret} with its value"))
 }
 
-/// A loop over RANGE with a BREAK and without an ELSE: that no pass was the last one needed goes unnoticed.
+/// A loop over RANGE with a BREAK and without an ELSE: if no iteration reaches the BREAK, this goes
+/// unnoticed.
 pub(in crate::check) fn no_else(function: &Function<'_>, node: &For<'_>) -> Option<Diagnostic> {
     if node.otherwise.is_some()
         || !matches!(node.list.kind, ExprKind::Apply(apply) if apply.function == Pure::Range)
@@ -35,5 +36,5 @@ pub(in crate::check) fn no_else(function: &Function<'_>, node: &For<'_>) -> Opti
          not matter",
     );
     let found = Diagnostic::new(Code::NoElse, node.span, message);
-    Some(found.expected(format!("{end} behind it"), format!("{of} without {end}")).help(help))
+    Some(found.expected(format!("{end} after it"), format!("{of} without {end}")).help(help))
 }

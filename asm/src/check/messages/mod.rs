@@ -1,6 +1,6 @@
-//! The wording of what checking reports: a constructor for each diagnostic, with the terms of the notation.
+//! The messages of the check: a constructor for each diagnostic, with the terms of the notation.
 //!
-//! The passes find out what is wrong and where; how that is put is decided here alone.
+//! The passes find out what is wrong and where; only this module decides the wording.
 
 pub(super) mod given;
 pub(super) mod loops;

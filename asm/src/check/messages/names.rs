@@ -1,4 +1,5 @@
-//! Names: tools, functions, arguments and fields that are not there or not allowed, and which function runs.
+//! Messages about names: tools, functions, arguments and fields that do not exist or are not allowed, and the
+//! entry function.
 
 use super::naming::{SHOWN, some_of};
 use crate::ast::{Call, File, Function, Name};
@@ -12,7 +13,7 @@ use crate::types::Inferred;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
-/// Two functions of one name.
+/// Two functions with the same name.
 pub(in crate::check) fn duplicate_function(name: Name<'_>, first: Span) -> Diagnostic {
     let message = format!("two functions are named `{}`", name.text);
     Diagnostic::new(Code::DuplicateFunction, name.span, message)
@@ -21,8 +22,8 @@ pub(in crate::check) fn duplicate_function(name: Name<'_>, first: Span) -> Diagn
         .help("rename one of them")
 }
 
-/// No tool or function of that name: `plain` is the name as the message gives it, `few` are all tools where
-/// they are few enough to be listed.
+/// An unknown tool or function: `plain` is the name as the message shows it, `few` are all tools, if they are
+/// few enough to be listed.
 pub(in crate::check) fn unknown_tool(
     name: Name<'_>,
     plain: &str,
@@ -37,7 +38,7 @@ pub(in crate::check) fn unknown_tool(
     fixes::name(diagnostic, name, near, notation)
 }
 
-/// No function of the file of that name.
+/// An unknown function of the file.
 pub(in crate::check) fn unknown_function(
     name: Name<'_>,
     plain: &str,
@@ -50,7 +51,7 @@ pub(in crate::check) fn unknown_function(
     fixes::name(diagnostic, name, near, notation)
 }
 
-/// A tool that exists and that programs may not call; `own` is its name.
+/// A tool that exists but that programs may not call; `own` is its name.
 pub(in crate::check) fn withheld_tool(name: Name<'_>, own: &str) -> Diagnostic {
     let message = format!("programs may not call the tool `{own}`");
     Diagnostic::new(Code::UnknownTool, name.span, message)
@@ -58,7 +59,7 @@ pub(in crate::check) fn withheld_tool(name: Name<'_>, own: &str) -> Diagnostic {
         .help("its server has it; the `policy` of the server in the tools file leaves it out")
 }
 
-/// A name that tools of several servers have.
+/// A name that several servers have.
 pub(in crate::check) fn ambiguous_tool<'n>(
     name: Name<'_>,
     tools: impl Iterator<Item = &'n str>,
@@ -69,7 +70,7 @@ pub(in crate::check) fn ambiguous_tool<'n>(
         .help("write the name with its server")
 }
 
-/// A call of what the function's own list leaves out.
+/// A call of a tool or function that is not in the list of the function.
 pub(in crate::check) fn not_allowed(
     function: &Function<'_>,
     tool: Name<'_>,
@@ -82,7 +83,7 @@ pub(in crate::check) fn not_allowed(
         .help("add it to the list, or leave the call out")
 }
 
-/// A required argument that a call does not have; `declared` is the parameter, where the file declares it.
+/// A required argument that a call lacks; `declared` is the parameter, if the file declares it.
 pub(in crate::check) fn missing_argument(
     call: &Call<'_>,
     name: &str,
@@ -99,7 +100,7 @@ pub(in crate::check) fn missing_argument(
     }
 }
 
-/// An argument that the tool or function does not take; `names` are those that it takes.
+/// An argument that the tool or function does not have; `names` are those that it has.
 pub(in crate::check) fn unknown_argument<'n>(
     call: &Call<'_>,
     argument: Name<'_>,
@@ -115,7 +116,7 @@ pub(in crate::check) fn unknown_argument<'n>(
     fixes::name(diagnostic, argument, near, notation)
 }
 
-/// Which part of an answer a field is read of.
+/// The part of an answer from which a field is read.
 #[derive(Clone, Copy)]
 pub(in crate::check) enum Part<'n> {
     Answer,
@@ -123,7 +124,7 @@ pub(in crate::check) enum Part<'n> {
     Inner,
 }
 
-/// A field that the schema of a tool's answer does not list; `listed` are those that it does.
+/// A field that the schema of a tool's answer does not list; `listed` are those that it lists.
 pub(in crate::check) fn unknown_field<'n>(
     tool: &str,
     part: Part<'_>,
@@ -149,8 +150,8 @@ pub(in crate::check) fn unknown_field<'n>(
     diagnostic.help(format!("where it may be there all the same, ask with {has} first"))
 }
 
-/// Functions that call each other: `way` are their names from the first to the one whose call closes the
-/// circle.
+/// Functions that call each other: `way` has their names from the first to the one whose call closes the
+/// cycle.
 pub(in crate::check) fn circular_call<'n>(
     way: impl ExactSizeIterator<Item = &'n str>,
     span: Span,
@@ -183,7 +184,7 @@ pub(in crate::check) fn circular_call<'n>(
     Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(help)
 }
 
-/// Where a notation names a function.
+/// Where a notation writes the name of a function.
 fn name_place(notation: Notation) -> &'static str {
     match notation {
         Notation::Id => "in `; fn name(…)`",
@@ -194,7 +195,7 @@ fn name_place(notation: Notation) -> &'static str {
     }
 }
 
-/// No function of the name that is asked to run.
+/// The requested entry function does not exist.
 pub(in crate::check) fn no_function(file: &File<'_>, name: &str, nearest: Option<&str>) -> Diagnostic {
     let names = file.functions.iter().map(|function| function.name.text);
     Diagnostic::new(Code::UnknownFunction, Span::at(0), format!("no function is named `{name}`"))
@@ -202,7 +203,7 @@ pub(in crate::check) fn no_function(file: &File<'_>, name: &str, nearest: Option
         .nearest(nearest)
 }
 
-/// None or several functions that no other calls.
+/// There is not exactly one function that no other function calls.
 pub(in crate::check) fn no_single_entry(file: &File<'_>, candidates: &[u32]) -> Diagnostic {
     let functions = || candidates.iter().filter_map(|&index| file.functions.get(index as usize));
     let names = some_of(functions().map(|function| function.name.text));

@@ -3,7 +3,7 @@
 use crate::ast::{Function, OutputName, Slot, TypeName};
 use crate::span::Span;
 
-/// A slot as a message names it.
+/// How a message names a slot.
 pub(in crate::check) fn slot_name(function: &Function<'_>, slot: Slot) -> String {
     match function.slots.get(slot.0 as usize) {
         Some(info) => match (info.number, info.name) {
@@ -16,7 +16,8 @@ pub(in crate::check) fn slot_name(function: &Function<'_>, slot: Slot) -> String
     }
 }
 
-/// The place of the slot in a reference: a REF ends with the slot's number, any other reference is the name.
+/// The span of the slot in a reference: a REF ends with the number of the slot; any other reference is the
+/// name.
 pub(in crate::check) fn slot_place(function: &Function<'_>, slot: Slot, reference: Span) -> Span {
     let Some(number) = function.slots.get(slot.0 as usize).and_then(|info| info.number) else {
         return reference;

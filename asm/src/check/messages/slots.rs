@@ -1,4 +1,5 @@
-//! Slots along paths: unset, unchecked, lost; statements that no path reaches; calls that count as rollbacks.
+//! Messages about slots along paths: unset, unchecked, lost; about unreachable statements; about calls that
+//! count as rollbacks.
 
 use super::naming::{slot_name, slot_place};
 use crate::ast::{Call, Function, Name, Slot};
@@ -11,7 +12,7 @@ use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
 
-/// How a call's result is lost.
+/// How the result of a call is lost.
 #[derive(Clone, Copy)]
 pub(in crate::check) enum Loss {
     /// Its slot is bound again.
@@ -20,7 +21,7 @@ pub(in crate::check) enum Loss {
     Left,
 }
 
-/// Why a slot that MATCH takes holds no result.
+/// Why the slot of a MATCH holds no result.
 #[derive(Clone, Copy)]
 pub(in crate::check) enum Plain {
     Parameter,
@@ -32,7 +33,7 @@ fn number(function: &Function<'_>, slot: Slot) -> u32 {
     function.slots.get(slot.0 as usize).and_then(|info| info.number).unwrap_or(slot.0)
 }
 
-/// Why a slot is unset, as a clause behind "but".
+/// Why a slot is unset, as a clause after "but".
 fn clause(reason: Unset, terms: Terms) -> String {
     let word = |word| terms.word(word);
     match reason {
@@ -66,7 +67,7 @@ fn clause(reason: Unset, terms: Terms) -> String {
     }
 }
 
-/// Points to the place that leaves a slot unset.
+/// Points to the code that leaves a slot unset.
 fn point(diagnostic: Diagnostic, reason: Unset, terms: Terms) -> Diagnostic {
     let word = |word| terms.word(word);
     let (span, what) = match reason {
@@ -99,7 +100,7 @@ fn point(diagnostic: Diagnostic, reason: Unset, terms: Terms) -> Diagnostic {
     diagnostic.related(span, what)
 }
 
-/// A slot is read that some path leaves unset.
+/// A read of a slot that is unset on some path.
 pub(in crate::check) fn unset(
     function: &Function<'_>,
     slot: Slot,
@@ -126,7 +127,7 @@ pub(in crate::check) fn unset(
     ))
 }
 
-/// A slot is read whose call's result is not handled yet.
+/// A read of a slot that holds a result which no MATCH has handled yet.
 pub(in crate::check) fn unchecked_read(
     function: &Function<'_>,
     slot: Slot,
@@ -159,7 +160,7 @@ fn point_to_call(diagnostic: Diagnostic, call: Option<Span>) -> Diagnostic {
     }
 }
 
-/// A call's result is lost on a path where nothing handles it.
+/// The result of a call that is lost on a path where nothing handles it.
 pub(in crate::check) fn dropped(
     function: &Function<'_>,
     slot: Slot,
@@ -229,7 +230,7 @@ pub(in crate::check) fn match_plain(
     match_on(function, slot, span, why, |diagnostic| point_to_call(diagnostic, call).help(help))
 }
 
-/// A statement that no path reaches.
+/// An unreachable statement.
 pub(in crate::check) fn unreachable(span: Span) -> Diagnostic {
     Diagnostic::new(Code::Unreachable, span, "no path reaches this").help("remove it")
 }
@@ -244,8 +245,8 @@ pub(in crate::check) fn too_many(function: &Function<'_>) -> Diagnostic {
         .help(format!("bind the same {slots} again, or move a part into a function of its own"))
 }
 
-/// A call in a branch that counts as a rollback, though nothing marks it as one; `before` is the text before
-/// the call in its statement.
+/// A call in a branch that counts as a rollback although it is not marked; `before` is the text before the
+/// call in its statement.
 pub(in crate::check) fn implicit_undo(function: &Function<'_>, span: Span, before: Span) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let follows = terms.choose("RET_ERR follows", "a returned failure follows");
@@ -281,7 +282,7 @@ pub(in crate::check) fn rollback_argument(function: &Function<'_>, call: &Call<'
         ))
 }
 
-/// A rollback by hand of what an entry rolls back too; `entry` is the name in the ROLLBACK before it.
+/// A manual rollback of what a registered entry also rolls back; `entry` is the name in the earlier ROLLBACK.
 pub(in crate::check) fn double_rollback(
     function: &Function<'_>,
     name: Name<'_>,
@@ -299,14 +300,14 @@ pub(in crate::check) fn double_rollback(
         ))
 }
 
-/// A call without a ROLLBACK of a tool that requires one.
+/// A call without a ROLLBACK, of a tool that requires one.
 pub(in crate::check) fn rollback_required(function: &Function<'_>, call: &Call<'_>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let tool = call.tool.text;
     let message = format!("the tool `{tool}` requires a rollback, and this call registers none");
     Diagnostic::new(Code::RollbackRequired, call.tool.span, message)
         .expected(
-            terms.choose("a ROLLBACK right behind the call", "`rollback` beside `call`"),
+            terms.choose("a ROLLBACK directly after the call", "`rollback` beside `call`"),
             "a call without it",
         )
         .help(terms.choose(

@@ -1,4 +1,4 @@
-//! Values of the wrong type, comparisons that are never equal, values that nothing uses.
+//! Messages about values of the wrong type, comparisons that are never equal, and unused values.
 
 use super::naming::slot_name;
 use crate::ast::{Binary, Call, Case, Expr, ExprKind, Function, Slot};
@@ -15,7 +15,7 @@ use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 use ilo_spec::pure::Pure;
 
-/// An expression, the type that it surely has, and where that comes from.
+/// An expression, its certain type, and the origin of the type.
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Typed<'e, 'a> {
     pub(in crate::check) expression: &'e Expr<'a>,
@@ -23,10 +23,10 @@ pub(in crate::check) struct Typed<'e, 'a> {
     pub(in crate::check) origin: Option<Origin<'e, 'a>>,
 }
 
-/// Where a type comes from.
+/// The origin of a type.
 #[derive(Clone, Copy)]
 pub(in crate::check) enum Origin<'e, 'a> {
-    /// The binding of a slot at a place.
+    /// The binding of a slot, with its span.
     Slot(Slot, Span),
     /// The output type of a function.
     Function(&'e Function<'a>),
@@ -43,7 +43,7 @@ fn mismatch(
     point(fixes::literal(diagnostic, value.expression, function.notation, demand), function, value)
 }
 
-/// Points to where the type comes from.
+/// Points to the origin of the type.
 fn point(diagnostic: Diagnostic, function: &Function<'_>, value: Typed<'_, '_>) -> Diagnostic {
     let found = value.found;
     match value.origin {
@@ -59,7 +59,7 @@ fn point(diagnostic: Diagnostic, function: &Function<'_>, value: Typed<'_, '_>) 
     }
 }
 
-/// An operand that its word does not take, counted from 0.
+/// An operand that does not fit its word; `index` counts from 0.
 pub(in crate::check) fn operand(
     function: &Function<'_>,
     word: Word,
@@ -85,7 +85,7 @@ pub(in crate::check) fn operand(
     }
 }
 
-/// What a word takes as an operand, as a clause.
+/// The expected operand of a word, as a clause.
 fn takes(terms: Terms, word: Word, index: usize) -> String {
     let name = terms.word(word);
     match (word, index) {
@@ -109,13 +109,13 @@ fn takes(terms: Terms, word: Word, index: usize) -> String {
     }
 }
 
-/// A field of a value that is no record, by a name that means a count in other languages.
+/// A read of a field that means a count in other languages, from a value that is not a record.
 pub(in crate::check) fn counted_by_field(function: &Function<'_>, diagnostic: Diagnostic) -> Diagnostic {
     let len = Terms::of(function.notation).word(Word::Len);
     diagnostic.help(format!("{len} counts the elements of a list and the characters of a text"))
 }
 
-/// A text in a sum of a document, whose writer most likely means to join texts.
+/// A text in a sum in JSON or YAML; most likely texts should be joined.
 pub(in crate::check) fn sum_of_text(function: &Function<'_>, value: Typed<'_, '_>) -> Diagnostic {
     let message = "`+` adds numbers, but this is text";
     let diagnostic = Diagnostic::new(Code::TypeMismatch, value.expression.span, message)
@@ -123,7 +123,7 @@ pub(in crate::check) fn sum_of_text(function: &Function<'_>, value: Typed<'_, '_
     point(diagnostic, function, value).help("`concat` joins texts")
 }
 
-/// A list that CONCAT writes into a text.
+/// A list that CONCAT renders as text.
 pub(in crate::check) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let message = format!("{} writes this list into the text as JSON", terms.word(Word::Concat));
@@ -135,7 +135,7 @@ pub(in crate::check) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_
     ))
 }
 
-/// A list that a text with references in it writes.
+/// A list that is rendered in a text with references.
 pub(in crate::check) fn list_in_template(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
     let message = "this list is written into the text as JSON";
     let diagnostic = Diagnostic::new(Code::ListInText, list.expression.span, message)
@@ -146,7 +146,7 @@ pub(in crate::check) fn list_in_template(function: &Function<'_>, list: Typed<'_
     )
 }
 
-/// A value of another type than the function gives, which is declared at a place.
+/// A value of another type than the declared output.
 pub(in crate::check) fn output(
     function: &Function<'_>,
     value: Typed<'_, '_>,
@@ -157,7 +157,7 @@ pub(in crate::check) fn output(
     mismatch(function, value, Demand::Is(wanted), message).related(declared, "the type is given here")
 }
 
-/// A loop that yields another type than the function gives.
+/// A loop that yields another type than the declared output.
 pub(in crate::check) fn loop_output(function: &Function<'_>, span: Span, found: Inferred) -> Diagnostic {
     let (name, output) = (function.name.text, function.output.ok);
     let wanted = Inferred::from(output.ty);
@@ -168,8 +168,8 @@ pub(in crate::check) fn loop_output(function: &Function<'_>, span: Span, found: 
         .related(output.span, "the type is given here")
 }
 
-/// A value that its place in an argument does not take; `declared` is the place of the parameter's type,
-/// where the file declares it.
+/// A value of the wrong type in an argument; `declared` is the span of the parameter's type, if the file
+/// declares it.
 pub(in crate::check) fn argument(
     function: &Function<'_>,
     call: &Call<'_>,
@@ -186,8 +186,8 @@ pub(in crate::check) fn argument(
     }
 }
 
-/// A value that nothing uses. Only of integer-ID text: in documents a step has its value whether or not
-/// anything uses it, and their reader reports what is lost.
+/// A value that nothing uses. Only for integer-ID text: in JSON and YAML a step has a value whether or not it
+/// is used, and the reader reports what is lost.
 pub(in crate::check) fn unused(function: &Function<'_>, value: &Expr<'_>) -> Diagnostic {
     let warning = Diagnostic::new(Code::UnusedValue, value.span, "nothing takes this value")
         .expected("a value that is bound or returned", "a value that is computed and not used");
@@ -201,7 +201,7 @@ pub(in crate::check) fn unused(function: &Function<'_>, value: &Expr<'_>) -> Dia
     }
 }
 
-/// A part of a text that is nil in every run.
+/// A part of a text that is always nil.
 pub(in crate::check) fn nil_in_text(function: &Function<'_>, value: Typed<'_, '_>) -> Diagnostic {
     let message = "this is always nil, which is the word `nil` in a text";
     let warning = Diagnostic::new(Code::NilInText, value.expression.span, message)
@@ -210,7 +210,7 @@ pub(in crate::check) fn nil_in_text(function: &Function<'_>, value: Typed<'_, '_
     point(warning, function, value).help(format!("leave it out, or write {nil} for that word"))
 }
 
-/// Two texts that are numbers, and are compared as texts.
+/// Two texts that are numbers but are compared as texts.
 pub(in crate::check) fn text_order(function: &Function<'_>, left: &Expr<'_>, right: &Expr<'_>) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let message = "two texts are compared letter by letter, so that \"10\" comes before \"9\"";
@@ -230,7 +230,7 @@ pub(in crate::check) fn text_order(function: &Function<'_>, left: &Expr<'_>, rig
     warning.help(format!("{} makes a number of a text: compare those", terms.choose("NUMBER", "`number`")))
 }
 
-/// Two values that no run finds equal: `expression`, the one that is most likely wrong, and another.
+/// Two values that are never equal: `expression`, which is most likely wrong, and another.
 pub(in crate::check) fn never_equal(
     function: &Function<'_>,
     expression: &Expr<'_>,
@@ -243,7 +243,7 @@ pub(in crate::check) fn never_equal(
     fixes::literal(warning, expression, function.notation, Demand::Is(other))
 }
 
-/// A case that the matched value never equals.
+/// A case whose key never equals the matched value.
 pub(in crate::check) fn never_met(notation: Notation, subject: Inferred, case: &Case<'_>) -> Diagnostic {
     let key = Inferred::from(case.key.ty());
     let message = format!("the matched value is {subject}, which this {key} never equals");

@@ -1,4 +1,4 @@
-//! Paths without a value, and returns of the wrong kind.
+//! Messages about paths without a value, and about returns of the wrong kind.
 
 use super::naming::output_name;
 use crate::ast::{Control, Function};
@@ -10,7 +10,7 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
-/// Why a path has no value, and where that is.
+/// Why a path has no value, and where.
 fn clause(reason: NoValue, terms: Terms) -> (Span, String) {
     match reason {
         NoValue::EmptyBlock(span) => (span, "this block is empty".to_owned()),
@@ -36,7 +36,7 @@ fn missing(span: Span, message: String, found: &str) -> Diagnostic {
     Diagnostic::new(Code::MissingValue, span, message).expected("a value on every path", found)
 }
 
-/// A bound block with a path without a value.
+/// A bound block in which some path has no value.
 pub(in crate::check) fn missing_value(
     function: &Function<'_>,
     control: &Control<'_>,
@@ -89,8 +89,8 @@ pub(in crate::check) fn missing_return(function: &Function<'_>, reason: NoValue)
         .help(help)
 }
 
-/// RET in a result function, or `RET_OK` or `RET_ERR` in one that is none: `right` belongs there, or where
-/// that is `None` it may be either. `span` is the statement's.
+/// RET in a function that returns a result, or `RET_OK` or `RET_ERR` in any other. `right` is the correct
+/// word; if it is `None`, there are two. `span` is that of the statement.
 pub(in crate::check) fn wrong_return(
     function: &Function<'_>,
     span: Span,

@@ -1,8 +1,8 @@
-//! Arguments in depth: each record, list and constant that a call writes, and each value of a known type, is
-//! held against the shape of its place.
+//! Compares arguments with the schemas of tools in depth: each record, list and constant in a call, and each
+//! value of a known type, must fit the shape at its path.
 //!
-//! What is built in the argument itself is looked at part by part, so that an error is at the part. Other
-//! values are compared by what is known of them.
+//! A value that is built in the argument itself is compared part by part, so that an error is reported at the
+//! part. Other values are compared by what is known about them.
 
 use super::{Seen, Types, ValueInfo};
 use crate::ast::{Call, Expr, ExprKind, Field, Literal};
@@ -19,7 +19,7 @@ use crate::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::pure::Kinds;
 
-/// The call that is looked at, and the place within an argument of it.
+/// The call that is checked, and the path within its argument.
 #[derive(Clone, Copy)]
 struct Place<'p, 'a> {
     call: &'p Call<'a>,
@@ -27,7 +27,7 @@ struct Place<'p, 'a> {
 }
 
 impl<'t, 'a> Types<'_, 't, 'a> {
-    /// Looks at an argument of a call.
+    /// Checks an argument of a call.
     pub(super) fn argument(&mut self, call: &Call<'a>, given: &Field<'a>, wanted: Option<Wanted<'t>>) {
         let name = given.name.text;
         match wanted {
@@ -48,7 +48,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         }
     }
 
-    /// Looks at a value that must fit a shape; gives what is known of it.
+    /// Checks a value that must fit a shape. Returns what is known about it.
     fn given(&mut self, value: &Expr<'a>, wanted: Shape<'t>, place: Place<'_, 'a>) -> Seen<'t> {
         if wanted.is_any() || self.is_suspect(value) {
             return self.expression(value);
@@ -89,7 +89,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         near(name, names.take_while(spend))
     }
 
-    /// Looks at the fields of a record that must fit a shape.
+    /// Checks the fields of a record that must fit a shape.
     fn given_fields(&mut self, fields: &[Field<'a>], wanted: Shape<'t>, place: Place<'_, 'a>) {
         for field in fields {
             let path = Path::field(field.name.text, place.path);
@@ -106,8 +106,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         }
     }
 
-    /// Reports the required fields that a record does not have, except those that another field was meant to
-    /// be.
+    /// Reports the required fields that a record lacks, except those that a misspelt field was meant to be.
     fn lacking(&mut self, value: &Expr<'a>, fields: &[Field<'a>], wanted: Shape<'t>, place: Place<'_, 'a>) {
         let given = |name: &str| fields.iter().any(|field| field.name.text == name);
         let required = wanted.fields().filter(|field| field.required && !given(field.name));
@@ -123,8 +122,8 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         }
     }
 
-    /// The name that a text of constrained refers by. The expression is as long as the name, which that of
-    /// `"${name}"` is not.
+    /// The name in a text of `constrained` that is a bare reference. The expression is as long as the name,
+    /// unlike that of `"${name}"`.
     fn bare_name(&self, value: &Expr<'a>) -> Option<&'a str> {
         let ExprKind::Ref(slot) = value.kind else { return None };
         if self.function.notation != Notation::Constrained {
@@ -173,7 +172,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     }
 }
 
-/// Why a constant whose kind fits is not among the values of a shape.
+/// Why a constant does not fit a shape that allows its kind.
 fn misfit(literal: Literal<'_>, wanted: Shape<'_>) -> Option<Misfit> {
     match literal {
         Literal::Nil => None,

@@ -17,7 +17,8 @@ const SYMBOLS: [&str; 17] =
     ["!==", "===", "==", "!=", ">=", "<=", "=>", "=<", "=!", "<>", "~=", "&&", "||", "**", "//", "++", "??"];
 
 impl<'a> Reader<'_, '_, 'a> {
-    /// Goes to the next token. `value` says whether a value may begin here; only then can `-` begin a number.
+    /// Advances to the next token. `value` says whether a value may begin here; only then can `-` begin a
+    /// number.
     pub(crate) fn bump(&mut self, value: bool) {
         self.before = self.to;
         let text = self.words.text;
@@ -44,7 +45,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.to = to;
     }
 
-    /// Reports what begins at the cursor and ends at `to`.
+    /// Reports the text from the cursor to `to`.
     fn bad(&mut self, wrong: Diagnostic, to: usize) -> (Token<'a>, usize) {
         self.diagnostics.push(wrong);
         (Token::Bad, to)
@@ -137,7 +138,7 @@ impl<'a> Reader<'_, '_, 'a> {
         (self.template(text, raw, start, at), at + 1)
     }
 
-    /// A text in the expression, read for references.
+    /// A text in the expression, which may have references.
     fn template(&mut self, text: &'a str, raw: &str, from: usize, to: usize) -> Token<'a> {
         let exact = match self.words.node.kind {
             Kind::Text(whole) if text == raw => whole.start.zip(u32::try_from(from).ok()),

@@ -1,15 +1,15 @@
-//! Infix expressions, as YAML's `expr`, `if`, `return` and `ok` have them: `$.price * $.quantity >= 1000`.
+//! Parses infix expressions, as in `expr`, `if`, `return` and `ok` of YAML: `$.price * $.quantity >= 1000`.
 //!
-//! From loosest to closest: `or`; `and`; `not x`; one of `== != >= <= > <`; `+ -`; `* / %`; `-x`. Functions
-//! are written `len(x)`, `at(list, 0)`, `has(record, 'field')`, `append(list, x)`, `concat(a, b, …)`,
-//! and so are the pure functions: `split(text, ' ')`.
-//! Literals are numbers, `true`, `false`, `null`, `"text"` with JSON's escapes and `'text'` in which `''` is
-//! a quote; references inside texts are interpolated as in every text. Hyphens belong to names, so
-//! subtraction has blanks around it. `-x` is `-1 * x`, which keeps the sign of a zero.
+//! Precedence, from the lowest: `or`; `and`; `not x`; one of `== != >= <= > <`; `+ -`; `* / %`; `-x`.
+//! Functions are written `len(x)`, `at(list, 0)`, `has(record, 'field')`, `append(list, x)`, `concat(a, b,
+//! …)`, and likewise the pure functions: `split(text, ' ')`. Literals are numbers, `true`, `false`, `null`,
+//! `"text"` with JSON's escapes and `'text'` in which `''` is a quote; references inside texts are
+//! interpolated as in every text. Hyphens belong to names, so subtraction has blanks around it. `-x` is `-1 *
+//! x`, which keeps the sign of a zero.
 //!
-//! Syntax alone, without scopes or types. Nothing recurses deeper than the nesting that is allowed, and a
-//! tree is no deeper than that. Words of other languages are reported with what is written here, and
-//! understood where that is clear.
+//! This module knows only the syntax, no scopes or types. Neither recursion nor the tree is deeper than the
+//! allowed nesting. Words of other languages are reported with their equivalent, and understood if it is
+//! clear.
 
 mod lexer;
 mod recovery;
@@ -32,15 +32,15 @@ use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
 
-/// How close `-x` binds.
+/// The precedence of `-x`.
 const SIGN: u8 = 7;
 
 /// An expression.
 #[derive(Clone, Copy, Debug)]
 pub struct Infix<'a> {
-    /// Which.
+    /// The kind.
     pub kind: InfixKind<'a>,
-    /// From its first byte to its last, parentheses around it left out.
+    /// From its first byte to its last, without enclosing parentheses.
     pub span: Span,
 }
 
@@ -53,19 +53,19 @@ pub enum InfixKind<'a> {
     Literal(Literal<'a>),
     /// A text with references in it.
     Template(Template<'a>),
-    /// An operator of one operand.
+    /// A unary operator.
     Unary(Unary, &'a Infix<'a>),
-    /// An operator of two operands.
+    /// A binary operator.
     Binary(Binary, &'a Infix<'a>, &'a Infix<'a>),
-    /// A pure function of as many operands as are written.
+    /// A pure function with the operands that are written.
     Apply(Pure, &'a [Infix<'a>]),
 }
 
-/// How to write the reference that a name without `$` means, if it means one.
+/// Returns how to write the reference that a name without `$` means, if it means one.
 pub type Meant<'m, 'a> = dyn Fn(&Reference<'a>) -> Option<String> + 'm;
 
-/// Reads the text of a node as an expression of at most `nesting` levels; `None` where it makes none, which
-/// is reported. What a name without `$` refers to, and how that is written, is asked of `meant`.
+/// Parses the text of a node as an expression of at most `nesting` levels. If it is not one, this is reported
+/// and the result is `None`. `meant` says what a name without `$` refers to.
 pub fn infix<'a>(
     node: &Node<'a>,
     nesting: usize,
@@ -78,7 +78,7 @@ pub fn infix<'a>(
     reader.whole()
 }
 
-/// What is at a position of the text.
+/// A token.
 #[derive(Clone, Copy)]
 enum Token<'a> {
     End,
@@ -88,25 +88,25 @@ enum Token<'a> {
     /// A name without `$`.
     Word(&'a str),
     Symbol(&'a str),
-    /// What has been reported.
+    /// Marks an error that has been reported.
     Bad,
 }
 
-/// An expression and how many levels it has.
+/// An expression and its nesting depth.
 #[derive(Clone, Copy)]
 struct Deep<'a> {
     tree: Infix<'a>,
     levels: usize,
 }
 
-/// The difference between an expression and a text that looks like one.
+/// What distinguishes an expression from a text that looks like one.
 #[derive(Default)]
 struct Seen {
     /// An operator that computes or compares.
     computes: bool,
     /// A reference.
     refers: bool,
-    /// A `/` or `-` without blanks around it.
+    /// A `/` or `-` without surrounding blanks.
     tight: bool,
 }
 
@@ -115,7 +115,7 @@ struct Reader<'r, 'n, 'a> {
     nesting: usize,
     diagnostics: &'r mut Diagnostics,
     token: Token<'a>,
-    /// The bytes of the token, and where the one before it ended.
+    /// The byte range of the token, and the end of the previous one.
     from: usize,
     to: usize,
     before: usize,
@@ -150,7 +150,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         if matches!(self.token, Token::End) { Some(whole.tree) } else { self.left_over() }
     }
 
-    /// Reads operators that bind at least so close, and their operands.
+    /// Parses operators of at least this precedence, with their operands.
     fn expression(&mut self, closeness: u8, level: usize) -> Option<Deep<'a>> {
         if level >= self.nesting {
             return self.too_deep();
@@ -173,7 +173,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         Some(left)
     }
 
-    /// The binary operator at the cursor, or the one that it means.
+    /// The binary operator at the cursor, or the one that is meant.
     fn between(&self) -> Option<(&'static Operator, u8)> {
         let (Token::Word(text) | Token::Symbol(text)) = self.token else { return None };
         let found = operator::find(text).or_else(|| other_operator::meant(text))?;
@@ -183,7 +183,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         }
     }
 
-    /// Goes past an operator; one of another language is reported.
+    /// Skips an operator; one of another language is reported.
     fn take_operator(&mut self, operator: &'static Operator) {
         let written = self.words.get(self.from, self.to);
         let mut meant = operator.spelling;
@@ -253,7 +253,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         self.binary(Binary::Mul, one, operand)
     }
 
-    /// `!x`, which is `not x` elsewhere.
+    /// `!x`, which is `not x` here.
     fn bang(&mut self, level: usize) -> Option<Deep<'a>> {
         let (from, to, span) = (self.from, self.to, self.span());
         self.bump(true);
@@ -262,7 +262,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         self.unary(Unary::Not, span, operand)
     }
 
-    /// A word where a value belongs.
+    /// A word in the position of a value.
     fn word(&mut self, word: &'a str, closeness: u8, level: usize) -> Option<Deep<'a>> {
         let (from, to, span) = (self.from, self.to, self.span());
         if let Some((found, end)) = self.called(word) {
@@ -281,8 +281,8 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         self.constant(word)
     }
 
-    /// The function that the word at the cursor calls, in the words of ilo or another language, and where its
-    /// name ends. A name such as `JSON.parse` is one only in a text that may be no expression: in an
+    /// The function that is called at the cursor, by its name in ilo or in another language, and the end of
+    /// the name. A name such as `JSON.parse` counts only in a text that may not be an expression; in an
     /// expression it is an error of its own.
     fn called(&self, word: &str) -> Option<(&'static Operator, usize)> {
         let opens = |end: usize| self.words.byte(self.words.blanks(end)) == Some(b'(');
@@ -319,7 +319,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         Some(Deep { tree: Infix { kind: InfixKind::Literal(literal), span }, levels: 1 })
     }
 
-    /// A name without `$`, where it is a reference.
+    /// A name without `$` that is a reference.
     fn bare(&mut self) -> Option<Deep<'a>> {
         let (reference, end) = self.words.bare(self.from)?;
         self.seen.refers = true;
@@ -328,7 +328,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         Some(Deep { tree: Infix { kind: InfixKind::Reference(reference), span: reference.span }, levels: 1 })
     }
 
-    /// `len(x)` and its like; the cursor is at the word.
+    /// A call such as `len(x)`; the cursor is at the name.
     fn function(&mut self, found: &'static Operator, level: usize) -> Option<Deep<'a>> {
         let (from, to, span) = (self.from, self.to, self.span());
         if self.words.get(from, to) != found.spelling {

@@ -1,6 +1,6 @@
-//! What is said about an expression that cannot be read, or is in the words of another language.
+//! Diagnostics for an expression that cannot be parsed, or that uses words of another language.
 //!
-//! All of it is apart from reading, so that the frames of the readers, which recurse, stay small.
+//! They are separate from the parser so that the stack frames of its recursive functions stay small.
 
 use super::{COMPARISON, Reader, Token};
 use crate::ast::Literal;
@@ -36,7 +36,7 @@ impl Reader<'_, '_, '_> {
         self.diagnostics.push(wrong);
     }
 
-    /// Reports `$x || 'default'`; returns whether this is it, after the operator.
+    /// Reports `$x || 'default'`. Returns whether the text after the operator is of this form.
     pub(crate) fn no_default(&mut self, from: usize, to: usize) -> bool {
         let value =
             matches!(self.token, Token::Template(_) | Token::Literal(Literal::Text(_) | Literal::Number(_)));
@@ -44,7 +44,7 @@ impl Reader<'_, '_, '_> {
             let shown = self.words.get(from, to);
             let message = format!("`{shown}` gives no default");
             let wrong = Diagnostic::new(Code::UnknownOperator, self.words.part(from, to), message)
-                .expected("a condition behind it", self.found())
+                .expected("a condition after it", self.found())
                 .help("one of two values is a step: `let: v`, `if: $x == null`, `then: default`, `else: $x`");
             self.diagnostics.push(wrong);
         }
@@ -55,7 +55,7 @@ impl Reader<'_, '_, '_> {
         let wrong = Diagnostic::new(Code::UnknownOperator, self.words.part(from, to), "`!` is no operator")
             .expected("`not`", "`!`")
             .nearest(Some("not"));
-        // `not` takes in the comparison that `!` does not.
+        // `not` includes the comparison, `!` does not.
         let wrong = if matches!(self.between(), Some((_, COMPARISON..))) {
             wrong.help("write `(not $x)`")
         } else {
@@ -75,7 +75,7 @@ impl Reader<'_, '_, '_> {
         self.diagnostics.push(wrong.help("write `$a < $b and $b < $c`"));
     }
 
-    /// Reports a word that is no value.
+    /// Reports a word that is not a value.
     pub(crate) fn no_value<T>(&mut self, word: &str) -> Option<T> {
         let (from, to) = (self.from, self.to);
         if self.method_of_module(from, to) {
@@ -99,7 +99,7 @@ impl Reader<'_, '_, '_> {
             self.diagnostics.push(wrong);
             return None;
         }
-        // A dotted word is a reference without its `$`; a word alone may as well be a text without its
+        // A word with dots is a reference without its `$`; a single word may also be a text without its
         // quotes.
         let text = self.words.text;
         let mut end = to;
@@ -171,7 +171,7 @@ impl Reader<'_, '_, '_> {
         None
     }
 
-    /// What the token is called.
+    /// The token as a message names it.
     pub(crate) fn found(&self) -> String {
         match self.token {
             Token::End => "the end of the expression".to_owned(),
@@ -187,7 +187,7 @@ impl Reader<'_, '_, '_> {
         None
     }
 
-    /// Reports a record or a list where an operand belongs: infix has none.
+    /// Reports a record or a list as an operand: infix text has none.
     pub(crate) fn no_composite<T>(&mut self) -> Option<T> {
         let (what, item) = match self.token {
             Token::Symbol("{") => ("record", "- id: ${x}"),
@@ -217,7 +217,7 @@ impl Reader<'_, '_, '_> {
         None
     }
 
-    /// The operator of which what is under the cursor would be an operand.
+    /// The operator whose operand is at the cursor.
     fn operator_before(&self) -> Option<&'static Operator> {
         let before = self.words.get(0, self.from).trim_end();
         let last = before.rsplit(' ').next().and_then(operator::find);
@@ -228,7 +228,7 @@ impl Reader<'_, '_, '_> {
         })
     }
 
-    /// Reports `JSON.parse(` and its like, where this is one; the function here is named.
+    /// Reports a call such as `JSON.parse(`, if there is one, with the name of the function here.
     fn method_of_module(&mut self, from: usize, to: usize) -> bool {
         if self.words.byte(to) != Some(b'.') {
             return false;
@@ -254,7 +254,7 @@ impl Reader<'_, '_, '_> {
         true
     }
 
-    /// What to do about parentheses, or a point and a name, behind something: nothing is called on a value.
+    /// What to write instead of parentheses, or a dot and a name, after a value: values have no methods.
     fn no_method(&self) -> String {
         let before = self.words.get(0, self.from);
         let (of, name) = match self.token {

@@ -1,5 +1,4 @@
-//! Texts that look like infix expressions but are plain texts in their place, and the operators to write
-//! instead.
+//! Finds texts that look like infix expressions but are plain texts, and the operators to write instead.
 
 use super::{Infix, InfixKind, Reader};
 use crate::ast::{Binary, Literal};
@@ -13,12 +12,12 @@ use bumpalo::Bump;
 use ilo_spec::error::Code;
 use std::fmt::Write as _;
 
-/// The expression that a text reads as, where it computes or compares with references in it: what a text that
-/// is no expression in its place was probably meant to be one. A path such as `$dir/$file` is none.
+/// Parses a plain text that was probably meant as an expression: one that computes or compares, with
+/// references. A path such as `$dir/$file` is not one.
 ///
-/// In the place of a `formula` a condition of other languages is one as well, `!$x && $y`, and so are names
-/// without `$`. With [`Sigil::Braces`] names without `$` are references too; whether they are in scope is
-/// then what tells an expression from a text.
+/// In the position of a `formula`, conditions of other languages such as `!$x && $y` and names without `$`
+/// are accepted too. With [`Sigil::Braces`], names without `$` are references; whether they are in scope then
+/// distinguishes an expression from a text.
 pub fn arithmetic<'a>(
     node: &Node<'a>,
     sigil: Sigil,
@@ -43,13 +42,14 @@ pub fn arithmetic<'a>(
     let computes = reader.seen.computes
         || (formula && matches!(tree.kind, InfixKind::Unary(..) | InfixKind::Binary(..)));
     let clear = computes && reader.seen.refers && !reader.seen.tight;
-    // Operators of other languages are understood where something is computed, and in a text that is a call.
+    // Operators of other languages are understood in a context in which something is computed, and in a text
+    // that is a call.
     let understood = formula || call(words.text).is_some();
     let plain = unseen.as_slice().iter().all(|found| understood && found.code == Code::UnknownOperator);
     (clear && plain).then_some(tree)
 }
 
-/// The name and the operands of a text that is `name(…)` or `module.name(…)` as a whole.
+/// The name and the operands of a text of the form `name(…)` or `module.name(…)`.
 pub(crate) fn call(text: &str) -> Option<(&str, &str)> {
     let (name, operands) = text.trim().strip_suffix(')')?.split_once('(')?;
     let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '{' | '}');
@@ -57,7 +57,7 @@ pub(crate) fn call(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether a text with references in braces has a `=` without a blank on either side, such as
-/// `${name}=${value}`: it is a text of a name and its value.
+/// `${name}=${value}`: this is a plain text.
 fn joins_a_pair(text: &str) -> bool {
     let bytes = text.as_bytes();
     let apart = |at: Option<usize>| {
@@ -69,8 +69,8 @@ fn joins_a_pair(text: &str) -> bool {
     text.contains("${") && bytes.iter().enumerate().any(is_pair)
 }
 
-/// The expression as nested operators, `{"*": ["$.price", 2]}`, with references as `reference` writes them;
-/// `None` where a text in it has references. Literals are texts of the notation with this sigil.
+/// The expression as nested operators, `{"*": ["$.price", 2]}`; `reference` writes the references. `None` if
+/// a text in it has references. Literals are texts of the notation with this sigil.
 pub fn operators<'a>(
     infix: &Infix<'a>,
     sigil: Sigil,
@@ -108,7 +108,7 @@ pub fn operators<'a>(
     Some(out)
 }
 
-/// Whether an operand is a text for sure, so that adding to it means joining.
+/// Whether an operand is certainly a text, so that adding to it means joining.
 pub(crate) fn is_text(infix: &Infix<'_>) -> bool {
     match infix.kind {
         InfixKind::Literal(Literal::Text(_)) | InfixKind::Template(_) => true,

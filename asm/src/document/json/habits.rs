@@ -1,7 +1,8 @@
-//! What other languages have in the place of JSON: comments, other quotes, their words, texts without quotes.
+//! Recovery from syntax of other languages in JSON: comments, other quotes, other literals, texts without
+//! quotes.
 //!
-//! A row a habit, in the order in which they are tried, each with its example, which a test runs. What is
-//! wrong with the structure of JSON is for [`super::recovery`].
+//! The table has a row for each habit, in the order in which they are tried, with an example that a test
+//! runs. [`super::recovery`] handles errors in the structure of JSON.
 
 use super::{Reader, Want, offset};
 use crate::diagnostic::Diagnostic;
@@ -11,31 +12,31 @@ use crate::text;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-/// What is where JSON goes on, and is no part of it.
+/// Input at the cursor that is not JSON.
 #[derive(Clone, Copy)]
 struct Found<'a> {
-    /// The source from here.
+    /// The rest of the source.
     rest: &'a str,
     first: char,
-    /// The letters and digits that it begins with.
+    /// The letters and digits with which it begins.
     word: &'a str,
 }
 
 /// One habit.
 struct Habit {
-    /// What it is called.
+    /// Its name.
     #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     name: &'static str,
-    /// Whether something is of this habit.
+    /// Whether some input has this habit.
     is: for<'a, 'd> fn(&Reader<'a, 'd>, Found<'a>) -> bool,
-    /// Reports it, and goes on as if the fix were applied.
+    /// Reports it, and continues as if the fix were applied.
     recover: for<'a, 'd> fn(&mut Reader<'a, 'd>, Found<'a>),
-    /// A source with it, and what its fix makes of that.
+    /// A source with the habit, and the fixed source.
     #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
     example: [&'static str; 2],
 }
 
-/// Every habit; the last one takes what no other does.
+/// All habits; the last one handles everything that no other does.
 const HABITS: [Habit; 7] = [
     Habit {
         name: "comment",
@@ -88,7 +89,7 @@ fn is_invisible(first: char) -> bool {
 }
 
 impl<'a> Reader<'a, '_> {
-    /// Goes on behind a word, or a character, that JSON does not have.
+    /// Skips a word or character that JSON does not have.
     pub(crate) fn recover(&mut self, word: &'a str) {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
         let Some(first) = rest.chars().next() else { return };
@@ -146,7 +147,7 @@ impl<'a> Reader<'a, '_> {
         self.bare_text(span);
     }
 
-    /// A key or text that lacks its quotes.
+    /// Adds the quotes to a key or text that lacks them.
     pub(crate) fn bare_text(&mut self, span: Span) {
         let text = self.source.get(span.range()).unwrap_or("");
         let what = if matches!(self.want, Want::Key | Want::FirstKey) { "a key" } else { "a text" };
@@ -161,7 +162,7 @@ impl<'a> Reader<'a, '_> {
         self.text(Node { kind, span });
     }
 
-    /// A text in quotes of another kind.
+    /// A text in other quotes.
     fn other_quotes(&mut self, Found { rest, first, .. }: Found<'a>) {
         let ends = |c: char| match first {
             '“' | '”' => matches!(c, '“' | '”'),
@@ -224,7 +225,7 @@ impl<'a> Reader<'a, '_> {
         });
     }
 
-    /// A blank or mark that cannot be seen.
+    /// An invisible character.
     fn invisible(&mut self, Found { first, .. }: Found<'a>) {
         let span = Span::new(offset(self.at), offset(self.at + first.len_utf8()));
         self.at = span.end as usize;
@@ -236,7 +237,7 @@ impl<'a> Reader<'a, '_> {
         });
     }
 
-    /// Characters that begin nothing, as one; with `;` for a comma and `=` for a colon.
+    /// A run of characters that begin no token; `;` counts as a comma and `=` as a colon.
     fn odd(&mut self, Found { rest, first, .. }: Found<'a>) {
         let known = |c: char| c.is_alphanumeric() || c.is_whitespace() || "\"'`{}[],:#/_$-\0".contains(c);
         let run = rest.char_indices().skip(1).find(|&(_, c)| known(c)).map_or(rest.len(), |(at, _)| at);
@@ -265,7 +266,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// What a word of another language means; an empty text where JSON has nothing for it.
+/// The JSON value that a word of another language means; empty if there is none.
 fn word_meant(word: &str) -> Option<&'static str> {
     Some(match word {
         "True" | "TRUE" => "true",

@@ -1,9 +1,9 @@
-//! JSON: one or more documents, one after another, to values with places.
+//! The JSON reader: one or more documents to values with spans.
 //!
-//! One pass with a stack of its own; time and memory are linear in the source. Whatever is no JSON is
-//! reported at its place, with a fix if there is one, and reading goes on as if it were fixed, so
-//! that all errors come at once. Programs are unknown here. A line may be as long as the source: a minified
-//! function is one line.
+//! It is one pass with an explicit stack; time and memory are linear in the source. Whatever is not JSON is
+//! reported at its position, with a fix if there is one, and reading continues as if it were fixed, so that
+//! all errors are reported together. The reader does not know programs. A line may be as long as the source:
+//! a minified function is one line.
 
 mod habits;
 mod recovery;
@@ -19,7 +19,7 @@ use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 
-/// Reads all documents of a source. What could be read is returned even where there are errors.
+/// Reads all documents of a source. What could be read is returned even if there are errors.
 pub(crate) fn read<'a>(
     source: &'a str,
     arena: &'a Bump,
@@ -49,7 +49,7 @@ pub(crate) fn read<'a>(
 /// What may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Want {
-    /// A value: a document, an element, or what belongs to a key.
+    /// A value: a document, an element, or the value of a key.
     Value,
     /// An element or the end of the list.
     FirstValue,
@@ -73,25 +73,25 @@ struct Reader<'a, 'd> {
     want: Want,
     /// The end of the last key, value or bracket.
     last: u32,
-    /// The comma that was read last, while nothing followed it.
+    /// The last comma, while nothing has followed it.
     comma: Option<Span>,
-    /// Whether brackets no longer meet: then a missing or extra bracket is reported once.
+    /// Whether brackets are already known to be unbalanced: a missing or extra bracket is reported once.
     lost: bool,
-    /// The end of a text that ends where it was not meant to: what is missing there cannot be told.
+    /// The end of a text that was ended in the wrong position: what is missing there is unknown.
     vague: Option<u32>,
     /// Whether no later line begins with a bracket.
     lines_end: bool,
-    /// How often the rest of the source may still be looked through for brackets.
+    /// How often the rest of the source may still be searched for brackets.
     looks: u8,
 }
 
-/// An offset; the limit on the source's size makes every one fit.
+/// An offset. The limit on the size of sources ensures that it fits.
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 impl<'a> Reader<'a, '_> {
-    /// Reads a token; false at the end.
+    /// Reads a token; false at the end of the source.
     fn step(&mut self) -> bool {
         let bytes = self.source.as_bytes();
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(self.at) {
@@ -129,7 +129,7 @@ impl<'a> Reader<'a, '_> {
         self.built.frames().is_empty()
     }
 
-    /// Takes what comes before a value or key that begins here: reports the comma or colon that is missing.
+    /// Called before a value or key: reports a missing comma or colon.
     fn ready(&mut self) {
         match self.want {
             Want::Next => {
@@ -166,7 +166,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A value that is complete.
+    /// Adds a complete value.
     fn value(&mut self, node: Node<'a>) {
         self.comma = None;
         self.last = node.span.end;
@@ -174,7 +174,7 @@ impl<'a> Reader<'a, '_> {
         self.built.value(node);
     }
 
-    /// A bracket that opens; false where it is one too many.
+    /// An opening bracket; false if it nests too deeply.
     fn open(&mut self, record: bool) -> bool {
         let open = offset(self.at);
         if self.want == Want::Next && record && self.begins_document() {
@@ -197,7 +197,7 @@ impl<'a> Reader<'a, '_> {
         true
     }
 
-    /// A bracket that closes.
+    /// A closing bracket.
     fn close(&mut self, record: bool) {
         match self.built.frames().last() {
             None => {
@@ -258,7 +258,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// The end of the source, or of a document that is cut off.
+    /// The end of the source, or of a truncated document.
     fn finish(&mut self, end: usize) {
         if self.at_top() {
             return;

@@ -1,5 +1,4 @@
-//! Recovery from what is wrong with the structure of JSON: commas, colons and brackets, keys and values that
-//! are missing.
+//! Recovery from errors in the structure of JSON: missing or extra commas, colons, brackets, keys and values.
 
 use super::scalar::word_byte;
 use super::{Reader, Want, offset};
@@ -10,14 +9,14 @@ use crate::text;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-/// How many openers a message points to.
+/// The most opening brackets to which a message points.
 const POINTED: usize = 3;
-/// How many brackets a fix closes.
+/// The most brackets that a fix closes.
 const CLOSED: usize = 8;
-/// How often the rest of a source is looked through for what its brackets close, so that it stays linear.
+/// How often the rest of a source is searched for brackets; a limit keeps reading linear.
 pub(crate) const LOOKS: u8 = 8;
 
-/// A bracket as a message shows it.
+/// A bracket in the form for messages.
 const fn closer(record: bool) -> &'static str {
     if record { "}" } else { "]" }
 }
@@ -31,7 +30,7 @@ fn insert(title: &str, at: u32, text: &str) -> Fix {
 }
 
 impl Reader<'_, '_> {
-    /// Reports that something is no JSON; the rest of the diagnostic is made only if it is kept.
+    /// Reports that something is not JSON; the rest of the diagnostic is built only if it is kept.
     fn bad(&mut self, place: Span, message: &str, rest: impl FnOnce(Diagnostic) -> Diagnostic) {
         self.report(Code::BadJson, || rest(Diagnostic::new(Code::BadJson, place, message)));
     }
@@ -48,13 +47,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The place of the byte that is here.
+    /// The span of the current character.
     fn here(&self) -> Span {
         Span::new(offset(self.at), offset(self.at + 1))
     }
 
-    /// Reports texts joined by `+`, which JSON does not have, and goes past them. Returns whether it found
-    /// such texts.
+    /// Reports and skips texts joined by `+`, which JSON does not have. Returns whether there were any.
     pub(crate) fn joined_texts(&mut self) -> bool {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
         let Some(behind) = rest.strip_prefix('+').map(str::trim_start) else { return false };
@@ -107,7 +105,7 @@ impl Reader<'_, '_> {
         });
     }
 
-    /// A key without its value: null, so that the key is still seen.
+    /// A key without its value: the value is null, so that the key is kept.
     pub(crate) fn missing_value(&mut self, place: Span) {
         let found = format!("`{}`", self.source.get(place.range()).unwrap_or(""));
         self.bad(place, "a value is missing here", |wrong| {
@@ -141,7 +139,7 @@ impl Reader<'_, '_> {
         self.comma = None;
     }
 
-    /// A bracket that closes where nothing is open.
+    /// A closing bracket with nothing open.
     pub(crate) fn stray_close(&mut self) {
         let place = self.here();
         if !self.lost {
@@ -153,8 +151,8 @@ impl Reader<'_, '_> {
         self.last = place.end;
     }
 
-    /// How many brackets more the rest of the source closes than it opens, behind the one that is here: all
-    /// of it, and up to the first line that begins with a record.
+    /// The number of unmatched closing brackets after the current one: in all the rest of the source, and up
+    /// to the first line that begins with a record.
     fn closes_later(&mut self) -> [Option<usize>; 2] {
         let Some(left) = self.looks.checked_sub(1) else { return [None; 2] };
         self.looks = left;
@@ -180,7 +178,7 @@ impl Reader<'_, '_> {
         [(depth == 0).then_some(closed), line]
     }
 
-    /// A bracket that closes another kind than the innermost that is open.
+    /// A closing bracket of another kind than the innermost open one.
     pub(crate) fn wrong_close(&mut self, record: bool) {
         let place = self.here();
         let Some(inner) = self.built.frames().last().copied() else { return };
@@ -189,13 +187,14 @@ impl Reader<'_, '_> {
         let next = self.significant(self.at + 1);
         let open = Span::new(inner.open, inner.open + 1);
         let lost = std::mem::replace(&mut self.lost, true);
-        // What follows says which bracket is wrong: one too many, one missing, or this one of the wrong kind.
+        // What follows shows which bracket is wrong: one too many, one missing, or this one of the wrong
+        // kind.
         let fits_both = match self.built.frames().len() {
             2 => matches!(next, None | Some(b'{' | b'[')),
             _ => matches!(next, None | Some(b',' | b'}' | b']')),
         };
         let fits = outer.is_some_and(|outer| outer.record == record);
-        // What the rest closes says it best, where nothing else is wrong in it.
+        // The brackets of the rest are the best evidence, if nothing else is wrong in it.
         let frames = self.built.frames().len();
         let told =
             |closed: &usize| *closed == frames || closed + 1 == frames || (fits && closed + 2 == frames);
@@ -236,14 +235,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The next byte that is no blank.
+    /// The next byte that is not a blank.
     fn significant(&self, from: usize) -> Option<u8> {
         let rest = self.source.as_bytes().get(from..self.end).unwrap_or_default();
         rest.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
     }
 
-    /// Whether the brace here begins the next document although this one is open: both are at the start of
-    /// a line.
+    /// Whether the brace here begins the next document although this one is still open: both are at the start
+    /// of a line.
     pub(crate) fn begins_document(&self) -> bool {
         let starts_line = |at: usize| {
             at.checked_sub(1).is_none_or(|before| self.source.as_bytes().get(before) == Some(&b'\n'))
@@ -252,7 +251,7 @@ impl Reader<'_, '_> {
         open.is_some_and(starts_line) && starts_line(self.at)
     }
 
-    /// The end of a document with brackets that are open.
+    /// The end of a document with open brackets.
     pub(crate) fn cut_off(&mut self, end: usize) {
         if std::mem::replace(&mut self.lost, true) {
             return;
@@ -302,7 +301,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Text around the documents: reported once, up to the next line that begins with a bracket.
+    /// Text outside the documents: reported once, up to the next line that begins with a bracket.
     pub(crate) fn prose(&mut self) {
         let start = self.at;
         self.skip_prose();

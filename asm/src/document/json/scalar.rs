@@ -1,4 +1,4 @@
-//! Texts, numbers and words of JSON, right and wrong.
+//! Reads the texts, numbers and literals of JSON, valid and invalid ones.
 
 use super::{Reader, Want, offset};
 use crate::diagnostic::Diagnostic;
@@ -11,14 +11,14 @@ use ilo_spec::program::Number;
 
 /// A raw line break in a text, and what it shows about the text.
 enum Break {
-    /// The text goes on behind it.
+    /// The text continues after it.
     Inside,
     /// The closing quote is missing before it.
     Unclosed,
 }
 
 impl<'a> Reader<'a, '_> {
-    /// The text whose opening quote is here.
+    /// Reads the text whose opening quote is here.
     pub(crate) fn string(&mut self) -> Node<'a> {
         let start = self.at;
         let rest = self.rest(start + 1);
@@ -41,7 +41,7 @@ impl<'a> Reader<'a, '_> {
         self.source.as_bytes().get(from..self.end).unwrap_or_default()
     }
 
-    /// Finds the end of a text, then decodes it.
+    /// Finds the end of a text and decodes it.
     #[cold]
     fn string_with_escapes(&mut self, start: usize) -> Node<'a> {
         let bytes = self.rest(0);
@@ -73,7 +73,8 @@ impl<'a> Reader<'a, '_> {
         Node::of_text(text, Span::new(offset(start), offset(self.at)))
     }
 
-    /// Whether a text goes on behind the blanks that begin with a line break; passes them where it does.
+    /// Whether a text continues after white space that begins with a line break; if so, the white space is
+    /// skipped.
     fn line_break(&self, at: &mut usize) -> Break {
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         let length = self.rest(*at).iter().take_while(|byte| blank(byte)).count();
@@ -95,11 +96,11 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Reports a text without its closing quote before `at`; gives its end.
+    /// Reports a text without a closing quote before `at`. Returns its end.
     fn unclosed(&mut self, start: usize, at: usize) -> usize {
         let text = self.source.get(start..at).unwrap_or("");
         let body = text.trim_end().trim_end_matches(',').trim_end();
-        // What a text swallowed may be brackets: then where it should have ended is anyone's guess.
+        // The text may have swallowed brackets, so where it should have ended is unknown.
         let swallowed = |c: char| matches!(c, '{' | '}' | '[' | ']' | '\\' | '\n' | '\r');
         let sure = at < self.end && body.len() > 1 && !body.contains(swallowed);
         self.lost |= !sure;
@@ -118,7 +119,7 @@ impl<'a> Reader<'a, '_> {
         end
     }
 
-    /// Undoes the escapes of a text, reporting each that is none.
+    /// Decodes the escapes of a text; invalid ones are reported.
     fn decode(&mut self, inside: Span) -> &'a str {
         let raw = self.source.get(inside.range()).unwrap_or("");
         let mut text = bumpalo::collections::String::with_capacity_in(raw.len(), self.arena);
@@ -151,7 +152,7 @@ impl<'a> Reader<'a, '_> {
         text.into_bump_str()
     }
 
-    /// A number, or what means to be one.
+    /// A number, or something that looks like one.
     pub(crate) fn number(&mut self) {
         let start = self.at;
         let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-' | b'_');
@@ -207,12 +208,12 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// A byte of a name or word.
+/// Whether a byte may be part of a name or word.
 pub(crate) fn word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'-' | b'.')
 }
 
-/// An integer in at most 18 digits, which needs no check of its size.
+/// An integer of at most 18 digits, which cannot overflow.
 fn small(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let first = *digits.first()?;

@@ -1,20 +1,20 @@
-//! Documents as JSON: laid out to be read, or without a blank.
+//! Prints documents as JSON, either laid out for people or minified.
 
 use super::Doc;
 use crate::text::quote;
 use std::fmt::Write;
 
-/// The length of a line beyond which its content is broken into several.
+/// The length beyond which a line is broken.
 const WIDTH: usize = 100;
 
-/// Writes a document on lines: a list or record is on one line if it fits.
+/// Writes a document over several lines; a list or record is on one line if it fits.
 ///
-/// The outermost record is always broken, and so are the lists under `broken`, one item a line.
+/// The outermost record is always broken, and so are the lists under `broken`, with one item per line.
 pub(crate) fn lines(doc: &Doc<'_>, broken: &str, out: &mut String) {
     Lines { broken, out }.broken(doc, 0);
 }
 
-/// Writes a document without a blank.
+/// Writes a document without white space.
 pub(crate) fn minified(doc: &Doc<'_>, out: &mut String) {
     flat(doc, Blanks::None, out);
 }
@@ -50,7 +50,7 @@ fn flat(doc: &Doc<'_>, blanks: Blanks, out: &mut String) {
     }
 }
 
-/// Writes what is neither list nor record.
+/// Writes a scalar.
 pub(crate) fn write_scalar(doc: &Doc<'_>, out: &mut String) {
     match doc {
         Doc::Null | Doc::List(_) | Doc::Record(_) => out.push_str("null"),
@@ -62,7 +62,7 @@ pub(crate) fn write_scalar(doc: &Doc<'_>, out: &mut String) {
     }
 }
 
-/// How many bytes a document takes on one line; `None` past `room`, without looking further.
+/// The length of a document on one line; `None` as soon as it exceeds `room`.
 fn width(doc: &Doc<'_>, room: usize) -> Option<usize> {
     match doc {
         Doc::List(items) => {

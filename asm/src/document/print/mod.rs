@@ -1,7 +1,7 @@
-//! What is printed in JSON or YAML, before it has a layout.
+//! The value that is printed as JSON or YAML, without a layout.
 //!
-//! Nesting is a small multiple of the syntax tree's, which lets writers recurse. It knows nothing of
-//! programs.
+//! Its nesting is a small multiple of that of the syntax tree, so writers may recurse. This module does not
+//! know programs.
 
 pub(crate) mod json;
 mod reprint;
@@ -21,9 +21,9 @@ pub(crate) enum Doc<'a> {
     Bool(bool),
     /// A number.
     Number(Number),
-    /// A name, a type or a reference: YAML writes it without quotes where it can.
+    /// A name, a type or a reference: YAML writes it without quotes if possible.
     Word(Cow<'a, str>),
-    /// A text that the program says: always in quotes.
+    /// A text constant of the program: always quoted.
     Text(Cow<'a, str>),
     /// A list.
     List(Vec<Doc<'a>>),
@@ -40,12 +40,12 @@ impl<'a> Doc<'a> {
         Doc::Word(text.into())
     }
 
-    /// A record of one field.
+    /// A record with one field.
     pub(crate) fn one(key: impl Into<Cow<'a, str>>, value: Doc<'a>) -> Doc<'a> {
         Doc::Record(vec![(key.into(), value)])
     }
 
-    /// Whether it is written on the line of its key whatever it holds.
+    /// Whether it is always written on the line of its key.
     pub(crate) fn is_flat(&self) -> bool {
         match self {
             Doc::List(items) => items.is_empty(),

@@ -1,4 +1,4 @@
-//! Documents that were read, in the layout that printing gives to those it makes.
+//! Prints documents that were read from a source, in the layout of printed programs.
 
 use super::Doc;
 use super::json;
@@ -20,7 +20,7 @@ pub(crate) fn documents(documents: &[Node<'_>], notation: Notation) -> String {
     out
 }
 
-/// Writes a program on one line; of several in a list, each.
+/// Writes each program on one line.
 fn minified(document: &Node<'_>, out: &mut String) {
     match document.kind {
         Kind::List(items) if !items.is_empty() => {

@@ -1,15 +1,15 @@
-//! Documents as YAML 1.2 in block style.
+//! Prints documents as YAML 1.2 in block style.
 //!
-//! A word has no quotes if every reader of YAML, also of YAML 1.1, reads it as the same text. Everything else
-//! is written as in JSON, which is YAML as well.
+//! A word is unquoted if every YAML reader, including those of YAML 1.1, reads it as the same text.
+//! Everything else is written as in JSON, which is also valid YAML.
 
 use super::Doc;
 use super::json;
 use crate::text::quote;
 use std::fmt::Write;
 
-/// Writes a record, an entry a line. Records under `spaced` have a blank line before them and between their
-/// entries.
+/// Writes a record with one entry per line. Records under `spaced` have an empty line before them and between
+/// their entries.
 pub(crate) fn write(doc: &Doc<'_>, spaced: &str, out: &mut String) {
     Block { spaced, out }.entries(doc, 0, false);
 }
@@ -58,7 +58,7 @@ impl Block<'_> {
         }
     }
 
-    /// A value behind its key's colon or its item's dash.
+    /// Writes a value after the colon of its key or the dash of its item.
     fn value(&mut self, doc: &Doc<'_>, indent: usize) {
         match doc {
             Doc::Record(entries) if !entries.is_empty() => {
@@ -108,13 +108,13 @@ impl Block<'_> {
     }
 }
 
-/// Writes a word, in quotes where YAML could read it otherwise.
+/// Writes a word, quoted if YAML could read it as something else.
 fn word(text: &str, out: &mut String) {
     if is_plain(text) { out.push_str(text) } else { quoted(text, out) }
 }
 
-/// Writes a text in double quotes. Escapes what JSON escapes, and also what YAML does not print or older
-/// readers take for the end of a line.
+/// Writes a text in double quotes. It escapes what JSON escapes, and also characters that are not printable
+/// in YAML or that older readers take for a line end.
 fn quoted(text: &str, out: &mut String) {
     let start = out.len();
     quote(text, out);
@@ -134,9 +134,9 @@ fn quoted(text: &str, out: &mut String) {
     }
 }
 
-/// Whether every reader of YAML takes this for the text that it looks like, in block style and on one line.
+/// Whether every YAML reader reads this as the same text, in block style and on one line.
 fn is_plain(text: &str) -> bool {
-    /// What YAML 1.1 or 1.2 takes for something else than a text, in lower case.
+    /// Words that YAML 1.1 or 1.2 does not read as texts, in lower case.
     const TAKEN: [&str; 11] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "~", "<<"];
     let first = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$' | '/');
     let inner = |c: char| {

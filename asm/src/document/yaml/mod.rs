@@ -1,9 +1,9 @@
-//! YAML 1.2, core schema: one or more documents, divided by `---`, to values with places.
+//! The YAML reader (YAML 1.2, core schema): one or more documents, separated by `---`, to values with spans.
 //!
-//! `saphyr-parser` scans; here its events become values. Anchors, aliases, tags and merge keys are refused,
-//! so that a document is no larger than its text. The scanner stops at its first error. If quotes would fix
-//! that error, the message says so, the fix is applied, and the document is read again, so that all errors of
-//! a file are reported together. This module knows nothing about programs.
+//! `saphyr-parser` scans; this module turns its events into values. Anchors, aliases, tags and merge keys are
+//! refused, so that a document is no larger than its text. The scanner stops at its first error. If quotes
+//! would fix that error, the message says so, the fix is applied, and the document is read again, so that all
+//! errors of a file are reported together. This module knows nothing about programs.
 
 mod places;
 mod recovery;
@@ -23,14 +23,14 @@ use ilo_spec::error::Code;
 use places::Seen;
 use saphyr_parser::{Event, Parser, ScanError, Span as Marks};
 
-/// How many times a document is read again after a fix, at most.
+/// The most times that a document is read again after a fix.
 const ROUNDS: usize = 64;
-/// The most bytes that are copied, and so read again, because of fixes.
+/// The most bytes that are copied and read again because of fixes.
 const REREAD: usize = 32 << 20;
-/// Control characters that are reported.
+/// The most control characters that are reported.
 const CONTROLS: usize = 64;
 
-/// Reads all documents of a source. What could be read is returned even where there are errors.
+/// Reads all documents of a source. What could be read is returned even if there are errors.
 pub(crate) fn read<'a>(
     source: &'a str,
     arena: &'a Bump,
@@ -45,7 +45,7 @@ pub(crate) fn read<'a>(
     }
     let (mut rounds, mut budget, ascii) = (ROUNDS, REREAD, source.is_ascii());
     let mut built = Builder::new(arena);
-    // Fixes are kept apart: what a round reports of a document that is read again is forgotten.
+    // Fixes are kept separately: the diagnostics of a document that is read again are dropped.
     let mut fixes = Diagnostics::default();
     loop {
         let seen = Seen::new(source, start..end, &edits, ascii);
@@ -77,7 +77,7 @@ pub(crate) fn read<'a>(
         if fixes.is_full() {
             break;
         }
-        // The documents behind this one can still be read.
+        // The documents after this one can still be read.
         if !edits.is_empty() {
             let Some(left) = left else { break };
             budget = left;
@@ -89,7 +89,7 @@ pub(crate) fn read<'a>(
     built.finish()
 }
 
-/// Where a line of dashes begins, from a place on.
+/// The start of the next line of dashes.
 fn next_document(source: &str, from: usize) -> Option<usize> {
     let rest = source.get(from..)?;
     let at_line = source.get(..from).is_some_and(|before| before.ends_with('\n'));
@@ -99,13 +99,13 @@ fn next_document(source: &str, from: usize) -> Option<usize> {
     rest.find("\n---").map(|next| from + next + 1)
 }
 
-/// Whether an edit overlaps none of these edits.
+/// Whether an edit does not overlap any of the given edits.
 fn is_free(edits: &[Edit], edit: &Edit) -> bool {
     let next = edits.partition_point(|other| other.span.end <= edit.span.start && other.span != edit.span);
     edits.get(next).is_none_or(|other| edit.span.end <= other.span.start && other.span != edit.span)
 }
 
-/// The control characters that YAML does not have, not even in quotes.
+/// Reports control characters, which YAML does not allow, not even in quotes.
 fn controls(source: &str) -> impl Iterator<Item = Diagnostic> + '_ {
     let bad = |&(_, byte): &(usize, u8)| matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 127);
     source.bytes().enumerate().filter(bad).map(|(at, byte)| {
@@ -121,7 +121,7 @@ fn controls(source: &str) -> impl Iterator<Item = Diagnostic> + '_ {
     })
 }
 
-/// Where the document that is being read began, and what stood before it.
+/// The start of the current document, and the state before it.
 #[derive(Clone, Copy, Debug)]
 struct Began {
     at: usize,
@@ -136,7 +136,7 @@ struct Reader<'a, 'd> {
     diagnostics: &'d mut Diagnostics,
     built: &'d mut Builder<'a>,
     began: Began,
-    /// The end of what was read last.
+    /// The end of the last event.
     last: u32,
     /// Whether the rest of the document is skipped.
     stopped: bool,
@@ -174,7 +174,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         Ok(())
     }
 
-    /// Closes a document that cannot be read further, and keeps what was read.
+    /// Closes a document that cannot be read further; keeps what was read.
     fn abandon(&mut self) {
         self.stopped = true;
         while !self.built.frames().is_empty() {
@@ -182,7 +182,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    /// Takes an event; false where reading cannot go on.
+    /// Handles an event; false if reading cannot continue.
     fn event(&mut self, event: Event<'_>, marks: Marks) -> bool {
         let span = self.seen.span(marks);
         match event {
@@ -258,7 +258,8 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     fn open(&mut self, span: Span, record: bool) -> bool {
-        // The content of a block begins where the block does; the content of brackets after the first.
+        // The content of a block begins at the start of the block; the content of brackets begins after the
+        // opening bracket.
         self.last = self.last.max(span.start);
         if !self.built.open(record, self.last) {
             self.diagnostics.push(crate::document::too_deep(span));
@@ -272,7 +273,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     /// Ends the innermost list or record.
     fn pop(&mut self, end: u32) {
         let Some(&Frame { open, key, .. }) = self.built.frames().last() else { return };
-        // A block's end is where the next token begins; a bracket ends the content of brackets.
+        // A block ends at the start of the next token; brackets end with the closing bracket.
         let bracket = self.source.as_bytes().get(open as usize);
         let flow = matches!(bracket, Some(b'{' | b'[')) && end > self.last;
         let end = if flow { end } else { self.last.max(open) };
@@ -284,7 +285,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    /// A value that is complete: a key, a key's value, an element or a document.
+    /// Adds a complete value: a key, the value of a key, an element or a document.
     fn value(&mut self, node: Node<'a>) {
         self.last = self.last.max(node.span.end);
         let is_key = self.built.frames().last().is_some_and(|frame| frame.record && frame.key.is_none());
@@ -297,7 +298,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
-    /// Reports `{{ name }}` of other languages, which YAML takes for a record in a record.
+    /// Reports `{{ name }}` of other languages, which YAML reads as a record in a record.
     fn braced_twice(&mut self, key: &Node<'a>) -> bool {
         let start = key.span.start.saturating_sub(1);
         let rest = self.source.get(start as usize..).unwrap_or("");
@@ -318,7 +319,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         true
     }
 
-    /// Reads a key. A list, a record or a merge key (`<<`) in its place is an error.
+    /// Reads a key. A list, a record or a merge key (`<<`) is an error.
     fn key(&mut self, node: Node<'a>) -> Node<'a> {
         match node.kind {
             Kind::Text(Text { text: "<<", style: Style::Plain, .. }) => {

@@ -1,7 +1,6 @@
 //! Converts positions of the scanner to positions in the source.
 //!
-//! The scanner counts characters of the text it is given, which is the source with fixes applied; a place is
-//! in bytes of the source itself.
+//! The scanner counts characters of the source with fixes applied; spans are in bytes of the original source.
 
 use crate::diagnostic::Edit;
 use crate::span::Span;
@@ -10,20 +9,20 @@ use saphyr_parser::Span as Marks;
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// Characters between two that are noted.
+/// The distance in characters between two noted positions.
 const STEP: usize = 32;
 
-/// A part of a source as the scanner sees it.
+/// The part of a source that the scanner sees.
 pub(crate) struct Seen<'s> {
-    /// The part of the source, fixes applied.
+    /// The part of the source, with fixes applied.
     pub(crate) text: Cow<'s, str>,
-    /// Where it begins in the source.
+    /// Its start in the source.
     base: usize,
-    /// Whether every character is a byte.
+    /// Whether it is ASCII.
     ascii: bool,
-    /// The byte of each character whose number is a multiple of [`STEP`], as far as places were asked for.
+    /// The byte offset of each character whose number is a multiple of [`STEP`], as far as they were needed.
     noted: RefCell<Vec<u32>>,
-    /// Where in `text` each fix begins and ends, and where what it replaces does in the source.
+    /// The range of each fix in `text`, and the range that it replaces in the source.
     fixes: Vec<AppliedFix>,
 }
 
@@ -34,8 +33,8 @@ struct AppliedFix {
 }
 
 impl<'s> Seen<'s> {
-    /// The part of a source in a range, with those of the edits that lie in it; they are in order and do not
-    /// overlap. Costs the part only where there are edits.
+    /// The part of a source in a range, with the edits that lie in it; edits are sorted and do not overlap.
+    /// The part is copied only if there are edits.
     pub(crate) fn new(source: &'s str, part: Range<usize>, edits: &[Edit], ascii: bool) -> Seen<'s> {
         let mut fixes = Vec::new();
         let mut text = Cow::Borrowed(source.get(part.clone()).unwrap_or(""));
@@ -58,14 +57,14 @@ impl<'s> Seen<'s> {
         Seen { text, base: part.start, ascii, noted: RefCell::new(vec![0]), fixes }
     }
 
-    /// The place in the source of a character by its number. Costs the way from the furthest asked for
-    /// before, at most, and the logarithm of the fixes.
+    /// The byte offset in the source of a character by its number. The cost is at most the distance from the
+    /// furthest earlier query, plus the logarithm of the number of fixes.
     pub(crate) fn offset(&self, character: usize) -> u32 {
         let byte = self.byte(character);
         let next = self.fixes.partition_point(|fixed| fixed.seen.0 <= byte);
         let at = match next.checked_sub(1).and_then(|last| self.fixes.get(last)) {
             None => self.base + byte,
-            // Inside a fix only its ends have a place of their own.
+            // Inside a fix, only its ends have positions.
             Some(fixed) if byte < fixed.seen.1 => fixed.source.0,
             Some(fixed) => fixed.source.1 + (byte - fixed.seen.1),
         };

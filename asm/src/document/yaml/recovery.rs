@@ -10,7 +10,7 @@ use crate::text::shorten;
 use core::ops::Range;
 use ilo_spec::error::Code;
 
-/// What is wrong at the place where the scanner stopped in a document, with fixes where there are some.
+/// What is wrong at the position where the scanner stopped, with fixes if there are any.
 pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &str) -> Vec<Diagnostic> {
     let line = Line::around(source, at);
     if info.starts_with("recursion limit") {
@@ -25,7 +25,7 @@ pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &st
     if found.is_empty() { vec![plain(at, info)] } else { found }
 }
 
-/// An error of the scanner in our words.
+/// An error of the scanner in ilo's words.
 fn plain(at: usize, info: &str) -> Diagnostic {
     let (message, help) = match info {
         "mapping values are not allowed in this context" => (
@@ -57,8 +57,8 @@ fn plain(at: usize, info: &str) -> Diagnostic {
     Diagnostic::new(Code::BadYaml, Span::at(offset(at)), message).help(help)
 }
 
-/// Lines of a document that begin with tabs: one error, and one fix for all where no line is indented by
-/// blanks, so that how far a tab goes is no question.
+/// Lines of a document that begin with tabs: one error. There is one fix for all if no line is indented by
+/// blanks, because the width of a tab is then irrelevant.
 fn tabs(document: &str, began: usize, line: &Line<'_>) -> Diagnostic {
     let mut edits = Vec::new();
     let mut start = began;
@@ -89,13 +89,13 @@ fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// A line and where it begins.
+/// A line and its start.
 struct Line<'s> {
     text: &'s str,
     start: usize,
 }
 
-/// What is wrong with a value, and how it is written instead.
+/// What is wrong with a value, and what to write instead.
 struct Wrong {
     message: String,
     instead: String,
@@ -107,7 +107,7 @@ impl Wrong {
     }
 }
 
-/// A text in quotes: in double ones, or where it has such itself in single ones.
+/// Quotes a text: with double quotes, or with single quotes if it contains double quotes.
 pub(crate) fn quoted(text: &str) -> String {
     if text.contains(['"', '\\']) && !text.contains('\'') {
         return format!("'{text}'");
@@ -133,14 +133,14 @@ impl<'s> Line<'s> {
             .replace(span, wrong.instead)
     }
 
-    /// The fixes of the line in which the scanner stopped at a place.
+    /// The fixes of the line in which the scanner stopped.
     fn fixes(&self, stop: usize, info: &str) -> Vec<Diagnostic> {
         let (at, value) = self.value();
         let flow = value.starts_with(['{', '[']);
         if flow || info.contains("flow") || info.contains("bracket") || info.contains("':' indicator") {
             let from = self.content();
             let pieces = Flow::new(self.text.get(from..).unwrap_or("")).pieces();
-            if let Some(pieces) = pieces.as_ref().filter(|pieces| !(flow && pieces.goes_on)) {
+            if let Some(pieces) = pieces.as_ref().filter(|pieces| !(flow && pieces.continues)) {
                 let wrong = pieces.wrong.iter().map(|&(start, value)| {
                     let what = if value.contains("${") {
                         "takes the brace of `${` for a record"
@@ -155,7 +155,7 @@ impl<'s> Line<'s> {
                     return wrong;
                 }
             }
-            if flow && pieces.is_some_and(|pieces| pieces.goes_on) {
+            if flow && pieces.is_some_and(|pieces| pieces.continues) {
                 let message = format!("a text cannot begin with `{}` in YAML: quote it", &value[..1]);
                 return vec![self.diagnostic(at, value, Wrong::quote(value, message))];
             }
@@ -165,7 +165,7 @@ impl<'s> Line<'s> {
             .filter(|_| info.contains("trailing") || info.contains("mapping"))
         {
             Some(instead) => Some(Wrong {
-                message: "text behind a text in quotes: a text holds its values".to_owned(),
+                message: "text after a quoted text: write the values inside the text".to_owned(),
                 instead,
             }),
             None => problem(value, stop, info),
@@ -173,13 +173,13 @@ impl<'s> Line<'s> {
         wrong.map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
     }
 
-    /// Whether a place of the line is in the infix text of an `expr` or `if`.
+    /// Whether a position of the line is in the infix text of an `expr` or `if`.
     fn is_infix(&self, at: usize) -> bool {
         let key = self.text.get(self.content()..at).unwrap_or("").trim_end();
         matches!(key, "expr:" | "if:" | "not:")
     }
 
-    /// Where the line begins behind its indent and the dashes of lists.
+    /// The start of the line after its indent and the dashes of lists.
     fn content(&self) -> usize {
         let mut rest = self.text.trim_start_matches([' ', '\t']);
         while let Some(after) = rest.strip_prefix("- ") {
@@ -188,13 +188,13 @@ impl<'s> Line<'s> {
         self.text.len() - rest.len()
     }
 
-    /// The value of the line's key, or all of it: where it begins, and its text without a comment.
+    /// The value of the key of the line, or the whole line: its start, and its text without a comment.
     fn value(&self) -> (usize, &'s str) {
         let from = self.content();
         let content = self.text.get(from..).unwrap_or("");
         let mut colons = content.match_indices(':').map(|(at, _)| at + 1);
         let quote = content.chars().next().filter(|c| matches!(c, '"' | '\''));
-        // The key's own quotes, where it has some.
+        // The quotes of the key, if it has some.
         let key = quote.and_then(|quote| content.get(1..)?.find(quote)).map_or(0, |at| at + 2);
         let ends = |at: &usize| {
             let before = content.get(..*at - 1).unwrap_or("");
@@ -211,7 +211,7 @@ impl<'s> Line<'s> {
     }
 }
 
-/// What `"Hello " + $.name` is, in infix a `concat`, else a text with the values in it.
+/// The replacement of `"Hello " + $.name`: a `concat` in infix text, otherwise a text with references.
 fn sum(value: &str, infix: bool) -> Option<String> {
     let mut rest = value;
     let mut joined = String::new();
@@ -245,7 +245,7 @@ fn sum(value: &str, infix: bool) -> Option<String> {
     Some(if form.contains('\'') { quoted(&form.replace('"', "'")) } else { format!("'{form}'") })
 }
 
-/// What YAML trips over in a value outside brackets, of which the scanner took so many bytes.
+/// The cause of an error in a value outside brackets, of which the scanner read the given number of bytes.
 fn problem(value: &str, stop: usize, info: &str) -> Option<Wrong> {
     let first = value.chars().next()?;
     let alone = value.get(first.len_utf8()..).is_none_or(|rest| rest.is_empty() || rest.starts_with(' '));
@@ -273,7 +273,7 @@ fn problem(value: &str, stop: usize, info: &str) -> Option<Wrong> {
     }
 }
 
-/// A value that begins with a quote: one inside it, none at its end, or text behind it.
+/// A value that begins with a quote: another quote inside it, no closing quote, or text after it.
 fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
     let inside = value.get(1..).unwrap_or("");
     let mut places = inside.match_indices(quote).map(|(at, _)| at).filter(|&at| {
@@ -281,7 +281,7 @@ fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
         quote == '\'' || backslashes % 2 == 0
     });
     let (first, last) = (places.next(), places.next_back());
-    // The scanner stops where the text begins when it has no end, and behind it when something follows.
+    // The scanner stops at the start of a text without an end, and after a text if something follows it.
     let behind =
         first.and_then(|first| value.get(first + 2..stop)).is_some_and(|between| between.trim().is_empty());
     match (first, last) {
@@ -306,13 +306,13 @@ fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
             Some(Wrong { message: "a quote inside a text ends it: escape it".to_owned(), instead })
         }
         (Some(_), _) if info.contains("trailing") || info.contains("mapping values") => {
-            Some(Wrong::quote(value, "text behind a text in quotes: quote all of it".to_owned()))
+            Some(Wrong::quote(value, "text after a quoted text: quote all of it".to_owned()))
         }
         _ => None,
     }
 }
 
-/// A reader of a line that is in brackets, in whole or in part.
+/// A reader of a line that is in brackets, completely or in part.
 struct Flow<'s> {
     text: &'s str,
     at: usize,
@@ -320,12 +320,12 @@ struct Flow<'s> {
     after_colon: bool,
 }
 
-/// What it finds.
+/// Its result.
 struct Pieces<'s> {
-    /// The values that need quotes, with their places.
+    /// The values that need quotes, with their spans.
     wrong: Vec<(usize, &'s str)>,
-    /// Whether text follows behind the last bracket.
-    goes_on: bool,
+    /// Whether text follows after the last bracket.
+    continues: bool,
 }
 
 impl<'s> Flow<'s> {
@@ -333,9 +333,9 @@ impl<'s> Flow<'s> {
         Flow { text, at: 0, depth: 0, after_colon: false }
     }
 
-    /// The pieces of the line; `None` where a text in quotes does not end in it.
+    /// The pieces of the line; `None` if a quoted text does not end in it.
     fn pieces(mut self) -> Option<Pieces<'s>> {
-        let mut pieces = Pieces { wrong: Vec::new(), goes_on: false };
+        let mut pieces = Pieces { wrong: Vec::new(), continues: false };
         while let Some(c) = self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             match c {
                 ' ' | '\t' => self.at += 1,
@@ -350,7 +350,7 @@ impl<'s> Flow<'s> {
                     let after = self.text.get(self.at..).unwrap_or("").trim_start();
                     let ends = after.is_empty() || after.starts_with([',', '#', '}', ']', ':']);
                     if self.depth == 0 && !ends {
-                        pieces.goes_on = true;
+                        pieces.continues = true;
                         return Some(pieces);
                     }
                 }
@@ -379,7 +379,7 @@ impl<'s> Flow<'s> {
         Some(pieces)
     }
 
-    /// The plain text that is here.
+    /// The plain text at the cursor.
     fn plain(&mut self) -> (usize, &'s str) {
         let start = self.at;
         let rest = self.text.get(start..).unwrap_or("");
@@ -408,7 +408,7 @@ impl<'s> Flow<'s> {
             }
             before = c;
         }
-        // At least one character, so that reading goes on.
+        // At least one character, so that reading advances.
         length = length.max(rest.chars().next().map_or(0, char::len_utf8));
         self.at = start + length;
         (start, rest.get(..length).unwrap_or("").trim_end())

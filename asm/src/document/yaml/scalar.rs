@@ -1,4 +1,4 @@
-//! What a scalar of YAML is, by the core schema of YAML 1.2 (section 10.3.2).
+//! Resolves YAML scalars by the core schema of YAML 1.2 (section 10.3.2).
 
 use super::{Reader, recovery};
 use crate::diagnostic::Diagnostic;
@@ -9,7 +9,7 @@ use ilo_spec::number::{self, NumberError};
 use ilo_spec::program::Number;
 use saphyr_parser::ScalarStyle;
 
-/// What a plain scalar reads as.
+/// The value of a plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Plain {
     Null,
@@ -29,7 +29,7 @@ impl<'a> Reader<'a, '_> {
             ScalarStyle::DoubleQuoted => Style::Double,
             ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
         };
-        // If a fix added the quotes, the text begins where the quote would be.
+        // If a fix added the quotes, the text begins at the position of the quote.
         let inside = u32::from(matches!(style, Style::Single | Style::Double)) + span.start;
         let text_is_at = |start: u32| {
             let range = start as usize..start as usize + text.len();
@@ -47,7 +47,7 @@ impl<'a> Reader<'a, '_> {
         if style == Style::Plain && start.is_some() { self.whole(node) } else { node }
     }
 
-    /// A plain text that ends before something like `#5`, which was hardly meant as a comment.
+    /// Reports a plain text that ends before something like `#5`, which was probably not meant as a comment.
     fn whole(&mut self, node: Node<'a>) -> Node<'a> {
         let rest = self.source.get(node.span.end as usize..).unwrap_or("");
         let mark = rest.trim_start_matches([' ', '\t']);
@@ -72,7 +72,7 @@ impl<'a> Reader<'a, '_> {
         Node { kind: Kind::Text(Text { text, style: Style::Plain, start: Some(span.start) }), span }
     }
 
-    /// A place without the blanks at its end.
+    /// A span without trailing blanks.
     fn trimmed(&self, span: Span) -> Span {
         let text = self.source.get(span.range()).unwrap_or("").trim_end();
         Span::new(span.start, span.start + u32::try_from(text.len()).unwrap_or(0))
@@ -89,13 +89,13 @@ impl<'a> Reader<'a, '_> {
             }
             Plain::Null | Plain::Text => Kind::Null,
         };
-        // A value that is left out is placed right after the text before it.
+        // An omitted value is positioned directly after the text before it.
         let span = if text.is_empty() { Span::at(self.last) } else { span };
         Node { kind, span }
     }
 }
 
-/// What a plain scalar reads as.
+/// The value of a plain scalar.
 pub(crate) fn plain(text: &str) -> Plain {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,

@@ -10,7 +10,7 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 
 impl<'a> Lints<'_, '_, 'a> {
-    /// Warns of a case that is the default in other languages.
+    /// Warns about a case that is the default in other languages.
     pub(super) fn default_case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
         if has_default || !matches!(text, "else" | "otherwise" | "*" | "any" | "fallback" | "_default") {
             return;
@@ -25,7 +25,7 @@ impl<'a> Lints<'_, '_, 'a> {
         self.warn(warning);
     }
 
-    /// Warns of a case that is several in other languages: `"gold|silver"`.
+    /// Warns about a case that means several in other languages: `"gold|silver"`.
     pub(super) fn several_cases(&mut self, key: &Node<'a>, value: &Node<'a>, text: &str) {
         let names: Vec<&str> = text.split('|').map(str::trim).collect();
         let words =

@@ -1,4 +1,4 @@
-//! Warnings about failures and the messages of handlers that mean something else in other languages.
+//! Warnings about failures and messages of handlers that mean something else in other languages.
 
 use super::Lints;
 use crate::diagnostic::Diagnostic;
@@ -9,7 +9,7 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 
 impl<'a> Lints<'_, '_, 'a> {
-    /// Warns of `$error.message`: what a tool fails with is a text.
+    /// Warns about `$error.message`: the failure of a tool is a text.
     pub(super) fn field_of_failure(&mut self, reference: &Reference<'a>) {
         let [Step::Field(field)] = reference.path else { return };
         if !matches!(field.text, "message" | "msg") {
@@ -28,7 +28,7 @@ impl<'a> Lints<'_, '_, 'a> {
         self.warn(warning.replace(reference.span, text));
     }
 
-    /// Warns of a message that is the word of an action: `"skip"`.
+    /// Warns about a message that is the word of an action: `"skip"`.
     pub(super) fn message(&mut self, node: &Node<'a>, in_loop: bool) {
         if let Some(action) = action_as_text(node, self.at.dialect, in_loop) {
             self.warn(action.diagnostic(Code::HandlerText, format!("a message, or `{}`", action.form)));

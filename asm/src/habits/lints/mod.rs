@@ -1,5 +1,5 @@
-//! Lints: warnings about valid forms that mean something else in other languages, and so were most likely
-//! meant otherwise.
+//! Lints: warnings about valid forms that mean something else in other languages, so that something else was
+//! most likely meant.
 
 mod cases;
 mod failures;
@@ -12,13 +12,13 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::{Seen, Surroundings, Warning};
 use crate::span::Span;
 
-/// The lints at something that was read.
+/// The lints for something that was read.
 struct Lints<'l, 's, 'a> {
     at: &'l Surroundings<'s, 'a>,
     warnings: &'l mut Vec<Warning>,
 }
 
-/// Looks at something that was read; see [`crate::dialect::reader_habits::Habits::lint`].
+/// Lints something that was read; see [`crate::dialect::reader_habits::Habits::lint`].
 pub(super) fn lint<'s, 'a>(seen: &Seen<'s, 'a>, at: &Surroundings<'s, 'a>, warnings: &mut Vec<Warning>) {
     let mut lints = Lints { at, warnings };
     match *seen {
@@ -45,7 +45,7 @@ pub(super) fn lint<'s, 'a>(seen: &Seen<'s, 'a>, at: &Surroundings<'s, 'a>, warni
 }
 
 impl Lints<'_, '_, '_> {
-    /// Warns of an expression, which becomes a suspect.
+    /// Warns about an expression, which becomes a suspect.
     fn suspect(&mut self, whole: Span, diagnostic: Diagnostic) {
         self.warnings.push(Warning { suspect: Some(whole), diagnostic });
     }

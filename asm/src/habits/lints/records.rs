@@ -1,4 +1,4 @@
-//! Records and lists that other languages would compute, look up or run, and that are data where they are.
+//! Lints for records and lists that other languages would compute, look up or run, but that are data here.
 
 use super::Lints;
 use crate::ast::Unary;
@@ -15,13 +15,13 @@ use crate::document::{entries, first_of, rename};
 use crate::habits::operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys};
 use ilo_spec::error::Code;
 
-/// Keys that choose one of several values.
+/// Keys that select one of several values.
 const CHOICES: [&str; 6] = ["if", "cond", "ternary", "case", "switch", "iif"];
-/// Keys of one-key records that refer in other languages.
+/// Keys of one-key records that are references in other languages.
 const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
 
 impl<'a> Lints<'_, '_, 'a> {
-    /// Warns of a record that other languages would compute or look up.
+    /// Warns about a record that other languages would compute or look up.
     pub(super) fn record(&mut self, node: &Node<'a>, place: Place) {
         let list = entries(node);
         if let Some(found) = by_keys(list) {
@@ -63,7 +63,7 @@ impl<'a> Lints<'_, '_, 'a> {
             .expected(format!("{form} for the result, or {marked} around it for the record"), "a record")
     }
 
-    /// A record of one key that refers, computes or chooses in other languages.
+    /// A record with one key that is a reference, an operation or a choice in other languages.
     fn only_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
         if let Some(meant) = self.referred(entry, name) {
             let fixed = self.at.dialect.own_form(&meant, false);
@@ -108,8 +108,8 @@ impl<'a> Lints<'_, '_, 'a> {
             Kind::List(items) => items.len(),
             _ => 1,
         };
-        // A word may well be a field; it is suspect where something is computed, or where its value only fits
-        // so.
+        // A word may well be a field. It is suspect in a context in which something is computed, or if its
+        // value fits no other reading.
         let measures = meant.makes == Makes::Unary(Unary::Len) && self.is_list_input(&entry.value);
         let operates = word != name || place == Place::Formula || measures || operands > 1 && name != "in";
         if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
@@ -119,7 +119,7 @@ impl<'a> Lints<'_, '_, 'a> {
         }
     }
 
-    /// What `{"var": "x"}` and `{"$input": "x"}` refer to in other languages.
+    /// The reference that `{"var": "x"}` and `{"$input": "x"}` are in other languages.
     fn referred(&self, entry: &Entry<'a>, name: &str) -> Option<Reference<'a>> {
         if REFERS.contains(&name) {
             return self.at.names.resolve(&bare(&entry.value, self.at.arena)?);
@@ -129,7 +129,7 @@ impl<'a> Lints<'_, '_, 'a> {
         self.at.names.resolve(&bare_text(&path, entry.value.span, self.at.arena)?)
     }
 
-    /// `{"is_null": x}` and its like.
+    /// Forms such as `{"is_null": x}`.
     fn asks(&mut self, node: &Node<'a>, entry: &Entry<'a>, before: &str, after: &str) {
         let operand = match entry.value.kind {
             Kind::List([only]) => only.span,
@@ -146,7 +146,7 @@ impl<'a> Lints<'_, '_, 'a> {
         self.suspect(node.span, written(warning, &form, node, text));
     }
 
-    /// Warns of `["+", "$x", 1]`, which is a list of three here.
+    /// Warns about `["+", "$x", 1]`, which is a list of three items here.
     pub(super) fn list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: Place) {
         let [first, operands @ ..] = items else { return };
         let Some(operator) = first.text().and_then(operator::find) else { return };
@@ -181,7 +181,7 @@ impl<'a> Lints<'_, '_, 'a> {
         self.suspect(node.span, written(warning, &form, node, text));
     }
 
-    /// Warns of a reference as the key of a record, where it is a name like any other.
+    /// Warns about a reference as the key of a record, where it is an ordinary name.
     pub(super) fn refers_as_key(&mut self, entry: &Entry<'a>) {
         let Some(name) = entry.name().filter(|name| name.starts_with('$')) else { return };
         let mut unseen = Diagnostics::default();
@@ -208,7 +208,7 @@ impl<'a> Lints<'_, '_, 'a> {
         self.at.names.is_list(text.strip_prefix("input.").unwrap_or(text))
     }
 
-    /// Warns of a step in the place of a value, where it is nothing but a record.
+    /// Warns about a step in the position of a value, where it is an ordinary record.
     fn step_as_data(&mut self, node: &Node<'a>, chooses: bool) {
         let form = if chooses {
             self.at.dialect.choice_form().to_owned()
@@ -224,13 +224,13 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 }
 
-/// A warning of a record in the place of which a form is written, with the fix where its text is clear.
+/// A warning about a record that should be written as `form`, with a fix if the text is clear.
 fn written(warning: Diagnostic, form: &str, node: &Node<'_>, text: Option<String>) -> Diagnostic {
     let fix = text.map(|text| Fix::write(form, node.span, text));
     warning.fix_or_help(fix, format!("write `{form}`"))
 }
 
-/// Whether several keys together are a step of some language, and if so, whether it chooses one of two
+/// Whether several keys together are a step of some language, and if so, whether it selects one of two
 /// values.
 fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bool> {
     let has = |name: &str| keys.clone().any(|key| key == name);
@@ -240,8 +240,8 @@ fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bo
     (chooses || loops || calls).then_some(chooses)
 }
 
-/// Whether a record with these keys may be warned of as more than data, so that it is marked as one where it
-/// is printed; `refers` says that the value of its only key is a reference.
+/// Whether a lint may warn about a record with these keys, so that printing marks it as data; `refers` says
+/// that the value of its only key is a reference.
 pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), refers: bool) -> bool {
     let mut all = keys.clone();
     if let (Some(only), None) = (all.next(), all.next()) {

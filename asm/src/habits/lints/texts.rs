@@ -1,5 +1,5 @@
-//! Texts that are surely meant as values: `input.age` without its `$`, `$a * $b` where nothing is computed,
-//! `'null'`.
+//! Lints for texts that are certainly meant as values: `input.age` without its `$`, `$a * $b` in a context in
+//! which nothing is computed, `'null'`.
 
 use super::Lints;
 use crate::ast::{Binary, Literal, Unary};
@@ -36,7 +36,7 @@ impl<'a> Lints<'_, '_, 'a> {
         }
     }
 
-    /// `name[0].field`, where names are bare.
+    /// `name[0].field`, in a notation with bare names.
     fn brackets(&mut self, node: &Node<'a>) {
         if !self.at.dialect.is_bare() {
             return;
@@ -50,7 +50,7 @@ impl<'a> Lints<'_, '_, 'a> {
         self.warn(for_the_value(inner(node), message, &dotted, text).replace(inner(node), dotted));
     }
 
-    /// `$name` as a whole text, where names are bare.
+    /// `$name` as a whole text, in a notation with bare names.
     fn dollar_reference(&mut self, node: &Node<'a>, template: &Template<'a>) -> bool {
         let [found] = template.look_alikes else { return false };
         let text = node.text().unwrap_or("");
@@ -65,7 +65,7 @@ impl<'a> Lints<'_, '_, 'a> {
         true
     }
 
-    /// Warns of a text that other languages would compute or take for a value.
+    /// Warns about a text that other languages would compute or read as a value.
     pub(super) fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: Place) {
         let formula = place == Place::Formula;
         if (!plain || self.at.dialect.is_bare() || formula)
@@ -105,7 +105,7 @@ impl<'a> Lints<'_, '_, 'a> {
         self.suspect(node.span, warning);
     }
 
-    /// The text with values in it that a sum of texts means.
+    /// The text with references that a sum of texts means.
     fn joined_text(&self, meant: &Infix<'a>) -> Option<String> {
         match &meant.kind {
             InfixKind::Binary(Binary::Add, a, b) if is_text(meant) => {
@@ -117,7 +117,8 @@ impl<'a> Lints<'_, '_, 'a> {
         }
     }
 
-    /// Warns of a piece of text that other languages would take for a value; `meant` is the reference in it.
+    /// Warns about a piece of text that other languages would read as a value; `meant` is the reference in
+    /// it.
     fn look_alike(
         &mut self,
         node: &Node<'a>,
@@ -183,7 +184,7 @@ impl<'a> Lints<'_, '_, 'a> {
         }
     }
 
-    /// Whether an item of a list was meant for sure, by a number behind a reference; `None` where surely not.
+    /// Whether a number after a reference certainly meant an item of a list; `None` if it certainly did not.
     fn indexed(&self, found: &LookAlike<'a>) -> Option<bool> {
         let path = found.reference.path;
         let first = path.iter().position(|step| matches!(step, Step::Index(..)))?;
@@ -196,8 +197,8 @@ impl<'a> Lints<'_, '_, 'a> {
         (list || goes_on || digit).then_some(list || goes_on)
     }
 
-    /// Warns of a text that other languages would call a function in, and that no expression is read from:
-    /// `startsWith(x, 'a')`, `max(a, b)`, `x.trim()` where names are bare, `now()`.
+    /// Warns about a text with a function call of other languages, which is not an expression here:
+    /// `startsWith(x, 'a')`, `max(a, b)`, `x.trim()` in a notation with bare names, `now()`.
     fn reads_as_call(&mut self, node: &Node<'a>) -> bool {
         let text = node.text().unwrap_or("");
         let Some((name, operands)) = call(text) else { return false };
@@ -243,7 +244,7 @@ impl<'a> Lints<'_, '_, 'a> {
         reference.is_some_and(|reference| self.at.names.resolve(&reference).is_some())
     }
 
-    /// Warns of `$x ? 1 : 2` and `1 if $x else 2`, where something is computed.
+    /// Warns about `$x ? 1 : 2` and `1 if $x else 2` in a context in which something is computed.
     fn reads_as_choice(&mut self, node: &Node<'a>, formula: bool) -> bool {
         let text = node.text().filter(|text| formula || text.contains('?'));
         let Some((condition, then, otherwise)) = text.and_then(choice) else { return false };
@@ -270,14 +271,14 @@ impl<'a> Lints<'_, '_, 'a> {
         true
     }
 
-    /// Warns of a text that is the path of a name in scope without its `$`; of a name alone where `alone`
-    /// says so.
+    /// Warns about a text that is the path of a name in scope without its `$`; about a bare name only if
+    /// `alone` is set.
     pub(super) fn names_without_sigil(&mut self, node: &Node<'a>, alone: bool) {
         if self.at.dialect.is_bare() {
             return;
         }
         let text = node.text().unwrap_or("");
-        // As `jq` has it, with a dot before.
+        // With a leading dot, as in `jq`.
         let plain = text.strip_prefix('.').unwrap_or(text);
         let Some(reference) = bare_text(plain, node.span, self.at.arena) else { return };
         let file = is_file(text);
@@ -291,14 +292,15 @@ impl<'a> Lints<'_, '_, 'a> {
         self.suspect(node.span, warning.fix(rename(node, &fixed)));
     }
 
-    /// Warns of an argument that has the name of what it was surely meant to hold: `{"user-id": "user-id"}`.
+    /// Warns about an argument that is the name of the value that was certainly meant: `{"user-id":
+    /// "user-id"}`.
     pub(super) fn names_itself(&mut self, entry: &Entry<'a>) {
         if entry.name().is_some() && entry.name() == entry.value.text() {
             self.names_without_sigil(&entry.value, true);
         }
     }
 
-    /// Says that a text itself is what something is done with.
+    /// Adds that an operation uses the text itself.
     pub(super) fn constant(&mut self, node: &Node<'a>, does: &str) {
         let shown = shorten(node.text().unwrap_or(""));
         let warning =
@@ -308,8 +310,8 @@ impl<'a> Lints<'_, '_, 'a> {
         self.suspect(node.span, warning);
     }
 
-    /// Warns of a constant as an operand that makes no sense of one: a text that is measured, or `"null"`
-    /// compared with.
+    /// Warns about a constant operand that makes no sense: the length of a text, or a comparison with
+    /// `"null"`.
     pub(super) fn operand(&mut self, operator: &Operator, node: &Node<'a>) {
         let Kind::Text(text) = node.kind else { return };
         if matches!(operator.spelling, "==" | "!=") {
@@ -334,7 +336,7 @@ impl<'a> Lints<'_, '_, 'a> {
         }
     }
 
-    /// Warns of `'null'` in infix, where something is compared with it.
+    /// Warns about a comparison with `'null'` in infix text.
     pub(super) fn quoted_null(&mut self, node: &Node<'a>, tree: &Infix<'a>) {
         let InfixKind::Literal(Literal::Text(text)) = tree.kind else { return };
         if !NULLS.contains(&text) {
@@ -348,13 +350,13 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 }
 
-/// The warning of a text in the place of which a reference is written.
+/// The warning about a text that should be a reference.
 fn for_the_value(place: Span, message: String, reference: &str, text: &str) -> Diagnostic {
     Diagnostic::new(Code::TextReference, place, message)
         .expected(format!("`{reference}` for the value"), format!("`{}`", shorten(text)))
 }
 
-/// The place of the reference that is read at the beginning of what looks like a longer one.
+/// The span of the reference at the start of what looks like a longer one.
 fn reference_at(template: &Template<'_>, found: &LookAlike<'_>) -> Option<Span> {
     template.parts.iter().find_map(|part| match part {
         Part::Reference(reference) if reference.span.start == found.reference.span.start => {
@@ -375,7 +377,7 @@ fn choice(text: &str) -> Option<(&str, &str, &str)> {
     Some((condition.trim(), then.trim(), otherwise.trim()))
 }
 
-/// A function of a value, as an operation.
+/// A function of one value, as an operation.
 fn computed_form(function: &Operator, of: &str) -> String {
     let name = function.spelling;
     if function.least() == 1 {

@@ -1,9 +1,10 @@
-//! The habits of ID text: rows with the meaning of a token of another language, and how it is written here.
+//! The habits of ID text: a table of tokens of other languages, with the meaning of each and what to write
+//! instead.
 //!
-//! The parser asks where it does not understand a token ([`crate::syntax::unknown_token`]). A row has the
-//! place and the token, how reading goes on, the message, and the replacement if only one thing can be meant.
-//! Its example is beside it. A row is added without touching the parser, and removing a row changes no valid
-//! program.
+//! The parser uses the table when it does not understand a token ([`crate::syntax::unknown_token`]). A row
+//! has the position and the token, how parsing continues, the message, the replacement if only one thing can
+//! be meant, and an example. A row can be added without changing the parser, and removing a row affects no
+//! valid program.
 
 pub(crate) mod references;
 pub(crate) mod rows;
@@ -43,7 +44,7 @@ impl Habits for TokenHabits {
     }
 }
 
-/// What a row makes of a token.
+/// The answer of a row for a token.
 fn found(row: &Row, site: &Site<'_>, bound: &rows::Bound<'_>) -> Found {
     let fill = |template: &str| fill(template, site, bound);
     Found {
@@ -79,7 +80,7 @@ fn fill(template: &str, site: &Site<'_>, bound: &rows::Bound<'_>) -> String {
     out
 }
 
-/// Whether two words differ in case and separators at most.
+/// Whether two words are equal except for case and separators.
 fn same_letters(one: &str, other: &str) -> bool {
     fn letters(text: &str) -> impl Iterator<Item = u8> {
         text.bytes().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b':')).map(|b| b.to_ascii_uppercase())

@@ -1,30 +1,30 @@
-//! References of other languages: paths such as `user.name`, and texts such as `"Hi {name}"` that they would
-//! fill in. Here a text is only a text, and CONCAT joins texts and values.
+//! References of other languages in ID text: paths such as `user.name`, and templates such as `"Hi {name}"`.
+//! Here a text is only a text, and CONCAT joins texts and values.
 
 use crate::syntax::unknown_token::{Lookup, References};
 use crate::text::shorten;
 use ilo_spec::limits;
 
-/// Operands that a fix joins at most.
+/// The most operands that a fix joins.
 const MOST: usize = 16;
-/// What is around a name in a text of other languages.
+/// The delimiters of names in templates of other languages.
 const MARKS: [(&str, &str); 4] = [("${", "}"), ("{{", "}}"), ("{", "}"), ("$", "")];
 
-/// How a path is read.
+/// How a path is written here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Path {
-    /// By this code.
+    /// As this code.
     Read(String),
-    /// One of its fields has no number.
+    /// It cannot be written: one of its fields has no number.
     Unnumbered,
 }
 
-/// A name without the marks of a reference.
+/// A name without the delimiters of a reference.
 pub(crate) fn bare(text: &str) -> &str {
     text.trim_start_matches(['$', '{']).trim_end_matches('}')
 }
 
-/// How a path from a slot through fields is read, where a text is one.
+/// How a text that is a path from a slot through fields is written here.
 pub(crate) fn path(text: &str, names: &mut dyn Lookup) -> Option<Path> {
     let mut parts = bare(text).split('.');
     let first = parts.next()?;
@@ -44,7 +44,7 @@ pub(crate) fn path(text: &str, names: &mut dyn Lookup) -> Option<Path> {
     Some(Path::Read(code))
 }
 
-/// The references in a text, which is given without its quotes.
+/// The references in a text, given without its quotes.
 pub(crate) fn find(text: &str, names: &mut dyn Lookup) -> Option<References> {
     let mut rest = text;
     let mut parts: Vec<String> = Vec::new();
@@ -80,7 +80,7 @@ pub(crate) fn find(text: &str, names: &mut dyn Lookup) -> Option<References> {
     })
 }
 
-/// How a slot, or a path from one, is read.
+/// How a slot, or a path from one, is written here.
 fn read(name: &str, names: &mut dyn Lookup) -> Option<Path> {
     match names.slot(name) {
         Some(slot) => Some(Path::Read(format!("REF {slot}"))),
@@ -88,7 +88,7 @@ fn read(name: &str, names: &mut dyn Lookup) -> Option<Path> {
     }
 }
 
-/// The reference that a text begins with: all of it, and the name or path in it.
+/// The reference with which a text begins: all of it, and the name or path in it.
 fn reference(text: &str) -> Option<(&str, &str)> {
     MARKS.into_iter().find_map(|(open, close)| {
         let inside = text.strip_prefix(open)?;

@@ -1,4 +1,4 @@
-//! The rows: tokens of other languages at the places where the parser expects something else.
+//! The rows: tokens of other languages at positions where the parser expects something else.
 
 use super::references::{self, Path, bare};
 use super::words;
@@ -6,7 +6,7 @@ use crate::syntax::lexer::Kind;
 use crate::syntax::unknown_token::{Lookup, Place, Reading, Site};
 use ilo_spec::node::Word;
 
-/// The tokens that a row is for.
+/// The tokens of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pattern {
     /// One of these words, in any case.
@@ -15,7 +15,7 @@ pub(crate) enum Pattern {
     Signs(&'static [&'static str]),
     /// An operator that means an instruction.
     Operator,
-    /// The name of a slot, alone or in the marks of a reference.
+    /// The name of a slot, with or without the delimiters of a reference.
     SlotName,
     /// A path from a slot through fields that have numbers.
     Path,
@@ -23,19 +23,19 @@ pub(crate) enum Pattern {
     UnnumberedPath,
 }
 
-/// What a pattern finds in a token.
+/// What a pattern matches in a token.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bound<'s> {
     pub(crate) name: &'s str,
     pub(crate) slot: u32,
-    /// What is written instead.
+    /// What to write instead.
     pub(crate) new: String,
-    /// How the parser goes on; by default with the next statement, so that the row is only advice.
+    /// How the parser continues; by default with the next statement, so that the row is only advice.
     pub(crate) reading: Reading,
 }
 
 impl Pattern {
-    /// Whether a token is one of these, and what is in it.
+    /// Whether a token matches, and what is in it.
     pub(crate) fn bind<'s>(self, site: &Site<'s>, names: &mut dyn Lookup) -> Option<Bound<'s>> {
         let is_word = matches!(site.kind, Kind::Word | Kind::Dollar);
         match self {
@@ -70,20 +70,20 @@ impl Pattern {
 /// A habit. Its texts are templates ([`super::fill`]).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// Whether it is for a place.
+    /// Whether it applies at a position.
     pub(crate) at: fn(Place) -> bool,
     pub(crate) pattern: Pattern,
-    /// What is wrong; empty where the parser's own message is as good.
+    /// The message; empty if that of the parser is used.
     pub(crate) message: &'static str,
     pub(crate) help: &'static str,
-    /// What is written in place of the token, where only one thing can be meant.
+    /// The replacement of the token, if only one thing can be meant.
     pub(crate) fix: Option<&'static str>,
-    /// A body with the habit, and what its fix makes of it; the same where there is no fix.
+    /// A body with the habit, and the fixed body; both are the same if there is no fix.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that runs every example reads it"))]
     pub(crate) example: (&'static str, &'static str),
 }
 
-/// A word that begins a statement elsewhere, and what is written here.
+/// A word that begins a statement in other languages, and what to write here.
 const fn elsewhere(words: &'static [&'static str], help: &'static str, example: &'static str) -> Row {
     Row {
         at: |place| place == Place::Statement,
@@ -110,7 +110,7 @@ const BY_NUMBERS: &str = "a field is read with FIELD, by numbers";
 const NO_NUMBER: &str = "a field is read with `FIELD <slot> <field>`; `; Fields:` gives it its number";
 const PREFIX: &str = "an operator comes before its operands: `{new} REF 0 REF 1`";
 
-/// Every row. Of several for one token, the first counts.
+/// All rows. If several match a token, the first one counts.
 pub(crate) const ROWS: [Row; 23] = [
     Row {
         at: |place| matches!(place, Place::Operand(_)),
@@ -144,7 +144,7 @@ pub(crate) const ROWS: [Row; 23] = [
         "RET a.other",
     ),
     Row {
-        // Written in place of the REF too.
+        // The REF is replaced too.
         at: |place| place == Place::Slot(Word::Ref),
         pattern: Pattern::Path,
         message: "",
@@ -235,7 +235,7 @@ pub(crate) const ROWS: [Row; 23] = [
     elsewhere(&["VAR"], "a slot is bound by `LET <slot> <value>`, and named in `; Vars:`", "VAR 2 REF 1"),
     elsewhere(
         &["TRY", "CATCH"],
-        "a call is handled by `MATCH <slot> 2` behind it, with an ERR and an OK arm",
+        "a call is handled by `MATCH <slot> 2` after it, with an ERR and an OK arm",
         "TRY CALL 0 0",
     ),
     elsewhere(

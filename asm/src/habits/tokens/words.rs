@@ -1,4 +1,4 @@
-//! Words and operators of other languages, with the instruction or constant that each means.
+//! Words and operators of other languages in ID text, with the instruction or constant that each means.
 
 use ilo_spec::node::Word;
 
@@ -7,7 +7,7 @@ use ilo_spec::node::Word;
 pub(crate) struct Alias {
     pub(crate) word: &'static str,
     pub(crate) means: Word,
-    /// A body with it, in which only this word is wrong.
+    /// An example: a body in which only this word is wrong.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that runs every example reads it"))]
     pub(crate) example: &'static str,
 }

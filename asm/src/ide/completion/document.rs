@@ -11,7 +11,7 @@ use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
 
-/// What may be written at an offset.
+/// The completions at an offset.
 pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
     let Some(place) = place::find(of.source, of.notation, offset) else { return Vec::new() };
     let mut found =
@@ -43,7 +43,7 @@ pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
     found.all
 }
 
-/// Puts quotes around what is written in JSON where none are.
+/// Adds the missing quotes to completions in JSON.
 fn quote(of: &Analysis<'_>, place: &Place, found: &mut Found) {
     if of.notation == Notation::Workflow || place.quoted {
         return;
@@ -69,7 +69,7 @@ fn tools(of: &Analysis<'_>, offset: u32, found: &mut Found) {
     }
 }
 
-/// The arguments of the call that they are beside, without those that are written.
+/// The arguments of the call, without those that it has already.
 fn arguments(of: &Analysis<'_>, place: &Place, found: &mut Found) {
     let call = place.path.last().and_then(|level| level.value("call"));
     let written = |name: &str| place.here.entries.iter().any(|(key, _)| key == name);
@@ -92,7 +92,7 @@ fn arguments(of: &Analysis<'_>, place: &Place, found: &mut Found) {
     }
 }
 
-/// The slots that a text may refer to, or the fields behind one.
+/// The slots to which a text may refer, or the fields of one.
 fn references(of: &Analysis<'_>, offset: u32, dialect: Dialect, found: &mut Found) {
     let typed = of.at(Span::new(found.span.start, offset));
     let root = if dialect.is_bare() { 0 } else { typed.rfind('$').unwrap_or(typed.len()) };
@@ -137,7 +137,7 @@ fn references(of: &Analysis<'_>, offset: u32, dialect: Dialect, found: &mut Foun
     }
 }
 
-/// The fields of what a path names: a slot, and fields in it.
+/// The fields of the value at a path: a slot, and fields in it.
 fn fields<'t>(
     of: &'t Analysis<'_>,
     function: usize,

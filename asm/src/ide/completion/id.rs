@@ -15,7 +15,7 @@ use crate::syntax::write::write_name;
 use hashbrown::HashSet;
 use ilo_spec::node::{TABLE, Word};
 
-/// What may be written at an offset.
+/// The completions at an offset.
 pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec<Completion> {
     let behind = text.comments().partition_point(|comment| comment.span.start < offset);
     let comment = behind.checked_sub(1).and_then(|at| text.comments().get(at));
@@ -24,7 +24,7 @@ pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec
     }
     let tokens = text.lexemes();
     let behind = tokens.partition_point(|token| token.start < offset);
-    // The word that is typed is not read: it is what is completed.
+    // The word that is being typed is not read: it is what is completed.
     let typed = behind.checked_sub(1).filter(|&at| tokens.get(at).is_some_and(|token| offset <= token.end));
     let is_text = |at: usize| {
         tokens.get(at).is_some_and(|token| {
@@ -38,7 +38,7 @@ pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec
     let span =
         typed.and_then(|at| tokens.get(at)).map_or(Span::at(offset), |token| Span::new(token.start, offset));
     let first = text.sections.get(function).map_or(0, |section| section.tokens.start);
-    // Where the line of the last statement begins.
+    // The start of the line of the last statement.
     let begins = |at: &usize| {
         tokens.get(*at).is_some_and(|token| token.first && token.word.is_some_and(begins_statement))
     };
@@ -52,12 +52,12 @@ pub(super) fn complete(of: &Analysis<'_>, text: &IdText<'_>, offset: u32) -> Vec
     found.all
 }
 
-/// The end of the token before another.
+/// The end of the previous token.
 fn of_last(tokens: &[crate::syntax::lexer::Token], before: usize) -> u32 {
     before.checked_sub(1).and_then(|at| tokens.get(at)).map_or(0, |token| token.end)
 }
 
-/// Whether a word at the start of a line begins a statement, and is not the rest of the one before.
+/// Whether a word at the start of a line begins a statement and does not continue the previous one.
 fn begins_statement(word: Word) -> bool {
     use ilo_spec::node::Place::{Control, Part, Statement};
     matches!(word.row().place, Statement | Control | Part) || matches!(word, Word::Call | Word::Obj)
@@ -106,7 +106,7 @@ fn offer<'t>(
     }
 }
 
-/// The slots that are bound before the place.
+/// The slots that are bound before the position.
 fn slots(of: &Analysis<'_>, function: usize, known: &[KnownSlot<'_>], found: &mut Found) {
     let Some(info) = of.file.functions.get(function) else { return };
     let bound = of.bound_before(function, found.span.start);
@@ -126,14 +126,14 @@ fn slots(of: &Analysis<'_>, function: usize, known: &[KnownSlot<'_>], found: &mu
     }
 }
 
-/// A number that no slot has.
+/// A number without a slot.
 fn new_slot(of: &Analysis<'_>, function: usize, found: &mut Found) {
     let Some(info) = of.file.functions.get(function) else { return };
     let registries = of.text.as_ref().and_then(|text| text.sections.get(function));
     let vars = registries.map_or(&[][..], |section| &section.registries.vars.entries);
     let numbers = info.slots.iter().filter_map(|slot| slot.number).chain(vars.iter().map(|entry| entry.id));
     let free = numbers.max().map_or(0, |last| last.saturating_add(1));
-    // A registry may list names that nothing binds yet.
+    // A registry may have names that nothing binds yet.
     let used: HashSet<u32> = info.slots.iter().filter_map(|slot| slot.number).collect();
     for entry in vars.iter().filter(|entry| !used.contains(&entry.id)).take(MOST) {
         numbered(entry.id, entry.name, CompletionKind::Slot, None, found);
@@ -183,7 +183,7 @@ fn signature(of: &Analysis<'_>, name: &str) -> String {
     }
 }
 
-/// A name by its number in a registry, or by a new one with the edit that adds it.
+/// A name by its number in a registry, or by a new number with the edit that adds it.
 fn by_name(
     of: &Analysis<'_>,
     function: usize,
@@ -210,7 +210,7 @@ fn by_name(
     }
 }
 
-/// The tools of the registry, then those that it does not list.
+/// The tools of the registry, then the others.
 fn tools(of: &Analysis<'_>, function: usize, found: &mut Found) {
     listed(of, function, registry::Kind::Tools, CompletionKind::Tool, found);
     let section = of.text.as_ref().and_then(|text| text.sections.get(function));
@@ -248,7 +248,7 @@ fn fields(of: &Analysis<'_>, function: usize, shape: Shape<'_>, kind: Completion
     }
 }
 
-/// What may be written in a header or a registry.
+/// The completions in a header or a registry.
 fn in_comment(
     of: &Analysis<'_>,
     text: &IdText<'_>,
@@ -283,7 +283,7 @@ fn in_comment(
     found.all
 }
 
-/// The names that a registry may list.
+/// The names for a registry.
 fn names(of: &Analysis<'_>, function: usize, kind: &str, found: &mut Found) {
     let tools = of.catalog.map_or(&[][..], |catalog| catalog.tools());
     let mut written = |name: &str, kind, detail: String| {

@@ -1,8 +1,8 @@
-//! What may be written at a place: words, tools, arguments, fields, slots and types.
+//! Completion: words, tools, arguments, fields, slots and types that may be written at a position.
 //!
-//! [`Analysis::complete`] is the one entry, for ID text (`id`, on top of `need`) and for documents
-//! (`document`). What is offered follows the grammar and the names that are known; that a whole program of it
-//! passes the checker is not promised here.
+//! [`Analysis::complete`] is the entry point, for ID text (`id`, which uses `need`) and for JSON and YAML
+//! (`document`). Completions follow the grammar and the known names; they do not guarantee that the program
+//! passes the check.
 
 mod document;
 mod id;
@@ -12,7 +12,7 @@ use super::Analysis;
 use crate::diagnostic::Edit;
 use crate::span::Span;
 
-/// What a completion is.
+/// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
     /// A word of the notation.
@@ -29,32 +29,32 @@ pub enum CompletionKind {
     Type,
 }
 
-/// A text that may be written at a place.
+/// A text that may be written at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What a list shows.
+    /// The label in a list.
     pub label: String,
-    /// What it is.
+    /// Its kind.
     pub kind: CompletionKind,
-    /// What is written over `span`.
+    /// The text that replaces `span`.
     pub text: String,
-    /// What it takes the place of: what is written of the word.
+    /// The span that it replaces: the part of the word that is already written.
     pub span: Span,
-    /// By what the typed text is compared: the text that is written, or the name behind its number.
+    /// The text with which the typed text is compared: the inserted text, or the name of its number.
     pub filter: String,
-    /// A type or signature; may be empty.
+    /// Its type or signature; may be empty.
     pub detail: String,
-    /// What it is for; may be empty.
+    /// Its description; may be empty.
     pub about: String,
-    /// An edit elsewhere that belongs to it: the entry of a registry.
+    /// An additional edit: a new entry of a registry.
     pub also: Option<Edit>,
 }
 
-/// The most completions that are given.
+/// The most completions that are returned.
 const MOST: usize = 1_000;
 
 impl Analysis<'_> {
-    /// What may be written at an offset, the likeliest first.
+    /// The completions at an offset, the most likely first.
     pub fn complete(&self, offset: u32) -> Vec<Completion> {
         let in_source = self.source.is_char_boundary(offset as usize);
         let mut found = match &self.text {
@@ -67,7 +67,7 @@ impl Analysis<'_> {
     }
 }
 
-/// Completions over one span.
+/// Collects completions for one span.
 struct Found {
     span: Span,
     all: Vec<Completion>,
@@ -87,7 +87,7 @@ impl Found {
         });
     }
 
-    /// Adds the types; `result` where the type is that of what a function gives.
+    /// Adds the types; also `result` if it is an output type.
     fn types(&mut self, result: bool) {
         for (text, about) in [
             ("text", "a text"),

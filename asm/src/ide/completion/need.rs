@@ -1,4 +1,5 @@
-//! What ID text needs next: the tokens before a place, read by the operand shapes of `ilo_spec::node`.
+//! Finds what ID text needs next: parses the tokens before a position by the operand shapes of
+//! `ilo_spec::node`.
 
 use crate::check::{KnownSlot, Seen, ValueInfo};
 use crate::ide::Analysis;
@@ -6,10 +7,10 @@ use crate::ide::mention::slot_of;
 use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use ilo_spec::node::{Place, Shape, Word};
 
-/// What follows.
+/// What is needed next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// A statement, or what an arm begins with.
+    /// A statement, or the start of an arm.
     Statement,
     /// The slot that a word binds.
     Binds,
@@ -25,13 +26,13 @@ pub(super) enum Need {
     Tool,
     /// The name of an argument.
     Argument,
-    /// The field of a record that is read.
+    /// A field that is read from a record.
     Field,
-    /// The field of a record that is made.
+    /// A field of a record that is built.
     Key,
-    /// A count, then so many of these.
+    /// A count, then this number of items.
     Count(Repeated),
-    /// So many of these are left.
+    /// This number of items.
     Left(u32, Repeated),
     /// Pairs of a field and a value, as long as integers follow.
     OpenPairs,
@@ -39,13 +40,13 @@ pub(super) enum Need {
     Kind,
     /// A constant of a kind.
     Constant(u32),
-    /// A constant that is a key.
+    /// The key of a case.
     Case,
     /// A CALL.
     Call,
 }
 
-/// What a count counts.
+/// The items that a count counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repeated {
     Arguments,
@@ -55,12 +56,12 @@ pub(super) enum Repeated {
     Statements,
 }
 
-/// What is needed at a place, and what is known there.
+/// What is needed at a position, and its context.
 pub(super) struct Needed<'t, 'a> {
     pub(super) need: Need,
-    /// The tool of the innermost call whose arguments are read.
+    /// The tool of the innermost call.
     pub(super) tool: Option<&'a str>,
-    /// The record whose field is needed.
+    /// The record of a needed field.
     pub(super) record: Seen<'t>,
 }
 
@@ -71,11 +72,11 @@ struct Reader<'r, 't, 'a> {
     known: &'r [KnownSlot<'t>],
     needs: Vec<Need>,
     tools: Vec<&'a str>,
-    /// The value that was read last.
+    /// The last value.
     last: Seen<'t>,
 }
 
-/// Reads `tokens`, which begin a statement, up to a place.
+/// Reads `tokens`, the beginning of a statement, up to a position.
 pub(super) fn needed<'t, 'a>(
     of: &'t Analysis<'a>,
     function: usize,
@@ -91,7 +92,7 @@ pub(super) fn needed<'t, 'a>(
             Some(Need::Left(_, Repeated::Arguments)) => break Need::Argument,
             Some(Need::Left(_, Repeated::Values)) => break Need::Value,
             Some(Need::Left(_, Repeated::Cases)) => break Need::Case,
-            // A further pair may follow, or what follows the record.
+            // Another pair may follow, or the end of the record.
             Some(Need::OpenPairs | Need::Left(_, Repeated::Pairs)) => break Need::Key,
             Some(need) => break need,
             None => break Need::Statement,
@@ -127,7 +128,7 @@ impl<'t> Reader<'_, 't, '_> {
                 }
             }
             Need::Count(repeated) => {
-                // A count that is larger than what is shown is wrong.
+                // A count that is larger than the number of items shown is wrong.
                 let count = number.unwrap_or(0).min(1 << 12);
                 self.needs.push(Need::Left(count, repeated));
             }
@@ -157,14 +158,14 @@ impl<'t> Reader<'_, 't, '_> {
         known.plain.or(known.ok)
     }
 
-    /// A token behind a whole statement begins one, where it can.
+    /// A token after a complete statement begins a new one, if it can.
     fn statement(&mut self, token: &Token) {
         if token.word.is_some() {
             self.word(token);
         }
     }
 
-    /// Pushes what a word takes.
+    /// Pushes the operands of a word.
     fn word(&mut self, token: &Token) {
         let Some(word) = token.word else { return };
         self.last = None;
@@ -193,7 +194,7 @@ impl<'t> Reader<'_, 't, '_> {
     }
 }
 
-/// Whether a word may be where this is needed.
+/// Whether a word can satisfy a need.
 pub(super) fn takes(need: Need, word: Word) -> bool {
     let place = word.row().place;
     match need {

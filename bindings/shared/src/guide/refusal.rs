@@ -89,7 +89,7 @@ fn expected(entry: &mut Entry<'_>) -> String {
             let bytes = entry.guide.next_bytes();
             let bytes: Vec<String> = bytes.chunks(1).take(LISTED).map(quoted).collect();
             if bytes.is_empty() {
-                "nothing: no program can go on from here".to_owned()
+                "nothing: no program can continue from here".to_owned()
             } else {
                 bytes.join(", ")
             }
