@@ -245,7 +245,7 @@ fn inputs_that_do_not_fit_are_refused_by_name() {
         (
             // Registers are no matter of the input: 258 and one a parameter, and those that the function has.
             &["--input", r#"{"amount":1,"name":"y","extra":1}"#, "--memory", "4000"],
-            "error[memory]: no room for the run's registers: 4432 bytes more would pass the run's limit of 4000 bytes, of which \
+            "error[memory]: no room for the run's registers: 4432 more bytes would exceed the limit of the run: 4000 bytes, of which \
              4000 are left (`--memory`)\n",
         ),
         (

@@ -1,4 +1,4 @@
-//! The limits of a run and what is left of them: the only place where a run is charged.
+//! The budget: the limits of a run and what is left of them. A run is charged only here.
 //!
 //! Memory is charged before it is allocated, by capacity. The charge depends only on the program, its inputs
 //! and its answers: memory that a reused run still owns is charged as if it were new.
@@ -134,7 +134,7 @@ impl Budget {
         Remaining { fuel: self.fuel, memory: self.memory, held: self.held, calls: self.calls }
     }
 
-    /// Goes back to what was left then.
+    /// Restores what was left at a point in time.
     #[inline]
     pub(crate) fn rewind(&mut self, left: Remaining) {
         self.fuel = left.fuel;
@@ -161,14 +161,15 @@ impl Budget {
         if none { Err(self.no_fuel_or_pause(fuel)) } else { Ok(()) }
     }
 
-    /// Begins a slice of so much fuel, and at least what the instruction takes that ended the last one.
+    /// Begins a slice of the given fuel, or of what the instruction needs that ended the last slice, if that
+    /// is more.
     pub(crate) fn begin_slice(&mut self, fuel: u64) {
         let slice = fuel.max(core::mem::take(&mut self.wanted)).max(1).min(self.fuel);
         self.withheld = self.fuel - slice;
         self.fuel = slice;
     }
 
-    /// Ends a slice; whether it ended at an instruction, which is still to be executed.
+    /// Ends a slice. Returns whether it ended at an instruction, which is still to be executed.
     pub(crate) fn end_slice(&mut self) -> bool {
         self.fuel += core::mem::take(&mut self.withheld);
         core::mem::take(&mut self.pauses)
@@ -184,12 +185,12 @@ impl Budget {
         self.fuel + self.withheld
     }
 
-    /// Goes back to so much fuel, which was left since the slice began.
+    /// Restores an amount of fuel that was left earlier in the slice.
     pub(crate) fn take_back(&mut self, left: u64) {
         self.fuel = left.saturating_sub(self.withheld);
     }
 
-    /// The slice has too little for an instruction that was begun: takes the rest from beyond it.
+    /// The slice has too little for an instruction that has begun: takes the rest from beyond the slice.
     #[cold]
     #[inline(never)]
     fn beyond_slice(&mut self, fuel: u64) -> Result<(), Trap> {
@@ -214,7 +215,7 @@ impl Budget {
         Trap::new(Code::FaultFuel, format_args!(""))
     }
 
-    /// Forgets what was lent, for another start.
+    /// Drops the loan, for another start.
     pub(crate) fn forget_lent(&mut self) {
         self.lent = 0;
     }
@@ -239,7 +240,7 @@ impl Budget {
         Trap::new(Code::FaultFuel, format_args!("the run used all of its {} units of fuel", self.limits.fuel))
     }
 
-    /// Takes the fuel for touching that many values and bytes.
+    /// Takes the fuel for touching a number of values and bytes.
     #[inline]
     pub(crate) fn burn_bulk(&mut self, values: usize, bytes: usize) -> Result<(), Trap> {
         self.burn((values / 4 + bytes / 64) as u64)
@@ -314,7 +315,7 @@ impl Budget {
         Trap::new(
             Code::FaultMemory,
             format_args!(
-                "{bytes} bytes more would pass the run's limit of {} bytes, of which {} are left",
+                "{bytes} more bytes would exceed the limit of the run: {} bytes, of which {} are left",
                 self.limits.memory,
                 self.left()
             ),

@@ -14,7 +14,7 @@ pub(crate) const END: i64 = FIRST + 3_652_059 * DAY;
 /// Digits of a fraction of a second that are read; later ones are ignored.
 pub(crate) const FRACTION_DIGITS: u32 = 18;
 
-/// Days in the months before each month of a year that is no leap year.
+/// Days in the months before each month, in a year that is not a leap year.
 const BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
 fn is_leap(year: i64) -> bool {
@@ -60,7 +60,7 @@ impl Cursor<'_> {
         })
     }
 
-    /// A number of exactly so many digits, at most `most`.
+    /// A number of exactly `count` digits, at most `most`.
     fn digits(&mut self, count: usize, most: i64) -> Option<i64> {
         let mut value = 0;
         for _ in 0..count {

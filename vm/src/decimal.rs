@@ -1,4 +1,4 @@
-//! The shortest decimal of a double, and rounding it at a place.
+//! The shortest decimal of a double, and rounding to decimal places.
 
 use crate::number::nearest;
 use alloc::string::String;
@@ -64,7 +64,7 @@ impl Decimal {
             self.count = 0;
             return;
         }
-        // What is more than an address holds is past all digits.
+        // A position that does not fit in a `usize` is beyond all digits.
         let Some(keep) = usize::try_from(keep).ok().filter(|&keep| keep < self.count) else { return };
         let up = self.digits[keep] >= 5;
         self.count = keep;
@@ -125,7 +125,7 @@ impl Decimal {
         Some(if self.negative { -value } else { value })
     }
 
-    /// Writes it with `places` decimal places; it must have been rounded to as many before. Zero has no sign.
+    /// Writes it with `places` decimal places. It must be rounded to this number already. Zero has no sign.
     pub(crate) fn write_fixed(&self, places: usize, out: &mut String) {
         if self.negative && self.count > 0 {
             out.push('-');
@@ -147,7 +147,7 @@ impl Decimal {
 /// The integer rounded to `places`, which is negative; `None` beyond 64 bits.
 fn round_integer(int: i64, places: i64) -> Option<i64> {
     let zeros = u32::try_from(places.saturating_neg()).ok().filter(|&zeros| zeros < 20);
-    // Less than half of such a place.
+    // Less than half a unit of this place.
     let Some(zeros) = zeros else { return Some(0) };
     let unit = 10_i128.pow(zeros);
     let size = (i128::from(int).abs() + unit / 2) / unit * unit;
@@ -170,7 +170,7 @@ pub(crate) fn round(number: Number, places: i64) -> Option<Number> {
     }
 }
 
-/// Writes a number with so many decimal places.
+/// Writes a number with `places` decimal places.
 pub(crate) fn write_fixed(number: Number, places: usize, out: &mut String) {
     match number {
         Number::Int(int) => {

@@ -1,4 +1,4 @@
-//! What verification finds out for running: costs, sizes and the order of map keys.
+//! The results of verification that running needs: costs, sizes and the order of map keys.
 
 use crate::hash_index::HashIndex;
 use crate::number;
@@ -13,14 +13,14 @@ pub(crate) const FEW_CASES: usize = 8;
 /// A sort key for the keys of a switch: equal keys have equal ranks.
 pub(crate) type Rank = (u8, u64);
 
-/// The results of verification that running needs.
+/// The results of verification.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// Finds the number of a string.
     pub(crate) strings: HashIndex,
     /// One past the highest field that is read; at most [`COLUMNS`].
     pub(crate) stride: usize,
-    /// The fuel of one pass through each loop, indexed by the instruction that begins it.
+    /// The fuel of one iteration of each loop, indexed by the instruction that begins it.
     pub(crate) loops: Vec<u32>,
     /// What a call of each function needs.
     pub(crate) entries: Vec<Entry>,

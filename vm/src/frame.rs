@@ -18,7 +18,7 @@ const WIDTH: usize = REGISTERS + 2;
 /// Registers cleared at once.
 const PIECE: usize = 64;
 
-/// The registers of a frame, and those behind them.
+/// The registers of a frame, and those after them.
 pub(crate) type Window = [Value; WIDTH];
 
 /// Where a caller continues: the instruction after its `invoke`, its window, and the register for the result.
@@ -64,8 +64,8 @@ pub(crate) fn prepare(
     (extent, depth, parameters): (usize, usize, usize),
 ) -> Result<usize, Trap> {
     // The last window reaches past the registers that it uses.
-    let behind = extent + WIDTH;
-    let need = behind + parameters;
+    let copies = extent + WIDTH;
+    let need = copies + parameters;
     budget.charge((need * size_of::<Value>() + depth * size_of::<Frame>()) as u64)?;
     if stack.len() < need {
         stack.clear();
@@ -77,7 +77,7 @@ pub(crate) fn prepare(
     }
     frames.clear();
     frames.reserve_exact(depth);
-    Ok(behind)
+    Ok(copies)
 }
 
 /// The window that begins at a register.

@@ -1,9 +1,9 @@
 //! The heap of a run: one arena of values and one of text bytes, each with its own top.
 //!
-//! Nothing is freed on its own. Garbage is collected when memory is needed (`gc`, `compact`), and everything
-//! goes at the next start. The program's strings come before the text arena in the numbering of text offsets,
-//! so constants are never copied. A record is its fields and nothing else. A list that APPEND made has a
-//! header before its items: how many places are used, and how many there are.
+//! Objects are not freed individually. Garbage is collected when memory is needed (`gc`, `compact`), and
+//! everything is dropped at the next start. The program's strings come before the text arena in the numbering
+//! of text offsets, so constants are never copied. A record is its fields and nothing else. A list that
+//! APPEND made has a header before its items: how many places are used, and how many there are.
 
 mod compact;
 mod marks;
@@ -391,7 +391,7 @@ impl Heap {
     }
 }
 
-/// The state before an instruction that may have to be carried out again.
+/// The state before an instruction that may have to be executed again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checkpoint {
     fuel: u64,
@@ -399,9 +399,9 @@ pub(crate) struct Checkpoint {
     text: usize,
 }
 
-/// What the pure functions need: texts from parts, and going back.
+/// For pure functions: texts from parts, and undoing.
 impl Heap {
-    /// Remembers the fuel and the ends of the arenas.
+    /// Saves the fuel and the ends of the arenas.
     pub(crate) fn checkpoint(&self) -> Checkpoint {
         Checkpoint { fuel: self.budget.fuel_left(), top: self.top, text: self.text.len() }
     }

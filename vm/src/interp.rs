@@ -85,7 +85,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 set(w, frame.dst, $value);
             }};
         }
-        // This must stay a jump: as a conditional move, fetching the next instruction would wait for the
+        // This must stay a jump: with a conditional move, fetching the next instruction would wait for the
         // data.
         macro_rules! go_if {
             ($condition:expr, $to:expr) => {

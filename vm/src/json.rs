@@ -33,7 +33,7 @@ enum State {
     ListStart,
     /// A key or the end of the record.
     RecordStart,
-    /// After a value: a comma or the end of what it is in.
+    /// After a value: a comma or the end of the container.
     After,
 }
 
@@ -69,7 +69,7 @@ pub struct JsonText<'t> {
 pub struct JsonError {
     /// The byte at which reading stopped.
     pub offset: usize,
-    /// Why.
+    /// The reason.
     pub kind: JsonErrorKind,
 }
 
@@ -110,7 +110,7 @@ impl<'t> JsonReader<'t> {
     /// The next event, or `None` after the document.
     ///
     /// # Errors
-    /// The first place where the text is not JSON; after that, the reader must not be used.
+    /// The first position at which the text is not JSON; after that, the reader must not be used.
     pub fn next_event(&mut self) -> Result<Option<JsonEvent<'t>>> {
         self.skip_space();
         let state = self.state;

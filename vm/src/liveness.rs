@@ -1,8 +1,8 @@
 //! Liveness analysis: which registers are still read after each safepoint, and which loops are open there.
 //!
-//! A backward dataflow analysis over verified code. It needs one pass more than loops are nested, because
-//! only `next` jumps backward. A register is live if some path reads it before setting it, and verification
-//! has shown that it is set.
+//! It is a backward dataflow analysis over verified code. It needs one pass more than the nesting depth of
+//! loops, because only `next` jumps backward. A register is live if some path reads it before setting it, and
+//! verification has shown that it is set.
 
 use crate::register_set::{RegisterSet, WideSet};
 use crate::value::at;

@@ -1,10 +1,10 @@
 //! Look-ahead: a copy of a run that continues while a call is under way, to find the calls that will follow.
 //!
-//! A call is answered with what the host already knows, else with an unknown value. Unknown values can be
-//! moved, stored in lists and records, and computed with (the result is unknown); where control flow depends
-//! on one (a condition, a switch, a loop), the scout stops. So the run will make every call that the scout
-//! finds, unless a call fails or the run ends before. The scout has no outcome: it is dropped, and the run
-//! executes everything itself.
+//! A call is answered with what the host already knows, otherwise with an unknown value. Unknown values can
+//! be moved, stored in lists and records, and computed with (the result is unknown); where control flow
+//! depends on one (a condition, a switch, a loop), the scout stops. So the run will make every call that the
+//! scout finds, unless a call fails or the run ends before. The scout has no outcome: it is dropped, and the
+//! run executes everything itself.
 //!
 //! It is restored from a snapshot, so the interpreter and the heap do not know about it, and its cost depends
 //! on what the run can still read.
@@ -29,7 +29,7 @@ use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::Out;
 
-/// A look-ahead run; reusable for runs of one program.
+/// A look-ahead run, reusable for runs of one program.
 #[derive(Debug)]
 pub struct Scout {
     run: Run,
@@ -124,14 +124,14 @@ impl Run {
     /// Answers the pending call with an unknown value and continues to the next call; returns whether there
     /// is one.
     fn resume_with_unknown(&mut self) -> bool {
-        let goes_on = if self.is_rolling_back() {
+        let continues = if self.is_rolling_back() {
             false
         } else if self.pending().is_some() {
             interp::resume(&mut self.machine, Value::UNKNOWN, false).is_none()
         } else {
             self.is_ready()
         };
-        if !goes_on {
+        if !continues {
             return false;
         }
         loop {

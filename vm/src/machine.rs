@@ -1,4 +1,4 @@
-//! The machine: the state of a program that runs, and where it stopped.
+//! The machine: the state of a running program, and where it stopped.
 
 use crate::fault::Trap;
 use crate::frame::Frame;
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{CallId, First, Out, StringId};
 
-/// The state of a program that runs.
+/// The state of a running program.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) program: Program,
@@ -62,27 +62,27 @@ pub(crate) struct PendingCall {
     pub(crate) kind: CallKind,
 }
 
-/// What a call is to its run.
+/// The kind of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CallKind {
     /// A `tool`.
     Plain,
-    /// A `tool` that the host has said it makes, and that may change something.
+    /// A `tool` that the host has declared to be under way, and that may change something.
     PlainChange,
     /// A `tool.rollback`.
     Covered,
-    /// A `tool.rollback` that the host has said it makes.
+    /// A `tool.rollback` that the host has declared to be under way.
     CoveredChange,
     /// A ROLLBACK entry.
     Entry,
 }
 
 /// Whether the call before an instruction is a compensation, whose failure is recorded.
-pub(crate) fn is_compensation(code: &[Op], behind: usize) -> bool {
-    let Some(&(Op::Tool { fail, .. } | Op::Invoke { fail, .. })) = code.get(behind.wrapping_sub(1)) else {
+pub(crate) fn is_compensation(code: &[Op], after: usize) -> bool {
+    let Some(&(Op::Tool { fail, .. } | Op::Invoke { fail, .. })) = code.get(after.wrapping_sub(1)) else {
         return false;
     };
-    fail.0 != 0 && matches!(code.get(behind + usize::from(fail.0)), Some(Op::Note { .. }))
+    fail.0 != 0 && matches!(code.get(after + usize::from(fail.0)), Some(Op::Note { .. }))
 }
 
 /// Why the machine stopped without a fault.
@@ -96,9 +96,9 @@ pub(crate) enum Stop {
     Returned,
     /// A pure function failed, and its instruction does not handle that.
     Unhandled,
-    /// A function failed, its caller handles that, and entries must run before.
+    /// A function failed, its caller handles the failure, and entries must run first.
     Unwind,
-    /// A fault has waited for the end of a section, which has come.
+    /// A fault that had waited for the end of a section, which is reached now.
     Waited,
     /// The started function failed.
     Failed,

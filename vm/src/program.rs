@@ -97,7 +97,7 @@ pub(crate) struct ProgramData {
     lazy: OnceBox<Lazy>,
 }
 
-/// What is computed when a run of the program is first suspended or collected.
+/// Tables that are computed when a run of the program is first suspended or collected.
 #[derive(Debug)]
 pub(crate) struct Lazy {
     pub(crate) live: Liveness,
@@ -224,7 +224,7 @@ impl ProgramData {
         &self.calls[usize::from(id.0)]
     }
 
-    /// The entries of a `tool.rollback`, and how many arguments they have together.
+    /// The entries of a `tool.rollback`, and the total number of their arguments.
     pub(crate) fn section(&self, pc: usize) -> (u8, u32) {
         let Some(call) = self.spec.code.get(pc).and_then(Op::tool_call) else { return (0, 0) };
         let sections = &self.facts.sections;

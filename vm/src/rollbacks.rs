@@ -49,10 +49,10 @@ pub(crate) struct Note {
     pub(crate) aside: bool,
 }
 
-/// What happens once the entries have run that had to.
+/// What happens after the entries have run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// The caller that handles the failure goes on.
+    /// The caller that handles the failure continues.
     GoOn,
     /// The run ends with its value, its failure or its fault.
     Ok,
@@ -118,7 +118,7 @@ impl Rollbacks {
         self.more.as_deref_mut().map_or(&mut [], |more| &mut more.arguments)
     }
 
-    /// Forgets everything, for another start.
+    /// Clears everything, for another start.
     #[cold]
     #[inline(never)]
     pub(crate) fn reset(&mut self) {
@@ -134,7 +134,7 @@ impl Rollbacks {
         *self = Rollbacks { entries, more, ..Rollbacks::default() };
     }
 
-    /// Takes the room for so many entries with so many arguments in all.
+    /// Takes the room for a number of entries and their arguments.
     pub(crate) fn promise(&mut self, budget: &mut Budget, entries: u8, arguments: u32) -> Result<(), Trap> {
         let (taken, limit) = (self.taken + usize::from(entries), budget.limits.rollbacks);
         if taken > limit {
@@ -260,7 +260,7 @@ impl Rollbacks {
     }
 }
 
-/// Bytes of so many entries with so many arguments in all.
+/// Bytes of a number of entries and their arguments.
 fn room(entries: u8, arguments: u32) -> u64 {
     ENTRY * u64::from(entries) + ARGUMENT * u64::from(arguments)
 }

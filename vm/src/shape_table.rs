@@ -22,13 +22,13 @@ use alloc::vec::Vec;
 pub(crate) const NONE: u32 = u32::MAX;
 /// Bytes charged for a name or shape besides its text or fields: tables and spare capacity.
 const ENTRY: usize = 64;
-/// How many shapes and names, and bytes of them, a reused run keeps at most.
+/// The most shapes and names, and the most bytes of them, that a reused run keeps.
 const KEPT: usize = 1_024;
 const KEPT_BYTES: usize = 64 << 10;
 const GUESSES: usize = 64;
 const MERGES: usize = 16;
 
-/// A field that a record from outside has twice.
+/// A duplicate field of a record from outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Duplicate(pub(crate) u32);
 
@@ -519,7 +519,7 @@ fn run_shape_fields<'a>(fields: &'a [u32], shapes: &[RunShape], own: u32) -> &'a
     &fields[at(first)..at(first) + at(count)]
 }
 
-/// The first name in a list that occurs before it too.
+/// The first name of a list that is a duplicate.
 pub(crate) fn duplicate(list: &[u32]) -> Option<u32> {
     if list.len() <= 8 {
         return (1..list.len()).find(|&i| list[..i].contains(&list[i])).map(|i| list[i]);

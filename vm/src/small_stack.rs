@@ -13,7 +13,7 @@ pub(crate) struct SmallStack<T> {
 }
 
 impl<T: Copy> SmallStack<T> {
-    /// An empty stack; `blank` fills the unused places.
+    /// An empty stack; `blank` fills the unused slots.
     pub(crate) fn new(blank: T) -> SmallStack<T> {
         SmallStack { inline: [blank; INLINE], spill: Vec::new(), len: 0 }
     }

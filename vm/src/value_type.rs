@@ -1,4 +1,4 @@
-//! Whether a value has a declared type: of the arguments that a run starts with, and of results.
+//! Tests whether a value has a declared type, for arguments and for results.
 
 use crate::fault::Trap;
 use crate::heap::Heap;
@@ -8,7 +8,7 @@ use ilo_spec::error::Code;
 use ilo_spec::operand::TypeId;
 use ilo_spec::types::{Base, Type};
 
-/// Whether a value has a type that is no list.
+/// Whether a value has a type other than a list.
 #[inline(always)]
 pub(crate) fn is_scalar_of(value: &Value, TypeId(ty): TypeId) -> bool {
     ty < 8
@@ -19,14 +19,14 @@ pub(crate) fn is_scalar_of(value: &Value, TypeId(ty): TypeId) -> bool {
             .is_some_and(|base| fits(base, value.tag))
 }
 
-/// A fault where a value that a function returns does not have the function's type. Lists are charged for the
-/// items that are looked at, before that is done.
+/// A fault if the value that a function returns does not have the declared type. The examined items of lists
+/// are charged first.
 #[cold]
 #[inline(never)]
 pub(crate) fn check(heap: &mut Heap, value: Value, TypeId(ty): TypeId) -> Result<(), Trap> {
     let Some(ty) = Type::from_packed(ty) else { return Ok(()) };
     match mistyped(heap, value, ty, |heap, items| heap.budget.burn_bulk(items, 0))? {
-        // A run that looks ahead does not know all values.
+        // A look-ahead run does not know all values.
         None | Some(Tag::Unknown) => Ok(()),
         Some(found) => Err(refused(ty, value.tag, found)),
     }
@@ -59,15 +59,16 @@ pub(crate) fn fits(base: Base, tag: Tag) -> bool {
     allowed >> tag as u32 & 1 != 0
 }
 
-/// The first kind of value found that the type does not allow; lists are searched level by level, where their
-/// items cannot be anything. `charge` is called for the items of each list before they are looked at.
+/// The first kind of value that the type does not allow. Lists are searched level by level, unless their
+/// items may be anything. `charge` is called for the items of each list before they are examined.
 pub(crate) fn mistyped(
     heap: &mut Heap,
     value: Value,
     ty: Type,
     charge: impl Fn(&mut Heap, usize) -> Result<(), Trap>,
 ) -> Result<Option<Tag>, Trap> {
-    // How many items of each open list are checked. As deep as the type, whose depth is limited.
+    // The number of checked items of each open list. The stack is as deep as the type, whose depth is
+    // limited.
     let mut open: Vec<(Value, usize)> = Vec::new();
     let mut value = value;
     loop {

@@ -12,7 +12,8 @@
 //! - strings are distinct, and so are the fields of a shape, the parameters of a function and the keys of a
 //!   map
 //!
-//! It also computes what running costs ([`Facts`]). The first broken rule is reported, always the same one.
+//! It also computes the costs of running ([`Facts`]). The first broken rule is reported; it is always the
+//! same one.
 
 mod flow;
 mod operands;

@@ -53,7 +53,7 @@ fn near_its_limit_an_arena_takes_what_is_left() {
     let mut run = started(&program, &long, limit);
     let outcome = drive(&mut run, NO_TOOLS);
     let message = format!(
-        "{need} bytes more would pass the run's limit of {limit} bytes, of which {} are left",
+        "{need} more bytes would exceed the limit of the run: {limit} bytes, of which {} are left",
         need - 1
     );
     assert!(outcome.contains(&message), "{outcome}");

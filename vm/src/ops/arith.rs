@@ -132,7 +132,7 @@ pub(crate) fn registers<O: Arithmetic>(
     }
 }
 
-/// Takes the instruction itself: otherwise every path would spill operands that only this one needs.
+/// It takes the whole instruction: otherwise each path would spill operands that only this one needs.
 #[cold]
 #[inline(never)]
 fn registers_slowly<O: Arithmetic>(w: &mut Window, op: &Op) -> Result<(), Trap> {

@@ -62,7 +62,7 @@ fn place_of(
     Ok(heap.shapes.position(program, record.aux, name))
 }
 
-/// Like [`quick`], wherever the field is; a fault if there is none.
+/// Like [`quick`], but finds every field; a fault if there is none.
 #[cold]
 #[inline(never)]
 fn find(heap: &mut Heap, program: &ProgramData, record: &Value, field: FieldId) -> Result<Value, Trap> {

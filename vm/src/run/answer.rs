@@ -1,4 +1,4 @@
-//! The answer to the pending call: copied, charged, and put into its register.
+//! Answers the pending call: the answer is copied, charged, and put into its register.
 
 use crate::budget::Meter;
 use crate::copy_in::{self, Refusal};
@@ -11,7 +11,7 @@ use crate::run::state::{Run, State};
 use crate::value::{Value, at};
 use core::hint::cold_path;
 
-/// Shape guesses of arguments use the first places; each call has places of its own behind them.
+/// Shape guesses of arguments use the first places; each call has its own places after them.
 const GUESS_STEP: usize = 8;
 
 impl Run {
@@ -42,7 +42,7 @@ impl Run {
         if taken { Ok(()) } else { self.answer_any(datum, failed) }
     }
 
-    /// Answers a call that has ROLLBACK behind it, or one of an entry.
+    /// Answers a call that a ROLLBACK follows, or the call of an entry.
     #[cold]
     #[inline(never)]
     fn answer_special(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
@@ -124,7 +124,7 @@ impl Run {
         }
     }
 
-    /// The answer passes a limit: the run ends.
+    /// The answer exceeds a limit: the run ends.
     pub(crate) fn refuse_answer(&mut self, trap: Trap) -> BuildError {
         let code = trap.code();
         // Without memory for the record, the run ends all the same.

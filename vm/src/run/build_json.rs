@@ -1,4 +1,4 @@
-//! Values from JSON text, straight into the run, with its limits and exact integers.
+//! Builds values from JSON text directly in the run, with its limits and exact integers.
 
 use crate::json::{JsonError, JsonErrorKind, JsonEvent, JsonReader, JsonText};
 use crate::run::build_error::BuildError;
@@ -8,7 +8,7 @@ use core::fmt;
 use ilo_spec::limits;
 use ilo_spec::program::Number;
 
-/// Why a JSON text is no value of a run.
+/// Why a JSON text cannot become a value of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonRefused {
     /// It is not JSON, or has an integer beyond 64 bits.
@@ -34,7 +34,7 @@ impl From<BuildError> for JsonRefused {
     }
 }
 
-/// A text of the document, decoded where it has escapes.
+/// A text of the document, decoded if it has escapes.
 fn with_text<T>(text: JsonText<'_>, then: impl FnOnce(&str) -> T) -> T {
     match text.as_plain() {
         Some(plain) => then(plain),
@@ -50,15 +50,15 @@ impl Builder<'_> {
     /// The value of a JSON document, as PARSE reads it. The limits on a tool's answer hold while it is read.
     ///
     /// # Errors
-    /// The first place where the text is not JSON, and then this builder is of no use, or the errors of the
-    /// other methods. A field that is there twice is refused by [`Builder::finish`].
+    /// The first position at which the text is not JSON; the builder cannot be used after that. Also the
+    /// errors of the other methods. [`Builder::finish`] rejects a duplicate field.
     pub fn json(&mut self, text: &str) -> Result<(), JsonRefused> {
         let mut reader = JsonReader::new(text, limits::VALUE_DEPTH);
         loop {
             let built = match reader.next_event() {
                 Ok(None) => return Ok(()),
                 Ok(Some(event)) => self.json_event(event),
-                // The run's own limit is no larger, and the error is its.
+                // The limit of the run is not larger, and the error is that of the limit.
                 Err(error @ JsonError { kind: JsonErrorKind::TooDeep, .. }) => {
                     self.begin_list()?;
                     return Err(JsonRefused::Json(error));

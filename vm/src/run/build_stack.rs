@@ -12,7 +12,7 @@ pub(super) struct Open {
     /// Where its values and names begin.
     pub(super) values: usize,
     pub(super) names: usize,
-    /// The shape that it will have if its names go on like the last one here.
+    /// The shape that it will have if its names are those of the last record here.
     pub(super) guess: u32,
 }
 

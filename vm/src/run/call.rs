@@ -1,4 +1,4 @@
-//! A tool call that the host must answer, and a look at it.
+//! A tool call that the host must answer, and a read-only view of it.
 
 use crate::host_value::Datum;
 use crate::host_view::View;
@@ -17,14 +17,14 @@ pub struct Call<'r> {
     pub(crate) run: &'r mut Run,
 }
 
-/// A look at the tool call that a run waits for ([`Run::waiting`]).
+/// A read-only view of the tool call for which a run waits ([`Run::waiting`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting<'r> {
     run: &'r Run,
 }
 
 impl Run {
-    /// The call that waits for its answer, to look at; [`Run::pending`] gives it to be answered.
+    /// The pending call, read-only; [`Run::pending`] returns it to be answered.
     #[inline]
     pub fn waiting(&self) -> Option<Waiting<'_>> {
         self.suspended().map(|_| Waiting { run: self })
@@ -59,8 +59,8 @@ impl<'r> Waiting<'r> {
         self.run.machine.pending_call.kind == CallKind::Entry
     }
 
-    /// Whether a ROLLBACK is right behind it: once it has an answer, give that to the run even if the run's
-    /// time is over, so that the entry is pushed before the run ends.
+    /// Whether a ROLLBACK follows it directly. Then give its answer to the run even if the time of the run is
+    /// over, so that the entry is pushed before the run ends.
     #[inline]
     pub fn has_rollback(&self) -> bool {
         matches!(self.run.machine.pending_call.kind, CallKind::Covered | CallKind::CoveredChange)
@@ -125,7 +125,7 @@ impl<'r> Waiting<'r> {
 }
 
 impl<'r> Call<'r> {
-    /// The call as a look at it.
+    /// A read-only view of the call.
     #[inline]
     fn look(&self) -> Waiting<'_> {
         Waiting { run: self.run }
@@ -157,7 +157,7 @@ impl<'r> Call<'r> {
         self.look().is_rollback()
     }
 
-    /// Whether a ROLLBACK is right behind it: [`Waiting::has_rollback`].
+    /// Whether a ROLLBACK follows it directly: [`Waiting::has_rollback`].
     #[inline]
     pub fn has_rollback(&self) -> bool {
         self.look().has_rollback()
@@ -235,7 +235,7 @@ impl<'r> Call<'r> {
         self.run.end_with(code, message);
     }
 
-    /// Ends the run at this call after its rollback: the answer passed a limit of the host.
+    /// Ends the run at this call after its rollback: the answer exceeds a limit of the host.
     pub fn refuse_answer(self, code: Code, message: &str) {
         self.run.refuse_pending(code, message);
     }

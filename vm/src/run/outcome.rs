@@ -135,7 +135,7 @@ impl<'r> Outcome<'r> {
         out.write_char('}')
     }
 
-    /// What was rolled back and what was not, where there is any.
+    /// What was rolled back and what was not, if there is anything.
     fn write_rollback(&self, out: &mut impl fmt::Write) -> fmt::Result {
         for (place, (tool, number)) in self.rolled_back().enumerate() {
             out.write_str(if place == 0 { r#","rolled_back":[{"tool":"# } else { r#",{"tool":"# })?;

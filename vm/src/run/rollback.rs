@@ -1,4 +1,4 @@
-//! Rollback: when entries run, cancelling, and calls of which nobody knows whether they were made.
+//! Rollback: when entries run, cancellation, and calls that may or may not have been made.
 
 use crate::budget::{Limits, Meter};
 use crate::copy_in::Copier;
@@ -22,9 +22,9 @@ use ilo_spec::operand::{First, Out, StringId};
 impl Run {
     /// Cancels the run: what it has done is rolled back, and its outcome is fault `cancelled`.
     ///
-    /// The flag stays until the run has ended. The call that waits is still answered. From then on the host
-    /// fails each call that [`Call::is_cancelled`](crate::Call::is_cancelled) and that may change something.
-    /// A run that has ended stays as it is.
+    /// The flag stays set until the run has ended. The pending call is still answered. From then on the host
+    /// fails each call for which [`Call::is_cancelled`](crate::Call::is_cancelled) is true and whose tool may
+    /// change something. A run that has ended is unchanged.
     pub fn cancel(&mut self) {
         if matches!(self.state, State::Ready | State::Pending | State::Rollback) {
             self.machine.rollbacks.cancelled = true;
@@ -83,7 +83,7 @@ impl Run {
         self.machine.rollbacks.running = Some((entry, Then::Fault));
     }
 
-    /// The call that waits was made, and its answer will not come.
+    /// The pending call was made, and its answer will not come.
     fn leave_unanswered(&mut self, why: &str) {
         let kind = self.machine.pending_call.kind;
         if matches!(kind, CallKind::PlainChange | CallKind::CoveredChange) {
@@ -94,7 +94,7 @@ impl Run {
         }
     }
 
-    /// Records the call that waits as one that no entry undoes, unless it is a compensation: that has its own
+    /// Records the pending call as one that no entry undoes, unless it is a compensation, which has its own
     /// record.
     fn leave_pending(&mut self, why: &str) -> Result<(), Trap> {
         let Machine { program, pc, pending_call, .. } = &self.machine;
@@ -111,7 +111,7 @@ impl Run {
         rollbacks.leave(&mut heap.budget, tool, why)
     }
 
-    /// The answer to the call that waits cannot be a value of the run.
+    /// The answer to the pending call cannot be a value of the run.
     pub(super) fn leave_misfit(&mut self, why: &str) -> Result<(), Trap> {
         if let CallKind::Plain | CallKind::Entry = self.machine.pending_call.kind {
             return Ok(());
@@ -121,7 +121,7 @@ impl Run {
         self.leave_pending(&text)
     }
 
-    /// The answer to the call that waits passed a limit of the host.
+    /// The answer to the pending call exceeds a limit of the host.
     pub(crate) fn refuse_pending(&mut self, code: Code, message: &str) {
         if let State::Pending = self.state {
             // The run ends, whether or not there is memory for this.
@@ -130,7 +130,7 @@ impl Run {
         }
     }
 
-    /// Fails the call that waits, which may have been made.
+    /// Fails the pending call, which may have been made.
     pub(crate) fn fail_in_doubt(&mut self, message: &str) -> Result<(), BuildError> {
         if let State::Rollback = self.state {
             self.entry_answered(Some(shortened(message)));
@@ -146,7 +146,7 @@ impl Run {
         self.answer(Datum::Text(message), true)
     }
 
-    /// Fails the call that waits, whose answer the host refuses.
+    /// Fails the pending call, whose answer the host rejects.
     pub(crate) fn fail_misfit(&mut self, message: &str, why: &str) -> Result<(), BuildError> {
         if let Err(trap) = self.leave_misfit(why) {
             let code = trap.code();
@@ -171,7 +171,7 @@ impl Run {
         left
     }
 
-    /// The pure function at which the machine stopped has failed in a section, or elsewhere.
+    /// The pure function at which the machine stopped has failed, in a section or elsewhere.
     pub(super) fn pure_failed(&mut self) -> Result<Option<Stop>, Trap> {
         if self.machine.rollbacks.in_section() {
             let Machine { program, heap, stack, base, pc, .. } = &self.machine;
@@ -190,12 +190,12 @@ impl Run {
         Ok(interp::pass_on(&mut self.machine))
     }
 
-    /// A function failed whose caller handles that: its entries run first.
+    /// A function failed, and its caller handles the failure: the entries run first.
     pub(super) fn unwind(&mut self) {
         self.run_entries(Then::GoOn);
     }
 
-    /// The run ends so: its entries run first, unless it has succeeded.
+    /// Ends the run: its entries run first, unless it has succeeded.
     pub(super) fn conclude(&mut self, then: Then) {
         if !self.machine.rollbacks.used {
             return self.finish(then);
@@ -207,7 +207,7 @@ impl Run {
         self.run_entries(then);
     }
 
-    /// Lets the next entry run, or goes on as `then` says.
+    /// Runs the next entry, or continues as `then` says.
     fn run_entries(&mut self, then: Then) {
         let Machine { program, frames, rollbacks, pending_call, .. } = &mut self.machine;
         let height = match then {
@@ -221,7 +221,7 @@ impl Run {
         self.state = State::Rollback;
     }
 
-    /// No entry is left that has to run.
+    /// No entry is left to run.
     fn finish(&mut self, then: Then) {
         if then == Then::GoOn {
             interp::handle_failure(&mut self.machine);
@@ -246,7 +246,7 @@ impl Run {
         };
     }
 
-    /// The entry that runs has its answer: nothing, or the message of its failure.
+    /// The current entry has its answer: nothing, or the message of its failure.
     pub(super) fn entry_answered(&mut self, failure: Option<String>) {
         let number = self.call_number();
         let Machine { program, heap, notes, rollbacks, pending_call, .. } = &mut self.machine;
@@ -256,7 +256,7 @@ impl Run {
         match failure {
             None => rollbacks.more_mut().done.push(crate::rollbacks::Done { tool, number }),
             Some(message) => {
-                // Offsets are 32 bits wide: a message finds no place after a million failures.
+                // Offsets are 32 bits wide: after a million failures there is no room for a message.
                 if let Ok(value) = rollbacks.add_message(program.inner(), &heap.budget.limits, &message) {
                     notes.push(Note { tool, value, aside: true });
                 }
@@ -265,7 +265,7 @@ impl Run {
         self.run_entries(then);
     }
 
-    /// The failure of an entry as a message. It is copied to no memory of the run.
+    /// The failure of an entry as a message, which is not in the memory of the run.
     pub(super) fn failure_message(&self, datum: Datum<'_>) -> String {
         if let Datum::Text(text) = datum {
             return shortened(text);
@@ -281,20 +281,20 @@ impl Run {
         }
     }
 
-    /// The number of the call that waits.
+    /// The number of the pending call.
     #[inline]
     pub(crate) fn call_number(&self) -> u64 {
         self.machine.heap.budget.used().1 + self.machine.rollbacks.made
     }
 
-    /// Whether the call that waits is a compensation, or is made inside a function that was called as one.
+    /// Whether the pending call is a compensation, or is made inside a function that was called as one.
     pub(crate) fn compensates(&self) -> bool {
         let Machine { program, frames, pc, .. } = &self.machine;
         let code = &program.spec().code;
-        frames.iter().map(Frame::pc).chain([*pc]).any(|behind| is_compensation(code, behind))
+        frames.iter().map(Frame::pc).chain([*pc]).any(|after| is_compensation(code, after))
     }
 
-    /// The instruction that makes the call which waits.
+    /// The instruction of the pending call.
     pub(crate) fn call_pc(&self) -> u32 {
         self.machine.rollbacks.running.map_or_else(|| self.pc(), |(entry, _)| entry.pc)
     }

@@ -103,9 +103,9 @@ impl Run {
         heap.reset(inner);
         self.entry = inner.facts.entries[usize::from(function.0)];
         let (extent, depth) = (at(self.entry.extent), at(self.entry.depth));
-        let behind = frame::prepare(stack, frames, &mut heap.budget, (extent, depth, found.parameters.len()))
+        let copies = frame::prepare(stack, frames, &mut heap.budget, (extent, depth, found.parameters.len()))
             .map_err(|trap| StartError::Registers { message: trap.into_parts().1 })?;
-        let first = if inner.facts.keeps[usize::from(function.0)] { 0 } else { behind };
+        let first = if inner.facts.keeps[usize::from(function.0)] { 0 } else { copies };
         self.arguments = first..first;
         Ok(found.parameters.len())
     }
@@ -138,7 +138,7 @@ impl Run {
         self.trap(trap);
     }
 
-    /// Goes to the first instruction, with the arguments in their registers.
+    /// Sets the program counter to the first instruction, with the arguments in their registers.
     #[inline]
     fn enter(&mut self) {
         if self.arguments.start > 0 {

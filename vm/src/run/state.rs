@@ -46,8 +46,9 @@ pub struct Run {
     pub(super) state: State,
     pub(super) fault: Option<Box<Fault>>,
     pub(super) function: FunctionId,
-    /// Where the stack keeps the arguments: behind the last window, or in their registers if the function
-    /// leaves those unchanged. `mark` is the heap after they were copied, `entry` where the function begins.
+    /// Where the stack keeps the arguments: after the last window, or in their registers if the function does
+    /// not change those. `mark` is the heap after they were copied, `entry` the first instruction of the
+    /// function.
     pub(super) arguments: Range<usize>,
     pub(super) mark: Mark,
     pub(super) entry: Entry,
@@ -98,7 +99,7 @@ impl Run {
         &self.machine.program
     }
 
-    /// Drops whatever is under way and takes a program, which may be another one.
+    /// Discards the current run and sets the program, which may be another one.
     pub fn reset(&mut self, program: &Program) {
         self.machine.program = program.clone();
         self.machine.heap.adopt_program(self.machine.program.inner());
@@ -115,7 +116,7 @@ impl Run {
         self.last_collection = (0, 0);
     }
 
-    /// Forgets failed compensations and entries, for another start.
+    /// Clears failed compensations and entries, for another start.
     #[inline]
     pub(super) fn forget_notes(&mut self) {
         if self.machine.rollbacks.used {
@@ -200,7 +201,7 @@ impl Run {
     #[cold]
     pub(crate) fn trap(&mut self, trap: Trap) {
         let (code, message) = trap.into_parts();
-        // What has no memory for its record is recorded, and the run ends in any case.
+        // It is recorded even without memory for the record; the run ends in any case.
         drop(self.give_up_section(&reason(code, &message)));
         self.end(code, message);
     }
@@ -215,7 +216,7 @@ impl Run {
     pub(super) fn set_fault(&mut self, code: Code, mut message: String) {
         let inner = self.machine.program.inner();
         let mut calls = self.machine.frames.iter().map(Frame::pc).chain([self.machine.pc]);
-        if calls.any(|behind| is_compensation(&inner.spec.code, behind)) {
+        if calls.any(|after| is_compensation(&inner.spec.code, after)) {
             message.push_str("; a rollback was not finished");
         }
         self.restore_fault(code, message);

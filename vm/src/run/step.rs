@@ -21,9 +21,8 @@ pub enum Step<'r> {
     Done(Outcome<'r>),
 }
 
-/// A trap comes with [`Stop::Failed`] only, so there is none to drop here. The compiler cannot know that: to
-/// forget the empty option leaves out its test in each step. Were there a trap, its text would leak, and
-/// nothing worse.
+/// Only [`Stop::Failed`] has a trap, so there is none to drop here. The compiler does not know that:
+/// forgetting the empty option saves a test in each step. If there were a trap, only its text would leak.
 #[inline(always)]
 fn no_trap(trap: Option<Trap>) {
     debug_assert!(trap.is_none(), "only a failure comes with a trap");
@@ -38,12 +37,12 @@ impl Run {
         if self.advance() { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
     }
 
-    /// Like [`Run::step`], but returns `None` once it has burnt about that much fuel, for hosts that have
-    /// other things to do meanwhile; the run continues with the next step. Slices change nothing: the
-    /// outcome, the calls, the fuel and the memory are those of a run without them.
+    /// Like [`Run::step`], but returns `None` after it has burnt about the given fuel, so that a host can do
+    /// other work; the run continues with the next step. Slices change nothing: the outcome, the calls, the
+    /// fuel and the memory are those of a run without them.
     ///
-    /// A slice ends only where a function is called or a pass of a loop begins, so it can burn as much more
-    /// as the instructions up to there do; one that works on a large value burns by its size.
+    /// A slice ends only where a function is called or an iteration of a loop begins, so it also burns the
+    /// fuel of the instructions up to there; an instruction on a large value burns fuel by its size.
     pub fn step_within(&mut self, fuel: u64) -> Option<Step<'_>> {
         self.machine.heap.budget.begin_slice(fuel);
         let waits = self.advance();
@@ -53,7 +52,7 @@ impl Run {
         Some(if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) })
     }
 
-    /// Goes on to a call or the end; whether a call waits.
+    /// Runs to a call or to the end. Returns whether a call is pending.
     #[inline(always)]
     fn advance(&mut self) -> bool {
         match self.state {
@@ -79,7 +78,7 @@ impl Run {
         }
     }
 
-    /// A step when nothing runs; returns whether a call waits.
+    /// A step when nothing runs. Returns whether a call is pending.
     #[cold]
     #[inline(never)]
     fn step_stopped(&mut self) -> bool {
@@ -146,7 +145,7 @@ impl Run {
     }
 
     /// A failure ended the function that was started, or one whose entries must run now. Returns whether a
-    /// call waits.
+    /// call is pending.
     pub(super) fn stopped_by_failure(&mut self, stop: Stop) -> bool {
         match stop {
             Stop::Unwind => self.unwind(),

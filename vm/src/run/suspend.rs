@@ -45,14 +45,13 @@ impl Run {
         Ok(run)
     }
 
-    /// Drops whatever is under way and resumes from a snapshot: the call at which it was taken waits for its
-    /// answer.
+    /// Discards the current run and resumes from a snapshot: the call at which it was taken is pending.
     ///
     /// Fuel and calls already used stay used; memory is counted afresh. There are no arguments to rewind to.
     ///
     /// # Errors
-    /// Bytes that are not a snapshot of this program, or that exceed a limit of this run; nothing is under
-    /// way then.
+    /// Bytes that are not a snapshot of this program, or that exceed a limit of this run. No run is then
+    /// under way.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RestoreError> {
         self.clear();
         let mut tables = self.tables.take().unwrap_or_default();

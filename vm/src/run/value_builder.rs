@@ -20,7 +20,7 @@ use ilo_spec::operand::FunctionId;
 pub(crate) enum Purpose {
     Start,
     Answer,
-    /// The answer to an entry, of which nothing is kept.
+    /// The answer to an entry, which is discarded.
     Nothing,
 }
 
@@ -271,7 +271,7 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// Does something that may need memory; tries again after a garbage collection.
+    /// Runs an operation that may need memory, and again after a garbage collection if necessary.
     #[inline]
     fn with_room<T>(&mut self, mut then: impl FnMut(&mut Run) -> Result<T, Trap>) -> Result<T, Trap> {
         loop {

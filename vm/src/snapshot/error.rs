@@ -1,4 +1,4 @@
-//! Why a snapshot is refused.
+//! Why a snapshot is rejected.
 
 use super::format::VERSION;
 use crate::fault::{StartError, Trap};

@@ -105,7 +105,7 @@ impl<'b> Header<'b> {
 }
 
 /// Reads where the run is: the open calls, each of a function that the one before invokes. Returns the
-/// `rollback` whose entry waits for its answer, if it is no `tool` that does.
+/// `rollback` whose entry waits for its answer, if it is not a `tool` that waits.
 fn windows(
     machine: &mut Machine,
     reader: &mut ByteReader<'_>,

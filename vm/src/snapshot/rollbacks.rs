@@ -16,10 +16,10 @@ use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FunctionId, StringId};
 
-/// How a run ends once its entries have run, as the snapshot has it.
+/// How a run ends after its entries have run, in the form of the snapshot.
 const THEN: [(u8, Then); 4] = [(0, Then::GoOn), (1, Then::Ok), (2, Then::Err), (3, Then::Fault)];
 
-/// A fault without what the program knows about it.
+/// A fault without the parts that follow from the program.
 #[derive(Debug)]
 pub(crate) struct EndFault {
     pub(crate) code: Code,
@@ -90,7 +90,7 @@ pub(super) fn write(writer: &mut Writer<'_>, machine: &Machine, promised: u8, fa
     }
 }
 
-/// What the reader of the part needs of the machine besides its values.
+/// What the reader of this part needs from the machine besides its values.
 pub(super) struct Place {
     /// The function that was started.
     pub(super) function: FunctionId,
@@ -177,7 +177,7 @@ fn entries(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, taken: u32) -
     Ok(())
 }
 
-/// What has become of entries and calls so far.
+/// What has happened to entries and calls so far.
 fn records(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, place: &Place) -> Result<()> {
     let running = u64::from(place.running.is_some());
     let numbers = rollbacks.made.saturating_add(place.calls);
@@ -199,12 +199,12 @@ fn records(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, place: &Place
     Ok(())
 }
 
-/// How many of the entries that were begun have ended.
+/// The number of entries that have ended.
 fn at_most(made: u64, running: u64) -> usize {
     usize::try_from(made.saturating_sub(running)).unwrap_or(usize::MAX)
 }
 
-/// The failures of entries, which go to their places among the other notes.
+/// The failures of entries, which are inserted among the other notes.
 fn messages(values: &mut Values<'_, '_>, parts: &mut Parts<'_>) -> Result<()> {
     let Parts { rollbacks, notes, .. } = parts;
     let failed = at_most(rollbacks.made, 0).saturating_sub(rollbacks.more().done.len());
@@ -282,7 +282,7 @@ fn tool(values: &mut Values<'_, '_>) -> Result<StringId> {
     Ok(StringId(tool))
 }
 
-/// A text of at most so many bytes.
+/// A text of at most `most` bytes.
 fn text<'b>(values: &mut Values<'_, 'b>, most: usize) -> Result<&'b str> {
     let reader: &mut ByteReader<'b> = &mut values.reader;
     let count = reader.count("bytes", most, 1)?;

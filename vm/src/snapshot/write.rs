@@ -155,7 +155,7 @@ impl<'h> Writer<'h> {
         Writer { out, heap, program, texts, objects, shapes, names }
     }
 
-    /// A text that is no value.
+    /// A text that is not a value.
     pub(super) fn text_of(&mut self, text: &str) {
         self.out.size(text.len());
         self.out.raw(text.as_bytes());
@@ -231,7 +231,7 @@ impl<'h> Writer<'h> {
         if value.tag == Tag::Record {
             self.shape(value.aux);
         } else if value.is_growable() {
-            // All used places, because other lists may share them and go on behind this one.
+            // All used places, because other lists may share them and continue after this one.
             let header = self.heap.value(start - 1);
             self.out.byte(tag::GROWABLE);
             self.out.size(len);

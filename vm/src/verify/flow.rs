@@ -31,7 +31,7 @@ struct OpenLoop<S> {
     collects: bool,
     /// The registers that are set when it ends.
     after: S,
-    /// The fuel of the code around it so far.
+    /// The fuel so far of the code that contains it.
     around: u64,
 }
 
@@ -53,7 +53,7 @@ impl<S> Default for Scratch<S> {
     }
 }
 
-/// How far the pass has come in the program.
+/// The position of the pass in the program.
 struct Progress {
     caller: usize,
     next_map: u32,
@@ -177,7 +177,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
     fn function(&mut self) -> Checked {
         let function = self.function;
         let code = &self.program.code[at(function.start)..at(function.end)];
-        // What changes with every instruction is kept out of `self`, so that it stays in machine registers.
+        // State that changes with every instruction is not in `self`, so that it stays in machine registers.
         let mut check = OperandCheck::new(self.program, function, self.progress.caller);
         self.lend(&mut check);
         for (pc, op) in (function.start..).zip(code) {
@@ -419,7 +419,8 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         Ok(())
     }
 
-    /// A pure function exists, takes so many operands, and has a handler only if it can fail.
+    /// Checks that a pure function exists, has this number of operands, and has a handler only if it can
+    /// fail.
     fn apply(&mut self, PureId(function): PureId, Count(count): Count, OnFail(fail): OnFail) -> Checked {
         let Some(row) = Pure::from_number(function).map(Pure::row) else {
             let (found, size) = (usize::from(function), TABLE.len());
@@ -435,7 +436,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         self.fails_to(OnFail(fail))
     }
 
-    /// The entries of a `tool.rollback` are pushed right behind it.
+    /// Checks that the entries of a `tool.rollback` are pushed directly after it.
     fn begin_section(&mut self, Entries(entries): Entries, fail: OnFail) -> Checked {
         let code = &self.program.code[at(self.pc) + 1..at(self.function.end)];
         let (length, arguments) = match section(self.program, code, entries) {
@@ -527,8 +528,8 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         if found.is_some_and(|open| open.collects) { Ok(()) } else { self.error(Rule::Yield) }
     }
 
-    /// A break takes what its loop has collected, and leaves that loop: nothing is collected into the list
-    /// after that.
+    /// A break takes the collected list of its loop and leaves that loop: nothing is added to the list after
+    /// that.
     fn breaks(&mut self, base: LoopBase, To(to): To) -> Checked {
         self.yields(base)?;
         let open = self.scratch.loops.iter().rev().find(|open| open.base == base.0);

@@ -149,14 +149,14 @@ impl fmt::Display for Rule {
             }
             Rule::Unset { register } => write!(f, "register {register} is read but not set on every path"),
             Rule::LoopRegister { register } => {
-                write!(f, "register {register} belongs to a loop around this instruction")
+                write!(f, "register {register} belongs to a loop that encloses this instruction")
             }
             Rule::Jump { to, end } => write!(f, "expected a jump to before {end}, found one to {to}"),
             Rule::EntersLoop { to } => write!(f, "a jump to {to} enters a loop from outside"),
             Rule::Loop => f.write_str("expected a loop and its next to refer to each other"),
             Rule::Yield => f.write_str("expected a yield inside the collecting loop of that register"),
-            Rule::Collect => f.write_str("expected a collect right after the next of the collecting loop"),
-            Rule::Break => f.write_str("expected a break to behind the next of the collecting loop"),
+            Rule::Collect => f.write_str("expected a collect directly after the next of the collecting loop"),
+            Rule::Break => f.write_str("expected a break to jump past the next of its loop"),
             Rule::RunsOff => f.write_str("expected a return or fail at the end of the function"),
             Rule::Unreachable => f.write_str("unreachable instruction"),
             Rule::Order { found, caller } => {
@@ -173,7 +173,7 @@ impl fmt::Display for Rule {
             Rule::Section { expected: 0 } => f.write_str("expected a tool.rollback of at least 1 rollback"),
             Rule::Section { expected } => write!(
                 f,
-                "expected {expected} rollbacks behind the call, passed one after the other, and among them only \
+                "expected {expected} rollbacks after the call, each reached after the one before, and among them only \
                  instructions that compute values or jump forward"
             ),
             Rule::EntersSection { to } => {

@@ -22,7 +22,7 @@ fn copy(heap: &mut Heap, items: Range<usize>) -> Result<Value, Trap> {
     finish(heap, start, count)
 }
 
-/// The list of new places that are filled.
+/// The list of places that have just been filled.
 fn finish(heap: &mut Heap, start: usize, count: usize) -> Result<Value, Trap> {
     let depth = heap.nest_at(start..start + count)?;
     Ok(Value::list(narrow(start), narrow(count), depth))
@@ -116,7 +116,8 @@ fn order(heap: &Heap, program: &ProgramData, a: Value, b: Value) -> Ordering {
     }
 }
 
-/// The first item that compares as `wanted` with all before it, and no less with those behind it.
+/// The first item that compares as `wanted` with all items before it, and as `wanted` or equal with all after
+/// it.
 pub(super) fn extreme(
     heap: &mut Heap,
     program: &ProgramData,
@@ -154,7 +155,7 @@ pub(super) fn sort(heap: &mut Heap, program: &ProgramData, list: Value, field: V
     }
     let count = at(list.aux);
     heap.budget.burn_bulk(count, 0)?;
-    // The items with their keys, and what a stable sort takes beside them.
+    // The items with their keys, and the buffer of a stable sort.
     let scratch = 2 * (count * size_of::<Keyed>()) as u64;
     heap.budget.charge(scratch)?;
     let sorted = sort_keyed(heap, program, list, field);

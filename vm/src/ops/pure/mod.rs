@@ -1,9 +1,9 @@
 //! The pure functions that `apply` calls.
 //!
-//! Each takes its operands as values and gives a value or, where the table says so, a failure. Fuel is burnt
-//! before the work that it pays for, as far as the size of that is known; what is built is charged in the
-//! budget before it is written. An instruction that finds no memory is carried out again after a collection,
-//! so it then takes back what it burnt and wrote.
+//! Each takes its operands as values and returns a value or, if the table says so, a failure. Fuel is burnt
+//! before the work that it pays for, as far as the amount of work is known; what is built is charged before
+//! it is written. If there is no memory, the instruction is executed again after a collection, so it first
+//! takes back what it burnt and wrote.
 
 mod list;
 mod number;
@@ -33,7 +33,7 @@ pub(crate) const UNHANDLED: usize = usize::MAX;
 #[inline(never)]
 pub(crate) fn apply(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<usize, Trap> {
     let Op::Apply { dst, first, count, function, fail } = *op else { return Ok(0) };
-    // The verifier shows that there is such a function, with so many operands.
+    // The verifier shows that the function exists and has this number of operands.
     let Some(function) = Pure::from_number(function.0) else { return Ok(0) };
     let mut operands = [Value::NIL; OPERANDS];
     for (place, value) in operands.iter_mut().zip(span(w, first, count.0.into())) {

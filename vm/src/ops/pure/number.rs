@@ -1,4 +1,4 @@
-//! Functions that give or take numbers and times.
+//! Functions on numbers and times.
 
 use super::operand::{Applied, number_of, unfit, want, whole};
 use crate::calendar;
@@ -13,7 +13,7 @@ use ilo_spec::error::Code;
 use ilo_spec::number::{self, NumberError};
 use ilo_spec::program::Number;
 
-/// The decimal places that FIXED writes at most.
+/// The most decimal places that FIXED writes.
 const MOST_PLACES: usize = 20;
 
 /// The longest text that can be a time, in bytes.

@@ -7,10 +7,10 @@ use alloc::string::String;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
-/// What a function comes to.
+/// The result of a function.
 pub(super) enum Applied {
     Value(Value),
-    /// It failed, with this message.
+    /// It failed with this message.
     Failure(String),
 }
 
@@ -25,7 +25,7 @@ pub(super) fn number_of(value: Value, expected: &str) -> Result<Number, Trap> {
     value.as_number().ok_or_else(|| mismatch(expected, value.tag))
 }
 
-/// A whole number; one beyond 64 bits is the nearest of these, which is past every size.
+/// An integer. One beyond 64 bits is clamped, which is beyond every size.
 pub(super) fn whole(value: Value, expected: &str) -> Result<i64, Trap> {
     let double = match number_of(value, expected)? {
         Number::Int(int) => return Ok(int),
@@ -37,14 +37,14 @@ pub(super) fn whole(value: Value, expected: &str) -> Result<i64, Trap> {
     }
 }
 
-/// The fault of a number that is none of those which the function takes.
+/// The fault of a number that the function does not accept.
 #[cold]
 pub(super) fn unfit(expected: &str, found: Number) -> Trap {
     Trap::new(Code::FaultTypeMismatch, format_args!("expected {expected}, found {found}"))
 }
 
-/// The position that a whole number names in something of a length: negative ones count from the end, and all
-/// are brought within it.
+/// The position of an index in something of a given length: negative ones count from the end, and all are
+/// clamped to the length.
 pub(super) fn position(whole: i64, length: usize) -> usize {
     let distance = usize::try_from(whole.unsigned_abs()).unwrap_or(usize::MAX);
     if whole < 0 { length.saturating_sub(distance) } else { distance.min(length) }

@@ -1,4 +1,4 @@
-//! PARSE: a JSON document as a value, within the limits of a tool's answer.
+//! PARSE: reads a JSON document as a value, within the limits on the answer of a tool.
 
 use super::operand::{Applied, want};
 use crate::budget::Meter;
@@ -15,9 +15,9 @@ use alloc::vec::Vec;
 pub(super) fn parse(heap: &mut Heap, program: &ProgramData, text: Value) -> Result<Applied, Trap> {
     want(text, Tag::Text, "a text to parse")?;
     let length = at(text.high());
-    // As for values: a byte takes far longer to read than to copy.
+    // As for values: reading a byte takes far longer than copying it.
     heap.budget.burn_bulk(length, 0)?;
-    // A copy, since the text lies where the texts in it go.
+    // A copy, since its own texts are written to the same arena.
     heap.budget.charge(length as u64)?;
     let source = String::from(heap.text_of(program, text));
     let limits = &heap.budget.limits;

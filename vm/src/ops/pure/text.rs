@@ -68,7 +68,7 @@ pub(super) fn json(heap: &mut Heap, program: &ProgramData, value: Value) -> Resu
     Ok(heap.text_since(start))
 }
 
-/// Where a pattern, which is not empty, is found in a text at or after a place.
+/// Finds a pattern, which is not empty, in a text at or after a position.
 fn find(heap: &Heap, program: &ProgramData, text: Value, pattern: Value, from: usize) -> Option<usize> {
     let text = heap.text_of(program, text).get(from..)?;
     text.find(heap.text_of(program, pattern)).map(|found| from + found)
@@ -94,7 +94,7 @@ pub(super) fn split(
         _ => 1 + occurrences(heap, program, text, separator),
     };
     heap.budget.check_items(parts)?;
-    // What is left between the separators.
+    // The text between the separators.
     let bytes = length - width * parts.saturating_sub(1);
     heap.budget.burn_bulk(parts, bytes)?;
     let items = heap.take(parts)?;
@@ -230,8 +230,8 @@ pub(super) fn slice(
 mod tests {
     use super::*;
 
-    /// Case mapping is of the Unicode version that the specification names. A compiler with another one needs
-    /// a look at what has changed.
+    /// The specification names the Unicode version of case mapping. With a compiler of another version, check
+    /// what has changed.
     #[test]
     fn the_unicode_version_is_the_stated_one() {
         assert_eq!(char::UNICODE_VERSION.0, ilo_spec::pure::UNICODE);
