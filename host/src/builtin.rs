@@ -52,8 +52,8 @@ const ALL: [Builtin; 9] = [
     },
     Builtin {
         name: WAIT,
-        description: "Waits so many seconds: within the time limits of the call and the run, or, where a journal \
-            records the run, as long as it takes",
+        description: "Waits for a number of seconds, within the time limits of the call and the run. In a run with a \
+            journal these limits do not apply",
         input: r#"{"type": "object", "properties": {"seconds": {"type": "number", "minimum": 0}},
             "required": ["seconds"], "additionalProperties": false}"#,
         output: r#"{"type": "null"}"#,

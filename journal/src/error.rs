@@ -88,7 +88,7 @@ impl ErrorCode {
             ErrorCode::Io => "check the disk, then `resume`",
             ErrorCode::NoRun => "list the runs with `runs list`",
             ErrorCode::Owned => "wait for that process, or end it",
-            ErrorCode::Lost => "nothing: the other process goes on with the run",
+            ErrorCode::Lost => "nothing: the other process continues the run",
             ErrorCode::NotNow | ErrorCode::OtherCall => "look at the run with `runs show`",
             ErrorCode::NameTaken => "choose another name, or give the program and input that the run has",
             ErrorCode::AlreadyHere => "nothing: the journal has the run",

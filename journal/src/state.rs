@@ -289,7 +289,7 @@ impl Action {
             Action::Limit => "it cannot reach a limit",
             Action::Block => "it cannot be blocked",
             Action::Unblock => "there is nothing to unblock",
-            Action::Next => "it cannot go on to another call",
+            Action::Next => "it cannot continue to another call",
             Action::End => "it cannot end",
             Action::Wake => "it cannot be woken",
             Action::Expire => "no approval can expire",

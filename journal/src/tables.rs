@@ -520,7 +520,7 @@ pub(crate) fn lost(run: i64) -> Error {
 }
 
 fn exported(run: &Run) -> Error {
-    let message = format!("run {} was exported and goes on elsewhere", run.shown());
+    let message = format!("run {} was exported and continues elsewhere", run.shown());
     Error::new(ErrorCode::NotNow, message).remedy("continue it there, or bring it back with `runs import`")
 }
 

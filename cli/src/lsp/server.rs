@@ -157,7 +157,7 @@ impl<W: Write> Session<W> {
         match (self.state, method) {
             (State::New, "initialize") => self.initialize(&params),
             (State::New, _) => refused(ErrorCode::ServerNotInitialized, "expected `initialize` first"),
-            (State::ShutDown, _) => refused(ErrorCode::InvalidRequest, "expected `exit` behind `shutdown`"),
+            (State::ShutDown, _) => refused(ErrorCode::InvalidRequest, "expected `exit` after `shutdown`"),
             (State::Running, "initialize") => refused(ErrorCode::InvalidRequest, "`initialize` came before"),
             (State::Running, "shutdown") => {
                 self.state = State::ShutDown;

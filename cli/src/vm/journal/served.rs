@@ -138,7 +138,7 @@ impl Durable for Served {
     fn resume(&self, run: u64, work: DurableWork<'_>) -> Result<(), String> {
         let summary = self.store.show(id(run)).map_err(told)?;
         if let Some(why) = self.obstacle(&summary, &work).map_err(told)? {
-            return if why.is_empty() { Ok(()) } else { Err(format!("it cannot go on: {why}")) };
+            return if why.is_empty() { Ok(()) } else { Err(format!("it cannot continue: {why}")) };
         }
         match self.store.claim(id(run)).wait() {
             Ok(Claim::Mine(claimed)) => self.claimed(*claimed, work),
