@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The longest wait between two looks at whether the run was interrupted.
+/// The longest interval between checks for an interrupt.
 const LOOK: Duration = Duration::from_millis(20);
 
 type Work = fn(&Request<'_>) -> Result<Data, Failure>;
@@ -31,7 +31,7 @@ pub(crate) struct Builtin {
     work: Work,
 }
 
-/// The word for the tool that waits.
+/// The `builtin` of the tool that waits.
 pub(crate) const WAIT: &str = "wait";
 
 const NOTHING: &str = r#"{"type": "object", "properties": {}, "additionalProperties": false}"#;
@@ -127,12 +127,12 @@ const ALL: [Builtin; 9] = [
 ];
 
 impl Builtin {
-    /// The words for them.
+    /// The values of `builtin`.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
         ALL.iter().map(|builtin| builtin.name)
     }
 
-    /// The tool with this word, under a name of the file.
+    /// The built-in tool `word`, under a name of the tools file.
     pub(crate) fn tool(name: &str, word: &str) -> Option<Tool> {
         let builtin = ALL.into_iter().find(|builtin| builtin.name == word)?;
         let schema =
@@ -218,7 +218,7 @@ fn wait(request: &Request<'_>) -> Result<Data, Failure> {
         _ => None,
     };
     let seconds = seconds.ok_or_else(|| bad("seconds", "a number from 0", found))?;
-    // What is too long for the clock is too long for the limits as well.
+    // A time that is too long for the clock exceeds the limits too.
     let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let begun = Instant::now();
     loop {

@@ -1,9 +1,10 @@
-//! Tools that are programs: arguments as JSON on standard input, the answer as JSON on standard output.
+//! Tools that are commands: a program gets the arguments as JSON on standard input and writes the answer as
+//! JSON to standard output.
 //!
-//! A program runs in a process group of its own, in the folder of the tools file, with a closed environment.
-//! Its answer is its standard output when it ends; what it leaves running is ended with it where
-//! it still holds the output. Nothing waits for a pipe past the deadline: pipes are served by threads, and
-//! one whose pipe stays open in a process that left the group is left behind with it.
+//! A program runs in its own process group, in the folder of the tools file, with a restricted environment.
+//! Its answer is its standard output up to its end; processes that it leaves running are ended if they still
+//! hold the output open. Nothing waits for a pipe beyond the deadline: threads serve the pipes, and if a
+//! process that left the group keeps a pipe open, its thread is abandoned.
 
 use crate::tool::process_mark;
 use crate::tool::secrets::Secrets;
@@ -20,29 +21,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Environment that a program gets from ours; the tools file adds to it.
+/// Variables that a program inherits; the tools file adds to them.
 const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT"];
-/// Bytes kept of the end of standard error, which is the message of a failure: a screenful.
+/// Bytes of the end of standard error that are kept as the message of a failure.
 pub(crate) const ERRORS: usize = 4 << 10;
-/// How long output may still arrive after the program has ended, from what it left running.
+/// How long output of processes that the program left running may still arrive after its end.
 const GRACE: Duration = Duration::from_millis(200);
-/// The longest pause between two looks at whether the program has ended.
+/// The longest interval between checks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long a killed process may take to go before it is left to the system.
+/// How long a killed process may take to end before it is left to the system.
 const REAP: Duration = Duration::from_secs(2);
 
-/// A program to run.
+/// A command: a program to run.
 #[derive(Debug)]
 pub(crate) struct Command {
     /// The program's file.
     pub(crate) program: PathBuf,
     /// Its arguments.
     pub(crate) arguments: Vec<String>,
-    /// Where it runs.
+    /// Its working directory.
     pub(crate) folder: PathBuf,
-    /// What the tools file adds to its environment.
+    /// Variables that the tools file adds to its environment.
     pub(crate) environment: Vec<(String, String)>,
-    /// What of the tools file no message shows.
+    /// The secrets of the tools file, which no message shows.
     pub(crate) secrets: Secrets,
 }
 
@@ -84,15 +85,15 @@ impl Command {
 /// The variable with the key of a call.
 const KEY: &str = "ILO_IDEMPOTENCY_KEY";
 
-/// Closes the environment of a program: it gets a few variables of ours, those that the tools file gives it,
-/// and the mark.
+/// Restricts the environment of a program to a few inherited variables, those of the tools file, and the
+/// mark.
 pub(crate) fn closed(command: &mut std::process::Command, given: &[(String, String)], mark: &str) {
     let ours = ENVIRONMENT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     command.env_clear().envs(ours).envs(given.iter().map(|(name, value)| (name, value)));
     command.env(process_mark::NAME, mark);
 }
 
-/// What the message of a failed program is: the end of its standard error, else how it ended.
+/// The message of a failed program: the end of its standard error, or else how it ended.
 fn failure_message(status: ExitStatus, errors: &[u8], secrets: &Secrets) -> String {
     let start = errors.iter().position(|byte| byte & 0xc0 != 0x80).unwrap_or(errors.len());
     let text = secrets.hidden_in_end(&String::from_utf8_lossy(errors.get(start..).unwrap_or_default()));
@@ -109,7 +110,7 @@ fn failure_message(status: ExitStatus, errors: &[u8], secrets: &Secrets) -> Stri
     }
 }
 
-/// What a tool's answer that cannot be read is: a limit that was met, or a failure that says what was found.
+/// The error for an answer that cannot be read: a limit, or a failure that says what was found.
 fn unreadable(error: &ReadError, found: &[u8]) -> Failure {
     match error.kind {
         ReadErrorKind::Depth(_) => {
@@ -133,11 +134,11 @@ fn unreadable(error: &ReadError, found: &[u8]) -> Failure {
 enum Event {
     /// A pipe has ended.
     Ended,
-    /// Standard output passed its limit.
+    /// Standard output exceeded its limit.
     TooLarge,
 }
 
-/// Bytes that a thread gathers and the caller takes.
+/// Bytes that a thread collects and the caller takes.
 type Gathered = Arc<Mutex<Vec<u8>>>;
 
 struct Running {
@@ -174,7 +175,7 @@ impl Running {
     ) -> io::Result<()> {
         if let Some(mut pipe) = input {
             let json = request.arguments.to_json();
-            // A program that does not read its input, or not all of it, is no failure.
+            // It is not a failure if a program does not read all of its input.
             thread::Builder::new().spawn(move || drop(pipe.write_all(json.as_bytes())))?;
         }
         if let Some(pipe) = output {
@@ -194,7 +195,7 @@ impl Running {
         std::mem::take(&mut *self.errors.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until the program has ended and its pipes too, or have had their grace.
+    /// Waits for the end of the program and then, for a limited time, for the end of its pipes.
     fn wait(&mut self, request: &Request<'_>) -> Result<ExitStatus, Failure> {
         let mut open = 2;
         let mut ended: Option<(ExitStatus, Instant)> = None;
@@ -241,13 +242,14 @@ impl Running {
         }
     }
 
-    /// How the program ended, if it has. Only itself is asked for: what it left in its group may be a child
-    /// of ours as well by then, and who waits for the whole group can lose the one status that counts.
+    /// The exit status of the program, if it has ended. Only the program itself is waited for: processes that
+    /// it left in its group may have become children of this process, and waiting for the whole group could
+    /// lose the status.
     fn status(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.inner_mut().try_wait()
     }
 
-    /// Ends the group, and the program itself should it have left the group.
+    /// Ends the group, and the program itself in case it has left the group.
     fn kill(&mut self) {
         drop(self.child.start_kill());
         drop(self.child.inner_mut().start_kill());
@@ -255,7 +257,7 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// Ends what still runs, and takes the program's status so that it leaves no trace in the process table.
+    /// Ends what still runs, and reaps the program.
     fn drop(&mut self) {
         if self.over {
             return;
@@ -268,12 +270,12 @@ impl Drop for Running {
     }
 }
 
-/// What is kept of a pipe.
+/// Which bytes of a pipe are kept.
 #[derive(Clone, Copy)]
 enum Keep {
-    /// So many bytes; one more ends the reading.
+    /// The first bytes, up to this number; one more ends the reading.
     First(usize),
-    /// The last so many bytes.
+    /// The last bytes, up to this number.
     Last(usize),
 }
 

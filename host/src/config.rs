@@ -1,9 +1,9 @@
-//! The tools file to a table of tools.
+//! Reads a tools file into a table of tools.
 //!
-//! Everything that is wrong is gathered, each with its path and place, before anything runs; past a hundred
-//! the rest waits. What this machine lacks for a tool (its program, a variable) is kept with the tool, and is
-//! in the way of those who call it, and so is a schema in a JSON file that cannot be used: schemas stay text.
-//! Nothing is started here, and no schema is fetched from anywhere.
+//! All errors, up to a hundred, are collected with their paths and positions before anything runs. What a
+//! tool lacks on this machine (its program, a variable) is kept with the tool and affects only its callers.
+//! The same is true of an unusable schema in a JSON file, because schemas stay text. Nothing is started, and
+//! no schema is fetched.
 
 mod policy;
 mod server;
@@ -23,14 +23,14 @@ use text::{Form, Shown, Step};
 
 /// Keys of the file.
 const ROOT: &[&str] = &["mcpServers", "tools"];
-/// What one client calls `mcpServers`; it is read as such where that is not there.
+/// The key of one client for `mcpServers`, which is read if that is missing.
 const SERVERS: &str = "servers";
 
 impl Tools {
     /// Reads a tools file, JSON or TOML.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors in the file.
     pub fn from_file(path: &Path) -> Result<Tools, Vec<Problem>> {
         let bytes = file::read(path, text::FILE).map_err(|problem| vec![problem])?;
         let name = path.display().to_string();
@@ -41,11 +41,11 @@ impl Tools {
         Tools::from_text(&name, &source, &folder.unwrap_or_else(|| PathBuf::from(".")))
     }
 
-    /// Reads a tools file from memory, JSON or TOML; paths in it are seen from `folder`, messages call it
+    /// Reads a tools file from memory, JSON or TOML. Paths in it are relative to `folder`; messages call it
     /// `name`.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors in the file.
     pub fn from_text(name: &str, text: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
         read(name, text, folder)
     }
@@ -105,13 +105,13 @@ type Fields = [(String, Data)];
 
 struct Reading {
     folder: PathBuf,
-    /// Whether this is an MCP client's own file, which may hold keys of that client.
+    /// Whether this is the file of an MCP client, which may have keys of that client.
     client: bool,
     path: Vec<Step>,
     wrong: Vec<(Vec<Step>, String)>,
-    /// What this machine lacks, below the entry that needs it.
+    /// What this machine lacks, by the entry that needs it.
     lacks: Vec<(Vec<Step>, String)>,
-    /// Variables that were replaced in the entry that is being read, with their values.
+    /// Variables that were replaced in the current entry, with their values.
     expanded: Vec<(String, String)>,
     /// Schemas that stay text, with the file's name and text.
     unread: text::Unread,
@@ -126,14 +126,14 @@ impl Reading {
         }
     }
 
-    /// Says what this machine lacks for the entry that is being read.
+    /// Records what this machine lacks for the current entry.
     fn lacks(&mut self, message: impl Into<String>) {
         if self.lacks.len() < MOST * MOST {
             self.lacks.push((self.path.clone(), message.into()));
         }
     }
 
-    /// Whether no more problems are gathered.
+    /// Whether no more problems are collected.
     fn is_full(&self) -> bool {
         self.wrong.len() > MOST
     }
@@ -145,7 +145,7 @@ impl Reading {
         result
     }
 
-    /// Reads a field where it is there.
+    /// Reads a field if it is present.
     fn field<'d, T>(
         &mut self,
         fields: &'d Fields,
@@ -217,12 +217,12 @@ impl Reading {
         (texts.len() == fields.len()).then_some(texts)
     }
 
-    /// Reports unknown keys. Keys of an MCP client's own are left alone, unless one is nearly ours.
+    /// Reports unknown keys. Keys of MCP clients are ignored, unless they are similar to a known key.
     fn keys(&mut self, fields: &Fields, known: &[&str]) {
         self.keys_also(fields, known, &[]);
     }
 
-    /// As [`Reading::keys`], with keys that are read as well and are not put forward.
+    /// Like [`Reading::keys`], with keys that are also accepted but not suggested.
     fn keys_also(&mut self, fields: &Fields, known: &[&str], also: &[&str]) {
         for (key, _) in fields {
             if known.contains(&key.as_str()) || also.contains(&key.as_str()) || self.is_full() {

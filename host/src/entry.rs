@@ -1,16 +1,18 @@
-//! The function of a program that runs: the one asked for, else the only one that no other calls.
+//! Selects the entry function of a program: the requested one, otherwise the only one that no other function
+//! calls.
 
 use ilo_drive::problem::{Problem, meant_or_all};
 use ilo_spec::error::Code;
 use ilo_vm::{FunctionId, Program};
 
-/// How many functions a message names.
+/// The most functions that a message lists.
 const NAMED: usize = 20;
 
-/// The function of that name, else the only one that no other calls; `place` is where it can be asked for.
+/// The function with this name, otherwise the only one that no other function calls; `place` is the option
+/// that selects it.
 ///
 /// # Errors
-/// A name that the program does not have, or several functions to choose from.
+/// An unknown name, or several candidates.
 pub fn function(program: &Program, name: Option<&str>, place: &str) -> Result<FunctionId, Problem> {
     if let Some(name) = name {
         let names = || program.spec().functions.iter().filter_map(|f| program.spec().strings.get(f.name));

@@ -1,4 +1,4 @@
-//! Reading files and standard input, never more than a limit.
+//! Reads files and standard input, up to a limit.
 
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Reads a file; `-` is standard input.
 ///
 /// # Errors
-/// Where it cannot be read, or is larger than the limit.
+/// If it cannot be read or is larger than the limit.
 pub fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
     let place = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
     let result = if path.as_os_str() == "-" {
@@ -26,7 +26,7 @@ pub fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
     }
 }
 
-/// All bytes, or `None` where there are more than the limit.
+/// All bytes; `None` if there are more than the limit.
 fn read_capped(from: impl Read, limit: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);

@@ -1,8 +1,8 @@
 //! Runs ilo programs against tools: mocks, commands and MCP servers from a tools file, and whatever the host
 //! adds.
 //!
-//! The machine itself is in `ilo-vm` and touches nothing; this crate is the one that meets files, processes
-//! and clocks. It does not assemble programs: it takes bytecode that was verified.
+//! The machine in `ilo-vm` has no side effects; this crate accesses files, processes and clocks. It does not
+//! assemble programs: it takes verified bytecode.
 //!
 //! ```no_run
 //! use ilo_host::{Tools, data::Data, run::Options};
@@ -21,10 +21,10 @@
 //! # }
 //! ```
 
-//! Calls of tools whose [`Policy::read_only`](tools::Policy) is set are started before their turn where their
-//! arguments are known, and nothing but time tells; [`run::CallSlots`] bounds how many at once. So a host
-//! with tools of its own, which may wait for whatever they wait for, says of each whether it changes
-//! something. A function answers by itself; what has more to say is a [`tools::Provider`]:
+//! Calls of tools with [`Policy::read_only`](tools::Policy) start before their turn as soon as their
+//! arguments are known, which makes no difference except in time; [`run::CallSlots`] limits their number. So
+//! a host declares for each of its own tools whether the tool changes something. A function can be a tool; a
+//! tool that needs more is a [`tools::Provider`]:
 //!
 //! ```
 //! use ilo_host::data::Data;
@@ -55,7 +55,7 @@
 //! # }
 //! ```
 //!
-//! A host that drives runs itself, on a runtime of its own, takes `ilo_vm::Scout` for the same: example
+//! A host that drives runs itself, on its own runtime, uses `ilo_vm::Scout` for this: see the example
 //! `ahead`.
 
 mod builtin;

@@ -1,4 +1,4 @@
-//! A lock: the definitions of tools as they were when somebody accepted them, in a file, and what has changed
+//! Lock files: the definitions of tools at the time at which somebody accepted them, and what has changed
 //! since.
 //!
 //! The lock holds the name, description and schemas of each tool. For a tool of a server these are what the
@@ -21,11 +21,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The form of the file.
+/// The version of the format.
 const VERSION: i64 = 1;
-/// Bytes of the file: ten thousand tools with long schemas.
+/// The maximum size of the file in bytes: ten thousand tools with long schemas.
 const FILE: usize = 64 << 20;
-/// Nesting of the file: that of a schema, and what is around it.
+/// The maximum nesting of the file: that of a schema, and of what contains it.
 const DEPTH: usize = ilo_spec::limits::VALUE_DEPTH + 4;
 
 /// Definitions of tools by name.
@@ -37,14 +37,14 @@ pub struct Lock {
 /// The result of comparing tools with a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// All are as they were accepted.
+    /// All are as accepted.
     Same,
     /// The file was written: the number of tools, and the changes of those that were in the file before.
     Written(usize, Vec<String>),
 }
 
 impl Lock {
-    /// The definitions of these tools as they are.
+    /// The current definitions of these tools.
     pub fn of<'n>(tools: &Tools, names: impl IntoIterator<Item = &'n str>) -> Lock {
         let found = names.into_iter().filter_map(|name| tools.get(name));
         let own = found.map(|tool| match &tool.source {
@@ -64,7 +64,7 @@ impl Lock {
     pub fn hold(mut self, path: &Path, update: bool) -> Result<Held, Vec<Problem>> {
         let one = |problem| vec![problem];
         let place = Place::of(path).map_err(one)?;
-        // Where nothing is to be written there is nobody to wait for.
+        // If nothing is to be written, there is no need to wait.
         if self.changed_since(&place).map_err(one)?.is_some_and(|changed| changed.is_empty()) {
             return Ok(Held::Same);
         }
@@ -90,7 +90,7 @@ impl Lock {
         Ok(Held::Written(told.len(), told))
     }
 
-    /// What `hold` would refuse of these definitions; nothing is written.
+    /// The definitions that `hold` would reject; nothing is written.
     pub fn problems(&self, path: &Path) -> Vec<Problem> {
         let changed = Place::of(path).and_then(|place| self.changed_since(&place));
         changed.map_or_else(
@@ -99,7 +99,7 @@ impl Lock {
         )
     }
 
-    /// What has changed against the file; nothing where there is none.
+    /// What has changed relative to the file; nothing if there is no file.
     fn changed_since(&self, place: &Place) -> Result<Option<Changed>, Problem> {
         Ok(Lock::read(place)?.map(|old| self.changed(&old)))
     }
@@ -113,7 +113,7 @@ impl Lock {
         self.tools.iter().filter_map(what).collect()
     }
 
-    /// Reads a file; nothing where there is none.
+    /// Reads a file; `None` if there is none.
     fn read(place: &Place) -> Result<Option<Lock>, Problem> {
         let Some(bytes) = place.read(FILE)? else { return Ok(None) };
         let bad = |message: String| place.problem(message);
@@ -180,7 +180,7 @@ fn refused(changed: &Changed, path: &Path) -> Vec<Problem> {
     changed.iter().take(MOST).map(problem).collect()
 }
 
-/// What is pinned of a tool.
+/// The locked definition of a tool.
 fn definition(tool: &Tool) -> Data {
     let fields = [
         ("description", tool.description.as_deref().map(Data::from)),
@@ -214,7 +214,7 @@ fn sorted(data: &Data) -> Data {
     }
 }
 
-/// The hash of a definition with the tool's name.
+/// The hash of a definition, including the name of the tool.
 fn hash(name: &str, definition: &Data) -> String {
     let whole = Data::List(vec![Data::from(name), definition.clone()]);
     let mut text = "sha256:".to_owned();

@@ -1,8 +1,8 @@
-//! Signing in to an MCP server by OAuth: with a browser, and back to a port of this machine.
+//! Signs in to MCP servers by OAuth, with a browser that is redirected to a port of this machine.
 //!
 //! The protocol library discovers the authorization server, registers the client, and makes the requests with
-//! PKCE (S256), the issuer and the resource. Here are the settings, the answer of the browser (`redirect`),
-//! and what a person reads. Tokens are kept by [`crate::tokens`].
+//! PKCE (S256), the issuer and the resource. This module has the settings, the redirect of the browser
+//! (`redirect`), and the messages. [`crate::tokens`] stores the tokens.
 
 mod redirect;
 mod revoke;
@@ -23,14 +23,14 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::time::{sleep, timeout};
 
-/// The longest wait between two looks at whether the sign-in was interrupted.
+/// The longest interval between checks for an interrupt.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long each part without a person may take.
+/// The time limit of each step that does not involve a person.
 const STEP: Duration = Duration::from_mins(1);
 /// How long the authorization server may take to revoke tokens.
 const REVOKING: Duration = Duration::from_secs(15);
 
-/// How to sign in.
+/// The settings of a sign-in.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The scopes to ask for; those that the server names if there are none.
@@ -39,11 +39,11 @@ pub struct Settings {
     pub client_id: Option<String>,
     /// The secret of that client.
     pub client_secret: Option<String>,
-    /// The port of this machine that the browser is sent back to; 0 is any.
+    /// The port of this machine to which the browser is redirected; 0 is any.
     pub port: u16,
-    /// How long the person has.
+    /// The time limit for the person.
     pub timeout: Duration,
-    /// What ends it before.
+    /// Ends the sign-in early.
     pub interrupt: Interrupt,
 }
 
@@ -84,7 +84,7 @@ pub fn sign_in(
     show: &mut dyn FnMut(&str),
 ) -> Result<(), Problem> {
     let (server, url) = found(tools, server)?;
-    // Once a process: a second provider would be refused, and the first one serves.
+    // Once per process: a second provider would be rejected, and the first one works too.
     drop(rustls::crypto::ring::default_provider().install_default());
     let failed = |message: String| {
         let message = server.secrets.hidden(&message);
@@ -161,23 +161,23 @@ async fn session(
     AuthorizationSession::new(manager, request).await.map_err(|(_, error)| why(&error))
 }
 
-/// How signing out ended.
+/// The result of signing out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignedOut {
     /// There were no tokens.
     NoTokens,
-    /// The tokens are deleted here, and the authorization server takes them no more.
+    /// The tokens are deleted here and revoked.
     Revoked,
-    /// The tokens are deleted here and cannot be renewed; the access token is valid until its time is over.
+    /// The tokens are deleted here and cannot be renewed; the access token is valid until it expires.
     NotRenewable,
-    /// The tokens are deleted here. Why they may be valid elsewhere until their time is over.
+    /// The tokens are deleted here, but may be valid until they expire, for this reason.
     Deleted(String),
 }
 
-/// Revokes the tokens of a server where its authorization server does that, and deletes them here.
+/// Revokes the tokens of a server, if its authorization server supports that, and deletes them here.
 ///
 /// # Errors
-/// A server that has none by its kind; a file that cannot be deleted.
+/// A server of a kind without tokens; a file that cannot be deleted.
 pub fn sign_out(tools: &Tools, server: &str) -> Result<SignedOut, Problem> {
     let (server, url) = found(tools, server)?;
     let failed = |message| Problem::new(Code::BadUsage, format!("server `{}`", server.name), message);
@@ -197,7 +197,7 @@ pub fn sign_out(tools: &Tools, server: &str) -> Result<SignedOut, Problem> {
 }
 
 fn revoked(url: &str, stored: &StoredCredentials, secret: Option<&str>) -> Result<bool, String> {
-    // Once a process: a second provider would be refused, and the first one serves.
+    // Once per process: a second provider would be rejected, and the first one works too.
     drop(rustls::crypto::ring::default_provider().install_default());
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
     let late = |_| format!("the server did not answer within {} s", REVOKING.as_secs());

@@ -5,10 +5,10 @@ use ilo_drive::data::Data;
 use ilo_drive::mock::Mock;
 use std::time::{Duration, Instant};
 
-/// The longest pause between two looks at whether the run was interrupted.
+/// The longest interval between checks for an interrupt.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Waits, unless the call is over before.
+/// Waits, unless the call ends before.
 fn wait(delay: Duration, request: &Request<'_>) -> Result<(), Failure> {
     let begun = Instant::now();
     loop {

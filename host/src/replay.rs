@@ -1,4 +1,4 @@
-//! Reads the trace that a replay takes its answers from.
+//! Reads the trace from which a replay takes its answers.
 
 use crate::trace::each_line;
 use ilo_drive::problem::Problem;

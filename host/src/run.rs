@@ -1,8 +1,8 @@
 //! Runs a program over a table of tools, within its limits of time and size.
 //!
-//! The loop is [`Drive`]; here are the threads that make calls side by side (`calls`), the clock, and who
-//! watches. Time is looked at between calls and, in long computations, every millisecond; a call is bounded
-//! by the deadline that it is given.
+//! The loop is [`Drive`]; this module adds the threads that make calls in parallel (`calls`), the clock, and
+//! observers. Time limits are checked between calls and, in long computations, every millisecond; a call is
+//! bounded by its deadline.
 
 mod calls;
 
@@ -28,29 +28,28 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many calls are asked about together with the next one.
+/// The most calls about which a person is asked together with the next one.
 const FORESEEN: usize = 31;
 
 /// The limits of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Those of the machine.
+    /// The limits of the machine.
     pub limits: Limits,
-    /// The time of the whole run; past it the outcome is fault `timed-out`.
+    /// The time limit of the run; after it the outcome is fault `timed-out`.
     pub timeout: Duration,
-    /// The time of one call, where its tool says nothing else; past it the call fails.
+    /// The default time limit of a call; after it the call fails.
     pub call_timeout: Duration,
-    /// What ends the run from outside at once, at its next call or within one: nothing is rolled back, and
-    /// there is no outcome.
+    /// Ends the run at once, at its next call or during one: nothing is rolled back, and there is no outcome.
     pub interrupt: Interrupt,
-    /// What cancels the run from outside: a call under way that may change something is awaited, what the
-    /// run has done is rolled back, and the outcome is fault `cancelled`.
+    /// Cancels the run: a call in progress that may change something is awaited, what the run has done is
+    /// rolled back, and the outcome is fault `cancelled`.
     pub cancel: Interrupt,
-    /// How many calls of read-only tools may be under way at once, in all runs that share this.
+    /// Limits the simultaneous calls of read-only tools, in all runs that share this.
     pub slots: CallSlots,
-    /// Who asks a person before calls of tools that want it; without one they fail.
+    /// Asks a person before calls of tools that require confirmation; without it these calls fail.
     pub ask: Option<Arc<dyn Ask>>,
-    /// Where the spans of the run and its calls go.
+    /// Receives the spans of the run and its calls.
     pub telemetry: Option<Telemetry>,
 }
 
@@ -69,7 +68,7 @@ impl Default for Options {
     }
 }
 
-/// Everything that is in the way of a run: an input that does not fit, and tools that are not there.
+/// All problems that prevent a run: an input that does not fit, and missing tools.
 pub fn problems(program: &Program, function: FunctionId, input: &Data, tools: &Tools) -> Vec<Problem> {
     let parameters: Vec<_> = program.parameters(function).collect();
     let mut problems = input::problems(&parameters, input);
@@ -81,7 +80,7 @@ pub fn problems(program: &Program, function: FunctionId, input: &Data, tools: &T
 /// Runs a function to its end.
 ///
 /// # Errors
-/// What [`problems`] says, or an input that passes the limits; then nothing has run.
+/// The [`problems`], or an input that exceeds the limits; then nothing has run.
 pub fn run(
     program: &Program,
     function: FunctionId,
@@ -100,8 +99,8 @@ pub fn run(
     Ok(drive_named(run, program.function_name(function), tools, options, observer, &mut ()))
 }
 
-/// Drives a run that was started or restored to its end, or to where the recorder stops it. What is in the
-/// way of the run ([`problems`]) was looked at before.
+/// Drives a started or restored run to its end, or until the recorder stops it. The caller has checked its
+/// [`problems`].
 pub fn drive(
     run: Run,
     tools: &Tools,
@@ -124,7 +123,7 @@ fn drive_named(
     let trace = options.telemetry.as_ref().and_then(Telemetry::begin);
     let world = Around { tools, options, until: Cell::new(end_of(options.timeout)), trace: trace.as_ref() };
     let mut drive: Drive<Option<Timed>> = Drive::new(run, options.slots.clone(), options.timeout);
-    // Whatever was started ends with the run: threads that are left are interrupted and waited for.
+    // All calls end with the run: remaining threads are interrupted and awaited.
     thread::scope(|threads| {
         let mut calls = Calls::new(threads, tools, options);
         loop {
@@ -167,13 +166,13 @@ fn drive_named(
     finished
 }
 
-/// The moment so far away, or where the clock does not reach that far, a year away.
+/// The time after a duration; if the clock does not reach that far, a year from now.
 fn end_of(timeout: Duration) -> Instant {
     const YEAR: Duration = Duration::from_hours(24 * 365);
     Instant::now() + timeout.min(YEAR)
 }
 
-/// What is around a run: its tools, the clock, and who interrupts it.
+/// The environment of a run: its tools, the clock, and its interrupts.
 struct Around<'d> {
     tools: &'d Tools,
     options: &'d Options,
@@ -213,7 +212,7 @@ impl World for Around<'_> {
 }
 
 impl Around<'_> {
-    /// The calls to ask about together with this one.
+    /// The calls about which a person is asked together with this one.
     fn foreseen(&self, tool: &str, run: &Run) -> Arc<[(String, Data)]> {
         let asks = self.policy(tool).is_some_and(|policy| policy.confirm);
         if !asks || !self.options.ask.as_ref().is_some_and(|ask| ask.asks_at_once()) {
@@ -248,7 +247,7 @@ impl Around<'_> {
             cancelled: made.cancelled,
         });
         if turn.rollback {
-            // The run's clock stops meanwhile.
+            // The clock of the run is stopped meanwhile.
             self.until.set(self.until.get().checked_add(duration).unwrap_or(self.until.get()));
         }
     }

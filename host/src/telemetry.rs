@@ -1,5 +1,5 @@
-//! Traces and metrics for OpenTelemetry: a run is a trace, and a call is a span of it; how long both take is
-//! measured. They are sent as OTLP over HTTP, in JSON, if the standard variables of the environment name a
+//! Traces and metrics for OpenTelemetry: a run is a trace, and a call is a span of it; the durations of both
+//! are metrics. They are sent as OTLP over HTTP, in JSON, if the standard variables of the environment name a
 //! collector.
 //!
 //! A span has names, times and kinds of failures. It has no arguments, answers or messages, which may be
@@ -26,11 +26,11 @@ use ilo_drive::problem::Problem;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Where the spans of runs go. Clones share the queue.
+/// The exporter of the spans of runs. Clones share the queue.
 #[derive(Clone, Debug)]
 pub struct Telemetry {
     queue: Arc<Queue>,
-    /// The span that the runs are part of.
+    /// The parent span of the runs.
     parent: Option<Context>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Trace {
 }
 
 impl Telemetry {
-    /// As the environment says: `OTEL_EXPORTER_OTLP_ENDPOINT` names the collector, or
+    /// Configured by the environment: `OTEL_EXPORTER_OTLP_ENDPOINT` names the collector, or
     /// `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` and `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT` one for each,
     /// `OTEL_EXPORTER_OTLP_HEADERS` has headers, `OTEL_SERVICE_NAME` a name, `OTEL_METRIC_EXPORT_INTERVAL`
     /// the milliseconds between two exports of metrics, and `TRACEPARENT` the span that runs are part of.
@@ -59,7 +59,7 @@ impl Telemetry {
         Ok(queue.map(|queue| Telemetry { queue: Arc::new(queue), parent }))
     }
 
-    /// The same for runs that are part of this span, where there is one.
+    /// The same with another parent span, if there is one.
     #[must_use]
     pub fn part_of(&self, parent: Option<Context>) -> Telemetry {
         Telemetry { queue: Arc::clone(&self.queue), parent: parent.or(self.parent) }
@@ -92,7 +92,7 @@ impl Telemetry {
         self.queue.measure(metric, attributes.iter().cloned().chain(error).collect(), took);
     }
 
-    /// The trace of a run that begins now.
+    /// Begins the trace of a run.
     pub(crate) fn begin(&self) -> Option<Trace> {
         let run = Context::new(self.parent.as_ref())?;
         Some(Trace { telemetry: self.clone(), run, start: (Instant::now(), SystemTime::now()) })
@@ -100,7 +100,7 @@ impl Telemetry {
 }
 
 impl Trace {
-    /// The span of a call that begins.
+    /// Begins the span of a call.
     pub(crate) fn call(&self) -> Option<Context> {
         Context::new(Some(&self.run))
     }
@@ -158,7 +158,7 @@ impl Trace {
         });
     }
 
-    /// The run has ended; `error` says how, unless it is well.
+    /// The run has ended; `error` is the kind of its failure, if it failed.
     pub(crate) fn ended(self, function: &str, error: Option<&str>) {
         let attributes = vec![
             ("gen_ai.operation.name", "invoke_workflow".to_owned()),

@@ -1,7 +1,7 @@
-//! The tokens of servers that somebody has signed in to: a file for each, which only its owner can read.
+//! Stores the tokens of sign-ins to servers: one file for each server, which only its owner can read.
 //!
-//! A file belongs to the URL of one server. Its tokens are sent to that URL alone, over TLS or within this
-//! machine. Two processes that renew a token take turns by a lock file.
+//! A file belongs to the URL of one server. Its tokens are sent only to that URL, over TLS or within this
+//! machine. Processes that renew a token take turns by a lock file.
 
 use crate::tool::secrets::Secrets;
 use ilo_asm::text::visible;
@@ -19,11 +19,11 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The variable of the environment that names the folder of the files.
+/// The environment variable with the folder of the files.
 const FOLDER: &str = "ILO_TOKENS";
-/// Bytes of a file.
+/// The maximum size of a file.
 const FILE: u64 = 256 << 10;
-/// Bytes of the hash of a URL that are in the name of its file.
+/// The number of bytes of the hash of a URL in the name of its file.
 const NAME: usize = 16;
 
 /// The tokens of one server.
@@ -42,7 +42,7 @@ impl fmt::Debug for Store {
     }
 }
 
-/// Where the files are: `ILO_TOKENS`, else a folder of the user's configuration.
+/// The folder of the files: `ILO_TOKENS`, otherwise a folder in the configuration of the user.
 fn folder() -> Option<PathBuf> {
     let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let configuration = || {
@@ -99,7 +99,7 @@ impl Store {
         self.file.exists()
     }
 
-    /// Deletes the tokens; whether there were any.
+    /// Deletes the tokens. Returns whether there were any.
     pub(crate) fn delete(&self) -> Result<bool, String> {
         let removed = |path: &Path| match fs::remove_file(path) {
             Ok(()) => Ok(true),
@@ -139,7 +139,7 @@ impl Store {
         Ok(Some((credentials, secret)))
     }
 
-    /// The tokens become secrets.
+    /// Adds the tokens to the secrets.
     fn learn(&self, credentials: &StoredCredentials) {
         let texts = serde_json::to_value(&credentials.token_response).unwrap_or_default();
         for name in ["access_token", "refresh_token", "id_token"] {
@@ -157,7 +157,7 @@ impl Store {
             .map_err(|error| format!("{place} cannot be written: {error}"))
     }
 
-    /// Writes a new file in the place of the old one, so that no reader finds half of it.
+    /// Replaces the file atomically.
     fn written(&self, bytes: &[u8]) -> io::Result<()> {
         if let Some(folder) = self.file.parent() {
             create_folder(folder)?;
@@ -195,7 +195,7 @@ fn own(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
-        // A process that was killed has left it.
+        // A killed process has left it.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             fs::remove_file(path)?;
             options.open(path)
@@ -204,11 +204,11 @@ fn own(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The bits of a mode that let others than the owner in.
+/// The mode bits that give access to others than the owner.
 #[cfg(unix)]
 const OTHERS: u32 = 0o077;
 
-/// Refuses a file that others can read.
+/// Rejects a file that others can read.
 #[cfg(unix)]
 fn private(file: &File) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt as _;
@@ -225,7 +225,7 @@ fn private(_file: &File) -> Result<(), String> {
     Ok(())
 }
 
-/// Where only this process can take turns with others: the lock ends when the file is dropped.
+/// Takes the lock file; the lock ends when the file is dropped.
 fn locked(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         create_folder(folder)?;
@@ -263,10 +263,10 @@ impl CredentialStore for Store {
     }
 }
 
-/// The metadata of the server that gives tokens for this one.
+/// The metadata of the authorization server.
 ///
 /// # Errors
-/// None that is published, or endpoints to which no token may be sent.
+/// If it is not published, or has endpoints to which no token may be sent.
 pub(crate) async fn discovered(manager: &AuthorizationManager) -> Result<AuthorizationMetadata, String> {
     let found = manager.resolve_metadata().await.map_err(|error| why(&error))?;
     if !found.source.is_discovered() {
@@ -284,7 +284,7 @@ pub(crate) async fn discovered(manager: &AuthorizationManager) -> Result<Authori
     }
 }
 
-/// Why a step of OAuth failed, with its causes.
+/// Why a step of OAuth failed, with its sources.
 pub(crate) fn why(error: &AuthError) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -308,13 +308,13 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// That of a server which somebody has signed in to.
+    /// The token for a server after a sign-in.
     pub(crate) fn of(url: &str, secrets: &Secrets) -> Option<Access> {
         let store = Store::of(url, secrets).ok().filter(Store::exists)?;
         Some(Access { store, turn: tokio::sync::Mutex::default() })
     }
 
-    /// The token now; it is renewed where its time is nearly over. `None` where there is none any more.
+    /// The current token, renewed if it expires soon. `None` if there is none any more.
     ///
     /// # Errors
     /// A file that cannot be used; a renewal that failed.
@@ -326,10 +326,10 @@ impl Access {
         self.renewed(token_of(&stored).as_deref()).await
     }
 
-    /// Another token than one that the server does not take any more; `None` where somebody has to sign in.
+    /// A token in place of one that the server has rejected; `None` if a new sign-in is needed.
     ///
     /// # Errors
-    /// As [`Access::token`].
+    /// Like [`Access::token`].
     pub(crate) async fn renewed(&self, old: Option<&str>) -> Result<Option<String>, String> {
         let _turn = self.turn.lock().await;
         let Some((stored, client_secret)) = self.store.read()? else { return Ok(None) };
@@ -341,7 +341,7 @@ impl Access {
         let store = self.store.clone().with_client_secret(client_secret.clone());
         manager.set_credential_store(store);
         let metadata = discovered(&manager).await?;
-        // Another authorization server than the one that gave the tokens does not get them.
+        // The tokens are sent only to the authorization server that issued them.
         if stored.issuer.is_none() || stored.issuer != metadata.issuer {
             return Ok(None);
         }
@@ -362,7 +362,7 @@ impl Access {
     }
 }
 
-/// Seconds before the end of a token's time from which it is renewed.
+/// How many seconds before its expiry a token is renewed.
 const EARLY: u64 = 30;
 
 fn token_of(stored: &StoredCredentials) -> Option<String> {
@@ -370,7 +370,7 @@ fn token_of(stored: &StoredCredentials) -> Option<String> {
     response.get("access_token")?.as_str().map(str::to_owned)
 }
 
-/// Whether the time of the token is nearly over.
+/// Whether the token expires soon.
 fn is_old(stored: &StoredCredentials) -> bool {
     let response = serde_json::to_value(&stored.token_response).unwrap_or_default();
     let lasts = response.get("expires_in").and_then(Value::as_u64);

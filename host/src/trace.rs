@@ -1,4 +1,4 @@
-//! Writes the record of a run, a line for each tool call as it ends, and reads the lines of such a record.
+//! Writes the trace of a run, with a line for each tool call when it ends, and reads the lines of a trace.
 
 use crate::run::{Ended, Observer};
 use ilo_drive::problem::Problem;
@@ -7,7 +7,7 @@ use ilo_drive::trace::timed_line;
 use ilo_spec::error::Code;
 use std::io::{self, BufRead, Read, Write};
 
-/// The most bytes of a line, which is a call with its arguments and its answer.
+/// The maximum size of a line, which is a call with its arguments and its answer.
 const LINE: u64 = 64 << 20;
 
 /// Writes the trace.
@@ -42,8 +42,8 @@ impl<W: Write> Observer for Trace<W> {
     }
 }
 
-/// Hands over the lines of a trace: the number from 1, the bytes, and whether a line break ended it. `name`
-/// is the file in messages.
+/// Calls `take` with each line of a trace: its number from 1, its bytes, and whether a line break ended it.
+/// `name` is the file in messages.
 ///
 /// # Errors
 /// The first error of `take`; a line that is too long; input that cannot be read.

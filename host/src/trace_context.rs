@@ -1,9 +1,9 @@
-//! A place in a trace, as W3C Trace Context writes it: tools get it with a call, and spans are sent with it.
+//! W3C Trace Context: tools get it with a call, and spans are sent with it.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A place in a trace, as the header `traceparent` has it.
+/// A trace context, as in the header `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context {
     trace: u128,
@@ -14,12 +14,12 @@ pub struct Context {
 
 #[cfg_attr(not(feature = "telemetry"), allow(dead_code, reason = "without the feature nothing is sent"))]
 impl Context {
-    /// A span within another one, or in a trace of its own. `None` where the system has no random numbers.
+    /// A new span within another one, or in a new trace. `None` if the system has no random numbers.
     pub(crate) fn new(parent: Option<&Context>) -> Option<Context> {
         let mut bytes = [0; 24];
         getrandom::fill(&mut bytes).ok()?;
         let (trace, span) = bytes.split_at(16);
-        // A number of zeros means none.
+        // An ID of zeros is invalid.
         let span = u64::from_be_bytes(span.try_into().ok()?).max(1);
         let trace = u128::from_be_bytes(trace.try_into().ok()?).max(1);
         Some(match parent {
@@ -28,28 +28,28 @@ impl Context {
         })
     }
 
-    /// The number of the trace, in hexadecimal digits.
+    /// The ID of the trace, in hexadecimal digits.
     pub(crate) fn trace_id(&self) -> String {
         format!("{:032x}", self.trace)
     }
 
-    /// The number of the span, in hexadecimal digits.
+    /// The ID of the span, in hexadecimal digits.
     pub(crate) fn span_id(&self) -> String {
         format!("{:016x}", self.span)
     }
 
-    /// That of the span around it.
+    /// The ID of the parent span.
     pub(crate) fn parent_id(&self) -> Option<String> {
         self.parent.map(|parent| format!("{parent:016x}"))
     }
 
-    /// Whether spans of this trace are wanted.
+    /// Whether the trace is sampled.
     pub(crate) fn is_sampled(&self) -> bool {
         self.sampled
     }
 }
 
-/// As the header and the field of MCP's `_meta` have it.
+/// The form for the header and for the `_meta` of MCP.
 impl fmt::Display for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "00-{:032x}-{:016x}-{:02x}", self.trace, self.span, u8::from(self.sampled))

@@ -12,9 +12,9 @@ use regex::{Regex, RegexBuilder};
 use sha2::{Digest, Sha256, Sha512};
 use std::fmt::Write as _;
 
-/// Bytes of a compiled expression: matching takes time in proportion to this as well.
+/// The maximum size of a compiled expression, since matching time is also proportional to it.
 const EXPRESSION: usize = 256 << 10;
-/// What a part of a URL may hold as it is (RFC 3986, unreserved).
+/// Characters that a part of a URL may have unescaped (RFC 3986, unreserved).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// An optional argument that is a bool.
@@ -91,7 +91,7 @@ pub(super) fn hash(request: &Request<'_>) -> Result<Data, Failure> {
     Ok(Data::Text(out))
 }
 
-/// The text that bytes are.
+/// Bytes as a text.
 fn decoded(bytes: Vec<u8>) -> Result<Data, Failure> {
     String::from_utf8(bytes)
         .map(Data::Text)

@@ -1,5 +1,5 @@
-//! The keys that say how a tool may be called: on an entry under `tools`, in a server's policy, and for a
-//! single tool there.
+//! Reads the policy keys: of an entry under `tools`, of the policy of a server, and of a single tool in such
+//! a policy.
 
 use super::text::Step;
 use super::{Fields, Reading};
@@ -10,7 +10,7 @@ use ilo_drive::policy::{OnDoubt, RETRIES, Rate};
 use ilo_drive::problem::shortened;
 use std::time::Duration;
 
-/// The keys that say how a tool may be called.
+/// The policy keys.
 pub(super) const RULES: &[&str] = &[
     "read_only",
     "idempotent",
@@ -65,7 +65,7 @@ impl Reading {
         own
     }
 
-    /// So many calls in so many milliseconds.
+    /// Reads a rate: a number of calls in a number of milliseconds.
     fn rate(&mut self, data: &Data) -> Option<Rate> {
         let fields = self.record(data)?;
         self.keys(fields, &["calls", "per_ms"]);
@@ -98,7 +98,7 @@ impl Reading {
         count
     }
 
-    /// What follows a call that may have been made.
+    /// Reads what happens after a call that may have been made.
     fn on_doubt(&mut self, data: &Data) -> Option<OnDoubt> {
         match data {
             Data::Text(text) if text == "fail" => Some(OnDoubt::Fail),
@@ -111,7 +111,7 @@ impl Reading {
         }
     }
 
-    /// Whether calls must have a rollback.
+    /// Reads whether calls must have a rollback.
     fn rollback(&mut self, data: &Data) -> Option<bool> {
         match data {
             Data::Text(text) if text == "required" => Some(true),
@@ -124,7 +124,7 @@ impl Reading {
         }
     }
 
-    /// Whether the bytes of images and the like are wanted.
+    /// Reads whether answers include the bytes of binary content.
     fn binary(&mut self, data: &Data) -> Option<bool> {
         match data {
             Data::Text(text) if text == "base64" => Some(true),

@@ -1,4 +1,4 @@
-//! An entry under `mcpServers`, as MCP clients write it, and its `policy`, which is ours.
+//! Reads an entry under `mcpServers` in the format of MCP clients, with ilo's own key `policy`.
 
 use super::policy::RULES;
 use super::text::Step;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-/// Keys of a server, as MCP clients write them.
+/// Keys of a server in the format of MCP clients.
 const SERVER: &[&str] = &[
     "command",
     "args",
@@ -28,20 +28,20 @@ const SERVER: &[&str] = &[
     "description",
     "policy",
 ];
-/// Other clients' words for `url`.
+/// Other clients' keys for `url`.
 const URLS: &[&str] = &["url", "serverUrl", "httpUrl"];
-/// Other clients' lists of a server's tools that there are, `*` being all.
+/// Other clients' keys for the list of allowed tools, with `*` for all.
 const ALLOWING: &[&str] = &["includeTools", "enabledTools", "enabled_tools", "tools"];
-/// Other clients' lists of a server's tools that there are not.
+/// Other clients' keys for the list of excluded tools.
 const DENYING: &[&str] = &["excludeTools", "disabledTools", "disabled_tools"];
-/// Other clients' keys that say where else a server's settings come from.
+/// Other clients' keys for further sources of settings.
 const UNSPOKEN: &[&str] = &["envFile", "headersHelper"];
-/// What is taken for the key of a policy.
+/// Keys outside a policy that look like keys of a policy.
 const MISPLACED: &[&str] = &["policies", "permissions"];
-/// Keys of a policy, beside those of a single tool.
+/// Keys of a policy in addition to those of a single tool.
 const POLICY: &[&str] = &["allow", "deny", "tools"];
 
-/// What of a server's settings no message shows; `expanded` are variables with their values.
+/// The secrets in the settings of a server; `expanded` are variables with their values.
 fn secrets_of(way: &Way, expanded: &[(String, String)]) -> Secrets {
     let mut found = Found::default();
     match way {
@@ -80,7 +80,7 @@ impl Reading {
         (!disabled).then_some(server)
     }
 
-    /// How it is reached; what is in the way of that has been said.
+    /// How the server is reached. Obstacles have been reported already.
     fn way(&mut self, fields: &Fields) -> Way {
         let given = |key: &str| fields.iter().any(|(name, _)| name == key);
         let url_key = URLS.iter().copied().find(|key| given(key)).unwrap_or("url");
@@ -118,7 +118,8 @@ impl Reading {
         }
     }
 
-    /// What other clients can do for a server and this one cannot: without it the server would not work.
+    /// Reports settings of other clients that ilo does not support and without which the server would not
+    /// work.
     fn unspoken(&mut self, fields: &Fields) {
         for (key, value) in fields {
             let message = match (key.as_str(), value) {
@@ -136,7 +137,7 @@ impl Reading {
         }
     }
 
-    /// Reports keys of a policy outside of it: unnoticed, they would protect nothing.
+    /// Reports keys of a policy outside of it: otherwise they would silently protect nothing.
     fn misplaced(&mut self, fields: &Fields) {
         for (key, _) in fields {
             let known = |keys: &[&str]| keys.contains(&key.as_str());
@@ -152,8 +153,8 @@ impl Reading {
         }
     }
 
-    /// Which of its tools there are, and how they may be called. Other clients' lists count as well: what is
-    /// kept from programs there is kept from them here.
+    /// The allowed tools and their policies. The lists of other clients count too: what they exclude is
+    /// excluded here.
     fn policy(&mut self, fields: &Fields) -> ServerPolicy {
         let mut policy = self.field(fields, "policy", Reading::own_policy).unwrap_or_default();
         for key in ALLOWING {
@@ -197,7 +198,7 @@ impl Reading {
         Some(single)
     }
 
-    /// What a policy says and takes back.
+    /// Reports contradictions in a policy.
     fn contradictions(&mut self, policy: &ServerPolicy) {
         let Rules { read_only, idempotent, retries, confirm, requires_rollback, .. } = policy.all;
         if requires_rollback == Some(true) && read_only == Some(true) {
@@ -231,7 +232,7 @@ impl Reading {
         Some(self.texts(data)?.into_iter().collect())
     }
 
-    /// A program with a slash is a file seen from the tools file; another is searched for when it starts.
+    /// A program name with a slash is relative to the tools file; any other name is searched when it starts.
     fn seen_from_here(&self, program: String) -> String {
         let path = Path::new(&program);
         if program.contains(std::path::is_separator) && path.is_relative() {

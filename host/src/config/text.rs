@@ -1,7 +1,6 @@
-//! The text of a tools file, JSON or TOML, to values; and from a path in the values back to a place in the
-//! text.
+//! Parses the text of a tools file, JSON or TOML, into values, and finds the position of a path in the text.
 //!
-//! Places are looked up only when something is wrong, so values carry none.
+//! Positions are looked up only for errors, so values have none.
 
 mod json;
 
@@ -22,7 +21,7 @@ pub(super) enum Step {
     Index(usize),
 }
 
-/// A path, as people write it.
+/// A path in the form for messages.
 pub(super) struct Shown<'p>(pub(super) &'p [Step]);
 
 impl fmt::Display for Shown<'_> {
@@ -38,31 +37,31 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// How a tools file is written.
+/// The syntax of a tools file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Json,
     Toml,
 }
 
-/// Bytes of a tools file: long mocks fit, a wrong file is refused at once.
+/// The maximum size of a tools file in bytes: long mocks fit, and a wrong file is rejected at once.
 pub(super) const FILE: usize = 16 << 20;
-/// Values in a tools file, by the same measure.
+/// The maximum number of values in a tools file.
 const VALUES: usize = 1_000_000;
-/// Nesting of a tools file: a value of the greatest depth inside an entry of a mock.
+/// The maximum nesting of a tools file: a value of the greatest depth inside an entry of a mock.
 const DEPTH: usize = limits::DEFAULT_VALUE_DEPTH + 5;
 
-/// Why a text is no tools file, and the byte where known.
+/// Why a text is not a tools file, and the offset if it is known.
 pub(super) type Wrong = (Option<usize>, String);
 
-/// Where the schemas of a JSON file are, by tool, each with its key.
+/// The ranges of the schemas of a JSON file, by tool, each with its key.
 pub(super) type Unread = HashMap<String, Vec<(&'static str, Range<usize>)>>;
 
-/// A text that was read.
+/// A parsed text.
 pub(super) struct Parsed {
     /// Its values, with an empty record in place of each schema that was not read.
     pub(super) data: Data,
-    /// Those schemas.
+    /// These schemas.
     pub(super) unread: Unread,
 }
 
@@ -78,7 +77,7 @@ pub(super) fn parse(text: &str, form: Form) -> Result<Parsed, Wrong> {
     }
 }
 
-/// A table's values. The TOML parser bounds the nesting, and so this recursion.
+/// The values of a table. The TOML parser limits the nesting and thereby this recursion.
 fn from_table(table: &DeTable<'_>) -> Result<Data, Wrong> {
     let fields = table.iter().map(|(key, value)| {
         let start = value.span().start;
@@ -109,11 +108,11 @@ fn from_value(value: &DeValue<'_>, start: usize) -> Result<Data, Wrong> {
     })
 }
 
-/// Line and column of what a path leads to, or of the nearest thing around it that the text has.
+/// Line and column of the value at a path, or of its nearest enclosing value in the text.
 pub(super) fn locate(text: &str, form: Form, path: &[Step]) -> (usize, usize) {
     let mut offset = 0;
     match form {
-        // The text was read before, so an error only ends the search.
+        // The text was parsed before, so an error only ends the search.
         Form::Json => drop(locate_json(text, path, &mut offset)),
         Form::Toml => drop(locate_toml(text, path, &mut offset)),
     }
@@ -135,7 +134,7 @@ fn locate_json(text: &str, path: &[Step], offset: &mut usize) -> Result<(), Jite
     Ok(())
 }
 
-/// Goes to the value of a key; the place is that of the key.
+/// Moves to the value of a key; the position is that of the key.
 fn enter_record(
     json: &mut Jiter<'_>,
     text: &str,
@@ -157,7 +156,7 @@ fn enter_record(
     Ok(false)
 }
 
-/// Goes to an item.
+/// Moves to an item.
 fn enter_list(json: &mut Jiter<'_>, wanted: usize, offset: &mut usize) -> Result<bool, JiterError> {
     let mut item = json.known_array()?;
     for _ in 0..wanted {

@@ -1,4 +1,4 @@
-//! An entry under `tools`: a mock, a command, or another name for a server's tool.
+//! Reads an entry under `tools`: a mock, a command, a built-in tool, or another name of a server's tool.
 
 use super::policy::RULES;
 use super::text::Step;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// Keys that a tool may have, beside those that say how it may be called.
+/// Keys of a tool in addition to the policy keys.
 const TOOL: &[&str] = &[
     "mock",
     "command",
@@ -32,9 +32,9 @@ const TOOL: &[&str] = &[
     "env",
     "args",
 ];
-/// What a tool can be.
+/// The kinds of tools.
 const KINDS: &[&str] = &["mock", "command", "mcp", "builtin"];
-/// Keys of an answer of a mock.
+/// The keys of an answer of a mock.
 const ENTRY: &[&str] = &["when", "times", "delay_ms", "returns", "fails"];
 
 impl Reading {
@@ -80,7 +80,7 @@ impl Reading {
         tool.renames = renames.unwrap_or_default();
         tool.policy = rules.policy();
         if let Source::Builtin(word) = tool.source {
-            // What it does is known, and so are its schemas.
+            // Its effects and schemas are known.
             tool.policy.read_only = true;
             tool.policy.waits = word == WAIT;
             tool.description = description.or(tool.description.take());
@@ -138,7 +138,7 @@ impl Reading {
         tool
     }
 
-    /// Reports keys that cannot be set for a built-in tool: they are known.
+    /// Reports keys that cannot be set for a built-in tool, because they are known.
     fn own_of_builtin(&mut self, fields: &Fields) {
         for key in [
             "input_schema",
@@ -192,8 +192,8 @@ impl Reading {
         })
     }
 
-    /// The file of a program: relative to the tools file where it has a slash, else from the search path.
-    /// That there is none is in the way only of programs that call it.
+    /// The file of a program: relative to the tools file if the name has a slash, otherwise from the search
+    /// path. A missing file affects only programs that call the tool.
     fn program(&mut self, name: &str, environment: &[(String, String)]) -> Option<PathBuf> {
         let own = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.into());
         let found = if name.contains(std::path::is_separator) {
@@ -271,14 +271,14 @@ impl Reading {
     }
 }
 
-/// The rules that a server's own entry gives for a tool.
+/// The policy that the entry of a server gives for a tool.
 fn around(target: &Data, tools: &Tools) -> Rules {
     let Data::Text(target) = target else { return Rules::default() };
     let known = server_and_tool(target).and_then(|(server, tool)| Some((tools.server_policy(server)?, tool)));
     known.map(|(policy, tool)| policy.rules(tool)).unwrap_or_default()
 }
 
-/// Whether a file is there that can be run.
+/// Whether an executable file exists.
 fn is_program(file: &Path) -> bool {
     let Ok(meta) = file.metadata() else { return false };
     #[cfg(unix)]

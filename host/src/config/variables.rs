@@ -1,4 +1,4 @@
-//! Texts of a tools file that contain variables of the environment.
+//! Replaces environment variables in the texts of a tools file.
 
 use super::Reading;
 use super::text::Step;
@@ -6,8 +6,8 @@ use ilo_drive::data::Data;
 use ilo_drive::problem::shortened;
 
 impl Reading {
-    /// A text with each `${NAME}` replaced by that variable of the environment, `${NAME:-text}` by the text
-    /// without it. `${env:NAME}` and `${userHome}` are other clients' words.
+    /// Replaces `${NAME}` by the environment variable, and `${NAME:-text}` by the text if the variable is not
+    /// set. `${env:NAME}` and `${userHome}` are forms of other clients.
     pub(super) fn filled(&mut self, data: &Data) -> Option<String> {
         let text = self.text(data)?;
         if self.client && is_bare_variable(text) {
@@ -91,7 +91,7 @@ impl Reading {
     }
 }
 
-/// Whether a text is `$NAME` and nothing else, which some clients take for a variable.
+/// Whether a text is exactly `$NAME`, which some clients read as a variable.
 fn is_bare_variable(text: &str) -> bool {
     let name = text.strip_prefix('$').unwrap_or_default();
     name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')

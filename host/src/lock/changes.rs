@@ -1,12 +1,12 @@
-//! What has changed between two definitions of a tool, in words.
+//! Describes the changes between two definitions of a tool.
 
 use ilo_drive::data::Data;
 use ilo_drive::problem::shortened;
 use std::collections::BTreeSet;
 
-/// Characters that are shown of a text that has changed.
+/// The number of characters shown of a changed text.
 const SHOWN: usize = 60;
-/// Characters before the first that differs.
+/// The number of characters shown before the first difference.
 const BEFORE: usize = 20;
 
 /// What has changed.
@@ -34,7 +34,7 @@ fn description(then: Option<&Data>, now: Option<&Data>) -> String {
     format!("its description was {}, and is {}", part(then), part(now))
 }
 
-/// What has changed of a schema, name by name of its properties.
+/// The changes of a schema, by property.
 fn schema(key: &str, noun: &str, then: &Data, now: &Data, changes: &mut Vec<String>) {
     let (then, now) = match (then.get(key), now.get(key)) {
         (None, None) => return,
@@ -73,7 +73,7 @@ fn schema(key: &str, noun: &str, then: &Data, now: &Data, changes: &mut Vec<Stri
     }
 }
 
-/// How one property has changed.
+/// The change of one property.
 fn property(shown: &str, then: &Data, now: &Data) -> Option<String> {
     if then == now {
         return None;
@@ -102,7 +102,7 @@ fn is_required(schema: &Data, name: &str) -> bool {
     }
 }
 
-/// The type of a schema, in its own words.
+/// The type in a schema, as it is written.
 fn kind(schema: &Data) -> String {
     match schema.get("type") {
         Some(Data::Text(kind)) => shortened(kind, SHOWN),

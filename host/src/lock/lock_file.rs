@@ -1,8 +1,7 @@
-//! Where a lock is kept: a file that is read whole, and written whole or not at all.
+//! The file of a lock. It is written atomically.
 //!
-//! Several processes may write it at once: each takes its turn from reading to writing. What they wait for is
-//! a lock of the system's on the folder, so that nothing is left beside the file, nor by a process that was
-//! ended.
+//! Several processes may write it at the same time: each holds a turn from reading to writing. The turn is a
+//! file lock on the folder, so that no lock file is left, even by a killed process.
 
 use crate::file;
 use ilo_drive::problem::Problem;
@@ -13,21 +12,21 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long is waited for others to read and write, which takes each of them some milliseconds.
+/// How long to wait for other processes, which each take some milliseconds.
 const WAIT: Duration = Duration::from_secs(10);
-/// The pause between two tries.
+/// The pause between attempts.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A file, or where it will be.
+/// The file, which may not exist yet.
 pub(super) struct Place {
-    /// As it was named.
+    /// Its path as given.
     shown: String,
-    /// Where it is; of a link, what it leads to.
+    /// Its real path, with links followed.
     path: PathBuf,
 }
 
 impl Place {
-    /// Looks at what is there: a file, perhaps through links, or nothing.
+    /// Finds the file, following links; it may not exist.
     pub(super) fn of(path: &Path) -> Result<Place, Problem> {
         let shown = path.display().to_string();
         let bad = |message: String| Problem::new(Code::BadUsage, shown.clone(), message);
@@ -54,7 +53,7 @@ impl Place {
         Problem::new(Code::BadUsage, self.shown.clone(), message)
     }
 
-    /// Its bytes; nothing where there is no file.
+    /// Its bytes; `None` if it does not exist.
     pub(super) fn read(&self, limit: usize) -> Result<Option<Vec<u8>>, Problem> {
         if !self.path.exists() {
             return Ok(None);
@@ -63,7 +62,7 @@ impl Place {
         bytes.map(Some).map_err(|problem| Problem { place: self.shown.clone(), ..problem })
     }
 
-    /// Waits until no other process is between reading and writing; until the turn is dropped, none will be.
+    /// Waits until no other process holds the turn; the turn lasts until it is dropped.
     pub(super) fn turn(&self) -> Result<Turn, Problem> {
         self.turn_within(WAIT)
     }
@@ -74,12 +73,12 @@ impl Place {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // A missing folder is reported where the file is written.
+        // A missing folder is reported when the file is written.
         let Ok(folder) = File::open(folder) else { return Ok(Turn { _folder: None }) };
         loop {
             match folder.try_lock() {
                 Ok(()) => return Ok(Turn { _folder: Some(folder) }),
-                // A file system without locks is used without.
+                // On a file system without locks, no lock is taken.
                 Err(TryLockError::Error(_)) => return Ok(Turn { _folder: None }),
                 Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => {
@@ -93,11 +92,11 @@ impl Place {
         }
     }
 
-    /// Writes it: beside it first, then in its place.
+    /// Writes it: first to a temporary file, which is then renamed.
     pub(super) fn write(&self, text: &str) -> Result<(), Problem> {
         let fails = |error: io::Error| self.problem(format!("cannot be written: {error}"));
         let beside = beside(&self.path).ok_or_else(|| fails(io::ErrorKind::InvalidFilename.into()))?;
-        // What is there was left by processes that were ended in the middle: it is nobody else's turn.
+        // Existing temporary files were left by killed processes, since no other process holds the turn.
         remove_left(&self.path);
         let written = File::create_new(&beside)
             .and_then(|mut file| {
@@ -119,7 +118,7 @@ pub(super) struct Turn {
     _folder: Option<File>,
 }
 
-/// A name for a file on its way to its place.
+/// The name of a temporary file.
 fn beside(path: &Path) -> Option<PathBuf> {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name()?);
@@ -127,7 +126,7 @@ fn beside(path: &Path) -> Option<PathBuf> {
     Some(path.with_file_name(name))
 }
 
-/// Takes away the files that were on their way to this place.
+/// Removes leftover temporary files.
 fn remove_left(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -145,7 +144,7 @@ fn remove_left(path: &Path) {
     }
 }
 
-/// What is there instead of a file.
+/// What exists instead of a regular file.
 fn kind(found: FileType) -> &'static str {
     if found.is_dir() {
         return "a folder";

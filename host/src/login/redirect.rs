@@ -1,7 +1,6 @@
-//! The answer of a browser that was sent back to this machine, read by hand from one short request.
+//! Receives the redirect of a browser as one short HTTP request, which is parsed by hand.
 //!
-//! Anything on this machine can connect. A request with another state is answered and changes nothing; the
-//! wait goes on.
+//! Any process on this machine can connect. A request with another state is answered and ignored.
 
 use ilo_asm::text::visible;
 use ilo_drive::problem::shortened;
@@ -13,22 +12,22 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// Bytes of the head of a request.
+/// The maximum size of the head of a request.
 const HEAD: usize = 16 << 10;
-/// Connections at a time.
+/// The most connections at a time.
 const CONNECTIONS: usize = 16;
 /// How long a connection may take.
 const CONNECTION: Duration = Duration::from_secs(5);
 const PATH: &str = "/callback";
 
-/// What the authorization server answers.
+/// The answer of the authorization server.
 pub(super) struct Answer {
     pub(super) code: String,
-    /// Who says to have answered.
+    /// The issuer that claims to have answered.
     pub(super) issuer: Option<String>,
 }
 
-/// A parameter of an address; that of two is none.
+/// A query parameter; `None` if it is duplicate.
 pub(super) fn parameter(address: &str, name: &str) -> Option<String> {
     let url = Url::parse(address).ok()?;
     let mut values = url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned());
@@ -51,7 +50,7 @@ pub(super) async fn answer(listener: TcpListener, state: &str) -> Result<Answer,
                         timeout(CONNECTION, request(stream, &state)).await.ok().and_then(Result::ok).flatten()
                     });
                 }
-                // Such as too many open files, which passes.
+                // For example too many open files, which is temporary.
                 Err(_) => sleep(Duration::from_millis(100)).await,
             },
             Some(ended) = open.join_next(), if !open.is_empty() => {
@@ -63,7 +62,7 @@ pub(super) async fn answer(listener: TcpListener, state: &str) -> Result<Answer,
     }
 }
 
-/// Reads a request and answers it; gives what it says where it has the state.
+/// Reads and answers a request. Returns its content if it has the expected state.
 async fn request(mut stream: TcpStream, state: &str) -> io::Result<Option<Result<Answer, String>>> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -90,7 +89,7 @@ async fn request(mut stream: TcpStream, state: &str) -> io::Result<Option<Result
          cache-control: no-store\r\nreferrer-policy: no-referrer\r\nconnection: close\r\n\r\n{text}",
         text.len()
     );
-    // What the browser has sent counts, even if it does not wait for the reply.
+    // The request counts even if the browser does not wait for the reply.
     if stream.write_all(reply.as_bytes()).await.is_ok() {
         drop(stream.shutdown().await);
     }

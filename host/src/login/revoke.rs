@@ -1,4 +1,4 @@
-//! Tells an authorization server that the tokens of a sign-in are not used any more (RFC 7009).
+//! Revokes the tokens of a sign-in (RFC 7009).
 
 use crate::tokens::{discovered, is_safe, why};
 use reqwest::header::CONTENT_TYPE;
@@ -6,14 +6,14 @@ use reqwest::{Client, Response, Url, redirect};
 use rmcp::transport::auth::{AuthorizationManager, StoredCredentials};
 use serde_json::Value;
 
-/// What the endpoint gets of each token, and the kind of the token by its name.
+/// The parameters for each token: the token and its kind.
 const KINDS: [&str; 2] = ["refresh_token", "access_token"];
 
-/// The most bytes of an error.
+/// The maximum size of an error.
 const ERROR: usize = 16 << 10;
 
-/// Revokes the tokens of a server; gives whether the access token is valid until its time is over, since the
-/// authorization server revokes no tokens of its kind, such as those that it does not store.
+/// Revokes the tokens of a server. Returns whether the access token stays valid until it expires, because the
+/// authorization server does not revoke tokens of its kind, such as tokens that it does not store.
 ///
 /// # Errors
 /// Why they are still valid, or may be.
@@ -24,7 +24,7 @@ pub(super) async fn revoke(
 ) -> Result<bool, String> {
     let manager = AuthorizationManager::new(url).await.map_err(|error| why(&error))?;
     let metadata = discovered(&manager).await?;
-    // Another authorization server than the one that gave the tokens does not get them.
+    // The tokens are sent only to the authorization server that issued them.
     if stored.issuer.is_none() || stored.issuer != metadata.issuer {
         return Err("the server names another authorization server now".to_owned());
     }
@@ -35,7 +35,7 @@ pub(super) async fn revoke(
     }
     let mut builder = Client::builder().redirect(redirect::Policy::none());
     if endpoint.starts_with("http://") {
-        // Without TLS no certificates are needed, and a machine may have none.
+        // Without TLS no certificates are needed, and the machine may have none.
         builder = builder.tls_certs_only([]);
     }
     let http = builder.build().map_err(|error| format!("no HTTP client: {error}"))?;
@@ -73,7 +73,7 @@ async fn error_of(mut answer: Response) -> Option<String> {
     error["error"].as_str().map(str::to_owned)
 }
 
-/// Fields as a form has them.
+/// Encodes fields as a form.
 fn form(fields: &[(&str, &str)]) -> String {
     // The URL is only there for its query.
     let Ok(mut url) = Url::parse("http://form/") else { return String::new() };
@@ -81,7 +81,7 @@ fn form(fields: &[(&str, &str)]) -> String {
     url.query().unwrap_or_default().to_owned()
 }
 
-/// A text as it is in a form, which is how the parts of a client's password are written.
+/// Encodes a text as in a form, which is also the encoding of client credentials.
 fn encoded(text: &str) -> String {
     form(&[("", text)]).trim_start_matches('=').to_owned()
 }

@@ -1,4 +1,4 @@
-//! The bearer token of a server that somebody has signed in to. Without the feature `login` there is none.
+//! The bearer token for a server after a sign-in. Without the feature `login` there is none.
 
 #[cfg(feature = "login")]
 pub(super) use crate::tokens::Access;

@@ -1,8 +1,8 @@
-//! A server's answer as a value of the language, read from its text.
+//! Converts the answer of a server from its text to a value.
 //!
-//! Structured content is taken as it is; text is a text; anything binary becomes a record of its type and
-//! size. A server that flags its structured content as a wrapper of one plain value has it unwrapped. What is
-//! not needed is passed over, so that only the value itself takes memory, within its bounds.
+//! Structured content is used unchanged; text is a text; binary content becomes a record of its type and
+//! size. If a server marks its structured content as a wrapper of one plain value, the wrapper is removed.
+//! Parts that are not needed are skipped, so that only the value itself takes memory, within its limits.
 
 use super::members::{error_message, items, kind, members, replace_lone_surrogates, text_of, unreadable};
 use crate::tool::Failure;
@@ -11,30 +11,31 @@ use ilo_drive::data::read::{Bounds, ReadError, ReadErrorKind, read as read_json}
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
-/// The flag of a wrapper in the tool's output schema.
+/// The mark of a wrapper in the output schema of a tool.
 pub(super) const WRAPPED: &str = "x-fastmcp-wrap-result";
 
 /// How an answer is read.
 #[derive(Clone, Copy)]
 pub(super) struct Reading<'b> {
     pub(super) bounds: &'b Bounds,
-    /// Whether the bytes of binary content are wanted.
+    /// Whether the bytes of binary content are included.
     pub(super) bytes: bool,
     /// Whether the tool's schema says that its structured content is a wrapper.
     pub(super) wrapped: bool,
 }
 
-/// Reads the result of a call as the message holds it, of a tool without a schema, with its bytes.
+/// Reads the result of a call in a message, for a tool without a schema, including the bytes of binary
+/// content.
 ///
 /// # Errors
-/// The tool's failure, the limit that the answer passes, or what is no answer.
+/// The failure of the tool, a limit that the answer exceeds, or a malformed answer.
 pub fn read_text(result: &[u8], bounds: &Bounds) -> Result<Data, Failure> {
     let mut result = result.to_vec();
     prepare(&mut result)?;
     read_result(&result, Reading { bounds, bytes: true, wrapped: false })
 }
 
-/// Reads a whole message that answers a call; whether halves of surrogate pairs were replaced in it.
+/// Reads a whole message that answers a call. Also returns whether lone surrogates were replaced in it.
 pub(super) fn read(message: &mut [u8], reading: Reading<'_>) -> (Result<Data, Failure>, bool) {
     let replaced = match prepare(message) {
         Ok(replaced) => replaced,
@@ -47,7 +48,7 @@ fn read_message(message: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
     read_result(result_of(message)?, reading)
 }
 
-/// Checks that a message is UTF-8, and replaces halves of surrogate pairs.
+/// Checks that a message is UTF-8, and replaces lone surrogates.
 pub(super) fn prepare(message: &mut [u8]) -> Result<bool, Failure> {
     if let Err(error) = std::str::from_utf8(message) {
         return Err(unreadable(&format!("{} at byte {}", ReadErrorKind::NotUtf8, error.valid_up_to())));
@@ -55,7 +56,7 @@ pub(super) fn prepare(message: &mut [u8]) -> Result<bool, Failure> {
     Ok(replace_lone_surrogates(message))
 }
 
-/// Keeps what a member holds, which is given once.
+/// Stores the value of a member, which must not be duplicate.
 fn once<'m>(slot: &mut Option<&'m [u8]>, name: &str, value: &'m [u8]) -> Result<(), Failure> {
     match slot.replace(value) {
         None => Ok(()),
@@ -63,7 +64,7 @@ fn once<'m>(slot: &mut Option<&'m [u8]>, name: &str, value: &'m [u8]) -> Result<
     }
 }
 
-/// The result in a message, or the failure that it holds.
+/// The result in a message, or its failure.
 pub(super) fn result_of(message: &[u8]) -> Result<&[u8], Failure> {
     let (mut id, mut result, mut error) = (None, None, None);
     let whole = members(message, |name, value| match name {
@@ -79,7 +80,7 @@ pub(super) fn result_of(message: &[u8]) -> Result<&[u8], Failure> {
     }
 }
 
-/// The members of a result that count.
+/// The relevant members of a result.
 #[derive(Default)]
 struct Members<'m> {
     content: Option<&'m [u8]>,
@@ -150,7 +151,7 @@ fn is_flagged(meta: &[u8]) -> Result<bool, Failure> {
     Ok(flagged)
 }
 
-/// The value of a wrapper; what is none stays as it is.
+/// Removes a wrapper; other values are unchanged.
 fn unwrapped(mut value: Data) -> Data {
     match &mut value {
         Data::Record(fields) if fields.len() == 1 && fields.iter().all(|(name, _)| name == "result") => {
@@ -160,7 +161,7 @@ fn unwrapped(mut value: Data) -> Data {
     }
 }
 
-/// The failure for a value that cannot be read, or passes a limit.
+/// The failure for a value that cannot be read or exceeds a limit.
 pub(super) fn unfit(error: &ReadError) -> Failure {
     match &error.kind {
         ReadErrorKind::Depth(_) => {
@@ -173,7 +174,7 @@ pub(super) fn unfit(error: &ReadError) -> Failure {
     }
 }
 
-/// The text of content that is nothing else.
+/// The text of content that is only a text.
 fn only_text(content: &[u8], reading: Reading<'_>) -> Result<Option<String>, Failure> {
     Ok(match read_content(content, reading)? {
         Data::Text(ref mut text) => Some(std::mem::take(text)),
@@ -181,7 +182,8 @@ fn only_text(content: &[u8], reading: Reading<'_>) -> Result<Option<String>, Fai
     })
 }
 
-/// Unstructured content: nothing is nil, texts are one text, one thing is itself, and several are a list.
+/// Unstructured content: no content is nil, texts are joined, a single part is itself, and several parts are
+/// a list.
 fn read_content(content: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
     let Bounds { bytes: most, values, .. } = *reading.bounds;
     let mut parts: Vec<Data> = Vec::new();
@@ -214,7 +216,7 @@ fn too_many_bytes(most: usize) -> Failure {
     Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has more than {most} bytes"))
 }
 
-/// A part of the content, with how long it is as a value.
+/// A part of the content, with the size of its value.
 struct Part {
     value: Data,
     size: usize,
@@ -301,7 +303,7 @@ fn block(text: &[u8], reading: Reading<'_>, most: usize) -> Result<Part, Failure
     }
 }
 
-/// A limit on a part as that on the whole.
+/// The limit on the whole, for an error in a part.
 fn of_whole(failure: Failure, reading: Reading<'_>) -> Failure {
     match failure {
         Failure::Limit(..) => too_many_bytes(reading.bounds.bytes),
@@ -318,7 +320,7 @@ fn named(kind: &str, block: &Block<'_>, most: usize) -> Result<Vec<(String, Data
     Ok(fields)
 }
 
-/// The value for binary content: its type and size, and the bytes themselves where they are wanted.
+/// The value for binary content: its type and size, and its bytes if wanted.
 fn binary(
     mut fields: Vec<(String, Data)>,
     data: Option<&[u8]>,

@@ -1,4 +1,4 @@
-//! A server that is a program: its streams, and its end.
+//! A server that is a child process: its streams, and its termination.
 
 use super::guard::Lines;
 use super::pending::Pending;
@@ -15,12 +15,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 
-/// How long a server may take to end once its input is closed, and again once it is asked to.
+/// How long a server may take to end after its input is closed, and again after it is asked to end.
 const LEAVE: Duration = Duration::from_secs(3);
 /// Bytes that are read at a time.
 const PIECE: usize = 64 << 10;
 
-/// A server's process with its streams.
+/// The process of a server with its streams.
 pub(super) struct Child {
     process: Process,
     input: Arc<Mutex<Option<ChildStdin>>>,
@@ -35,7 +35,7 @@ pub(super) struct Child {
 struct Process(Option<Box<dyn ChildWrapper>>);
 
 impl Child {
-    /// Starts a server; gives its standard error as well.
+    /// Starts a server. Also returns its standard error.
     pub(super) fn spawn(
         mut command: CommandWrap,
         pending: Arc<Pending>,
@@ -80,7 +80,7 @@ impl Child {
         }
     }
 
-    /// The next message that may pass. What was read of one stays where this is given up.
+    /// The next message that may pass. It is cancel-safe: a partly read message is kept.
     pub(super) async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             while let Some(message) = self.ready.pop_front() {
@@ -94,7 +94,7 @@ impl Child {
         }
     }
 
-    /// Closes its input, then asks it to end, then ends it.
+    /// Closes its input, then asks it to end, then kills it.
     pub(super) async fn close(&mut self) -> io::Result<()> {
         if let Ok(mut input) = self.input.try_lock() {
             input.take();
@@ -116,7 +116,7 @@ impl Child {
 impl Drop for Process {
     fn drop(&mut self) {
         if let Some(mut process) = self.0.take() {
-            // Waiting for its end leaves nothing in the process table.
+            // Waiting reaps the process.
             tokio::spawn(async move { drop(Box::into_pin(process.kill()).await) });
         }
     }

@@ -1,4 +1,4 @@
-//! Our side of the protocol: who we are, and what a server may tell us.
+//! The client side of the protocol: how ilo identifies itself, and what a server may send.
 
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::NotificationContext;
@@ -6,10 +6,10 @@ use rmcp::{ClientHandler, RoleClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The protocol that servers speak which know no `server/discover`.
+/// The protocol version for servers without `server/discover`.
 pub(super) const LEGACY: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 
-/// What a server may ask of us: nothing. It may say that its tools have changed.
+/// A server may not send requests. It may announce that its tools have changed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watcher {
     pub(super) changed: Arc<AtomicBool>,

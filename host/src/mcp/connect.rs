@@ -1,4 +1,4 @@
-//! Servers that run: starting them side by side, what they offer, and their end.
+//! The running servers: starts them in parallel, lists their tools, and closes them.
 
 use super::link::{Link, Refusal};
 use super::listing::Listed;
@@ -15,15 +15,15 @@ use std::thread;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// Servers that run, until this is dropped: then each is asked to end, and made to.
+/// The running servers. When this is dropped, each is asked to end and, if necessary, killed.
 ///
-/// Each has a thread of its own, so that what one sends keeps no other waiting.
+/// Each has its own thread, so that what one sends does not delay the others.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     servers: Vec<(Arc<Link>, Runtime)>,
 }
 
-/// A server that was started, or was not.
+/// A server, started or not.
 type Tried = Result<(Arc<Link>, Vec<(String, String)>), Refusal>;
 
 impl Connections {
@@ -33,18 +33,18 @@ impl Connections {
         Ok(Connections::default())
     }
 
-    /// How the servers do that were started.
+    /// The state of the servers that were started.
     pub(crate) fn health(&self) -> Vec<(String, Health)> {
         self.servers.iter().map(|(link, _)| (link.server.name.clone(), link.health())).collect()
     }
 
-    /// Takes what was noticed about answers and does not fail them.
+    /// Takes the notes about answers that did not make them fail.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.servers.iter().flat_map(|(link, _)| link.notes()).collect()
     }
 
-    /// Starts servers side by side and lists their tools, as `mcp://server/tool`, and reports those that do
-    /// not start.
+    /// Starts servers in parallel and lists their tools as `mcp://server/tool`. Reports servers that do not
+    /// start.
     pub(crate) fn start(&mut self, servers: Vec<Server>) -> (Vec<Started>, Vec<Problem>) {
         let (mut started, mut problems) = (Vec::new(), Vec::new());
         let begun = |server: Server| (server.name.clone(), server.secrets.clone(), begin(server));
@@ -78,7 +78,7 @@ impl Connections {
     }
 }
 
-/// Starts a server on a thread of its own.
+/// Starts a server on its own thread.
 fn begin(server: Server) -> io::Result<(Runtime, mpsc::Receiver<Tried>)> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -93,8 +93,8 @@ fn begin(server: Server) -> io::Result<(Runtime, mpsc::Receiver<Tried>)> {
 }
 
 impl Drop for Connections {
-    /// Closes every server. A thread does it, since a host may drop its tools on a runtime's own thread,
-    /// where waiting for another runtime is a panic.
+    /// Closes all servers. This runs on a thread, since a host may drop its tools on a thread of a runtime,
+    /// where waiting for another runtime panics.
     fn drop(&mut self) {
         let servers = std::mem::take(&mut self.servers);
         if servers.is_empty() {
@@ -119,7 +119,7 @@ impl Drop for Connections {
     }
 }
 
-/// A server's tool as the table has it.
+/// The table entry for a tool of a server.
 fn tool(link: &Arc<Link>, listed: &Listed) -> Tool {
     let name = address(&link.server.name, &listed.name);
     let provider = ServerTool::new(Arc::clone(link), listed);

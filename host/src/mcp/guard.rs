@@ -1,11 +1,11 @@
-//! Reads each message of a server as bytes, in bounded memory and before any library makes values of it, and
-//! decides what becomes of it.
+//! Reads each message of a server as bytes, in bounded memory and before any library parses it, and decides
+//! what happens to it.
 //!
 //! - The answer to a call or a listing is kept as text ([`super::pending`]).
-//! - An answer that the library waits for is small, or becomes an error.
-//! - Of what the server asks or announces, only what concerns this client passes: requests, so that they are
-//!   refused, and the notification that its tools have changed.
-//! - What is no message is dropped.
+//! - An answer for which the library waits must be small; otherwise it becomes an error.
+//! - Of the messages that a server sends on its own, only these pass: requests, so that they are rejected,
+//!   and the notification that its tools have changed.
+//! - Anything that is not a message is dropped.
 
 use super::pending::{Kind, Pending};
 use crate::tool::Failure;
@@ -16,25 +16,24 @@ use std::sync::Arc;
 
 /// Bytes of one message.
 pub(super) const MESSAGE: usize = 16 << 20;
-/// Lists and records within each other in one message.
+/// The maximum nesting of one message.
 const DEPTH: usize = 127;
-/// What of these a message has around the value of an answer: itself, its result, and the name of the
-/// content.
+/// The nesting of a message around the value of an answer: the message, its result, and the content.
 const AROUND: usize = 2;
-/// Bytes of a message that the library reads, and values in it: the library needs several hundred bytes for a
+/// The most bytes and values of a message that the library parses: it needs several hundred bytes for a
 /// value.
 const OWN: usize = 1 << 20;
 const OWN_VALUES: usize = 20_000;
-/// Bytes of a request that passes as it is; of a larger one only its method does.
+/// The size up to which a request passes unchanged; of a larger one only the method passes.
 const REQUEST: usize = 4 << 10;
-/// Bytes that are kept of a name: no name that is looked for is longer.
+/// The bytes of a name that are kept: the names that matter are shorter.
 const KEPT: usize = 64;
 
 /// The notification that passes.
 const CHANGED: &str = "notifications/tools/list_changed";
 /// The schema keyword that makes an argument a header. The library reads such schemas.
 const HEADERS: &[u8] = b"x-mcp-header";
-/// Values of a listing that the library reads for that.
+/// The most values of a listing that the library parses for this.
 const HEADER_VALUES: usize = 50_000;
 
 /// The codes of the errors that replace answers; no other error of a server has them.
@@ -42,7 +41,7 @@ const TOO_LONG: i32 = -31_001;
 const TOO_DEEP: i32 = -31_002;
 const UNREADABLE: i32 = -31_004;
 
-/// The meaning of an error answer that was made here.
+/// The meaning of an error answer that was created here.
 pub(super) fn failure(error: &ErrorData) -> Option<Failure> {
     match error.code.0 {
         TOO_LONG => Some(too_long()),
@@ -62,19 +61,19 @@ fn too_deep() -> Failure {
     Failure::Limit(Code::FaultDepth, message)
 }
 
-/// A whole message, as the library may have it; nothing where it is dropped.
+/// A complete message in the form for the library; `None` if it is dropped.
 pub(super) fn passed(message: Vec<u8>, pending: &Pending) -> Option<Vec<u8>> {
     let mut scan = Scan::default();
     scan.feed(&message);
     scan.passed(message, pending)
 }
 
-/// Messages, a line each.
+/// A reader of messages, one per line.
 pub(super) struct Lines {
     pending: Arc<Pending>,
     line: Vec<u8>,
     scan: Scan,
-    /// Whether this line has been answered for, and what is left of it is dropped.
+    /// Whether this line has been replaced by an error, so that the rest of it is dropped.
     answered: bool,
 }
 
@@ -83,13 +82,14 @@ impl Lines {
         Lines { pending, line: Vec::new(), scan: Scan::default(), answered: false }
     }
 
-    /// Takes bytes; gives the messages that pass.
+    /// Takes bytes and returns the messages that pass.
     pub(super) fn feed(&mut self, bytes: &[u8], out: &mut impl Extend<Vec<u8>>) {
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             if !self.answered {
                 self.scan.feed(part);
                 if self.scan.length > MESSAGE {
-                    // It may be known by now whom it answers; else it is dropped at its end.
+                    // If its request is known by now, that is answered with an error; otherwise it is dropped
+                    // at its end.
                     self.line = Vec::new();
                     if let Some(id) = self.scan.answers() {
                         out.extend(refused(&id, &self.scan, &self.pending));
@@ -109,8 +109,8 @@ impl Lines {
     }
 }
 
-/// The error for an answer that must not pass; the library's own requests get it, others take it from where
-/// answers are kept.
+/// The error for an answer that must not pass. Requests of the library get it; others find it among the kept
+/// answers.
 fn refused(id: &str, scan: &Scan, pending: &Pending) -> Option<Vec<u8>> {
     let (code, failure) = if scan.length > MESSAGE { (TOO_LONG, too_long()) } else { (TOO_DEEP, too_deep()) };
     let Some(kind) = pending.kind(id) else {
@@ -131,7 +131,7 @@ fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
     json!({"jsonrpc": "2.0", "id": number(id), "error": error}).to_string().into_bytes()
 }
 
-/// What the library gets in place of an answer that is kept.
+/// What the library gets in place of a kept answer.
 fn in_place(id: &str, kind: Kind, tools: &[Value]) -> Vec<u8> {
     let result = match kind {
         Kind::List => json!({"resultType": "complete", "tools": tools}),
@@ -140,7 +140,7 @@ fn in_place(id: &str, kind: Kind, tools: &[Value]) -> Vec<u8> {
     json!({"jsonrpc": "2.0", "id": number(id), "result": result}).to_string().into_bytes()
 }
 
-/// The ID as the library writes it: a number.
+/// The ID in the form of the library: a number.
 fn number(id: &str) -> Value {
     id.parse::<u64>().map_or_else(|_| Value::from(id), Value::from)
 }
@@ -161,33 +161,33 @@ fn with_headers(message: &[u8], scan: &Scan) -> Vec<Value> {
     tools.unwrap_or_default().into_iter().filter(marked).map(bare).collect()
 }
 
-/// Where in a message a byte is.
+/// The state of the scanner within a message.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Place {
     #[default]
     Outside,
     /// In a text.
     Text,
-    /// In a text, behind a backslash.
+    /// In a text, after a backslash.
     Escaped,
 }
 
-/// What is known of a message from its bytes so far.
+/// What is known about a message from its bytes so far.
 #[derive(Default)]
 struct Scan {
     length: usize,
     depth: usize,
     deepest: usize,
-    /// Values, at least half of them.
+    /// The number of values so far, or at least half of it.
     values: usize,
     place: Place,
-    /// The text that was read last, as it is written, and the name in the message whose value is being read.
+    /// The last text, with its escapes, and the member whose value is being read.
     text: Vec<u8>,
     name: String,
-    /// The value of `id`, as it is written.
+    /// The value of `id`, as written.
     id: Vec<u8>,
     method: Option<String>,
-    /// Whether there was an `id`, and something that answers it.
+    /// Whether there was an `id`, and whether there was a result or an error.
     has_id: bool,
     has_answer: bool,
 }
@@ -241,7 +241,7 @@ impl Scan {
         }
     }
 
-    /// A name in the message itself has ended, and its value begins.
+    /// A name at the top level of the message has ended, and its value begins.
     fn begin_value(&mut self) {
         self.name = self.text();
         match self.name.as_str() {
@@ -255,7 +255,7 @@ impl Scan {
         }
     }
 
-    /// The text that was read last, without its escapes.
+    /// The last text, with escapes decoded.
     fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.text);
         if !text.contains('\\') {
@@ -264,7 +264,7 @@ impl Scan {
         serde_json::from_str(&format!("\"{text}\"")).unwrap_or_default()
     }
 
-    /// The ID of the message, a number or a text, as text.
+    /// The ID of the message, a number or a text, as a text.
     fn id(&self) -> Option<String> {
         match serde_json::from_slice(&self.id).ok()? {
             Value::Number(number) => Some(number.to_string()),
@@ -273,12 +273,12 @@ impl Scan {
         }
     }
 
-    /// The request that this answers.
+    /// The request to which this is the answer.
     fn answers(&self) -> Option<String> {
         if self.method.is_some() { None } else { self.id() }
     }
 
-    /// What the library gets of a message.
+    /// The form of a message for the library.
     fn passed(self, message: Vec<u8>, pending: &Pending) -> Option<Vec<u8>> {
         if let Some(method) = &self.method {
             return self.request(method, message);
@@ -307,8 +307,8 @@ impl Scan {
         })
     }
 
-    /// What the library gets of an error without an ID. A server that cannot read a request sends one; it is
-    /// for the only request that the library waits for.
+    /// The form for the library of an error without an ID. A server that cannot read a request sends one; it
+    /// belongs to the only request for which the library waits.
     fn rejects(&self, message: &[u8], pending: &Pending) -> Option<Vec<u8>> {
         if !self.has_answer || message.len() > REQUEST {
             return None;
@@ -321,7 +321,7 @@ impl Scan {
         Some(json!({"jsonrpc": "2.0", "id": number(&id), "error": error}).to_string().into_bytes())
     }
 
-    /// What the library gets of a request or a notification.
+    /// The form for the library of a request or a notification.
     fn request(&self, method: &str, message: Vec<u8>) -> Option<Vec<u8>> {
         if !self.has_id {
             let changed = json!({"jsonrpc": "2.0", "method": CHANGED});
@@ -347,7 +347,7 @@ mod tests {
         pending
     }
 
-    /// What passes of parts of lines, and what is kept of the answer.
+    /// Tests that feed lines in parts: what passes, and which answer is kept.
     fn lines(kind: Kind, parts: &[&[u8]]) -> (Vec<String>, Option<Result<Vec<u8>, Failure>>) {
         let (pending, mut out) = (pending(kind), Vec::new());
         let mut lines = Lines::new(Arc::clone(&pending));
@@ -400,7 +400,7 @@ mod tests {
         let early = format!("{{\"id\":7,\"result\":\"{}", "x".repeat(MESSAGE));
         let (out, kept) = lines(Kind::Call, &[early.as_bytes(), early.as_bytes()]);
         assert_eq!((out.len(), kept), (1, Some(Err(too_long()))), "it is answered before its end");
-        // Where it says only at its end whom it answers.
+        // If the ID comes at the end of the message.
         let (out, kept) = lines(Kind::Call, &[message(MESSAGE + 1).as_bytes(), b"{\"a\":1}\n"]);
         assert_eq!((out.len(), kept), (1, Some(Err(too_long()))));
     }

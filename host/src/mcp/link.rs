@@ -1,7 +1,7 @@
-//! A server that calls share: its connection, and another one where that has ended.
+//! The connection to a server that calls share; it is opened again after it has ended.
 //!
-//! A server that has ended is started again by the next call, at once the first time, and after a pause that
-//! grows while it ends without having answered a call. A call is sent once; where it was never sent, its
+//! A server that has ended is started again by the next call: at once the first time, and then after growing
+//! pauses while it ends without having answered a call. A call is sent once; if it was never sent, its
 //! failure says so.
 
 use super::Health;
@@ -23,25 +23,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// The longest wait between two looks at whether the run was interrupted.
+/// The longest interval between checks for an interrupt.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The pause before a server is started for the second time without having answered, and the longest one.
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(30);
-/// The longest such pause that a call waits for.
+/// The longest pause for which a call waits.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The most that is noticed of one server: a note for each tool is enough.
+/// The most notes about one server: one for each tool is enough.
 const NOTES: usize = 20;
 /// How long a server may take to end.
 const CLOSING: Duration = Duration::from_secs(8);
 
-/// A connection that is open.
+/// An open connection.
 pub(super) struct Live {
     pub(super) peer: Peer<RoleClient>,
     pub(super) connection: Connection,
-    /// Whether the server says when its tools change.
+    /// Whether the server announces changes of its tools.
     pub(super) announces: bool,
-    /// Set where it has said so since the tools were listed.
+    /// Whether it has announced a change since the tools were listed.
     pub(super) changed: Arc<AtomicBool>,
     pub(super) listed: Mutex<(Arc<[Listed]>, Instant)>,
     service: Mutex<Option<Service>>,
@@ -53,18 +53,18 @@ pub(super) struct Refusal {
     pub(super) errors: Tail,
 }
 
-/// A server, with the connection that it has now.
+/// A server with its current connection.
 pub(super) struct Link {
     pub(super) server: Server,
     runtime: Handle,
     live: Mutex<Option<Arc<Live>>>,
     /// Held while the server is started.
     turn: tokio::sync::Mutex<()>,
-    /// How often it has ended or not started since it answered a call, and when that was last.
+    /// How often it has ended or failed to start since it answered a call, and when this last happened.
     ends: AtomicU32,
     ended: Mutex<Option<Instant>>,
     closed: AtomicBool,
-    /// What was noticed about its answers and does not fail them.
+    /// Notes about its answers that did not make them fail.
     notes: Mutex<BTreeSet<String>>,
 }
 
@@ -104,7 +104,7 @@ async fn open(server: &Server) -> Result<(Live, Vec<(String, String)>), Refusal>
         Ok(Ok(opened)) => opened,
     };
     let capabilities = peer.peer_info().and_then(|info| info.capabilities.tools.clone());
-    // With the newer protocol a client has to subscribe to that, which this one does not.
+    // With the newer protocol a client must subscribe to this, which ilo does not.
     let old = peer.peer_info().is_some_and(|info| info.protocol_version.has_initialize());
     let announces = old && capabilities.is_some_and(|tools| tools.list_changed == Some(true));
     let listed = Mutex::new((Arc::from(tools), Instant::now()));
@@ -120,7 +120,7 @@ impl Live {
 
     /// Lists the tools again.
     pub(super) async fn list_again(&self) -> Result<Arc<[Listed]>, Failure> {
-        // One that is announced from here on is looked at again.
+        // A change that is announced from now on causes another listing.
         self.changed.store(false, Ordering::Release);
         let listing = list(&self.peer, &self.connection.pending).await;
         let tools: Arc<[Listed]> = match listing {
@@ -141,7 +141,7 @@ impl Live {
 }
 
 impl Link {
-    /// Starts a server for the first time; gives what it lists and cannot be used as well.
+    /// Starts a server for the first time. Also returns the listed tools that cannot be used.
     pub(super) async fn start(
         server: Server,
         runtime: Handle,
@@ -160,7 +160,7 @@ impl Link {
         Ok((Arc::new(link), bad))
     }
 
-    /// How it does.
+    /// Its state.
     pub(super) fn health(&self) -> Health {
         let live = lock(&self.live).clone();
         Health {
@@ -170,12 +170,12 @@ impl Link {
         }
     }
 
-    /// The connection, where it is open.
+    /// The connection, if it is open.
     pub(super) fn open_now(&self) -> Option<Arc<Live>> {
         lock(&self.live).clone().filter(|live| !live.has_ended())
     }
 
-    /// Remembers that an answer of a tool was changed while it was read.
+    /// Notes that an answer of a tool was changed while it was read.
     pub(super) fn note_replaced(&self, tool: &str) {
         let mut notes = lock(&self.notes);
         if notes.len() < NOTES {
@@ -186,7 +186,7 @@ impl Link {
         }
     }
 
-    /// Takes what was noticed.
+    /// Takes the notes.
     pub(super) fn notes(&self) -> BTreeSet<String> {
         std::mem::take(&mut lock(&self.notes))
     }
@@ -196,13 +196,13 @@ impl Link {
         self.ends.store(0, Ordering::Relaxed);
     }
 
-    /// The connection, which is opened again where it has ended.
+    /// The connection, which is opened again if it has ended.
     pub(super) async fn live(self: &Arc<Link>) -> Result<Arc<Live>, Failure> {
         if let Some(live) = self.open_now() {
             return Ok(live);
         }
         let link = Arc::clone(self);
-        // A task of its own, which goes on where the call is given up.
+        // A separate task, which continues if the call is abandoned.
         let opened = self.runtime.spawn(async move { link.open_again().await }).await;
         opened.unwrap_or_else(|_| Err(self.not_made("it is closed", "")))
     }
@@ -250,7 +250,7 @@ impl Link {
         *lock(&self.ended) = Some(Instant::now());
     }
 
-    /// How long it is not started again yet.
+    /// The remaining pause before it is started again.
     fn pause(&self) -> Duration {
         let ends = self.ends.load(Ordering::Relaxed);
         let Some(ended) = *lock(&self.ended) else { return Duration::ZERO };
@@ -261,7 +261,7 @@ impl Link {
         whole.saturating_sub(ended.elapsed())
     }
 
-    /// Waits for something that the runtime does; it is given up at the deadline.
+    /// Waits for a future on the runtime, until the deadline.
     pub(super) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -279,7 +279,7 @@ impl Link {
                     return Err(Failure::Interrupted);
                 }
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => {
-                    // Dropping the work tells the server that its answer is no longer wanted.
+                    // Dropping the future tells the server that its answer is no longer wanted.
                     task.abort();
                     return Err(Failure::TimedOut);
                 }
@@ -291,7 +291,7 @@ impl Link {
         }
     }
 
-    /// Does something later, such as telling the server that an answer is no longer wanted.
+    /// Spawns a future, such as telling the server that an answer is no longer wanted.
     pub(super) fn later(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(work);
     }

@@ -1,4 +1,4 @@
-//! What a server lists of its tools, read within bounds: a tool that cannot be read costs only itself.
+//! Reads the tools that a server lists, within limits. A tool that cannot be read does not affect the others.
 
 use super::answer::{WRAPPED, prepare, result_of, unfit};
 use super::members::{items, kind, members, text_of, unreadable};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// The most tools that one server may list, and the most pages: a program has no use for more.
 const TOOLS: usize = 10_000;
-/// Values of all their schemas together.
+/// The most values in all their schemas together.
 const VALUES: usize = 300_000;
 
 /// A tool as its server lists it.
@@ -82,7 +82,7 @@ pub(super) async fn list(peer: &Peer<RoleClient>, pending: &Pending) -> Result<L
     Err(format!("lists more than {TOOLS} tools, or as many pages"))
 }
 
-/// Forgets a request where nobody waits for it any more.
+/// Removes a request when nobody waits for it any more.
 struct Forgotten<'p> {
     pending: &'p Pending,
     id: RequestId,
@@ -94,7 +94,7 @@ impl Drop for Forgotten<'_> {
     }
 }
 
-/// Asks for a page; nothing where the server has no tools at all.
+/// Requests a page; `None` if the server has no tools at all.
 async fn ask(
     peer: &Peer<RoleClient>,
     pending: &Pending,
@@ -117,10 +117,10 @@ async fn ask(
     }
 }
 
-/// Whether an answer says that there is no such request.
+/// Whether an answer says that the method is unknown.
 fn is_unknown_method(message: &[u8]) -> bool {
     let mut unknown = false;
-    // What cannot be read is reported where it is read.
+    // A malformed answer is reported when it is read.
     drop(members(message, |name, value| {
         if name == "error" {
             members(value, |name, value| {
@@ -170,7 +170,7 @@ fn page(message: &mut [u8], listing: &mut Listing, left: &mut usize) -> Result<P
     if whole { Ok(Page { next }) } else { Err(Failure::text(format!("`tools` is {}", kind(tools)))) }
 }
 
-/// Reads one tool; else its name, where it has one, and what is wrong with it.
+/// Reads one tool. The error has its name, if it has one, and what is wrong with it.
 fn read_tool(text: &[u8], left: &mut usize) -> Result<Listed, (Option<String>, String)> {
     let (mut name, mut description, mut input, mut output) = (None, None, None, None);
     let read = members(text, |key, value| {
@@ -217,7 +217,7 @@ fn read_schema(text: &[u8], left: &mut usize) -> Result<Arc<Data>, String> {
     Ok(Arc::new(schema))
 }
 
-/// How many values there are in one.
+/// The number of values in a JSON value.
 fn count(data: &Data) -> usize {
     let (mut open, mut count) = (vec![data], 0);
     while let Some(data) = open.pop() {
@@ -231,7 +231,7 @@ fn count(data: &Data) -> usize {
     count
 }
 
-/// The tools, where no two share a name.
+/// The tools, without duplicate names.
 fn unique(listing: Listing) -> Result<Listing, String> {
     let mut names: Vec<&str> = listing.tools.iter().map(|tool| tool.name.as_str()).collect();
     names.sort_unstable();
@@ -241,7 +241,7 @@ fn unique(listing: Listing) -> Result<Listing, String> {
     }
 }
 
-/// What is said of an answer that is none.
+/// The message about a malformed answer.
 pub(super) fn no_answer() -> Failure {
     unreadable("expected an answer to a call")
 }

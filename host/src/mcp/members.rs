@@ -1,4 +1,4 @@
-//! The members of a JSON text, found one at a time without making values of the others.
+//! Finds the members of a JSON text one at a time, without parsing the others.
 
 use crate::tool::Failure;
 use ilo_drive::data::read::ReadErrorKind;
@@ -6,7 +6,7 @@ use ilo_drive::problem::shortened;
 use jiter::{Jiter, JiterError, Peek};
 use std::borrow::Cow;
 
-/// What an answer that cannot be read fails with.
+/// The failure of an answer that cannot be read.
 pub(super) fn unreadable(why: &str) -> Failure {
     Failure::text(format!("the tool's answer cannot be read: {why}"))
 }
@@ -15,7 +15,7 @@ fn syntax(error: &JiterError) -> Failure {
     unreadable(&format!("{} at byte {}", error.error_type, error.index))
 }
 
-/// Gives each member of an object with the text of its value; false where the text is no object.
+/// Calls `each` with each member of an object and the text of its value; false if the text is not an object.
 pub(super) fn members<'m>(
     text: &'m [u8],
     mut each: impl FnMut(&str, &'m [u8]) -> Result<(), Failure>,
@@ -34,7 +34,7 @@ pub(super) fn members<'m>(
     Ok(true)
 }
 
-/// Gives each item of a list as its text; false where the text is no list.
+/// Calls `each` with the text of each item of a list; false if the text is not a list.
 pub(super) fn items<'m>(
     text: &'m [u8],
     mut each: impl FnMut(&'m [u8]) -> Result<(), Failure>,
@@ -52,7 +52,7 @@ pub(super) fn items<'m>(
     Ok(true)
 }
 
-/// Passes over a value; gives its text.
+/// Skips a value and returns its text.
 fn skipped<'m>(json: &mut Jiter<'m>, text: &'m [u8]) -> Result<&'m [u8], Failure> {
     let peek = json.peek().map_err(|error| syntax(&error))?;
     let start = json.current_index();
@@ -60,7 +60,7 @@ fn skipped<'m>(json: &mut Jiter<'m>, text: &'m [u8]) -> Result<&'m [u8], Failure
     Ok(text.get(start..json.current_index()).unwrap_or_default())
 }
 
-/// The text that a JSON text is, without a copy where it has no escapes.
+/// The content of a JSON string, borrowed if it has no escapes.
 pub(super) fn text_of(json: &[u8]) -> Option<Cow<'_, str>> {
     let inside = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if !inside.contains(&b'\\') && !inside.contains(&b'"') {
@@ -69,7 +69,7 @@ pub(super) fn text_of(json: &[u8]) -> Option<Cow<'_, str>> {
     Jiter::new(json).next_str().ok().map(|text| Cow::Owned(text.to_owned()))
 }
 
-/// What kind of value a JSON text is, in the language's words.
+/// The kind of a JSON value, in the words of the language.
 pub(super) fn kind(json: &[u8]) -> &'static str {
     match json.first() {
         Some(b'"') => "a text",
@@ -81,7 +81,7 @@ pub(super) fn kind(json: &[u8]) -> &'static str {
     }
 }
 
-/// The message of an error that a server answers with.
+/// The message of an error answer.
 pub(super) fn error_message(error: &[u8]) -> Result<String, Failure> {
     let mut message = None;
     members(error, |name, value| {
@@ -93,8 +93,8 @@ pub(super) fn error_message(error: &[u8]) -> Result<String, Failure> {
     Ok(message.unwrap_or_else(|| "an error without a message".to_owned()))
 }
 
-/// Writes the replacement character in the place of each half of a surrogate pair that is alone, as clients
-/// that are written in JavaScript read it; whether there was one.
+/// Replaces lone surrogates by the replacement character, as clients in JavaScript do. Returns whether there
+/// were any.
 pub(super) fn replace_lone_surrogates(text: &mut [u8]) -> bool {
     let unit = |text: &[u8], at: usize| -> Option<u32> {
         let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;

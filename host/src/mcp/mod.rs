@@ -1,9 +1,9 @@
-//! Tools of MCP servers: starting the servers, listing what they offer, calling it.
+//! The MCP client: starts servers, lists their tools, and calls them.
 //!
-//! Each server has a runtime of its own with one thread; calls come from any thread and wait for it.
-//! Nothing here knows the tools file: it is given [`server_config::Server`]s and gives back tools. What a
-//! server says of its own tools beyond their schemas (hints that one is harmless, say) is not believed.
-//! Without the feature `mcp` no server is started.
+//! Each server has its own runtime with one thread; calls come from any thread and wait for it. This module
+//! does not depend on the tools file: it takes [`server_config::Server`]s and returns tools. What a server
+//! claims about its tools beyond their schemas, for example that one is harmless, is ignored. Without the
+//! feature `mcp` no server is started.
 
 #[cfg(feature = "mcp")]
 mod access;
@@ -48,21 +48,21 @@ pub(crate) use without_feature::Connections;
 
 use crate::tool::Tool;
 
-/// How a server does.
+/// The state of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Health {
     /// Whether its connection is open; a server that has ended is started again by the next call.
     pub running: bool,
     /// How many tools it listed last.
     pub tools: usize,
-    /// How often it has ended, or did not start, since it answered a call.
+    /// How often it has ended or failed to start since it answered a call.
     pub ended: u32,
 }
 
-/// A server that runs, with the tools that it offers.
+/// A running server with its tools.
 pub(crate) struct Started {
     pub(crate) server: String,
     pub(crate) tools: Vec<Tool>,
-    /// What it lists and cannot be used: the name, and why.
+    /// The listed tools that cannot be used: the name and the reason.
     pub(crate) bad: Vec<(String, String)>,
 }

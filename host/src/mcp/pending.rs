@@ -1,8 +1,8 @@
-//! The requests that are under way to one connection of a server, and the answers that wait to be taken.
+//! The pending requests of one connection to a server, and the answers that have not been taken yet.
 //!
-//! The protocol's library reads a whole message into trees before it looks at it. So the answers to calls and
-//! to listings do not go through it: their text is kept here, the library gets a small answer in its place,
-//! and whoever made the request reads the text within its own bounds, on its own thread.
+//! The protocol library parses a whole message into trees before it examines it. So the answers to calls and
+//! listings do not go through it: their text is kept here, the library gets a small answer instead, and the
+//! sender of the request reads the text within its own limits, on its own thread.
 
 use crate::tool::Failure;
 use rmcp::model::RequestId;
@@ -11,29 +11,29 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Requests of a server that may wait for their replies. Past that nothing more is read from it.
+/// The most requests of a server that may wait for their replies. Beyond that nothing more is read from it.
 const REPLIES: usize = 64;
-/// How long a server may leave that many replies unread before it is dropped.
+/// How long a server may leave that many replies unread before it is disconnected.
 const UNREAD: Duration = Duration::from_secs(2);
 
-/// What a request was made for.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A tool is called.
+    /// A call of a tool.
     Call,
-    /// Tools are listed.
+    /// A listing of tools.
     List,
-    /// The library asks for itself.
+    /// A request of the library itself.
     Own,
 }
 
-/// The text of an answer, or why it is not given.
+/// The text of an answer, or why there is none.
 pub(super) type Text = Result<Vec<u8>, Failure>;
 
 #[derive(Debug)]
 struct Request {
     kind: Kind,
-    /// Whether the server may have received it.
+    /// Whether the server may have received the request.
     begun: bool,
     answer: Option<Text>,
 }
@@ -41,19 +41,19 @@ struct Request {
 #[derive(Debug, Default)]
 struct State {
     requests: HashMap<String, Request>,
-    /// The request that is no longer waited for, and when its answer came nevertheless.
+    /// The abandoned request, and when its answer came nevertheless.
     given_up: Option<String>,
     late: Option<Instant>,
-    /// Replies that are not sent yet, and since when there are too many of them.
+    /// The number of unsent replies, and since when there are too many.
     replies: usize,
     full: Option<Instant>,
-    /// Why the connection was ended from this side.
+    /// Why this side closed the connection.
     dropped: Option<&'static str>,
-    /// Whether the server does not know the session any more.
+    /// Whether the server has lost the session.
     expired: bool,
 }
 
-/// Requests to one connection, shared by those who make them and those who read it.
+/// The requests of one connection, shared by their senders and the reader.
 #[derive(Debug)]
 pub(super) struct Pending {
     state: Mutex<State>,
@@ -78,7 +78,7 @@ impl Pending {
         self.state().requests.insert(id.to_string(), Request { kind, begun: false, answer: None });
     }
 
-    /// The server may have received a request from here on, or has not (`begun` false).
+    /// From now on the server may have received a request, or, if `begun` is false, it has not.
     pub(super) fn set_begun(&self, id: &str, begun: bool) {
         if let Some(request) = self.state().requests.get_mut(id) {
             request.begun = begun;
@@ -90,7 +90,7 @@ impl Pending {
         self.state().requests.get(&id.to_string()).is_some_and(|request| request.begun)
     }
 
-    /// The server has refused a request, if it was one, because it does not know the session any more.
+    /// The server has rejected a request, if it was one, because it has lost the session.
     pub(super) fn expire(&self, id: Option<&RequestId>) {
         let mut state = self.state();
         state.expired = true;
@@ -99,8 +99,7 @@ impl Pending {
         }
     }
 
-    /// Whether the server does not know the session any more. Requests that it has received may still be
-    /// answered.
+    /// Whether the server has lost the session. Requests that it has received may still be answered.
     pub(super) fn has_expired(&self) -> bool {
         self.state().expired
     }
@@ -110,7 +109,7 @@ impl Pending {
         self.state().requests.remove(&id.to_string());
     }
 
-    /// What the request with this ID was made for, while somebody waits for its answer.
+    /// The purpose of the request with this ID, while somebody waits for its answer.
     pub(super) fn kind(&self, id: &str) -> Option<Kind> {
         self.state().requests.get(id).filter(|request| request.answer.is_none()).map(|request| request.kind)
     }
@@ -122,7 +121,7 @@ impl Pending {
         }
     }
 
-    /// An answer that the library reads has come.
+    /// An answer for the library has arrived.
     pub(super) fn answered(&self, id: &str) {
         self.state().requests.remove(id);
     }
@@ -132,14 +131,14 @@ impl Pending {
         self.state().requests.remove(&id.to_string())?.answer
     }
 
-    /// Waits no longer for a request; its answer will be too late.
+    /// Abandons a request; its answer will be too late.
     pub(super) fn give_up(&self, id: &RequestId) {
         let mut state = self.state();
         state.requests.remove(&id.to_string());
         state.given_up = Some(id.to_string());
     }
 
-    /// An answer has come that nobody waits for.
+    /// An answer has arrived for which nobody waits.
     pub(super) fn unexpected(&self, id: &str) {
         let mut state = self.state();
         if state.given_up.as_deref() == Some(id) {
@@ -147,18 +146,18 @@ impl Pending {
         }
     }
 
-    /// Whether a request was given up, and the library waits for the next one.
+    /// Whether a request was abandoned and the library waits for the next one.
     pub(super) fn is_second(&self) -> bool {
         let given_up = self.state().given_up.is_some();
         given_up && self.starting().is_some()
     }
 
-    /// When the answer came that was no longer waited for.
+    /// When the answer to the abandoned request arrived.
     pub(super) fn late(&self) -> Option<Instant> {
         self.state().late
     }
 
-    /// The only request that the library waits for.
+    /// The only request for which the library waits.
     pub(super) fn starting(&self) -> Option<String> {
         let state = self.state();
         let mut own = state.requests.iter().filter(|(_, request)| request.kind == Kind::Own);
@@ -166,7 +165,7 @@ impl Pending {
         own.next().is_none().then(|| id.clone())
     }
 
-    /// The server has asked for something, and gets a reply.
+    /// The server has sent a request and gets a reply.
     pub(super) fn asked(&self) {
         let mut state = self.state();
         state.replies += 1;
@@ -195,12 +194,12 @@ impl Pending {
         }
     }
 
-    /// The connection ends for a reason of this side.
+    /// This side closes the connection, for a reason.
     pub(super) fn drop_for(&self, why: &'static str) {
         self.state().dropped.get_or_insert(why);
     }
 
-    /// Why the connection was ended from this side.
+    /// Why this side closed the connection.
     pub(super) fn dropped(&self) -> Option<&'static str> {
         self.state().dropped
     }
@@ -216,7 +215,7 @@ impl Pending {
 
     /// Waits until nothing more comes.
     pub(super) async fn until_end(&self) {
-        // The sender is in here, so it is there.
+        // The sender is a field of this struct, so it exists.
         drop(self.ended.subscribe().wait_for(|ended| *ended).await);
     }
 }

@@ -1,13 +1,13 @@
-//! Why something went wrong with a server, in few words and no more than a person reads.
+//! Short messages about errors of servers.
 
 use ilo_drive::problem::shortened;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use std::io::{self, ErrorKind};
 
-/// What is said of a program that went away.
+/// The message for a program that has ended.
 const ENDED: &str = "ended before it answered";
 
-/// Why a server could not be opened, in few words.
+/// Why a server could not be opened.
 pub(super) fn cannot_open(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => cannot_open(fallback),
@@ -26,7 +26,7 @@ pub(super) fn cannot_open(error: &ClientInitializeError) -> String {
     }
 }
 
-/// The innermost reason of an error, which says what happened; those around it say who was told.
+/// The innermost source of an error, which says what happened.
 pub(super) fn first_cause<'e>(
     error: &'e (dyn std::error::Error + 'static),
 ) -> &'e (dyn std::error::Error + 'static) {
@@ -37,7 +37,7 @@ pub(super) fn first_cause<'e>(
     cause
 }
 
-/// Why a request failed, in the server's words where it has some.
+/// Why a request failed, in the words of the server if it gives a message.
 pub(super) fn why(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => short(&error.message),
@@ -46,7 +46,7 @@ pub(super) fn why(error: &ServiceError) -> String {
     }
 }
 
-/// What a server says may be long.
+/// The message of a server may be long.
 pub(super) fn short(text: &str) -> String {
     shortened(text, 2_000)
 }

@@ -1,4 +1,4 @@
-//! What a tools file says of an MCP server. Starting one is the business of its client.
+//! The settings of an MCP server in a tools file.
 
 #![cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "without a client only names are read"))]
 
@@ -18,23 +18,23 @@ pub(crate) struct Server {
     pub(crate) way: Way,
     /// How long it may take to start and list its tools.
     pub(crate) timeout: Duration,
-    /// Which of its tools there are, and how they may be called.
+    /// Its allowed tools, and their policies.
     pub(crate) policy: ServerPolicy,
     /// What of the tools file no message shows.
     pub(crate) secrets: Secrets,
-    /// What it lacks to be started, such as a variable of the environment.
+    /// What is missing to start it, such as an environment variable.
     pub(crate) lacks: Vec<Problem>,
 }
 
 impl Server {
-    /// The time that a server has to start where the file says nothing else.
+    /// The default time limit for starting a server.
     pub(crate) const TIMEOUT: Duration = Duration::from_millis(limits::DEFAULT_CALL_MS);
 }
 
 /// How a server is reached.
 #[derive(Clone, Debug)]
 pub(crate) enum Way {
-    /// A program that speaks over its standard input and output.
+    /// A program that communicates over its standard input and output.
     Program {
         /// The program: a name to search for, or a path.
         program: String,
@@ -49,7 +49,7 @@ pub(crate) enum Way {
     Http {
         /// The endpoint.
         url: String,
-        /// What is sent with each request.
+        /// The headers of each request.
         headers: Vec<(String, String)>,
     },
     /// It cannot be reached; `lacks` says why.

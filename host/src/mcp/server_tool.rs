@@ -1,9 +1,9 @@
-//! A tool of a server: its calls.
+//! Calls of a tool of a server.
 //!
-//! A tool is pinned by its definition. If the server says that its tools have changed, they are listed again.
-//! If it does not announce changes, they are listed again before a call that may change something. A tool
-//! with another definition is not called. A call is sent once. If its answer is missing, nobody knows whether
-//! it was carried out, and nothing here sends it again; a policy may (`retries`).
+//! A tool is identified by its definition. If the server says that its tools have changed, they are listed
+//! again. If it does not announce changes, they are listed again before a call that may change something. A
+//! tool with another definition is not called. A call is sent once. If its answer is missing, nobody knows
+//! whether it was carried out, and nothing here sends it again; a policy may (`retries`).
 
 use super::answer::{self, Reading};
 use super::guard;
@@ -27,8 +27,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long a listing counts before a call that may change something, where the server does not say that its
-/// tools change.
+/// How long a listing is valid before a call that may change something, if the server does not announce
+/// changes.
 const FRESH: Duration = Duration::from_secs(5);
 
 /// The member of a request's `_meta` that holds the key of the call.
@@ -40,7 +40,7 @@ pub(crate) struct ServerTool {
     definition: Arc<Listed>,
 }
 
-/// A request that is under way; dropping it tells the server that its answer is no longer wanted.
+/// A pending request. Dropping it tells the server that its answer is no longer wanted.
 struct UnderWay {
     link: Arc<Link>,
     live: Arc<Live>,
@@ -71,17 +71,17 @@ struct Call {
     definition: Arc<Listed>,
     /// Whether it may change something.
     changes: bool,
-    /// Set once it may have been sent.
+    /// Set when it may have been sent.
     sent: Arc<AtomicBool>,
-    /// Its place in a trace.
+    /// Its trace context.
     span: Option<Context>,
-    /// Every attempt at one call has the same.
+    /// The key of the call, which is the same for each attempt.
     key: Option<String>,
 }
 
 impl Call {
-    /// Makes it; gives the text of the answer. A server that has forgotten its session has not made it, so it
-    /// is sent once more, in a session of its own.
+    /// Makes the call. Returns the text of the answer. A server that has lost its session has not made the
+    /// call, so it is sent again in a new session.
     async fn make(self, arguments: JsonObject) -> Result<Vec<u8>, Failure> {
         let live = self.link.live().await?;
         match self.make_in(&live, arguments.clone()).await {
@@ -93,7 +93,7 @@ impl Call {
         }
     }
 
-    /// Makes it in a connection; also whether the server may have received it.
+    /// Makes the call in a connection. Also returns whether the server may have received it.
     async fn make_in(&self, live: &Arc<Live>, arguments: JsonObject) -> (Result<Vec<u8>, Failure>, bool) {
         if let Err(failure) = self.still_as_checked(live).await {
             return (Err(failure), false);
@@ -118,7 +118,7 @@ impl Call {
         let answer = tokio::select! {
             biased;
             answer = handle.await_response() => answer,
-            // The library goes on until the process has left.
+            // The library continues until the process has ended.
             () = pending.until_end() => Err(ServiceError::TransportClosed),
         };
         under_way.id = None;
@@ -134,7 +134,7 @@ impl Call {
         (made, begun)
     }
 
-    /// Looks at the definition of the tool again where it may have changed, and fails if it has.
+    /// Checks the definition of the tool again if it may have changed, and fails if it has.
     async fn still_as_checked(&self, live: &Live) -> Result<(), Failure> {
         let (mut listed, when) = live.listed();
         let stale = self.changes && !live.announces && when.elapsed() > FRESH;
@@ -148,7 +148,7 @@ impl Call {
         Err(Failure::text(format!("server `{server}` has changed its tool `{tool}` since it was checked")))
     }
 
-    /// What a call of a server that went away fails with.
+    /// The failure of a call of a server that has ended.
     async fn gone(&self, live: &Live, begun: bool) -> Failure {
         let server = &self.link.server.name;
         let said = live.connection.errors.said_here(&self.link.server.secrets).await;

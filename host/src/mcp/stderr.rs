@@ -1,4 +1,4 @@
-//! What a server says on standard error: its end is kept, for the message of its failure.
+//! Keeps the end of what a server writes to standard error, for the message of its failure.
 
 use crate::command::ERRORS;
 use crate::tool::secrets::Secrets;
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
 use tokio::process::ChildStderr;
 
-/// How long is waited for the last words of a server that went away.
+/// How long to wait for the last output of a server that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Lines that are shown of what it said last, as far as they are no longer than so many bytes together: a
-/// trace of calls with the error above it.
+/// The number of last lines that are shown, and their total size in bytes: enough for a stack trace with the
+/// error above it.
 const LINES: usize = 10;
 const SHOWN: usize = 1_000;
 
-/// The end of what a server says on standard error.
+/// The end of the standard error of a server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tail(Arc<Mutex<Said>>);
 
 #[derive(Debug, Default)]
 struct Said {
     bytes: Vec<u8>,
-    /// Whether more may come.
+    /// Whether more may arrive.
     open: bool,
 }
 
@@ -40,7 +40,7 @@ impl Tail {
         kept.drain(..surplus);
     }
 
-    /// `; it said: …` with the last lines and without secrets, where a server that went away said something.
+    /// `; it said: …` with the last lines, without secrets, if an ended server has written any.
     pub(super) fn said(&self, secrets: &Secrets) -> String {
         let until = Instant::now() + LAST_WORDS;
         while self.said_so_far().open && Instant::now() < until {
@@ -77,7 +77,7 @@ impl Tail {
         format!("; it said: {}", shortened(&last.join(" / "), SHOWN + LINES))
     }
 
-    /// Reads all that is said, in a task of its own.
+    /// Reads the whole stream, in a separate task.
     pub(super) fn listen(&self, mut to: ChildStderr) {
         self.said_so_far().open = true;
         let tail = self.clone();

@@ -1,8 +1,9 @@
-//! The two ways to a server: a program's standard streams, and streamable HTTP. Behind one type, so that the
-//! client of the protocol's library is compiled once.
+//! The two transports: standard streams of a program, and streamable HTTP. They are one type, so that the
+//! client of the protocol library is compiled once.
 //!
-//! A program gets the closed environment of every tool, a process group of its own, and its standard error is
-//! read and only its end kept. HTTP follows no redirect, so that no server can send us elsewhere.
+//! A program gets the restricted environment of all tools and its own process group; only the end of its
+//! standard error is kept. HTTP redirects are not followed, so that no server can redirect requests
+//! elsewhere.
 
 use super::access::Access;
 use super::child::Child;
@@ -33,30 +34,30 @@ use std::time::Duration;
 use std::{fmt, io};
 use tokio::time::{Instant, sleep_until};
 
-/// How long a server may take to answer the question of newer clients before it is asked in the manner of
-/// old.
+/// How long a server may take to answer the first request of the newer protocol before the older handshake is
+/// used.
 const PROBE: Duration = Duration::from_secs(3);
-/// How long the answer in the manner of old may take once that to the question came too late.
+/// How long the older handshake may take after the answer to the first request came too late.
 const LATE: Duration = Duration::from_secs(3);
 
-/// The pause between two looks at whether an answer came too late.
+/// The interval between checks for a late answer.
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(super) type Service = RunningService<RoleClient, Watcher>;
 
-/// What is shared of one connection.
+/// The shared state of one connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connection {
     pub(super) pending: Arc<Pending>,
     pub(super) errors: Tail,
 }
 
-/// Opens a server in its way.
+/// Opens a server by its transport.
 ///
-/// Newer servers answer `server/discover`. Most others say that they do not know it; one that says nothing
-/// for a while is asked in the manner of old, and one that ends is started again for that. One that answers
-/// too late, and does not answer the second question, is opened again with the time that the file gives it.
-/// `shared` is the connection that is open at last, or that failed last.
+/// Newer servers answer `server/discover`. Most others answer that they do not know it. If a server does not
+/// answer for a while, the older handshake is used; if it ends, it is started again for that. If it answers
+/// too late and does not answer the handshake, it is opened again with the time limit in the file. `shared`
+/// is the last connection, open or failed.
 pub(super) async fn open(
     server: &Server,
     watcher: Watcher,
@@ -103,7 +104,7 @@ fn is_end(error: &ClientInitializeError) -> bool {
     }
 }
 
-/// What to do where a server wants to know who calls.
+/// What to do if a server requires a sign-in.
 fn not_let_in(error: &ClientInitializeError, server: &str, headers: &[(String, String)]) -> Option<String> {
     let error = match error {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
@@ -151,19 +152,19 @@ async fn open_with(
     Ok(watcher.serve_with_lifecycle(watched, lifecycle).await)
 }
 
-/// Where messages go and come from.
+/// A transport for messages.
 enum Streams {
     Program(Box<Child>),
     Http(Box<StreamableHttpClientTransport<Client>>),
 }
 
-/// Streams, with what is pending on them.
+/// Standard streams, with their pending requests.
 struct Watched {
     way: Streams,
     pending: Arc<Pending>,
-    /// How long the question of newer clients may be without an answer.
+    /// The time limit for the first request of the newer protocol.
     probe: Option<Duration>,
-    /// That question, and when it is given up.
+    /// That request, and its deadline.
     asked: Option<(RequestId, Instant)>,
 }
 
@@ -177,7 +178,7 @@ impl Drop for Reply {
 }
 
 impl Watched {
-    /// Takes note of a message that is sent; gives the ID of a request.
+    /// Records a message that is sent. Returns the ID of a request.
     fn note(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> (Option<String>, Option<Reply>) {
         match item {
             JsonRpcMessage::Request(request) => {
@@ -206,7 +207,7 @@ impl Watched {
         }
     }
 
-    /// The next message; nothing where the connection ends.
+    /// The next message; `None` if the connection has ended.
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         if !self.pending.room().await {
             self.pending.drop_for("it sends requests and does not read the replies");
@@ -218,7 +219,7 @@ impl Watched {
                 return None;
             }
             let asked = self.asked.as_ref().map(|(_, until)| *until);
-            // That an answer came too late is seen from time to time.
+            // A late answer is checked for from time to time.
             let look = self.pending.is_second().then(|| Instant::now() + LOOK);
             let received = async {
                 match &mut self.way {
@@ -235,7 +236,7 @@ impl Watched {
                     return message;
                 }
                 () = sleep_until(until) => {
-                    // It may not know the question, and leaves it without an answer.
+                    // It may not know the request and leave it unanswered.
                     if let Some((id, _)) = self.asked.take() {
                         self.pending.give_up(&id);
                         return Some(unknown_method(id));
@@ -266,7 +267,7 @@ impl std::error::Error for StreamError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(match self {
             StreamError::Program(error) => error,
-            // The library does not say that this has a cause.
+            // The library does not expose the source of this error.
             StreamError::Http(StreamableHttpError::Client(error)) => error,
             StreamError::Http(error) => error,
         })
@@ -287,7 +288,7 @@ impl Transport<RoleClient> for Watched {
                 async { sent.await.map_err(StreamError::Program) }.boxed()
             }
             Streams::Http(client) => {
-                // The client says where it was not sent.
+                // The client reports if it was not sent.
                 id.iter().for_each(|id| self.pending.set_begun(id, true));
                 let sent = client.send(item);
                 async { sent.await.map_err(StreamError::Http) }.boxed()
@@ -346,13 +347,13 @@ fn http(
     probe: Option<Duration>,
     shared: &Connection,
 ) -> Result<StreamableHttpClientTransport<Client>, String> {
-    // Once a process: a second provider would be refused, and the first one serves.
+    // Once per process: a second provider would be rejected, and the first one works too.
     drop(rustls::crypto::ring::default_provider().install_default());
-    // A message fills its packets: waiting for more bytes would cost a call some tens of milliseconds.
+    // A message is sent at once: waiting for more bytes would delay a call by some tens of milliseconds.
     let mut builder =
         reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).tcp_nodelay(true);
     if url.starts_with("http://") {
-        // Without TLS no certificates are needed, and a machine may have none.
+        // Without TLS no certificates are needed, and the machine may have none.
         builder = builder.tls_certs_only([]);
     }
     let http = builder.build().map_err(|error| format!("no HTTP client: {error}"))?;

@@ -1,7 +1,7 @@
-//! A server over HTTP: each message passes the guard before the library reads it.
+//! The HTTP client of a server: each message passes the guard before the library reads it.
 //!
-//! Requests are posted here and not by the library, because its client makes values of a whole body before
-//! anybody can look at it.
+//! Requests are sent here and not by the library, because its client parses a whole body before it can be
+//! examined.
 
 use super::access::Access;
 use super::guard::{self, MESSAGE};
@@ -23,13 +23,13 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bytes of the body of an error.
+/// The maximum size of the body of an error.
 const ERROR_BODY: usize = 64 << 10;
 const SESSION: &str = "mcp-session-id";
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
-/// Milliseconds before a stream that its server has closed is opened again: what the server says, within
-/// these bounds, so that it is never asked without a pause.
+/// Limits on the milliseconds before a stream that the server has closed is opened again. The server chooses
+/// the pause within these limits, so there always is one.
 const PAUSES: RangeInclusive<u64> = 200..=3_600_000;
 /// Headers that only the protocol sets.
 const RESERVED: [&str; 4] = ["accept", SESSION, "last-event-id", "content-type"];
@@ -39,9 +39,9 @@ const RESERVED: [&str; 4] = ["accept", SESSION, "last-event-id", "content-type"]
 pub(super) struct Client {
     pub(super) http: reqwest::Client,
     pub(super) pending: Arc<Pending>,
-    /// How long the server may take to answer the question of newer clients.
+    /// The time limit for the first request of the newer protocol.
     pub(super) probe: Option<Duration>,
-    /// The tokens of the server, where somebody has signed in to it.
+    /// The tokens of the server, after a sign-in.
     pub(super) access: Option<Arc<Access>>,
 }
 
@@ -50,7 +50,7 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Posted = Result<StreamableHttpPostResponse, Failed>;
 
-/// An error without the server's URL, which may hold a secret: programs and logs see its text.
+/// An error without the URL of the server, which may contain a secret: programs and logs see the text.
 fn without_url(error: Failed) -> Failed {
     match error {
         StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
@@ -62,7 +62,7 @@ fn client_error(error: reqwest::Error) -> Failed {
     StreamableHttpError::Client(error.without_url())
 }
 
-/// The bytes of a body, at most so many.
+/// The bytes of a body, up to a limit.
 async fn body(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, Failed> {
     let mut bytes = Vec::new();
     while let Some(part) = response.chunk().await.map_err(client_error)? {
@@ -74,8 +74,8 @@ async fn body(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, F
     Ok(bytes)
 }
 
-/// The events of a body, where none is longer than twice a message: what is somewhat too long still comes
-/// through, so that its call fails instead of waiting.
+/// The events of a body, each at most twice as long as a message: a message that is slightly too long still
+/// comes through, so that its call fails instead of waiting.
 fn events(response: reqwest::Response) -> Events {
     let mut length = 0;
     let mut after_break = false;
@@ -105,14 +105,14 @@ impl Client {
             let retry = event.retry.map(|pause| pause.clamp(*PAUSES.start(), *PAUSES.end()));
             let event = Sse { retry, ..event };
             let Some(data) = event.data else { return event };
-            // An event without a message keeps its ID, from which the stream goes on.
+            // An event without a message keeps its ID, from which the stream can be resumed.
             let passed = guard::passed(data.into_bytes(), &pending);
             Sse { data: passed.and_then(|passed| String::from_utf8(passed).ok()), ..event }
         };
         events.map(move |event| event.map(&pass)).boxed()
     }
 
-    /// Makes a request with the token of the server. One that the server does not take is renewed once.
+    /// Makes a request with the token of the server. A token that the server rejects is renewed once.
     async fn admitted<T, F>(
         &self,
         token: Option<String>,
@@ -212,7 +212,7 @@ impl Client {
             return Ok(StreamableHttpPostResponse::Sse(events, own_session));
         }
         let Some(id) = id_of(message) else {
-            // Nobody waits for what answers a notification.
+            // Nobody waits for an answer to a notification.
             return Ok(StreamableHttpPostResponse::Accepted);
         };
         if !is(JSON) {
@@ -222,7 +222,7 @@ impl Client {
         match passed.and_then(|passed| serde_json::from_slice(&passed).ok()) {
             Some(message) => Ok(StreamableHttpPostResponse::Json(message, own_session)),
             None if self.pending.kind(&id.to_string()).is_none() => {
-                // It is not waited for any more.
+                // The request has been abandoned.
                 let error = ErrorData::internal_error("nobody waits for this", None);
                 let message = ServerJsonRpcMessage::error(error, Some(id.clone()));
                 Ok(StreamableHttpPostResponse::Json(message, own_session))
@@ -231,7 +231,7 @@ impl Client {
         }
     }
 
-    /// What becomes of a status that is an error.
+    /// Handles an error status.
     async fn refused(
         &self,
         response: reqwest::Response,
@@ -285,7 +285,7 @@ fn id_of(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
-/// What a server answers that does not know a request.
+/// The answer of a server that does not know a request.
 pub(super) fn unknown_method(id: RequestId) -> ServerJsonRpcMessage {
     let error = ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, "no answer", None);
     ServerJsonRpcMessage::error(error, Some(id))
@@ -320,7 +320,7 @@ impl StreamableHttpClient for Client {
         let (ClientRequest::DiscoverRequest(_), Some(probe)) = (&request.request, self.probe) else {
             return post.await;
         };
-        // A server may not know this request and leave it without an answer, in a stream too.
+        // A server may not know this request and leave it unanswered, in a stream too.
         let answered = async {
             Ok::<_, Failed>(match post.await? {
                 StreamableHttpPostResponse::Sse(mut events, session) => {

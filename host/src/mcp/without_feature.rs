@@ -1,4 +1,4 @@
-//! What takes the place of the client in a build without it: no server is started, and the error says why.
+//! Replaces the client in a build without the feature `mcp`: no server is started, and the error says why.
 
 use super::server_config::Server;
 use super::{Health, Started};
@@ -6,7 +6,7 @@ use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use std::convert::Infallible;
 
-/// Servers that run: none.
+/// The running servers: always empty.
 #[derive(Debug)]
 pub(crate) struct Connections(Infallible);
 
@@ -22,7 +22,7 @@ impl Connections {
         Err(Problem::new(Code::BadUsage, "", message))
     }
 
-    /// Nothing was noticed.
+    /// There are no notes.
     pub(crate) fn notes(&self) -> Vec<String> {
         match self.0 {}
     }

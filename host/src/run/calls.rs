@@ -1,4 +1,4 @@
-//! The calls of one run: each that is started beside others has a thread of its own.
+//! The calls of one run. Calls that run in parallel have a thread each.
 
 use super::{Around, Observer, Options, end_of};
 use crate::interrupt::Interrupt;
@@ -18,20 +18,20 @@ use std::time::{Duration, Instant};
 pub(super) struct Timed {
     pub(super) start: Instant,
     pub(super) end: Instant,
-    /// Its place in a trace.
+    /// Its trace context.
     pub(super) span: Option<Context>,
 }
 
-/// What a thread reports as its last act; nothing where the call panicked.
+/// The final report of a thread; `None` if the call panicked.
 type Report = (Ticket, Option<(Result<Data, Failure>, Timed)>);
 
 /// The calls of one run that have not ended.
 pub(super) struct Calls<'s, 'e> {
     threads: &'s thread::Scope<'s, 'e>,
     tools: &'e Tools,
-    /// Those of calls that only read, which a cancel ends.
+    /// The interrupt of read-only calls, which cancelling ends.
     limits: CallLimits,
-    /// Those of calls that are awaited even then, although the question before such a call is not.
+    /// The interrupt of calls that are awaited even then; the question before such a call is not awaited.
     patient: CallLimits,
     reports: (Sender<Report>, Receiver<Report>),
     started: HashMap<Ticket, Started<'s>>,
@@ -83,7 +83,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         Calls { threads, tools, limits, patient, reports: channel(), started: HashMap::new() }
     }
 
-    /// Starts a call; one that is alone is made here and now.
+    /// Starts a call. A call without others in parallel is made on this thread.
     pub(super) fn start(
         &mut self,
         start: Start,
@@ -95,7 +95,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         let Start { ticket, tool, arguments, kind, alone, key, confirmed } = start;
         let until = if kind == Kind::Entry { end_of(Duration::MAX) } else { world.until.get() };
         if kind == Kind::Ahead {
-            // Before it starts, so that an observer can prepare for it.
+            // Called before it starts, so that an observer can prepare.
             observer.ahead(&tool);
         }
         let limits = match kind {
@@ -109,7 +109,7 @@ impl<'s, 'e> Calls<'s, 'e> {
             return;
         }
         if kind == Kind::Ahead {
-            // No thread is to be had: the run makes the call in its turn.
+            // No thread is available: the run makes the call in its turn.
             observer.untaken(&tool);
             return drive.not_started(ticket);
         }
@@ -117,7 +117,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         drive.settle(ticket, result, Some(times), world);
     }
 
-    /// Calls a tool on a thread of its own; whether there is one.
+    /// Calls a tool on a new thread. Returns whether a thread is available.
     fn spawn(
         &mut self,
         ticket: Ticket,
@@ -135,7 +135,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         };
         let Ok(thread) = thread::Builder::new().name("call".to_owned()).spawn_scoped(self.threads, work)
         else {
-            // The report of the reporter that was dropped is nobody's.
+            // The report of the dropped reporter is ignored.
             return false;
         };
         self.started.insert(ticket, Started { interrupt, thread: Some(thread) });
@@ -156,7 +156,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         }
     }
 
-    /// Takes the answers that are there.
+    /// Takes the answers that have arrived.
     pub(super) fn settle(&mut self, drive: &mut Drive<Option<Timed>>, world: &Around<'_>) {
         while let Ok(report) = self.reports.1.try_recv() {
             self.take(report, drive, world);
@@ -168,7 +168,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         if let Some(thread) = started.thread.take()
             && let Err(panic) = thread.join()
         {
-            // As if the run had called it itself.
+            // As if the run had made the call itself.
             resume_unwind(panic);
         }
         if let Some((result, times)) = report {

@@ -1,4 +1,4 @@
-//! What a call of one of the server's tools does, and how its answer reads.
+//! Executes calls of the tools of the server, and formats their answers.
 
 use super::arguments::{Given, Source};
 use super::message::values;
@@ -20,16 +20,16 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Tools that one search gives at most, where the client asks for no number.
+/// The default number of tools that a search returns.
 const FOUND: usize = 10;
-/// Bytes of a value in an answer.
+/// The maximum size of a value in an answer.
 const VALUE: usize = 4 << 20;
-/// The fuel for which a function is tried at once, less than half a millisecond's, and bytes of its
+/// The fuel for trying a function immediately (less than half a millisecond), and the maximum size of its
 /// arguments.
 const QUICK: u64 = 2_000;
 const QUICK_BYTES: usize = 4 << 10;
 
-/// A call, understood.
+/// A parsed call.
 pub(super) enum Work {
     /// It calls no tool.
     Short(Short),
@@ -37,7 +37,7 @@ pub(super) enum Work {
     Long(Long),
 }
 
-/// What calls no tool and ends soon.
+/// Short work that calls no tool.
 pub(super) enum Short {
     /// Check a program.
     Check(Source),
@@ -53,16 +53,16 @@ pub(super) enum Long {
     Function(usize, Bytes),
 }
 
-/// What the client has to say in a run while it goes on.
+/// How the client takes part in a run.
 struct Control {
     cancel: Interrupt,
     ask: Arc<dyn Ask>,
-    /// The span of the client's request.
+    /// The trace span of the request of the client.
     parent: Option<Context>,
 }
 
 impl Work {
-    /// Reads a call; `None` where no such tool is offered.
+    /// Parses a call; `None` if no such tool is offered.
     pub(super) fn of(service: &Service, name: &str, mut given: Given) -> Result<Option<Work>, ErrorData> {
         let work = match name {
             "check_program" => Work::Short(Short::Check(given.source()?)),
@@ -85,8 +85,8 @@ impl Work {
 }
 
 impl Work {
-    /// The answer of a small function that calls no tool, where it is there at once: going to another thread
-    /// and back takes longer than such a run. `None` leaves it to that thread; nothing has happened then.
+    /// The answer of a small function that calls no tool, if it ends quickly: such a run takes less time than
+    /// a switch to another thread and back. `None` leaves the call to that thread; then nothing has happened.
     pub(super) fn quick(&self, service: &Service) -> Option<CallToolResult> {
         let Work::Long(Long::Function(at, inputs)) = self else { return None };
         let offered = service.functions.get(*at)?;
@@ -112,7 +112,7 @@ impl Work {
 }
 
 impl Short {
-    /// Does it.
+    /// Executes it.
     pub(super) fn done(self, service: &Service) -> CallToolResult {
         match self {
             Short::Find(query, limit) => CallToolResult::structured(
@@ -127,7 +127,7 @@ impl Short {
     }
 }
 
-/// What a run was asked for by: how its answer reads depends on it.
+/// The tool that requested a run. The format of the answer depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `run_program`.
@@ -137,7 +137,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The word for it in the name of a task.
+    /// Its word in the name of a task.
     pub(super) fn word(self) -> &'static str {
         match self {
             Kind::Program => "p",
@@ -151,7 +151,7 @@ impl Kind {
     }
 }
 
-/// A run that can begin.
+/// A run that is ready to begin.
 pub(super) struct Prepared {
     pub(super) program: Program,
     pub(super) function: FunctionId,
@@ -166,7 +166,7 @@ impl Long {
         }
     }
 
-    /// Checks what is to be run; the answer where it cannot be.
+    /// Checks what is to be run. The error is the answer if it cannot be run.
     pub(super) fn prepare(self, service: &Service) -> Result<Prepared, Box<CallToolResult>> {
         let (program, function, inputs) = match self {
             Long::Run(source, function, inputs) => {
@@ -193,7 +193,7 @@ impl Long {
         Ok(Prepared { program, function, input })
     }
 
-    /// Does it.
+    /// Executes it.
     pub(super) fn done(
         self,
         service: &Service,
@@ -211,13 +211,13 @@ impl Long {
     }
 }
 
-/// The answer where a run cannot be kept.
+/// The answer if a run cannot be recorded.
 pub(super) fn refusal(kind: Kind, why: &str) -> CallToolResult {
     let result = refused(json!({"problems": [why]}));
     if kind == Kind::Function { plain(result) } else { result }
 }
 
-/// The answer of a run that a journal kept, by its outcome; none if it was cancelled.
+/// The answer of a run that a journal recorded, from its outcome; `None` if it was cancelled.
 pub(super) fn told(kind: Kind, run: u64, outcome: &str) -> Option<CallToolResult> {
     if outcome.len() > VALUE {
         let size = outcome.len();
@@ -251,18 +251,18 @@ fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Progr
     build_bytes(source.text.as_bytes(), &options)
 }
 
-/// What was found in a source, as data.
+/// The findings in a source, as data.
 fn found(source: &Source, diagnostics: &Diagnostics) -> Vec<Value> {
     let lines = json::lines("source", &source.text, diagnostics);
     lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// The function that is asked for, else the only one that no other calls.
+/// The requested function, otherwise the only one that no other function calls.
 fn function(program: &Program, name: Option<&str>) -> Result<FunctionId, Problem> {
     crate::entry::function(program, name, "function")
 }
 
-/// What [`plain`] makes of a value, without the steps between.
+/// Like [`plain`], without intermediate values.
 fn quick_result(outcome: &Outcome<'_>) -> Option<CallToolResult> {
     let mut text = String::new();
     outcome.ok()?.write_json(&mut text).ok()?;
@@ -276,7 +276,7 @@ fn quick_result(outcome: &Outcome<'_>) -> Option<CallToolResult> {
     Some(result)
 }
 
-/// The bounds of the inputs of a run.
+/// The limits on the inputs of a run.
 fn bounds(limits: &Limits) -> Bounds {
     let bytes = usize::try_from(limits.memory).unwrap_or(usize::MAX);
     Bounds { bytes, depth: limits.value_depth, values: limits.result_nodes }
@@ -323,8 +323,8 @@ fn shown(outcome: &Outcome<'_>, calls: &[Value], limits: &Limits) -> CallToolRes
     if ok { CallToolResult::structured(result) } else { refused(result) }
 }
 
-/// The answer of a function that is a tool: its value alone. An error is a text and has no structured
-/// content, which would not fit the tool's output schema.
+/// The answer of a function that is a tool: only its value. An error is a text without structured content,
+/// which would not fit the output schema.
 fn plain(result: CallToolResult) -> CallToolResult {
     let Some(content) = &result.structured_content else { return result };
     let outcome = content.get("outcome");

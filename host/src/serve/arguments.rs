@@ -1,4 +1,4 @@
-//! The arguments of a call: read from the client's bytes, each by itself and within bounds.
+//! Reads the arguments of a call from the bytes of the client, each one separately and within limits.
 
 use super::message::Arguments;
 use axum::body::Bytes;
@@ -7,16 +7,16 @@ use ilo_drive::problem::meant_or_all;
 use jiter::{Jiter, JiterError};
 use rmcp::model::ErrorData;
 
-/// Arguments that a call may have.
+/// The most arguments of a call.
 const MOST: usize = 1_000;
 
-/// The arguments that were not taken yet, each as JSON.
+/// The arguments that have not been taken yet, each as JSON.
 pub(super) struct Given {
     fields: Vec<(String, Bytes)>,
     whole: Bytes,
 }
 
-/// A program as a client writes it.
+/// A program as the client sends it.
 pub(super) struct Source {
     pub(super) text: String,
     pub(super) notation: Option<Notation>,
@@ -27,7 +27,7 @@ fn refused<M: Into<String>>(message: M) -> ErrorData {
 }
 
 impl Given {
-    /// The arguments of a call; without any, none are given.
+    /// Parses the arguments of a call, which may be missing.
     pub(super) fn of(arguments: Option<&Arguments>) -> Result<Given, ErrorData> {
         let whole = arguments.map_or_else(|| Bytes::from_static(b"{}"), |Arguments(bytes)| bytes.clone());
         let fields = fields(&whole).map_err(|error| refused(format!("the arguments: {error}")))?;
@@ -70,7 +70,7 @@ impl Given {
             Some(b'"') => {
                 serde_json::from_slice(&value).map_err(|error| refused(format!("`source`: {error}")))
             }
-            // A model may write a JSON notation as JSON instead of as text.
+            // A model may write a program in a JSON notation as JSON instead of as a text.
             Some(b'{' | b'[') => {
                 let text = std::str::from_utf8(&value).map_err(|error| refused(format!("`source`: {error}")));
                 text.map(str::to_owned)

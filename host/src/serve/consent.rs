@@ -1,9 +1,9 @@
-//! Asking the person at the other end, through the client: the run waits on its thread while the code that
-//! serves the request sends the question to the client.
+//! Asks the person at the client: the run waits on its thread while the code that serves the request sends
+//! the question to the client.
 //!
-//! Clients of the older protocol are sent a request of their own (elicitation). In the newer one a server
-//! sends none: the server returns the questions as the result of the call. The client then sends the call
-//! again with the answers; the run has waited in the meantime (`waiting`).
+//! In the older protocol the question is a request to the client (elicitation). In the newer one the server
+//! returns the questions as the result of the call, and the client sends the call again with the answers; the
+//! run waits in the meantime (`waiting`).
 
 use super::slots::Slot;
 use crate::tools::consent::{Ask, Consent, Question, arguments_shown, tool_shown};
@@ -22,45 +22,45 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-/// Bytes of a question: what is longer nobody reads in a dialog.
+/// The maximum size of a question: nobody reads a longer one in a dialog.
 const LONGEST: usize = 64 << 10;
-/// Bytes of the questions about calls that follow, together.
+/// The maximum total size of the questions about later calls.
 const TOGETHER: usize = 256 << 10;
-/// The longest wait between two looks at whether the run was interrupted.
+/// The longest interval between checks for an interrupt.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How much longer a run waits that is cancelled once its question expires.
+/// The additional time for which a run waits that is cancelled when its question expires.
 const LATER: Duration = Duration::from_secs(5);
-/// What is said of an answer that refuses the call.
+/// The message for an answer that refuses the call.
 pub(super) const NO: &str = "the answer was no";
 /// The name of the answer in the form.
 const YES: &str = "call_it";
 
-/// The run's end of a line to whoever drives its call.
+/// The end of the run of a channel to the code that serves its call.
 #[derive(Debug)]
 pub(super) struct Line {
     to: UnboundedSender<Asked>,
     slot: Arc<Slot>,
     /// How long a question may be open.
     longest: Duration,
-    /// Whether calls that follow are asked about too.
+    /// Whether later calls are asked about too.
     at_once: bool,
-    /// Answers to questions about calls that the run has not come to, by the question.
+    /// Answers to questions about calls that the run has not reached yet, by question.
     early: Mutex<HashMap<String, VecDeque<Consent>>>,
 }
 
-/// Questions on their way, with where their answers go. The run waits for the first; the others are about
-/// calls that will probably follow.
+/// Questions with the channel for their answers. The run waits for the first; the others are about calls that
+/// will probably follow.
 #[derive(Debug)]
 pub(super) struct Asked {
     messages: Vec<String>,
     answers: SyncSender<Vec<Consent>>,
-    /// Ends when the run no longer waits.
+    /// Completes when the run no longer waits.
     over: oneshot::Receiver<()>,
 }
 
 impl Line {
     pub(super) fn new(to: UnboundedSender<Asked>, slot: Arc<Slot>, longest: Duration, at_once: bool) -> Line {
-        // Where the run is kept, it is cancelled first.
+        // If the run is kept, it is cancelled first.
         let longest = if at_once { longest + LATER } else { longest };
         Line { to, slot, longest, at_once, early: Mutex::default() }
     }
@@ -163,12 +163,12 @@ fn wait(
     }
 }
 
-/// What comes of a question that nobody answered.
+/// The result of a question that nobody answered.
 pub(super) fn expired() -> Consent {
     Consent::Refused("nobody answered the question in time".to_owned())
 }
 
-/// How a client's person can be asked.
+/// How the person at a client can be asked.
 pub(super) enum Way {
     /// Not at all.
     None,
@@ -179,7 +179,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// How the client of a request can be asked: only where it says that it can show a form.
+    /// How the client of a request can be asked: only if it declares that it can show a form.
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Way {
         let offered = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         let forms = offered.is_some_and(|offered| offered.form.is_some() || offered.url.is_none());
@@ -199,17 +199,17 @@ impl Asked {
         self.messages.iter().cloned().map(form)
     }
 
-    /// How many questions there are.
+    /// The number of questions.
     pub(super) fn count(&self) -> usize {
         self.messages.len()
     }
 
-    /// Gives the run its answers, as many as there are; a run that no longer waits needs none.
+    /// Gives the run its answers, if it still waits.
     pub(super) fn answer(&self, consents: Vec<Consent>) {
         drop(self.answers.try_send(consents));
     }
 
-    /// Refuses the call that the run waits with.
+    /// Refuses the call at which the run waits.
     pub(super) fn refuse(&self, why: impl Into<String>) {
         self.answer(vec![Consent::Refused(why.into())]);
     }
@@ -293,7 +293,7 @@ fn failed(why: &str) -> Consent {
     Consent::Refused(format!("the client could not ask: {}", ilo_drive::problem::shortened(why, 200)))
 }
 
-/// What a person answered.
+/// The answer of a person.
 pub(super) fn understood(result: &ElicitResult) -> Consent {
     let yes =
         result.content.as_ref().and_then(|content| content.get(YES)).and_then(serde_json::Value::as_bool);

@@ -1,4 +1,4 @@
-//! Who is let in over HTTP, decided by the head of a request before its body is read.
+//! Access control over HTTP: decides by the head of a request, before its body is read.
 
 use super::http::Http;
 use super::origin::{Host, Origin, is_allowed, is_asked_for};
@@ -11,7 +11,7 @@ use ilo_spec::error::Code;
 use serde_json::Value;
 use std::net::SocketAddr;
 
-/// What a request must have.
+/// The requirements for a request.
 pub(super) struct Door {
     hosts: Vec<Host>,
     origins: Vec<Origin>,
@@ -23,7 +23,7 @@ impl Door {
     /// `address` is what the server listens on.
     ///
     /// # Errors
-    /// A setting that no request could meet; an authorization server whose keys cannot be read.
+    /// A setting that no request could satisfy; an authorization server whose keys cannot be read.
     pub(super) async fn new(settings: &Http, address: SocketAddr) -> Result<Door, Problem> {
         let problem = |place: &str, message: String| Problem::new(Code::BadUsage, place, message);
         if let Some(why) = settings.token.as_deref().and_then(unusable) {
@@ -58,7 +58,7 @@ impl Door {
         is_allowed(&self.origins, origin)
     }
 
-    /// The refusal of a request for another host, or from a page of another origin.
+    /// Rejects a request for another host, or from a page of another origin.
     pub(super) fn refuses(&self, headers: &HeaderMap) -> Option<Response> {
         if !is_asked_for(&self.hosts, headers) {
             let why = "the Host header names no host of this server; allow it with `--allow-host`\n";
@@ -71,12 +71,12 @@ impl Door {
         None
     }
 
-    /// The metadata of the protected resource, where tokens of an issuer are accepted.
+    /// The metadata of the protected resource, if tokens of an issuer are accepted.
     pub(super) fn metadata(&self) -> Option<Value> {
         self.resource.as_ref().map(Resource::metadata)
     }
 
-    /// Whose token a request bears, where tokens name somebody; or the refusal of a request.
+    /// The subject of the token of a request, if tokens have one; or the rejection.
     pub(super) async fn subject(&self, headers: &HeaderMap) -> Result<Option<Subject>, Response> {
         match &self.resource {
             Some(resource) => resource.subject(headers).await.map(Some),
@@ -84,7 +84,7 @@ impl Door {
         }
     }
 
-    /// The refusal of a request without the token.
+    /// The rejection of a request without the token.
     fn refuses_token(&self, headers: &HeaderMap) -> Option<Response> {
         let token = self.token.as_ref()?;
         let why = match headers.get(header::AUTHORIZATION) {
@@ -103,7 +103,7 @@ impl Door {
     }
 }
 
-/// Why no request could bear a token.
+/// Why a token cannot be sent in a header.
 fn unusable(token: &str) -> Option<&'static str> {
     if token.contains(['\n', '\r']) {
         return Some(
@@ -119,7 +119,7 @@ fn unusable(token: &str) -> Option<&'static str> {
     )
 }
 
-/// Compares every byte, so that the time reveals nothing of where they differ.
+/// Compares all bytes, so that the time does not reveal where they differ.
 fn is_same(given: &[u8], token: &[u8]) -> bool {
     let differing = given.iter().zip(token).fold(0, |differing, (a, b)| differing | (a ^ b));
     given.len() == token.len() && differing == 0

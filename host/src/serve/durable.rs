@@ -1,7 +1,7 @@
-//! Runs that outlive the server: what the server asks of a journal, and the runs that it works on.
+//! Runs that outlive the server: the interface to a journal, and the runs on which the server works.
 //!
-//! The journal itself is elsewhere: whoever embeds the server gives a [`Durable`]. Here runs are started on
-//! threads, taken up again when they can go on, and known by the text that their client got.
+//! The embedding program provides the journal as a [`Durable`]. This module starts runs on threads, continues
+//! them when possible, and finds them by the text that their client got.
 
 use super::progress::Watch;
 use super::slots::{Client, Slot};
@@ -18,58 +18,58 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-/// The longest time between two looks at what others have written.
+/// The longest interval between checks for changes by others.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Keeps runs in a journal. Its methods block; the errors are texts for people.
+/// Records runs in a journal. Its methods block; the errors are messages.
 pub trait Durable: Send + Sync {
     /// Starts a run and drives it until it ends or waits for somebody. `begun` gets its number once it is in
     /// the journal.
     ///
     /// # Errors
-    /// What could not be recorded.
+    /// If something cannot be recorded.
     fn start(&self, new: &NewRun<'_>, work: Work<'_>, begun: &mut dyn FnMut(u64)) -> Result<(), String>;
 
-    /// Goes on with a run, if that is possible now, until it ends or waits.
+    /// Continues a run, if that is possible now, until it ends or waits.
     ///
     /// # Errors
-    /// What could not be recorded.
+    /// If something cannot be recorded.
     fn resume(&self, run: u64, work: Work<'_>) -> Result<(), String>;
 
-    /// Whether there may be runs to go on with: others have written since the last time, or one wakes now.
+    /// Whether there may be runs to continue: others have written since the last time, or one wakes now.
     ///
     /// # Errors
-    /// Those of the journal.
+    /// The errors of the journal.
     fn has_news(&self) -> Result<bool, String>;
 
-    /// The runs that can go on without a person.
+    /// The runs that can continue without a person.
     ///
     /// # Errors
-    /// Those of the journal.
+    /// The errors of the journal.
     fn continuable(&self) -> Result<Vec<u64>, String>;
 
-    /// Where a run is; `None` if there is no such run.
+    /// The state of a run; `None` if there is no such run.
     ///
     /// # Errors
-    /// Those of the journal.
+    /// The errors of the journal.
     fn seen(&self, run: u64) -> Result<Option<Seen>, String>;
 
-    /// Writes what a person decided on a call.
+    /// Records the decision of a person on a call.
     ///
     /// # Errors
-    /// Where the run no longer waits at that call.
+    /// If the run no longer waits at that call.
     fn decide(&self, run: u64, call: u64, verdict: &Verdict) -> Result<(), String>;
 
-    /// Cancels a run; its rollback follows when it goes on.
+    /// Cancels a run; its rollback follows when it continues.
     ///
     /// # Errors
-    /// Those of the journal.
+    /// The errors of the journal.
     fn cancel(&self, run: u64) -> Result<(), String>;
 
-    /// A text for a run and a part of it that nobody guesses; `None` if there is no such run.
+    /// An unguessable text for a run and a purpose; `None` if there is no such run.
     ///
     /// # Errors
-    /// Those of the journal.
+    /// The errors of the journal.
     fn handle(&self, run: u64, part: &str) -> Result<Option<String>, String>;
 }
 
@@ -78,60 +78,60 @@ pub trait Durable: Send + Sync {
 pub struct NewRun<'r> {
     /// The program.
     pub program: &'r Program,
-    /// The function of it.
+    /// Its function.
     pub function: FunctionId,
     /// The arguments: a record.
     pub input: &'r Data,
 }
 
-/// What a run is driven with.
+/// The environment of a run.
 pub struct Work<'w> {
     /// The tools.
     pub tools: &'w Tools,
-    /// The limits, and in `cancel` what cancels the run with its rollback.
+    /// The limits; their `cancel` cancels the run with its rollback.
     pub options: Options,
-    /// Lets the run stop at its next call, to be continued later.
+    /// Makes the run stop at its next call, to be continued later.
     pub stop: Interrupt,
-    /// Who watches.
+    /// The observer.
     pub observer: &'w mut dyn Observer,
 }
 
-/// Where a run is.
+/// The state of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
     /// When it was started, in milliseconds since 1970.
     pub started: u64,
-    /// When it came to where it is, in milliseconds since 1970.
+    /// When it entered this state, in milliseconds since 1970.
     pub since: u64,
-    /// What it does.
+    /// Its activity.
     pub now: Now,
 }
 
-/// What a run does.
+/// The activity of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Now {
-    /// It works, or waits for something that no client decides; which.
+    /// It works, or waits for something that no client can decide; a description.
     Works(String),
-    /// A person has to decide on a call.
+    /// A person must decide on a call.
     Asks(Call),
-    /// It has ended, with this outcome as JSON.
+    /// It has ended with this outcome as JSON.
     Ended(String),
 }
 
-/// A call that a person decides on.
+/// A call on which a person must decide.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// Its number.
     pub number: u64,
     /// Its tool.
     pub tool: String,
-    /// Its arguments, where they can be read.
+    /// Its arguments, if they can be read.
     pub arguments: Data,
-    /// Whether it may have been made; else it needs an approval.
+    /// Whether it may have been made; otherwise it needs an approval.
     pub in_doubt: bool,
 }
 
-/// What a person decides.
+/// The decision of a person.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// The call may be made, or made again.
@@ -144,25 +144,25 @@ pub enum Verdict {
     Failed(String),
 }
 
-/// The runs of a journal, as the server works on them.
+/// The runs of a journal on which the server works.
 pub(super) struct Keeping {
     pub(super) durable: Arc<dyn Durable>,
     under_way: Mutex<HashMap<u64, UnderWay>>,
-    /// For whom runs go on that have no client.
+    /// The client for runs without one.
     own: Arc<Client>,
-    /// Somebody has decided something.
+    /// Signals that somebody has made a decision.
     news: Notify,
 }
 
 /// A run on a thread of this process.
 struct UnderWay {
     cancel: Interrupt,
-    /// The tool that it calls.
+    /// The tool that it is calling.
     tool: String,
     calls: u64,
 }
 
-/// Holds the place of a run under way.
+/// Marks a run as being worked on, until it is dropped.
 struct Entered<'k>(&'k Keeping, u64);
 
 impl Drop for Entered<'_> {
@@ -171,7 +171,7 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// Passes on what happens in a run, and keeps where it is.
+/// An observer that forwards events and tracks the current call.
 struct Follow<'k> {
     keeping: &'k Keeping,
     /// Its number, once it has one.
@@ -210,7 +210,7 @@ impl Keeping {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the place of a run; `None` if a thread works on it already.
+    /// Marks a run as being worked on; `None` if a thread already works on it.
     fn enter(&self, run: u64, cancel: &Interrupt) -> Option<Entered<'_>> {
         let mut under_way = self.under_way();
         if under_way.contains_key(&run) {
@@ -225,7 +225,7 @@ impl Keeping {
         self.under_way().contains_key(&run)
     }
 
-    /// A run that works here makes a call.
+    /// Records that a run of this process makes a call.
     fn calls(&self, run: u64, calls: u64, tool: &str) {
         if let Some(entry) = self.under_way().get_mut(&run) {
             tool.clone_into(&mut entry.tool);
@@ -233,14 +233,14 @@ impl Keeping {
         }
     }
 
-    /// What a run that works here does.
+    /// What a run of this process is doing.
     pub(super) fn doing(&self, run: u64) -> Option<String> {
         let under_way = self.under_way();
         let entry = under_way.get(&run).filter(|entry| entry.calls > 0)?;
         Some(format!("call {}: `{}`", entry.calls, entry.tool))
     }
 
-    /// Starts a run on this thread and drives it until it ends or waits. `begun` gets its number.
+    /// Starts a run on this thread and drives it until it ends or waits; `begun` gets its number.
     pub(super) fn start(
         &self,
         shared: &Shared,
@@ -256,7 +256,7 @@ impl Keeping {
             entered = self.enter(run, &cancel);
             *number.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
             if let Some(begun) = begun.take() {
-                // A client that has gone asks no more.
+                // A client that has left does not ask again.
                 let _ = begun.send(run);
             }
         };
@@ -269,7 +269,7 @@ impl Keeping {
         started
     }
 
-    /// Goes on with a run on this thread until it ends or waits.
+    /// Continues a run on this thread until it ends or waits.
     pub(super) fn resume(&self, shared: &Shared, slot: &Slot, run: u64) -> Result<(), String> {
         let cancel = Interrupt::default();
         let Some(_entered) = self.enter(run, &cancel) else { return Ok(()) };
@@ -280,7 +280,7 @@ impl Keeping {
         self.durable.resume(run, Work { tools, options, stop, observer: &mut follow })
     }
 
-    /// Writes what was decided, and lets the run go on.
+    /// Records a decision, and lets the run continue.
     pub(super) fn decide(&self, run: u64, call: u64, verdict: &Verdict) -> Result<(), String> {
         self.durable.decide(run, call, verdict)?;
         self.news.notify_one();
@@ -298,8 +298,8 @@ impl Keeping {
     }
 }
 
-/// Goes on with runs as they can: at once with those that a server before this one has left, later with those
-/// that people have decided on or that wake. Ends with the server.
+/// Continues runs as soon as possible: at first those that an earlier server has left, later those about
+/// which people have decided or that wake. Ends with the server.
 pub(super) async fn supervise(shared: Weak<Shared>) {
     let mut first = true;
     loop {
@@ -317,20 +317,20 @@ pub(super) async fn supervise(shared: Weak<Shared>) {
         match found.await {
             Ok(Ok(runs)) => {
                 for run in runs {
-                    go_on(&shared, &keeping, run).await;
+                    continue_run(&shared, &keeping, run).await;
                 }
             }
             Ok(Err(error)) => tracing::error!("the journal: {error}"),
             Err(error) => tracing::error!("looking at the journal broke: {error}"),
         }
         drop(shared);
-        // A decision of a client is looked at even if it was this process that wrote it.
+        // A decision of a client counts even if this process wrote it.
         first = timeout(LOOK, keeping.news.notified()).await.is_ok();
     }
 }
 
-/// Goes on with one run on a thread, once there is room.
-async fn go_on(shared: &Arc<Shared>, keeping: &Arc<Keeping>, run: u64) {
+/// Continues one run on a thread when there is room.
+async fn continue_run(shared: &Arc<Shared>, keeping: &Arc<Keeping>, run: u64) {
     if keeping.under_way().contains_key(&run) || shared.slots.is_stopping() {
         return;
     }

@@ -1,7 +1,7 @@
-//! Streamable HTTP: the endpoint, and each request on its way to the protocol library.
+//! Streamable HTTP: the endpoint, and the handling of requests before the protocol library.
 //!
-//! The server listens on loopback unless an address says otherwise. `door` decides by a request's head
-//! whether it is let in; then its body is read, within bounds of size and time.
+//! The server listens on loopback unless an address is given. `door` decides by the head of a request whether
+//! it is accepted; then the body is read, within limits of size and time.
 
 use super::door::Door;
 use super::message::{Refused, split};
@@ -34,36 +34,36 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer
 
 /// The path of the endpoint.
 pub(super) const PATH: &str = "/mcp";
-/// Bytes of a body that is read whatever else is under way: the number of connections is bounded.
+/// The size up to which a body is always read, since the number of connections is limited.
 const SMALL: usize = 64 << 10;
-/// Kilobytes that all larger bodies have together, while their requests are under way.
+/// The total size in kilobytes of all larger bodies whose requests are in progress.
 const TOGETHER: usize = 64 << 10;
 /// How long a client may take for the body of a request.
 const BODY: Duration = Duration::from_secs(30);
-/// How long a browser may keep what it was told of which requests are allowed.
+/// How long a browser may cache which requests are allowed.
 const ALLOWED: Duration = Duration::from_mins(10);
 /// The header that names a session, which pages have to read.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// Where the server listens and whom it lets in.
+/// The address of the server, and its access control.
 #[derive(Clone, Debug)]
 pub struct Http {
     /// The address.
     pub address: SocketAddr,
-    /// The token that every request must bear.
+    /// The token that each request must have.
     pub token: Option<String>,
-    /// The authorization server whose access tokens requests must bear.
+    /// The authorization server whose access tokens requests must have.
     pub issuer: Option<Issuer>,
     /// Origins of pages that may send requests.
     pub origins: Vec<String>,
-    /// Names of this machine, beside those of loopback, that requests may ask for.
+    /// Names of this machine, in addition to those of loopback, that requests may use as host.
     pub hosts: Vec<String>,
 }
 
 /// Serves clients until `until` is over; `ready` gets the address once it listens.
 ///
 /// # Errors
-/// Where the address cannot be listened on without a token, or not at all.
+/// If the server cannot listen on the address, or not without a token.
 pub fn http(
     service: Service,
     settings: Http,
@@ -95,7 +95,7 @@ async fn listening(
     Ok(())
 }
 
-/// What answers requests.
+/// The handler of requests.
 pub(super) struct App {
     visitor: Visitor,
     /// The same for requests of pages in browsers.
@@ -105,7 +105,7 @@ pub(super) struct App {
 impl App {
     fn new(shared: &Arc<Shared>, door: Door) -> Arc<App> {
         let most = shared.service.message();
-        // The door has looked at the host and the origin before.
+        // The door has checked the host and the origin already.
         let config =
             StreamableHttpServerConfig::default().with_max_request_body_bytes(most).disable_allowed_hosts();
         let (shared, sessions, door) = (Arc::clone(shared), Arc::new(Sessions::new()), Arc::new(door));
@@ -153,13 +153,13 @@ impl App {
     }
 }
 
-/// Sees requests to the protocol library.
+/// Passes requests to the protocol library.
 struct Visitor {
     door: Arc<Door>,
     sessions: Arc<Sessions>,
     mcp: StreamableHttpService<Session, LocalSessionManager>,
     most: usize,
-    /// Room for bodies that are not small.
+    /// The budget for bodies that are not small.
     bodies: Arc<Semaphore>,
 }
 
@@ -186,7 +186,7 @@ impl Visitor {
         let named = is_named(&head.headers);
         let mut connected = self.sessions.connected(&head.headers, address).await;
         let ends = head.method == Method::DELETE && named;
-        // A session is there for the subject that began it alone.
+        // Only the subject that began a session may use it.
         if named && !self.sessions.belongs(&head.headers, subject.as_ref()) {
             return Err((StatusCode::NOT_FOUND, "there is no such session\n").into_response());
         }
@@ -223,7 +223,7 @@ impl Visitor {
 }
 
 impl Visitor {
-    /// All of a body, which is not waited for longer than its time, and the room that it takes.
+    /// Reads a whole body within its time limit. Also returns its part of the budget.
     async fn whole(
         &self,
         body: Body,
@@ -239,7 +239,7 @@ impl Visitor {
         if length.is_some_and(|length: usize| length > most) {
             return Err(too_large());
         }
-        // A body without a length may be as long as any.
+        // A body without a length may have the maximum length.
         let chunked = headers.contains_key(header::TRANSFER_ENCODING);
         let length = length.unwrap_or(if chunked { most } else { 0 });
         let room = if length <= SMALL {
@@ -268,11 +268,11 @@ fn bad_request(refused: &Refused) -> Response {
     (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// The body of an answer, with the connection that ends when it was sent or its client has gone.
+/// The body of an answer, with the connection, which ends when the body was sent or the client has left.
 struct Tracked {
     body: Body,
     _connected: Option<Connected>,
-    /// Room for the body of the request, whose arguments may be read until the answer ends.
+    /// The budget of the body of the request, whose arguments may be read until the answer ends.
     _room: Option<OwnedSemaphorePermit>,
 }
 

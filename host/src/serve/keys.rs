@@ -12,15 +12,15 @@ use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long keys count.
+/// How long keys are valid.
 const FRESH: Duration = Duration::from_hours(1);
-/// The shortest time between two looks at the keys.
+/// The shortest interval between reads of the keys.
 const PAUSE: Duration = Duration::from_secs(30);
 /// How long the authorization server may take for an answer.
 const ANSWER: Duration = Duration::from_secs(10);
-/// Bytes of an answer.
+/// The maximum size of an answer.
 const BODY: usize = 1 << 20;
-/// Keys that are looked at.
+/// The most keys that are used.
 const MOST: usize = 100;
 
 /// The keys of one authorization server.
@@ -39,7 +39,7 @@ struct Found {
     tried: Instant,
 }
 
-/// A URL that can be trusted to come from where it says: over TLS, or of this machine.
+/// A URL whose answer can be trusted: over TLS, or on this machine.
 fn safe(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let local = match url.host_str() {
@@ -50,7 +50,7 @@ fn safe(text: &str) -> Option<Url> {
     (url.scheme() == "https" || (url.scheme() == "http" && local)).then_some(url)
 }
 
-/// Where the metadata of an issuer may be.
+/// The possible URLs of the metadata of an issuer.
 fn places(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');
     let paths = [
@@ -201,7 +201,7 @@ fn chosen(keys: &[Jwk], id: Option<&str>, algorithm: Algorithm) -> Option<Decodi
     DecodingKey::from_jwk(key).ok()
 }
 
-/// Whether a key is there to verify signatures of this algorithm.
+/// Whether there is a key for signatures of this algorithm.
 fn fits(key: &Jwk, algorithm: Algorithm) -> bool {
     let kind = match (&key.algorithm, algorithm) {
         (

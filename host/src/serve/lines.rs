@@ -1,9 +1,9 @@
-//! Messages over two streams, a line each.
+//! Messages over two streams, one per line.
 //!
-//! The protocol's library passes in silence over a line that it cannot read, and who sent it waits. Here each
-//! is answered by an error, and the next line is read. So is a request beyond those that may wait for their
-//! answers: each is a task. Once a message cannot be written, no more are read: nobody would hear the
-//! answers.
+//! The protocol library silently skips a line that it cannot read, and its sender waits. Here such a line is
+//! answered with an error, and the next line is read. A request beyond the maximum number of pending
+//! requests, which are tasks, is answered with an error too. When a message cannot be written, no more are
+//! read, since nobody would get the answers.
 
 use super::message::{Refused, split};
 use axum::body::Bytes;
@@ -24,9 +24,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, Empty, empty};
 use tokio::sync::Notify;
 
-/// Requests that wait for their answers: far more than a client has questions, some 10 MB.
+/// The most pending requests: far more than a client needs, some 10 MB.
 const ASKED: usize = 1_000;
-/// Bytes that are read at a time.
+/// The number of bytes that are read at a time.
 const PIECE: usize = 64 << 10;
 
 type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
@@ -54,21 +54,21 @@ impl Broken {
 pub(super) struct Lines<W: AsyncWrite> {
     input: Box<dyn AsyncRead + Send + Unpin>,
     buffer: Vec<u8>,
-    /// What of the buffer was read and is not looked at yet.
+    /// The part of the buffer that has been read but not examined.
     unread: Range<usize>,
     line: Line,
     /// The most bytes of a message.
     most: usize,
     output: AsyncRwTransport<RoleServer, Empty, W>,
-    /// An error on its way out: who waits for the next message may give up and come again.
+    /// An error that is being sent: the receive future may be dropped and called again.
     sending: Option<Sending>,
-    /// The requests that were neither answered nor cancelled.
+    /// The requests that have been neither answered nor cancelled.
     asked: HashSet<RequestId>,
     broken: Broken,
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
-    /// Reads messages of at most so many bytes.
+    /// Reads messages of at most `most` bytes.
     pub(super) fn new(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: W,
@@ -89,7 +89,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
         (lines, broken)
     }
 
-    /// The next message; none at the end of the input. Whoever waits may give up and come again.
+    /// The next message; `None` at the end of the input. It is cancel-safe.
     async fn read(&mut self) -> Option<Received> {
         loop {
             if self.unread.is_empty() {
@@ -110,7 +110,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
         self.sending = Some(Box::pin(sending));
     }
 
-    /// Counts a message; a request too many is refused.
+    /// Counts a message; a request beyond the maximum is rejected.
     fn counted(&mut self, message: RxJsonRpcMessage<RoleServer>) -> Received {
         match &message {
             RxJsonRpcMessage::<RoleServer>::Request(request) if self.asked.len() >= ASKED => {
@@ -133,7 +133,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
     }
 }
 
-/// The message of a line; none if it is a notification that the protocol does not have.
+/// The message of a line; `None` if it is a notification that the protocol does not have.
 fn message(line: Result<Bytes, Refused>) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Refused> {
     let (rest, arguments, id) = split(line?)?;
     let mut message: RxJsonRpcMessage<RoleServer> = match serde_json::from_slice(&rest) {
@@ -154,22 +154,22 @@ fn message(line: Result<Bytes, Refused>) -> Result<Option<RxJsonRpcMessage<RoleS
     Ok(Some(message))
 }
 
-/// Whether a message has a method and no ID: then nobody waits for an answer.
+/// Whether a message has a method and no ID, so that nobody waits for an answer.
 fn is_notification(text: &[u8]) -> bool {
     let message: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
     message.get("method").is_some() && message.get("id").is_none()
 }
 
-/// A line as it comes in.
+/// A line that is being read.
 #[derive(Default)]
 struct Line {
     bytes: Vec<u8>,
-    /// Whether it was refused, and what is left of it is dropped.
+    /// Whether it was rejected, so that the rest of it is dropped.
     refused: bool,
 }
 
 impl Line {
-    /// Takes bytes of at most one line; gives it once it is whole, or what is wrong with it.
+    /// Takes bytes of at most one line. Returns the line when it is complete, or what is wrong with it.
     fn feed(&mut self, part: &[u8], most: usize) -> Option<Result<Bytes, Refused>> {
         let ends = part.ends_with(b"\n");
         if self.refused {

@@ -1,4 +1,4 @@
-//! Taking connections: how many there may be, and how long a client may take to say what it wants.
+//! Accepts connections: their number, and the time limits of clients, are restricted.
 
 use super::http::App;
 use super::{Address, Shared};
@@ -18,19 +18,19 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-/// Connections at a time, fewer than a process usually may have files open; more wait until one ends.
+/// The most connections at a time, fewer than the usual limit on open files; more wait until one ends.
 const CONNECTIONS: usize = 512;
-/// How long a client may take for the head of a request, its first or the next.
+/// How long a client may take for the head of a request.
 const HEAD: Duration = Duration::from_secs(20);
-/// The pause after a connection could not be taken, since files are short then.
+/// The pause after a connection could not be accepted, for example for lack of files.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long runs that are under way may take once serving is over, before they are cancelled.
+/// How long active runs may continue after serving has ended, before they are cancelled.
 const CLOSING: Duration = Duration::from_secs(5);
 /// How long answers may take to be sent after the last run has ended.
 const SENDING: Duration = Duration::from_secs(1);
 
-/// Serves connections until `until` is over. Then no more are taken; runs that are under way are awaited
-/// for a moment, and then cancelled.
+/// Serves connections until `until` completes. Then no more are accepted; active runs are awaited for a
+/// moment, and then cancelled.
 pub(super) async fn serve(
     listener: TcpListener,
     app: Arc<App>,
@@ -54,8 +54,8 @@ pub(super) async fn serve(
             sleep(PAUSE).await;
             continue;
         };
-        // An answer is small and sent in parts: none may wait for the client's acknowledgement of the one
-        // before.
+        // An answer is small and sent in parts, none of which may wait for the acknowledgement of the
+        // previous one.
         drop(stream.set_nodelay(true));
         let (app, address) = (Arc::clone(&app), Address(from.ip()));
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
@@ -65,7 +65,7 @@ pub(super) async fn serve(
         });
         let connection = open.watch(builder.serve_connection(TokioIo::new(Prompt(stream)), service));
         tokio::spawn(async move {
-            // A client that breaks off is no error of ours.
+            // A client that disconnects is not an error.
             drop(connection.await);
             drop(permit);
         });
@@ -82,9 +82,9 @@ pub(super) async fn serve(
     }
 }
 
-/// A connection that acknowledges at once what it has read. Clients that write head and body of a request
-/// apart, and without `TCP_NODELAY`, send the body only once the head is acknowledged, which the system
-/// delays by 40 ms.
+/// A connection that acknowledges immediately what it has read. Clients that write the head and body of a
+/// request separately and without `TCP_NODELAY` send the body only after the head is acknowledged, which the
+/// system delays by 40 ms.
 struct Prompt(TcpStream);
 
 impl AsyncRead for Prompt {
@@ -94,7 +94,8 @@ impl AsyncRead for Prompt {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.0).poll_read(context, buffer);
-        // The system leaves this mode by itself, so it is set again each time. Others have no such mode.
+        // The system leaves this mode by itself, so it is set again each time. Other systems have no such
+        // mode.
         #[cfg(target_os = "linux")]
         if read.is_ready() {
             drop(self.0.set_quickack(true));

@@ -1,4 +1,4 @@
-//! A client's message before the protocol library reads it.
+//! Splits a message of a client before the protocol library reads it.
 //!
 //! The library reads a message into trees, several times, and a tree takes up to a hundred times the bytes of
 //! its text. So the arguments of a call are cut out first. They stay bytes, and the code that answers the
@@ -9,19 +9,20 @@ use jiter::{Jiter, JiterError, Peek};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use std::ops::Range;
 
-/// Bytes of a message without the arguments of its call.
+/// The maximum size of a message without the arguments of its call.
 const REST: usize = 1 << 20;
-/// Values of a message without the arguments of its call: some 10 MB once the library has read them.
+/// The most values of a message without the arguments of its call: some 10 MB after the library has read
+/// them.
 const VALUES: usize = 10_000;
 
-/// The arguments of a call, as the client wrote them: an object.
+/// The arguments of a call as the client wrote them: an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Arguments(pub(super) Bytes);
 
 /// A message with empty arguments, the arguments if they are an object, and the ID if it can be read.
 type Split = (Bytes, Option<Arguments>, Option<RequestId>);
 
-/// A message that is not passed on, with the request's ID if it could be read.
+/// A rejected message, with the ID of the request if it could be read.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) id: Option<RequestId>,
@@ -34,12 +35,12 @@ impl Refused {
     }
 }
 
-/// Where the parts of a message are that matter here.
+/// The ranges of the relevant parts of a message.
 #[derive(Default)]
 struct Places {
     id: Option<Range<usize>>,
     arguments: Option<Range<usize>>,
-    /// Whether the arguments are there twice.
+    /// Whether the arguments are duplicate.
     twice: bool,
 }
 
@@ -76,7 +77,7 @@ pub(super) fn split(text: Bytes) -> Result<Split, Refused> {
     Ok((rest, arguments, id))
 }
 
-/// The keys of a message that matter here.
+/// The relevant keys of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Key {
     Id,
@@ -139,12 +140,12 @@ fn params(json: &mut Jiter<'_>, places: &mut Places) -> Result<(), JiterError> {
 }
 
 fn request_id(text: &[u8]) -> Option<RequestId> {
-    /// Bytes of an ID that is repeated in an error.
+    /// The maximum size of an ID that is repeated in an error.
     const LONGEST: usize = 256;
     if text.len() > LONGEST { None } else { serde_json::from_slice(text).ok() }
 }
 
-/// About how many values a text has: one, and one more for each comma and each opening bracket outside
+/// The approximate number of values in a text: one, plus one for each comma and each opening bracket outside
 /// strings.
 pub(super) fn values(text: &[u8]) -> usize {
     if text.len() <= VALUES {

@@ -1,9 +1,9 @@
-//! An MCP server: other agents' programs, checked and run over the tools that are configured here.
+//! The MCP server: checks and runs programs of agents with the configured tools.
 //!
-//! It offers `run_program`, `check_program` and `find_tools`, each function that it was given as a tool of
-//! its own, and the cards of the notations as resources. The number of simultaneous runs is limited, in total
-//! and for each client. A run ends if its client cancels it. This module does not know the transport:
-//! [`stdio`] and [`http`] do.
+//! It offers `run_program`, `check_program` and `find_tools`, each configured function as a tool, and the
+//! cards of the notations as resources. The number of simultaneous runs is limited, in total and for each
+//! client. A run ends if its client cancels it. This module does not know the transport: [`stdio`] and
+//! [`http`] do.
 
 mod answer;
 mod arguments;
@@ -70,27 +70,27 @@ pub struct Offered {
     pub name: String,
     /// The program.
     pub program: Program,
-    /// The function of it.
+    /// Its function.
     pub function: FunctionId,
 }
 
-/// What a server offers, and within which limits.
+/// The settings of a server: what it offers, and its limits.
 pub struct Service {
     /// The tools that programs may call; their servers are connected.
     pub tools: Tools,
-    /// Functions that are tools of their own.
+    /// Functions that are offered as tools.
     pub functions: Vec<Offered>,
     /// The limits of each run.
     pub options: run::Options,
-    /// Runs at a time, for all clients.
+    /// The most runs at a time, for all clients.
     pub runs: usize,
-    /// Runs at a time, for one client: one session, or all clients without a session at one address.
+    /// The most runs at a time for one client: one session, or all clients without a session at one address.
     pub runs_of_client: usize,
-    /// Bytes of a program's source.
+    /// The maximum size of a source.
     pub source: usize,
     /// How long a question to a person may be open.
     pub question: Duration,
-    /// Keeps runs in a journal; without it they end with the server.
+    /// Records runs in a journal; without it they end with the server.
     pub durable: Option<Arc<dyn Durable>>,
 }
 
@@ -98,7 +98,7 @@ pub struct Service {
 const INPUTS: usize = 4 << 20;
 /// How long runs that were cancelled because the server ends may take to roll back.
 const ROLLBACK: Duration = Duration::from_mins(1);
-/// How long the answers of those runs may take to be written.
+/// How long writing the answers of these runs may take.
 const ANSWERS: Duration = Duration::from_millis(200);
 
 impl Service {
@@ -108,13 +108,13 @@ impl Service {
         self.source.saturating_mul(2).saturating_add(INPUTS)
     }
 
-    /// Threads that may wait or work at a time, beside those of the runtime.
+    /// The most threads that may wait or work at a time, in addition to those of the runtime.
     pub fn threads(&self) -> usize {
         slots::threads(self.runs)
     }
 }
 
-/// What all clients share.
+/// The state that all clients share.
 struct Shared {
     service: Service,
     offered: Vec<Tool>,
@@ -123,12 +123,12 @@ struct Shared {
     keeping: Option<Arc<Keeping>>,
 }
 
-/// The server as one client sees it.
+/// The server for one client.
 #[derive(Clone)]
 struct Session {
     shared: Arc<Shared>,
     own: Arc<Client>,
-    /// The sessions of all clients, where they come over HTTP.
+    /// The sessions of all clients, over HTTP.
     sessions: Option<Arc<Sessions>>,
 }
 
@@ -141,9 +141,9 @@ struct Running {
     task: JoinHandle<CallToolResult>,
     questions: mpsc::UnboundedReceiver<Asked>,
     interrupt: Interrupt,
-    /// How often it has asked by answering its call.
+    /// How often it has asked by returning questions as the answer of its call.
     rounds: u32,
-    /// Ends when its client was sent all progress.
+    /// Completes when all progress has been sent to the client.
     progress: Option<JoinHandle<()>>,
 }
 
@@ -153,20 +153,20 @@ impl Drop for Running {
     }
 }
 
-/// Serves one client over standard input and output, until it closes them or `until` is over. Runs that are
-/// under way then are cancelled and rolled back.
+/// Serves one client over standard input and output, until it closes them or `until` completes. Active runs
+/// are then cancelled and rolled back.
 ///
 /// # Errors
-/// Where the streams cannot be served.
+/// If the streams cannot be served.
 pub fn stdio(service: Service, until: Serving<()>) -> Serving<io::Result<()>> {
     let (input, output) = rmcp::transport::stdio();
     serving(service, Box::new(input), Box::new(output), until)
 }
 
-/// Serves one client over any two streams, a message a line, until it closes them.
+/// Serves one client over any two streams, with one message per line, until it closes them.
 ///
 /// # Errors
-/// Where the streams cannot be served.
+/// If the streams cannot be served.
 pub fn streams(service: Service, input: Input, output: Output) -> Serving<io::Result<()>> {
     serving(service, input, output, Box::pin(std::future::pending()))
 }
@@ -197,9 +197,9 @@ fn serving(service: Service, input: Input, output: Output, until: Serving<()>) -
 /// The future of a running server, for a tokio runtime. It is boxed so that it is compiled once, in this
 /// crate.
 pub type Serving<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-/// Where a client's messages come from.
+/// The stream of messages from a client.
 pub type Input = Box<dyn AsyncRead + Send + Unpin>;
-/// Where messages to a client go.
+/// The stream of messages to a client.
 pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 impl Shared {
@@ -221,7 +221,7 @@ impl Shared {
         Session { shared: Arc::clone(self), own: self.slots.client(), sessions }
     }
 
-    /// Cancels what is under way and waits for it.
+    /// Cancels all work and waits for it.
     async fn stop(&self) {
         let left = self.slots.stop(ROLLBACK).await;
         if left > 0 {
@@ -326,7 +326,8 @@ impl Session {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        // Each request is moved about as what it may become at most, so what takes longer is a box.
+        // The future of each request is moved with the size of its largest case, so the longer cases are
+        // boxed.
         if request.request_state.is_some() {
             return Box::pin(self.resumed(request, context)).await;
         }
@@ -345,7 +346,7 @@ impl Session {
         }
     }
 
-    /// Answers a call that goes on with the person's answer.
+    /// Answers a call that continues with the answer of a person.
     async fn resumed(
         &self,
         request: CallToolRequestParams,
@@ -360,7 +361,7 @@ impl Session {
         self.drive(running.ok_or_else(over)?, context).await
     }
 
-    /// Does what a call asks for.
+    /// Executes a call.
     async fn called(
         &self,
         work: Work,
@@ -410,8 +411,8 @@ impl Session {
         ended(task.await)
     }
 
-    /// Waits for room for another run, then starts the work on a thread that may block. `None` if the request
-    /// is cancelled before.
+    /// Waits for a slot for another run, then starts the work on a thread that may block. `None` if the
+    /// request is cancelled first.
     async fn start(
         &self,
         work: Long,
@@ -445,7 +446,7 @@ impl Session {
         Ok(Some(Running { task, questions, interrupt, rounds: 0, progress: progress.1 }))
     }
 
-    /// Sees a run to its end, or to a question that the client has to answer first.
+    /// Waits for the end of a run, or for a question that the client must answer first.
     async fn drive(
         &self,
         mut running: Running,
@@ -473,7 +474,7 @@ impl Session {
 }
 
 impl Running {
-    /// The result of a run, once its client was sent all progress.
+    /// The result of a run, after all progress has been sent.
     async fn ended(
         &mut self,
         result: Result<CallToolResult, JoinError>,

@@ -1,4 +1,4 @@
-//! What the server offers: the definitions of its tools, and the cards of the notations as resources.
+//! The definitions of the tools of the server, and the cards of the notations as resources.
 
 use super::{Offered, Service};
 use crate::tools::{Health, Tools};
@@ -10,7 +10,7 @@ use rmcp::model::{JsonObject, ReadResourceResult, Resource, ResourceContents, To
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The instructions that a client gets on connecting.
+/// The instructions that a client gets when it connects.
 pub(super) const INSTRUCTIONS: &str = "Instead of calling tools one by one, write one program that calls them: find the \
 tools with `find_tools`, read the card of a notation (resources `ilo://card/…`), and give the program to `run_program`. It \
 is checked as a whole before anything runs, and every error says what to write instead; `check_program` only checks.";
@@ -18,10 +18,10 @@ is checked as a whole before anything runs, and every error says what to write i
 /// The scheme and path of the cards.
 const CARD: &str = "ilo://card/";
 
-/// The resource that says how the servers do.
+/// The resource with the state of the servers.
 const SERVERS: &str = "ilo://servers";
 
-/// Every tool of the server.
+/// All tools of the server.
 pub(super) fn tools(service: &Service) -> Vec<Tool> {
     let notations: Vec<&str> = Notation::ALL.iter().map(|&(_, name)| name).collect();
     let source = json!({"type": "string", "description": "the text of the program, in any notation"});
@@ -74,7 +74,7 @@ fn function(offered: &Offered) -> Tool {
     let input = json!({
         "type": "object", "properties": properties, "required": names, "additionalProperties": false,
     });
-    // A plain value travels in a record of one field, flagged as such so that a client can take it out again.
+    // A plain value is wrapped in a record with one field, which is marked so that a client can unwrap it.
     let output = json!({
         "type": "object", "properties": {"result": schema(offered.program.output(offered.function).ok)},
         "required": ["result"], "x-fastmcp-wrap-result": true,
@@ -86,7 +86,7 @@ fn function(offered: &Offered) -> Tool {
     tool
 }
 
-/// A type as a schema; a record's fields are not known.
+/// A type as a schema; the fields of records are not known.
 fn schema(ty: Type) -> Value {
     let base = match ty.base {
         Base::Nil => json!({"type": "null"}),
@@ -121,7 +121,7 @@ pub(super) fn resource(uri: &str, tools: &Tools) -> Option<ReadResourceResult> {
     card(uri, tools.catalog())
 }
 
-/// How each server does.
+/// The state of each server.
 fn servers(tools: &Tools) -> Value {
     let server = |(name, health): (&str, Option<Health>)| match health {
         None => json!({"name": name, "state": "not-started"}),

@@ -1,10 +1,10 @@
-//! Hosts and origins: which names of this machine requests may ask for, and whose pages may send them.
+//! Hosts and origins: the names of this machine that requests may use, and the pages that may send requests.
 
 use axum::http::header::HeaderValue;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 
-/// Names of this machine for itself.
+/// The loopback names of this machine.
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// A port that is allowed.
@@ -116,7 +116,7 @@ impl Host {
     /// An authority without a user.
     fn read(text: &str) -> Option<Host> {
         let authority: Authority = text.parse().ok()?;
-        // `Authority` takes a port that is no number for none.
+        // `Authority` ignores a port that is not a number.
         let port = text.get(authority.host().len()..)?.strip_prefix(':').map(str::parse).transpose().ok()?;
         let whole = authority.host().len() + port.map_or(0, |port: u16| format!(":{port}").len());
         let is_host = !authority.host().is_empty() && !text.contains('@') && whole == text.len();
@@ -124,7 +124,7 @@ impl Host {
     }
 }
 
-/// Whether a request asks for one of these hosts.
+/// Whether a request is for one of these hosts.
 pub(super) fn is_asked_for(hosts: &[Host], headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(header::HOST).iter();
     let asked = match (values.next(), values.next()) {

@@ -1,5 +1,5 @@
-//! Tells a client how far its run is: a notification for each call as it begins, and the calls made for the
-//! answer.
+//! Reports the progress of a run to its client: a notification for each call when it begins, and the list of
+//! calls for the answer.
 
 use crate::run::{Ended, Observer};
 use rmcp::RoleServer;
@@ -9,21 +9,21 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// Notifications that wait to be sent; a client that reads slowly misses those beyond.
+/// The most notifications that wait to be sent; a slow client misses the others.
 const WAITING: usize = 64;
-/// Bytes of the calls in an answer. Of later calls only the tools are shown.
+/// The maximum size of the calls in an answer. Of later calls only the tools are listed.
 const CALLS: usize = 512 << 10;
 
-/// Where notifications go.
+/// The channel for notifications.
 pub(super) struct Progress(mpsc::Sender<ProgressNotificationParam>, ProgressToken);
 
 impl Progress {
-    /// The task ends when all was sent and this is dropped.
+    /// The task ends when everything has been sent and this is dropped.
     pub(super) fn new(peer: Peer<RoleServer>, token: ProgressToken) -> (Progress, JoinHandle<()>) {
         let (sender, mut receiver) = mpsc::channel(WAITING);
         let sending = tokio::spawn(async move {
             while let Some(progress) = receiver.recv().await {
-                // A client that has gone gets nothing.
+                // A client that has left gets nothing.
                 drop(peer.notify_progress(progress).await);
             }
         });
@@ -39,7 +39,7 @@ impl Progress {
     }
 }
 
-/// Watches a run for its answer: the calls that it made, as a trace has them.
+/// Records the calls of a run for its answer, in the form of a trace.
 #[derive(Default)]
 pub(super) struct Watch {
     calls: Vec<String>,

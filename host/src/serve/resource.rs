@@ -1,7 +1,7 @@
 //! `serve` as a protected resource of OAuth: its metadata (RFC 9728), and who may send requests.
 //!
-//! A request bears an access token that one authorization server signed (RFC 9068). Its signature, issuer,
-//! audience, time and scopes are looked at for each request. Tokens are never passed on to tools.
+//! A request has an access token that an authorization server signed (RFC 9068). Its signature, issuer,
+//! audience, time and scopes are checked for each request. Tokens are never passed on to tools.
 
 use super::http::PATH;
 use super::keys::Keys;
@@ -14,24 +14,24 @@ use std::collections::BTreeSet;
 
 /// The path of the metadata; that of the endpoint follows.
 pub(super) const METADATA: &str = "/.well-known/oauth-protected-resource";
-/// Bytes of a token.
+/// The maximum size of a token.
 const TOKEN: usize = 16 << 10;
 /// Seconds by which the clock of the authorization server may differ.
 const LEEWAY: u64 = 30;
 
-/// Which tokens are accepted.
+/// The settings for accepted tokens.
 #[derive(Clone, Debug)]
 pub struct Issuer {
     /// The authorization server, as its metadata names it.
     pub url: String,
-    /// The URL by which clients know this server; tokens name it as their audience. That of its address if
-    /// not set.
+    /// The URL of this server for clients, which tokens have as their audience; by default that of its
+    /// address.
     pub resource: Option<String>,
     /// The scopes that every token must have.
     pub scopes: Vec<String>,
 }
 
-/// A resource that is protected.
+/// A protected resource.
 pub(super) struct Resource {
     issuer: String,
     url: String,
@@ -40,20 +40,20 @@ pub(super) struct Resource {
     keys: Keys,
 }
 
-/// Who sends a request, as far as sessions are kept apart by it.
+/// The subject of a token, which separates sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Subject(String);
 
-/// Why a request is not let in.
+/// Why a request is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     /// It has no token.
     None,
-    /// Its token does not hold.
+    /// Its token is invalid.
     Invalid(&'static str),
     /// Its token lacks a scope.
     Scope,
-    /// The keys of the issuer cannot be had now.
+    /// The keys of the issuer are not available now.
     Unavailable,
 }
 
@@ -97,7 +97,7 @@ impl Resource {
         })
     }
 
-    /// Whose token a request bears, or the answer that refuses it.
+    /// The subject of the token of a request, or the rejection.
     pub(super) async fn subject(&self, headers: &HeaderMap) -> Result<Subject, Response> {
         let checked = match bearer(headers) {
             Ok(token) => self.checked(token).await,

@@ -1,12 +1,13 @@
-//! Tools by words: what a model asks for before it writes a program, so that it need not read every schema.
+//! Searches tools by words, so that a model need not read all schemas before it writes a program.
 //!
-//! Words of the name weigh more than those of the description. There is no index: a catalogue is small beside
-//! one answer of a model.
+//! Words of the name weigh more than those of the description. There is no index: searching a catalogue takes
+//! little time compared with one answer of a model.
 
 use ilo_asm::catalog::{Catalog, Tool};
 use serde_json::{Value, json};
 
-/// Words of a query that count, and of a description: a search takes time by their product, for each tool.
+/// The most words of a query and of a description that count: for each tool the time is proportional to their
+/// product.
 const ASKED: usize = 32;
 const TOLD: usize = 500;
 
@@ -27,7 +28,7 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// How well a tool fits: each word of the query counts by where it is found.
+/// The score of a tool: each word of the query counts by where it is found.
 fn score(tool: &Tool, query: &[String]) -> usize {
     let name: Vec<String> = words(&tool.name).collect();
     let about: Vec<String> = tool.description.as_deref().into_iter().flat_map(words).take(TOLD).collect();
@@ -45,8 +46,8 @@ fn score(tool: &Tool, query: &[String]) -> usize {
         .sum()
 }
 
-/// Whether one of two words is a part of the other: of what is wanted also a short beginning counts, and else
-/// only words that are long enough to mean something (`mail` in `email`).
+/// Whether one of two words contains the other. A short prefix of a searched word counts; otherwise only
+/// words of some length do (`mail` in `email`).
 fn is_part(word: &str, wanted: &str) -> bool {
     word.starts_with(wanted)
         || wanted.len() > 3 && word.contains(wanted)

@@ -1,4 +1,4 @@
-//! Which clients have a session over HTTP. Clients that left make room for others, and their runs end.
+//! The sessions over HTTP. Clients that have left make room for others, and their runs end.
 
 use super::resource::Subject;
 use super::slots::{self, Slots};
@@ -16,12 +16,12 @@ use tokio::time::sleep;
 
 /// The header that names a client's session.
 const NAME: &str = "mcp-session-id";
-/// Sessions at a time: some tens of megabytes.
+/// The most sessions at a time: some tens of megabytes.
 const MOST: usize = 512;
-/// How long an answer that was given is kept, for a client whose connection broke and who asks for it again.
+/// How long an answer is kept for a client whose connection broke and that requests it again.
 const ANSWERED: Duration = Duration::from_secs(5);
-/// A client has left if it has had no connection for so long. This is longer than clients wait before they
-/// connect again.
+/// A client has left if it has had no connection for this time, which is longer than clients wait before they
+/// reconnect.
 const LEFT: Duration = Duration::from_secs(10);
 
 /// The sessions.
@@ -36,14 +36,14 @@ pub(super) struct Sessions {
 struct Client {
     /// When it was last connected.
     last: Instant,
-    /// Requests that are not answered in full.
+    /// Requests that have not been answered completely.
     open: usize,
     runs: HashMap<u64, Interrupt>,
     next: u64,
     address: Option<IpAddr>,
-    /// Who began it, where requests say so.
+    /// The subject that began it, if requests have one.
     subject: Option<Subject>,
-    /// What it may do at a time, once it does something.
+    /// Its slots, once it has used some.
     slots: Option<Arc<slots::Client>>,
 }
 
@@ -65,7 +65,7 @@ impl Client {
     }
 }
 
-/// Whether a request or an answer names a session, which need not exist.
+/// The session that a request or an answer names, which need not exist.
 pub(super) fn is_named(headers: &HeaderMap) -> bool {
     headers.contains_key(NAME)
 }
@@ -93,8 +93,8 @@ impl Sessions {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request of a session, or the answer that begins one. The client is connected until what is given
-    /// back is dropped. `None` if there is no such session.
+    /// Notes a request of a session, or the answer that begins one. The client counts as connected until the
+    /// result is dropped. `None` if there is no such session.
     pub(super) async fn connected(
         self: &Arc<Sessions>,
         headers: &HeaderMap,
@@ -107,7 +107,7 @@ impl Sessions {
         }
         let mut clients = self.clients();
         if clients.len() >= 2 * self.most {
-            // The library ends sessions by itself, too.
+            // The library also ends sessions by itself.
             clients.retain(|id, client| !client.runs.is_empty() || there.contains_key(id.as_str()));
         }
         let client = clients.entry(id.to_owned()).or_insert_with(|| Client::new(address));
@@ -149,7 +149,7 @@ impl Sessions {
         let idle = {
             let mut clients = self.clients();
             clients.retain(|id, client| !client.runs.is_empty() || there.contains_key(id.as_str()));
-            // Of a client that went away before its session was begun nothing was seen.
+            // A client that left before its session began was never seen.
             for id in there.keys() {
                 if !clients.contains_key(&**id) {
                     clients.insert(id.to_string(), Client::new(None));
@@ -170,7 +170,7 @@ impl Sessions {
         client.iter().for_each(Client::cancel);
     }
 
-    /// A run begins for the client of a session; it ends when what is given back is dropped. It is cancelled
+    /// Notes a run for the client of a session; the run ends when the result is dropped. It is cancelled
     /// through the interrupt if its client leaves.
     pub(super) fn run(self: &Arc<Sessions>, request: &Parts, interrupt: &Interrupt) -> Option<Running> {
         let id = name(&request.headers)?.to_owned();

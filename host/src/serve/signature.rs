@@ -14,7 +14,7 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes this the provider of the process. One that is there already serves as well.
+/// Makes this the provider of the process. An existing one works too.
 pub(super) fn install() {
     let _ = PROVIDER.install_default();
 }

@@ -1,4 +1,4 @@
-//! How much the server does at a time: runs, checks and open questions, in total and for each client.
+//! Limits on simultaneous runs, checks and open questions, in total and for each client.
 //!
 //! A run has a slot while it works. While it waits for a person it has none: its slot goes to another run.
 //! Searches and checks are short and have slots of their own, so they never wait behind runs.
@@ -14,13 +14,13 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-/// Questions that are open at a time. The run of each has a thread that waits.
+/// The most open questions. The run of each has a waiting thread.
 const QUESTIONS: usize = 128;
-/// Questions of one client that are open at a time.
+/// The most open questions of one client.
 const QUESTIONS_OF_CLIENT: usize = 16;
-/// Checks of one client at a time.
+/// The most simultaneous checks of one client.
 const CHECKS_OF_CLIENT: usize = 2;
-/// The longest wait between two looks at whether a run was interrupted.
+/// The longest interval between checks for an interrupt.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The slots of the server.
@@ -29,7 +29,7 @@ pub(super) struct Slots {
     runs_of_client: usize,
     checks: Arc<Semaphore>,
     questions: Semaphore,
-    /// Clients without a session, by their address, as long as they have something under way.
+    /// Clients without a session, by address, as long as they have work in progress.
     addresses: Mutex<HashMap<IpAddr, Weak<Client>>>,
     /// Cancels every run.
     stop: Interrupt,
@@ -43,7 +43,7 @@ pub(super) struct Client {
     questions: Semaphore,
 }
 
-/// The right to work: the client's own and the server's.
+/// The permits for work: that of the client and that of the server.
 pub(super) type Held = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl Slots {
@@ -59,12 +59,12 @@ impl Slots {
         }
     }
 
-    /// A client of its own.
+    /// A separate client.
     pub(super) fn client(&self) -> Arc<Client> {
         Slots::client_of(self.runs_of_client)
     }
 
-    /// A client that may have so many runs.
+    /// A client with a maximum number of runs.
     pub(super) fn client_of(runs: usize) -> Arc<Client> {
         Arc::new(Client {
             runs: Arc::new(Semaphore::new(runs)),
@@ -85,12 +85,12 @@ impl Slots {
         client
     }
 
-    /// Waits for room for a check or a search.
+    /// Waits for a slot for a check or a search.
     pub(super) async fn check(&self, client: &Client) -> Option<Held> {
         held(&client.checks, &self.checks).await
     }
 
-    /// Waits for room for a run. `None` where the server ends.
+    /// Waits for a slot for a run. `None` if the server is ending.
     pub(super) async fn run(self: &Arc<Slots>, client: Arc<Client>) -> Option<Slot> {
         let held = held(&client.runs, &self.runs).await.filter(|_| !self.is_stopping())?;
         self.under_way.send_modify(|count| *count += 1);
@@ -98,19 +98,19 @@ impl Slots {
         Some(Slot { slots, client, held, cancel: self.stop.child(), runtime: Handle::current() })
     }
 
-    /// Waits until no run is under way.
+    /// Waits until no run is active.
     pub(super) async fn idle(&self) {
         // The sender is here.
         drop(self.under_way.subscribe().wait_for(|count| *count == 0).await);
     }
 
-    /// Whether the server ends.
+    /// Whether the server is ending.
     pub(super) fn is_stopping(&self) -> bool {
         self.stop.is_set()
     }
 
-    /// Cancels every run, those that begin later too, and waits until they have ended. Returns how many
-    /// have not after this time.
+    /// Cancels all runs, including later ones, and waits until they have ended. Returns the number that have
+    /// not ended after this time.
     pub(super) async fn stop(&self, longest: Duration) -> usize {
         self.stop.set();
         drop(timeout(longest, self.idle()).await);
@@ -118,7 +118,7 @@ impl Slots {
     }
 }
 
-/// Threads that may wait or work at a time, with so many runs.
+/// The number of threads that may wait or work at a time, for a number of runs.
 pub(super) fn threads(runs: usize) -> usize {
     runs + QUESTIONS + checks()
 }
@@ -133,7 +133,7 @@ async fn held(own: &Arc<Semaphore>, all: &Arc<Semaphore>) -> Option<Held> {
     Some((own, Arc::clone(all).acquire_owned().await.ok()?))
 }
 
-/// The slot of a run. It is given back when this is dropped.
+/// The slot of a run. It is released when this is dropped.
 pub(super) struct Slot {
     slots: Arc<Slots>,
     client: Arc<Client>,
@@ -149,13 +149,13 @@ impl std::fmt::Debug for Slot {
 }
 
 impl Slot {
-    /// What cancels this run.
+    /// The interrupt that cancels this run.
     pub(super) fn cancel(&self) -> &Interrupt {
         &self.cancel
     }
 
-    /// Gives the slot back while something else is waited for, on the thread of the run. `None`, and no
-    /// waiting, if too many questions are open.
+    /// Releases the slot while the thread of the run waits for something else. `None`, without waiting, if
+    /// too many questions are open.
     pub(super) fn without<T>(&self, wait: impl FnOnce() -> T) -> Option<T> {
         let _own = self.client.questions.try_acquire().ok()?;
         let _all = self.slots.questions.try_acquire().ok()?;
@@ -163,7 +163,8 @@ impl Slot {
         Some(wait())
     }
 
-    /// Waits for a slot again, on the thread of the run, until it is over. Returns whether there is one.
+    /// Waits for a slot again, on the thread of the run, until the run is cancelled. Returns whether there is
+    /// one.
     pub(super) fn again(&self, is_over: impl Fn() -> bool) -> bool {
         let held = self.runtime.block_on(async {
             let mut held = pin!(held(&self.client.runs, &self.slots.runs));

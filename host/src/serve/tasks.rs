@@ -1,8 +1,8 @@
-//! Runs of a journal as tasks of the protocol: their names, what clients see of them, and what people decide
-//! through clients.
+//! Runs of a journal as MCP tasks: their names, their state for clients, and decisions of people through
+//! clients.
 //!
-//! A task is named by the number of its run, the kind of tool that started it, and a text that nobody
-//! guesses. So a server needs no memory of its own to find it again.
+//! The name of a task consists of the number of its run, the kind of tool that started it, and an unguessable
+//! text. So a server needs no memory to find it again.
 
 use super::answer::{self, Kind, Prepared};
 use super::consent::{self, Way};
@@ -25,9 +25,9 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-/// Milliseconds between two looks of a client.
+/// The polling interval for clients, in milliseconds.
 const POLL: u64 = 1_000;
-/// Begins the state that a client sends back with its answers.
+/// The prefix of the state that a client sends back with its answers.
 const STATE: &str = "run:";
 
 /// An error with the run that it is about.
@@ -66,7 +66,7 @@ impl Known {
     }
 }
 
-/// What a client sees of a run.
+/// The state of a run for a client.
 fn task(keeping: &Keeping, known: Known, name: String, seen: Seen) -> DetailedTask {
     let mut task = Task::new(name, TaskStatus::Working, iso(seen.started), iso(seen.since));
     task.poll_interval_ms = Some(POLL);
@@ -104,7 +104,8 @@ fn question(call: &Call) -> String {
     }
 }
 
-/// The name of a question: that of one call as it waits now, so that a late answer decides nothing else.
+/// The name of a question. It belongs to one call in its current state, so that a late answer cannot decide
+/// anything else.
 fn question_name(call: &Call, since: u64) -> String {
     format!("{}-{}-{since}", if call.in_doubt { "doubt" } else { "ask" }, call.number)
 }
@@ -114,7 +115,7 @@ fn requests(call: &Call, since: u64) -> BTreeMap<String, InputRequest> {
     BTreeMap::from([(question_name(call, since), InputRequest::Elicitation(request))])
 }
 
-/// What a person says of a call in doubt.
+/// The form for a call in doubt.
 fn doubt_form(message: String) -> ElicitRequest {
     let words = ["not-made", "made", "failed"].map(str::to_owned).to_vec();
     let was = EnumSchema::builder(words).build();
@@ -132,14 +133,14 @@ fn doubt_form(message: String) -> ElicitRequest {
     })
 }
 
-/// What a person decided, if anything.
+/// The decision of a person, if there is one.
 fn verdict(call: &Call, response: Value) -> Result<Option<Verdict>, ErrorData> {
     let bad = |why: &str| ErrorData::invalid_params(why.to_owned(), None);
     let result: ElicitResult = serde_json::from_value(response).map_err(|error| bad(&error.to_string()))?;
     if !call.in_doubt {
         return Ok(match consent::understood(&result) {
             Consent::Given => Some(Verdict::Make),
-            // A question that was put away stays open.
+            // A dismissed question stays open.
             _ if result.action == ElicitationAction::Cancel => None,
             _ => Some(Verdict::Deny),
         });
@@ -164,7 +165,7 @@ fn verdict(call: &Call, response: Value) -> Result<Option<Verdict>, ErrorData> {
     }))
 }
 
-/// Writes the answers to the questions that are open; others are answers to something else.
+/// Records the answers to the open questions; other answers are ignored.
 fn take(keeping: &Keeping, known: Known, mut responses: InputResponses) -> Result<(), ErrorData> {
     let seen = keeping.durable.seen(known.run).map_err(broken)?;
     let Some(Seen { now: Now::Asks(call), since, .. }) = seen else { return Ok(()) };
@@ -201,7 +202,7 @@ impl Session {
         self.shared.keeping.clone().ok_or_else(none)
     }
 
-    /// Starts a run in the journal, and answers with a task, or once it has ended.
+    /// Starts a run in the journal, and answers with a task, or with the result when the run has ended.
     pub(super) async fn keep(
         &self,
         work: Long,
@@ -227,7 +228,7 @@ impl Session {
             })
         });
         let Ok(run) = has_begun.await else {
-            // It did not come to be in the journal; why is what the thread says.
+            // It was not added to the journal; the thread reports the reason.
             return match driving.await {
                 Ok(Ok(())) => Err(broken("the run was interrupted before its first call".to_owned())),
                 Ok(Err(refused)) => Ok(CallToolResponse::Complete(*refused)),
@@ -255,7 +256,7 @@ impl Session {
         self.without_tasks(known, &keeping, &context).await
     }
 
-    /// What a run has come to, for a client without tasks: its outcome, or the question that it waits with.
+    /// The result of a run for a client without tasks: its outcome, or the question for which it waits.
     async fn without_tasks(
         &self,
         known: Known,
@@ -286,12 +287,12 @@ impl Session {
                 _ => return Ok(CallToolResponse::Complete(waits(known, &seen))),
             };
             keeping.decide(known.run, call.0, &call.1).map_err(broken)?;
-            self.go_on(known, keeping, context).await?;
+            self.continue_run(known, keeping, context).await?;
         }
     }
 
-    /// Goes on with a run whose client waits for its answer.
-    async fn go_on(
+    /// Continues a run whose client waits for its answer.
+    async fn continue_run(
         &self,
         known: Known,
         keeping: &Arc<Keeping>,
@@ -302,14 +303,14 @@ impl Session {
         let (shared, kept) = (Arc::clone(&self.shared), Arc::clone(keeping));
         let driven = spawn_blocking(move || kept.resume(&shared, &slot, known.run)).await;
         driven.map_err(|error| broken(error.to_string()))?.map_err(broken)?;
-        // Whoever looks after runs without a client may have been faster.
+        // The task that continues runs without a client may have been faster.
         while keeping.is_under_way(known.run) {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
         Ok(())
     }
 
-    /// Takes the answers that a client sends with its call again; `None` if the state is of another kind.
+    /// Takes the answers that a client sends with its repeated call; `None` if the state is of another kind.
     pub(super) async fn answered(
         &self,
         state: &str,
@@ -321,7 +322,7 @@ impl Session {
             let keeping = self.keeping()?;
             let known = Known::of(&keeping, name)?;
             take(&keeping, known, responses.unwrap_or_default())?;
-            self.go_on(known, &keeping, context).await?;
+            self.continue_run(known, &keeping, context).await?;
             self.without_tasks(known, &keeping, context).await
         };
         Some(answered.await)
@@ -347,7 +348,7 @@ impl Session {
         self.seen(&keeping, known, name).await
     }
 
-    /// Takes what people have decided on a task.
+    /// Takes the decisions of people on a task.
     pub(super) fn update(&self, name: &str, responses: InputResponses) -> Result<(), ErrorData> {
         let keeping = self.keeping()?;
         take(&keeping, Known::of(&keeping, name)?, responses)

@@ -1,8 +1,8 @@
-//! Runs whose questions are with a client of the newer protocol: the call was answered by the questions, and
-//! the client will make it again with the answers.
+//! Runs that wait for answers from clients of the newer protocol: the call was answered with the questions,
+//! and the client will repeat it with the answers.
 //!
-//! A question expires. Then its run is cancelled and rolled back, since nobody waits for its outcome; the
-//! outcome is kept for a while, for a client that answers late.
+//! A question expires after a time. Then its run is cancelled and rolled back, since nobody waits for its
+//! outcome; the outcome is kept for a while, for a client that answers late.
 
 use super::Running;
 use super::consent::{Asked, expired, understood};
@@ -16,14 +16,14 @@ use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
 
-/// How often a run asks. Clients give up after ten rounds, without the outcome and the calls made.
+/// How often a run may ask. Clients give up after ten rounds, without the outcome and the calls made.
 const ROUNDS: u32 = 9;
-/// How long the outcome of a run is kept whose question expired.
+/// How long the outcome of a run with an expired question is kept.
 const LATE: Duration = Duration::from_mins(1);
-/// Runs that are kept: those with an open question are fewer.
+/// The most runs that are kept; there are fewer with an open question.
 const KEPT: usize = 256;
 
-/// The runs, by names that nobody else can guess.
+/// The runs, by unguessable names.
 #[derive(Default)]
 pub(super) struct Waiting {
     runs: Mutex<HashMap<String, Kept>>,
@@ -35,7 +35,7 @@ struct Kept {
     /// The question, until it expires.
     asked: Option<Asked>,
     since: Instant,
-    /// What ends the wait for the answer.
+    /// Ends the wait for the answer.
     timer: Option<Timer>,
 }
 
@@ -53,8 +53,8 @@ impl Waiting {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a run until its question is answered or has waited for so long, and gives the question as an
-    /// answer to the call. Gives the run back if it may ask no more.
+    /// Keeps a run until its question is answered or expires. Returns the question as the answer to the call,
+    /// or the run if it may not ask again.
     pub(super) fn keep(
         self: &Arc<Waiting>,
         mut running: Running,
@@ -115,7 +115,7 @@ impl Waiting {
         }
     }
 
-    /// Takes a run back and gives it the client's answer. `None` if no such run is kept.
+    /// Takes a kept run and gives it the answer of the client. `None` if there is no such run.
     pub(super) fn resume(&self, name: &str, responses: Option<InputResponses>) -> Option<Running> {
         let kept = self.runs().remove(name)?;
         if let Some(asked) = kept.asked {
@@ -132,7 +132,7 @@ impl Waiting {
     }
 }
 
-/// The name of a question where a call is answered by it.
+/// The name of a question that answers a call.
 fn question(at: usize) -> String {
     if at == 0 { "consent".to_owned() } else { format!("consent-{}", at + 1) }
 }

@@ -1,4 +1,4 @@
-//! Sends spans and metrics to a collector, from a thread of its own.
+//! Sends spans and metrics to a collector, on a separate thread.
 
 use super::metrics::{Metric, Metrics};
 use super::span::{Span, attribute};
@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Spans that wait.
+/// The most spans in the queue.
 const QUEUE: usize = 8192;
-/// Spans of one request.
+/// The most spans in one request.
 const BATCH: usize = 512;
-/// How long a span waits for others that are sent with it.
+/// How long a span waits for others to be sent together.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Milliseconds between two exports of metrics, unless the environment says otherwise.
 const INTERVAL: u64 = 60_000;
@@ -27,24 +27,24 @@ const ANSWER: Duration = Duration::from_secs(10);
 
 enum Message {
     Span(Box<Span>),
-    /// Send what there is, and say so.
+    /// Send everything, and signal when it is done.
     Flush(SyncSender<()>),
 }
 
-/// The way to the collector.
+/// The connection to the collector.
 pub(super) struct Queue {
     sender: SyncSender<Message>,
     state: Arc<State>,
     /// Whether spans are sent.
     traces: bool,
-    /// Nothing where no metrics are sent.
+    /// `None` if no metrics are sent.
     metrics: Option<Arc<Metrics>>,
 }
 
 #[derive(Default)]
 struct State {
     dropped: AtomicU64,
-    /// Why spans could not be sent, where that was not said yet.
+    /// Why spans could not be sent, if this has not been reported yet.
     failure: Mutex<Option<String>>,
 }
 
@@ -76,7 +76,7 @@ fn wrong(name: &str, message: String) -> Problem {
 /// The variable that names the collector for everything.
 const ALL: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
-/// Where a signal is sent; `None` where the environment does not say, or says that it is not sent.
+/// The URL for a signal; `None` if the environment has none, or says that it is not sent.
 fn endpoint(signal: &str, path: &str) -> Result<Option<Url>, Problem> {
     let exporter = variable(&format!("OTEL_{signal}_EXPORTER"));
     if exporter.is_some_and(|exporter| exporter.eq_ignore_ascii_case("none")) {
@@ -111,12 +111,12 @@ impl Queue {
         };
         let headers = headers(variable("OTEL_EXPORTER_OTLP_HEADERS").as_deref().unwrap_or_default())?;
         let service = variable("OTEL_SERVICE_NAME").unwrap_or_else(|| "ilo-vm".to_owned());
-        // Once a process: a second provider would be refused, and the first one serves.
+        // Once per process: a second provider would be rejected, and the first one works too.
         drop(rustls::crypto::ring::default_provider().install_default());
         let mut builder = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER);
         let mut urls = traces.iter().chain(metrics.iter().map(|(url, _)| url));
         if urls.all(|url| url.scheme() == "http") {
-            // Without TLS no certificates are needed, and a machine may have none.
+            // Without TLS no certificates are needed, and the machine may have none.
             builder = builder.tls_certs_only([]);
         }
         let http = builder.build().map_err(|error| wrong(ALL, format!("no HTTP client: {error}")))?;
@@ -171,7 +171,7 @@ impl Queue {
     }
 }
 
-/// Headers as the standard variable has them: `name=value`, separated by commas, with percent signs decoded.
+/// Headers in the format of the standard variable: `name=value`, separated by commas, percent-encoded.
 fn headers(text: &str) -> Result<HeaderMap, Problem> {
     let bad = || wrong("OTEL_EXPORTER_OTLP_HEADERS", "expected `name=value`, separated by commas".to_owned());
     let mut headers = HeaderMap::new();
@@ -187,7 +187,7 @@ fn headers(text: &str) -> Result<HeaderMap, Problem> {
 }
 
 impl Collector {
-    /// Sends what comes until the queue is gone.
+    /// Sends what arrives until the queue is closed.
     fn serve(&self, queue: &Receiver<Message>, state: &State) {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
         let report = |sent: Result<(), String>| {

@@ -15,9 +15,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The bounds of the buckets, in seconds.
 const BOUNDS: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
-/// Series in all; what is added to further ones is counted in one that says so.
+/// The most series; durations of further ones are counted in an overflow series.
 const SERIES: usize = 2_000;
-/// The word of OTLP for numbers since the start.
+/// The OTLP code for cumulative numbers.
 const CUMULATIVE: u8 = 2;
 
 /// What is measured.
@@ -25,7 +25,7 @@ const CUMULATIVE: u8 = 2;
 pub(super) enum Metric {
     /// A run.
     Run,
-    /// A call of a tool that is no server's.
+    /// A call of a tool that does not belong to a server.
     Tool,
     /// A call of a server's tool.
     Client,

@@ -5,10 +5,10 @@ use crate::trace_context::Context;
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What a span is, for whoever draws it.
+/// The kind of a span.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
-    /// Work of this process.
+    /// Internal work.
     Internal = 1,
     /// A request to a server.
     Client = 3,

@@ -1,4 +1,4 @@
-//! The question to a person before a call, and its answer. The host decides who asks, and where.
+//! Confirmation: the question to a person before a call, and the answer. The host decides how to ask.
 
 use crate::interrupt::Interrupt;
 use ilo_asm::text::visible;
@@ -11,33 +11,33 @@ pub trait Ask: Send + Sync + Debug {
     /// Asks about one call and waits for the answer.
     fn ask(&self, question: &Question<'_>) -> Consent;
 
-    /// Whether it can ask about calls that follow at the same time.
+    /// Whether it can ask about later calls at the same time.
     fn asks_at_once(&self) -> bool {
         false
     }
 }
 
-/// A call that a person is asked about.
+/// A call that needs confirmation.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
-    /// The tool, with where it comes from where that says more.
+    /// The tool, with its origin if that is informative.
     pub tool: &'q str,
-    /// What it would be given.
+    /// Its arguments.
     pub arguments: &'q Data,
-    /// Calls that the run will probably ask about later, each by its tool and arguments as above.
+    /// Later calls that will probably need confirmation, each with its tool and arguments.
     pub foreseen: &'q [(String, Data)],
-    /// When the answer is too late.
+    /// The deadline for the answer.
     pub deadline: Instant,
-    /// Asked for while waiting.
+    /// The interrupt, which is checked while waiting.
     pub interrupt: &'q Interrupt,
 }
 
-/// What came of asking.
+/// The result of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
     /// The call may be made.
     Given,
-    /// It may not, and why.
+    /// The call may not be made, and why.
     Refused(String),
     /// Nobody answered before the deadline.
     TimedOut,
@@ -46,24 +46,23 @@ pub enum Consent {
 }
 
 impl Question<'_> {
-    /// The tool's name, for people.
+    /// The name of the tool, for display.
     pub fn tool_shown(&self) -> String {
         tool_shown(self.tool)
     }
 
-    /// The arguments for people: all of them, a line each, with nothing in them that a screen would obey or
-    /// hide.
+    /// The arguments for display: all of them, one per line, with control and invisible characters escaped.
     pub fn arguments_shown(&self) -> String {
         arguments_shown(self.arguments)
     }
 }
 
-/// A tool's name, for people.
+/// The name of a tool, for display.
 pub fn tool_shown(tool: &str) -> String {
     visible(tool).replace('\n', "\\u000a")
 }
 
-/// Arguments for people: all of them, a line each, with nothing in them that a screen would obey or hide.
+/// Arguments for display: all of them, one per line, with control and invisible characters escaped.
 pub fn arguments_shown(arguments: &Data) -> String {
     visible(&arguments.to_json_indented())
 }

@@ -1,7 +1,7 @@
-//! A tool: who answers its calls, how it may be called, and the limits that each call is held to.
+//! A tool: its provider, its policy, and the limits on each call.
 //!
-//! A host adds its own kind of tool through [`Provider`]. Nothing here knows where tools come from, or
-//! programs.
+//! A host adds its own kinds of tools by implementing [`Provider`]. This module does not know programs, or
+//! where tools come from.
 
 pub mod consent;
 pub(crate) mod policy;
@@ -33,25 +33,25 @@ use std::time::{Duration, Instant};
 /// One call that a provider answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'c> {
-    /// The name of the tool as the table has it.
+    /// The name of the tool in the table.
     pub tool: &'c str,
     /// The arguments: a record.
     pub arguments: &'c Data,
-    /// When the answer must be there; a provider gives up then.
+    /// The deadline of the answer, at which a provider must give up.
     pub deadline: Instant,
-    /// How large the answer may be.
+    /// The limits on the answer.
     pub bounds: Bounds,
-    /// Whether the bytes of images and the like are wanted with it.
+    /// Whether the answer includes the bytes of images and other binary content.
     pub bytes: bool,
-    /// Whether the tools file or the host says that the tool changes nothing.
+    /// Whether the tool is read-only, according to the tools file or the host.
     pub read_only: bool,
-    /// Asked for while a provider waits; it gives up once it is set.
+    /// The interrupt, which a provider checks while it waits; when it is set, the provider gives up.
     pub interrupt: &'c Interrupt,
     /// The mark that a started program gets in its environment.
     pub mark: &'c Mark,
-    /// The key of the call, where a journal gave it one: every attempt at the call has the same.
+    /// The idempotency key of the call in a run with a journal. It is the same for each attempt.
     pub key: Option<&'c str>,
-    /// Its place in a trace, where there is one.
+    /// Its trace context, if there is one.
     pub span: Option<Context>,
 }
 
@@ -60,17 +60,17 @@ pub trait Provider: Send + Sync {
     /// Answers one call.
     ///
     /// # Errors
-    /// The tool's failure, or the limit that was met.
+    /// The failure of the tool, or the limit that was exceeded.
     fn call(&self, request: &Request<'_>) -> Result<Data, Failure>;
 
-    /// Whether several calls may run at once and begin in any order, if its tool is read-only. A call that
-    /// nobody waits for any more is interrupted through its request; the run ends only when it has ended.
+    /// Whether several calls may run at the same time and begin in any order, if the tool is read-only. An
+    /// abandoned call is interrupted through its request; the run ends only after the call has ended.
     fn may_run_ahead(&self) -> bool {
         true
     }
 }
 
-/// A function of the host's answers by itself.
+/// A function of the host is a provider.
 impl<F> Provider for F
 where
     F: Fn(&Request<'_>) -> Result<Data, Failure> + Send + Sync,
@@ -80,7 +80,7 @@ where
     }
 }
 
-/// Where a tool comes from.
+/// The origin of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Fixed answers.
@@ -91,7 +91,7 @@ pub enum Source {
     Command(String),
     /// A tool of an MCP server, as `mcp://server/tool`.
     Server(String),
-    /// The program that embeds this library.
+    /// The embedding program.
     Host,
 }
 
@@ -111,7 +111,7 @@ impl std::fmt::Display for Source {
 pub struct Tool {
     /// Its name.
     pub name: String,
-    /// What it does, for people and models.
+    /// Its description, for people and models.
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub input_schema: Option<Schema>,
@@ -120,21 +120,21 @@ pub struct Tool {
     /// Whether its answers are validated against their schema. If not, the check does not rely on the types
     /// in it.
     pub validate: bool,
-    /// How it may be called.
+    /// Its policy.
     pub policy: Policy,
-    /// Where it comes from.
+    /// Its origin.
     pub source: Source,
-    /// When it was called, where it has a rate.
+    /// The times of its calls, if it has a rate.
     pub(crate) limiter: Arc<Limiter>,
-    /// Its arguments' names here and on its server, where they differ.
+    /// The names of its arguments here and on its server, if they differ.
     pub(crate) renames: Vec<(String, String)>,
-    /// What it lacks to be called, such as its program. It is reported only for programs that call it.
+    /// What is missing to call it, such as its program. It is reported only for programs that call the tool.
     pub(crate) lacks: Vec<Problem>,
-    /// Who answers; a server's tool has none before its server is started.
+    /// Its provider; a tool of a server has none before the server is started.
     pub(crate) provider: Option<Arc<dyn Provider>>,
 }
 
-/// The schemas of a tool, which the catalogue reads when a program names it.
+/// The schemas of a tool. The catalogue reads them when a program names the tool.
 struct Described {
     input: Option<Schema>,
     output: Option<Schema>,
@@ -158,20 +158,20 @@ impl std::fmt::Debug for Tool {
 }
 
 impl Tool {
-    /// A tool of the host's own.
+    /// A tool of the host.
     pub fn new(name: impl Into<String>, provider: Box<dyn Provider>) -> Tool {
         Tool::of(name.into(), Source::Host, Some(provider))
     }
 
-    /// The schemas of a tools file that cannot be used. They are in the way only of programs that call it.
+    /// The unusable schemas of the tool. They affect only programs that call it.
     pub(crate) fn schema_problems(&self) -> impl Iterator<Item = Problem> {
         let schemas = [("input_schema", &self.input_schema), ("output_schema", &self.output_schema)];
         schemas.into_iter().filter_map(|(key, schema)| schema.as_ref()?.problem(&self.name, key))
     }
 
-    /// What programs are checked against.
+    /// Its entry in the catalogue, for the check.
     pub(crate) fn signature(&self) -> catalog::Tool {
-        // It is shown to people and models.
+        // The description is shown to people and models.
         let description = self.description.as_deref().map(ilo_asm::text::visible);
         let schemas = Described { input: self.input_schema.clone(), output: self.output_schema.clone() };
         let mut tool = catalog::Tool::with_schemas(&self.name, description, Arc::new(schemas));
@@ -195,7 +195,7 @@ impl Tool {
         }
     }
 
-    /// Becomes another name of a server's tool: what this entry does not set is taken from that tool.
+    /// Makes this another name of a server's tool: what this entry does not set is taken from that tool.
     pub(crate) fn take_from(&mut self, found: &Tool) {
         self.provider.clone_from(&found.provider);
         if self.policy.rate == found.policy.rate {
@@ -218,7 +218,7 @@ impl Tool {
         }
     }
 
-    /// Its name in a question, with where it comes from where that says more.
+    /// Its name in a question, with its origin if that is informative.
     fn asked_as(&self, name: &str) -> String {
         match &self.source {
             Source::Server(target) if target != name => format!("{name} ({target})"),
@@ -226,12 +226,12 @@ impl Tool {
         }
     }
 
-    /// A call as a question shows it.
+    /// A call in the form for a question.
     pub(crate) fn asked(&self, name: &str, arguments: &Data) -> (String, Data) {
         (self.asked_as(name), self.arguments(arguments).into_owned())
     }
 
-    /// Asks for a call; an error where it must not be made.
+    /// Asks for confirmation of a call; an error if it must not be made.
     fn ask(&self, name: &str, given: &Data, limits: &CallLimits, until: Instant) -> Result<(), Failure> {
         let whole = self.asked_as(name);
         let refused = |why: &str| {
@@ -257,8 +257,8 @@ impl Tool {
         }
     }
 
-    /// Calls it: after a person has confirmed the call if its policy requires that, and again if the call
-    /// fails and may be repeated. A tool without a provider has no answer.
+    /// Calls the tool: after a person has confirmed the call, if its policy requires that, and again if the
+    /// call fails and may be repeated. A tool without a provider has no answer.
     pub(crate) fn call(
         &self,
         name: &str,
@@ -323,7 +323,7 @@ impl Tool {
         }
     }
 
-    /// The arguments under the names that the provider knows.
+    /// The arguments with the names of the provider.
     fn arguments<'d>(&self, arguments: &'d Data) -> Cow<'d, Data> {
         let Data::Record(fields) = arguments else { return Cow::Borrowed(arguments) };
         if self.renames.is_empty() {
@@ -354,7 +354,7 @@ fn from_json(mut value: Data, bounds: &Bounds) -> Result<Data, Failure> {
     }
 }
 
-/// A schema of arguments with other names for them; a name without another stays.
+/// A schema of arguments with the arguments renamed.
 fn renamed_schema<'n>(mut schema: Data, own: impl Fn(&str) -> Option<&'n str>) -> Data {
     let rename = |name: &mut String| {
         if let Some(own) = own(name) {
@@ -378,26 +378,27 @@ fn renamed_schema<'n>(mut schema: Data, own: impl Fn(&str) -> Option<&'n str>) -
     schema
 }
 
-/// How long a call may take and how large its answer may be.
+/// The limits on a call.
 #[derive(Clone, Debug)]
 pub struct CallLimits {
-    /// The time of a call whose tool says nothing else.
+    /// The default time limit of a call.
     pub timeout: Duration,
     /// The size of an answer.
     pub bounds: Bounds,
-    /// What ends a call before its time.
+    /// The interrupt that ends a call early.
     pub interrupt: Interrupt,
     /// Interrupts the question before a call and the retries, but not a call that has begun.
     pub cancel: Interrupt,
-    /// Who asks a person, where a tool wants it; without one such a call is refused.
+    /// Asks a person if a tool requires confirmation; without it such a call is refused.
     pub ask: Option<Arc<dyn Ask>>,
-    /// What a question says of the calls that follow.
+    /// The later calls that a question lists.
     pub foreseen: Arc<[(String, Data)]>,
-    /// The mark that started programs get. When its last holder drops it, those that still run are ended.
+    /// The mark that started programs get. When its last clone is dropped, marked programs that still run are
+    /// ended.
     pub mark: Mark,
-    /// The key of the call, which its tool gets with every attempt.
+    /// The idempotency key of the call, which the tool gets with each attempt.
     pub key: Option<String>,
-    /// Its place in a trace, which its tool gets.
+    /// The trace context of the call, which the tool gets.
     pub span: Option<Context>,
     /// Whether a person has already allowed the call, so that nobody is asked.
     pub confirmed: bool,

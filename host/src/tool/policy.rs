@@ -1,5 +1,5 @@
-//! How tools may be called, as the tools file says: which of a server's there are, and what holds for each.
-//! Nothing of it is believed from a server.
+//! The policies of the tools file: the allowed tools of a server, and the rules for each tool. Claims of a
+//! server about its tools are not used.
 
 use crate::interrupt::Interrupt;
 use ilo_drive::policy::{OnDoubt, Policy, Rate};
@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-/// The longest wait between two looks at whether the run was interrupted.
+/// The longest interval between checks for an interrupt.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a block of the tools file says of how tools may be called; where it says nothing, another decides.
+/// The rules in one block of the tools file; what it leaves open, an outer block decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rules {
     pub(crate) read_only: Option<bool>,
@@ -27,8 +27,8 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// These rules, and what they leave open as those around them say. Retries around them are for the tools
-    /// that are idempotent, and asking is for those that change something.
+    /// These rules, completed by the outer ones. Outer retries apply only to idempotent tools, and outer
+    /// confirmation only to tools that change something.
     pub(crate) fn within(&self, around: &Rules) -> Rules {
         let read_only = self.read_only.or(around.read_only);
         let idempotent = self.idempotent.or(around.idempotent);
@@ -49,7 +49,7 @@ impl Rules {
         }
     }
 
-    /// What they come to.
+    /// The resulting policy.
     pub(crate) fn policy(&self) -> Policy {
         Policy {
             read_only: self.read_only.unwrap_or(false),
@@ -68,38 +68,38 @@ impl Rules {
     }
 }
 
-/// What the tools file says of a server's tools.
+/// The settings for the tools of a server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerPolicy {
-    /// The tools that there are; without it, all.
+    /// The allowed tools; if absent, all.
     pub(crate) allow: Option<BTreeSet<String>>,
-    /// The tools that there are not, whatever else is said.
+    /// The excluded tools; this has priority.
     pub(crate) deny: BTreeSet<String>,
-    /// What holds for each.
+    /// The rules for all tools.
     pub(crate) all: Rules,
-    /// What holds for single ones.
+    /// The rules for single tools.
     pub(crate) tools: BTreeMap<String, Rules>,
 }
 
 impl ServerPolicy {
-    /// Whether programs may know of a tool.
+    /// Whether programs may use a tool.
     pub(crate) fn allows(&self, tool: &str) -> bool {
         !self.deny.contains(tool) && self.allow.as_ref().is_none_or(|allowed| allowed.contains(tool))
     }
 
-    /// What holds for a tool.
+    /// The rules for a tool.
     pub(crate) fn rules(&self, tool: &str) -> Rules {
         self.tools.get(tool).unwrap_or(&Rules::default()).within(&self.all)
     }
 
-    /// Every tool that is named.
+    /// All tools that are named.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let allowed = self.allow.iter().flatten();
         allowed.chain(&self.deny).chain(self.tools.keys()).map(String::as_str)
     }
 }
 
-/// Waits before a retry, counted from 0; whether there is still time for it.
+/// Waits before a retry, counted from 0. Returns whether there is still time for it.
 pub(super) fn pause(retry: u32, until: Instant, interrupt: &Interrupt) -> bool {
     let (least, longest) = Policy::pause(retry);
     let span = u64::try_from(longest.saturating_sub(least).as_nanos()).unwrap_or(1).max(1);

@@ -1,9 +1,9 @@
-//! What programs that were started here leave running, found by a mark in their environment.
+//! Finds processes that started programs leave running, by a mark in their environment.
 //!
-//! A process group ends with its program, but what leaves the group (a daemon, `setsid`) is out of its reach.
-//! What a program starts inherits its environment, so on Linux, where a process's environment can be read, it
-//! is found by a variable in it: whatever bears the mark of a run is ended with the run. A process that
-//! removes the variable is not found. On other systems no process is found.
+//! A process group is ended with its program, but not processes that have left the group (a daemon,
+//! `setsid`). Child processes inherit the environment, so on Linux, where the environment of a process can be
+//! read, they are found by a variable in it: all processes with the mark of a run are ended with the run. A
+//! process that removes the variable is not found. On other systems no process is found.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,14 +12,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The variable.
 pub(crate) const NAME: &str = "ILO_RUN";
 
-/// The mark of what one run starts. Once it and its clones are dropped, what bears it is ended.
+/// The mark of the processes of one run. When it and its clones are dropped, processes with the mark are
+/// ended.
 #[derive(Clone, Debug, Default)]
 pub struct Mark(Arc<Own>);
 
 #[derive(Debug)]
 struct Own {
     number: u64,
-    /// Whether something was started with it.
+    /// Whether a process was started with it.
     given: AtomicBool,
 }
 
@@ -53,8 +54,8 @@ impl Drop for Own {
     }
 }
 
-/// The mark of this process, with which all of its marks begin. No other process has it, also not one of the
-/// same number.
+/// The mark of this process, which is the prefix of all its marks. It is unique even if process IDs are
+/// reused.
 pub fn of_process() -> &'static str {
     static OWN: OnceLock<String> = OnceLock::new();
     OWN.get_or_init(|| {
@@ -63,12 +64,12 @@ pub fn of_process() -> &'static str {
     })
 }
 
-/// Ends what the runs of the process with this mark have left.
+/// Ends processes that runs of the process with this mark have left.
 pub fn end_commands(of: &str) {
     end_where(|mark| mark.strip_prefix(of).is_some_and(|rest| rest.starts_with('/')));
 }
 
-/// Ends whatever the process with this mark has started and left, its servers too.
+/// Ends all processes that the process with this mark has left, including servers.
 pub fn end_all(of: &str) {
     end_where(|mark| mark.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
 }
@@ -88,12 +89,12 @@ mod linux {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    /// How long ended processes may take to go.
+    /// How long killed processes may take to end.
     const LEAVE: Duration = Duration::from_secs(2);
-    /// Bytes of an environment that are looked at: those that it began with hardly ever are more.
+    /// The number of bytes of an environment that are read, which is enough for nearly all.
     const ENVIRONMENT: u64 = 1 << 20;
 
-    /// Ends every process with such a mark, and what it starts meanwhile.
+    /// Ends all processes with a mark, including those that they start in the meantime.
     pub(super) fn end_where(is_meant: impl Fn(&str) -> bool) {
         let until = Instant::now() + LEAVE;
         while end_once(&is_meant) && Instant::now() < until {
@@ -110,7 +111,7 @@ mod linux {
             if !mark(pid).is_some_and(|mark| is_meant(&mark)) {
                 continue;
             }
-            // Another process may have the number by now: the handle is of one process, and that is looked at
+            // Another process may have the ID by now: the handle refers to one process, whose mark is checked
             // again.
             let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
             if mark(pid).is_some_and(|mark| is_meant(&mark)) {
@@ -120,7 +121,7 @@ mod linux {
         found
     }
 
-    /// The mark of a process, where it has one and may be looked at.
+    /// The mark of a process, if it has one that can be read.
     fn mark(pid: Pid) -> Option<String> {
         let mut environment = Vec::new();
         let file = File::open(format!("/proc/{}/environ", pid.as_raw_nonzero())).ok()?;

@@ -1,4 +1,4 @@
-//! How often a tool may be called: so many calls in so much time, in all runs of this process together.
+//! Rate limits: the number of calls of a tool in a period, in all runs of this process together.
 
 use super::Failure;
 use crate::interrupt::Interrupt;
@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most calls of a rate: each is remembered for its time.
+/// The maximum number of calls in a rate: each one is remembered for the period.
 pub(crate) const RATE_CALLS: u64 = 10_000;
-/// The longest time of a rate, in milliseconds: a day.
+/// The longest period, in milliseconds: a day.
 pub(crate) const RATE_MS: u64 = 86_400_000;
-/// The longest wait between two looks at whether the run was interrupted.
+/// The longest interval between checks for an interrupt.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// When the last calls of a tool began, or will.
@@ -24,7 +24,7 @@ impl Limiter {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next place among the calls: when it is, or how much later than `deadline` it would be.
+    /// Reserves the next turn. Returns its time, or how much later than `deadline` it would be.
     fn take(&self, rate: Rate, now: Instant, deadline: Instant) -> Result<Instant, Duration> {
         let mut begun = self.begun();
         while begun.len() > rate.calls {
@@ -45,7 +45,7 @@ impl Limiter {
     /// Waits until the tool may be called.
     ///
     /// # Errors
-    /// A failure at once where that is after the deadline: the call was not made.
+    /// An immediate failure if the turn would be after the deadline: the call was not made.
     pub(crate) fn wait(
         &self,
         rate: Rate,

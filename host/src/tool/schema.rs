@@ -1,5 +1,5 @@
-//! A JSON Schema of a tool. One in a tools file stays text until somebody asks for what it says, because a
-//! file may hold thousands and a program names a few.
+//! The JSON Schema of a tool. In a tools file it stays text until it is needed, because a file may have
+//! thousands of schemas and a program names a few.
 
 mod form;
 
@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) use form::problem;
 
-/// A schema; it reads as a record. One that cannot be used reads as an empty one, which takes anything.
+/// A schema, which is a record. An unusable one counts as empty, which allows anything.
 #[derive(Clone, Debug)]
 pub struct Schema(Arc<Whole>);
 
@@ -23,17 +23,17 @@ struct Whole {
     value: OnceLock<Result<Arc<Data>, Wrong>>,
 }
 
-/// Why it cannot be used, and the byte of the file where that is a place inside the schema.
+/// Why it cannot be used, and the offset in the file if the reason is inside the schema.
 type Wrong = (Option<usize>, String);
 
-/// A part of the text of a tools file that is JSON.
+/// A part of the text of a tools file in JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// The file's name.
     pub(crate) name: Arc<str>,
     /// The file's text.
     pub(crate) text: Arc<str>,
-    /// Where the part is.
+    /// The range of the part.
     pub(crate) range: Range<usize>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Part {
 static ANYTHING: Data = Data::Record(Vec::new());
 
 impl From<Arc<Data>> for Schema {
-    /// A schema whose form was checked.
+    /// A schema whose form has been checked.
     fn from(value: Arc<Data>) -> Schema {
         Schema(Arc::new(Whole { text: None, value: OnceLock::from(Ok(value)) }))
     }
@@ -62,7 +62,7 @@ impl Deref for Schema {
 }
 
 impl Schema {
-    /// Why it cannot be used as what this key of a tool says, at its place in the tools file.
+    /// Why it cannot be used as the value of this key of a tool, with its position in the tools file.
     pub(crate) fn problem(&self, tool: &str, key: &str) -> Option<Problem> {
         let (offset, why) = self.0.value().as_ref().err()?;
         let Part { name, text, range } = self.0.text.as_ref()?;

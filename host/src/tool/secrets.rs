@@ -1,5 +1,5 @@
-//! What of a tools file no message, trace, log or outcome shows: values of headers, of the environment, of
-//! URLs and of arguments that look like secrets.
+//! The secrets of a tools file, which no message, trace, log or outcome shows: values of headers, environment
+//! variables, URLs and arguments that look like secrets.
 //!
 //! A value counts as a secret unless it is plain: a path, a number, a word of small letters, or very short.
 //! If its name says that it is a secret, it always counts. An answer that a tool gives is data and is not
@@ -9,26 +9,26 @@ use super::Failure;
 use ilo_drive::data::Data;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The least bytes of a secret; shorter ones would hide ordinary text.
+/// The minimum length of a secret; a shorter one would hide ordinary text.
 const LEAST: usize = 4;
-/// The same of a value whose name does not say that it is a secret, and of a part of one at the edge of a
-/// text that was cut.
+/// The minimum length for a value whose name does not mark it as a secret, and for a part of a secret at the
+/// edge of a truncated text.
 const UNNAMED: usize = 8;
-/// What is written in the place of a secret.
+/// The replacement of a secret.
 const HIDDEN: &str = "***";
-/// Secrets that are learned and kept.
+/// The most secrets that are added at run time.
 const LEARNED: usize = 16;
-/// What the name of a secret contains.
+/// Words in names that mark a secret.
 const NAMES: [&str; 9] = ["key", "token", "secret", "pass", "pwd", "auth", "cred", "private", "session"];
-/// Headers whose values are no secrets.
+/// Headers whose values are not secrets.
 const OPEN: [&str; 5] = ["accept", "accept-language", "content-type", "user-agent", "mcp-protocol-version"];
 
 /// Texts that are hidden. All clones share what is learned later.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets {
-    /// Those of the tools file.
+    /// The secrets of the tools file.
     written: Arc<[String]>,
-    /// Those that are known only while the program runs, such as tokens: the latest ones.
+    /// Secrets that become known at run time, such as tokens; the latest ones are kept.
     learned: Arc<Mutex<Vec<String>>>,
 }
 
@@ -38,17 +38,17 @@ impl std::fmt::Debug for Secrets {
     }
 }
 
-/// Secrets as they are found.
+/// Collects secrets.
 #[derive(Debug, Default)]
 pub(crate) struct Found(Vec<String>);
 
-/// Whether a name says that its value is a secret.
+/// Whether a name marks its value as a secret.
 fn is_named(name: &str) -> bool {
     let name = name.to_lowercase();
     NAMES.iter().any(|part| name.contains(part))
 }
 
-/// Whether a value is not taken for a secret unless its name says so.
+/// Whether a value is plain, so that it is a secret only if its name says so.
 fn is_plain(value: &str) -> bool {
     let is_path = ["/", "./", "../", "~", "\\"].iter().any(|start| value.starts_with(start))
         || value.get(1..3).is_some_and(|drive| drive == ":\\");
@@ -72,13 +72,13 @@ impl Found {
             return;
         }
         self.add(true, value);
-        // Behind the word for the kind of it.
+        // After the word for the scheme.
         if let Some((_, rest)) = value.trim().split_once(' ') {
             self.add(true, rest);
         }
     }
 
-    /// A variable of the environment. Of a URL only its secrets count.
+    /// An environment variable. Of a URL only its secrets count.
     pub(crate) fn environment(&mut self, name: &str, value: &str) {
         if value.contains("://") && !is_named(name) {
             self.url(value, &[]);
@@ -112,7 +112,7 @@ impl Found {
         path.split('/').filter(random).for_each(|part| self.part_of_url(part, false));
     }
 
-    /// A part of a URL, as it is written and as it is meant.
+    /// A part of a URL, as written and decoded.
     fn part_of_url(&mut self, part: &str, named: bool) {
         self.add(named, part);
         let meant = percent_encoding::percent_decode_str(part).decode_utf8_lossy();
@@ -121,8 +121,7 @@ impl Found {
         }
     }
 
-    /// The arguments of a program: what variables have put there, and what follows an option whose name says
-    /// that it is a secret.
+    /// The arguments of a program: values of variables, and values after an option whose name marks a secret.
     pub(crate) fn arguments(&mut self, arguments: &[String], expanded: &[(String, String)]) {
         let mut named = false;
         for argument in arguments {
@@ -140,7 +139,7 @@ impl Found {
         }
     }
 
-    /// All of them, longer ones first, so that none is left in half.
+    /// All of them, longer ones first, so that none is replaced in part.
     pub(crate) fn secrets(mut self) -> Secrets {
         let escaped: Vec<String> = self.0.iter().map(|text| ilo_drive::data::write::quote(text)).collect();
         self.0.extend(escaped.into_iter().map(|quoted| quoted.trim_matches('"').to_owned()));
@@ -155,7 +154,7 @@ impl Secrets {
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a secret that is in no tools file.
+    /// Adds a secret that is not in the tools file.
     #[cfg_attr(not(feature = "login"), allow(dead_code, reason = "only tokens are learned"))]
     pub(crate) fn learn(&self, secret: &str) {
         let mut learned = self.learned();
@@ -176,7 +175,7 @@ impl Secrets {
         all
     }
 
-    /// A text without secrets, also where its end was cut.
+    /// A text without secrets; its end may be truncated.
     pub(crate) fn hidden(&self, text: &str) -> String {
         let mut text = text.to_owned();
         let all = self.all();
@@ -199,7 +198,7 @@ impl Secrets {
         }
     }
 
-    /// The same where the text is the end of a longer one.
+    /// The same for the end of a longer text.
     pub(crate) fn hidden_in_end(&self, text: &str) -> String {
         let (text, all) = (self.hidden(text), self.all());
         let cut = all.iter().filter_map(|secret| {
@@ -230,7 +229,7 @@ impl Secrets {
         }
     }
 
-    /// Hides secrets in every text of a value.
+    /// Hides secrets in all texts of a value.
     fn hide(&self, value: &mut Data) {
         let mut open = vec![value];
         while let Some(value) = open.pop() {

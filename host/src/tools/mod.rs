@@ -30,7 +30,7 @@ impl Tools {
         Tools::default()
     }
 
-    /// Adds a tool; one of the same name is replaced and given back.
+    /// Adds a tool. One of the same name is replaced and returned.
     pub fn add(&mut self, tool: Tool) -> Option<Tool> {
         let signature = tool.signature();
         let replaced = self.entries.insert(tool.name.clone(), tool);
@@ -42,7 +42,7 @@ impl Tools {
         replaced
     }
 
-    /// Makes the catalogue anew.
+    /// Rebuilds the catalogue.
     fn list_again(&mut self) {
         self.catalog = Catalog::default();
         self.servers.list(&mut self.catalog);
@@ -51,13 +51,12 @@ impl Tools {
         }
     }
 
-    /// The signatures of the tools, which programs are checked against, and what each name in a program leads
-    /// to.
+    /// The catalogue: the signatures of the tools, for the check, and the resolution of names.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// The tools in the order of their names.
+    /// The tools, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.entries.values()
     }
@@ -67,7 +66,7 @@ impl Tools {
         self.servers.names()
     }
 
-    /// The tool that answers for a name.
+    /// The tool to which a name resolves.
     pub fn get(&self, name: &str) -> Option<&Tool> {
         match self.catalog.lookup(name) {
             Lookup::Found(tool) => self.entries.get(&tool.name),
@@ -75,15 +74,15 @@ impl Tools {
         }
     }
 
-    /// Calls a tool. Its time limit is that of the tool, else that of the limits, and it ends at `until`, the
-    /// end of the run, at the latest.
+    /// Calls a tool. The time limit is that of the tool, otherwise that of the limits; the call ends at the
+    /// latest at `until`, the end of the run.
     ///
-    /// A tool with `confirm` is called only once a person has said yes. A call that fails is made again where
-    /// the tool is idempotent and has retries left. A call that takes longer than its own time is a failure
-    /// that the program can handle. [`Failure::TimedOut`] remains where the run's time is over.
+    /// A tool with `confirm` is called only after a person has agreed. A failed call is repeated if the tool
+    /// is idempotent and has retries left. A call that exceeds its own time limit is a failure that the
+    /// program can handle; [`Failure::TimedOut`] means that the time of the run is over.
     ///
     /// # Errors
-    /// The tool's failure, or the limit that was met.
+    /// The failure of the tool, or the limit that was exceeded.
     pub fn call(
         &self,
         name: &str,

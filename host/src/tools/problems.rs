@@ -6,19 +6,19 @@ use ilo_drive::problem::{MOST, Problem, did_you_mean};
 use ilo_spec::error::Code;
 
 impl Tools {
-    /// What is in the way of calling these tools: names that lead to nothing, tools that lack their program,
-    /// and tools of servers not started. The first hundred are listed.
+    /// The problems that prevent calls of these tools: unknown names, tools without their program, and tools
+    /// of servers that are not running. At most a hundred are returned.
     pub fn problems<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Problem> {
         names.into_iter().flat_map(|name| self.problems_of(name)).take(MOST).collect()
     }
 
-    /// What any of the tools and servers lack to be called, such as a program or a variable of the
-    /// environment. It is in the way only of programs that call them.
+    /// What is missing to call any of the tools and servers, such as a program or an environment variable. It
+    /// affects only programs that call them.
     pub fn lacking(&self) -> impl Iterator<Item = &Problem> {
         self.entries.values().flat_map(|tool| &tool.lacks).chain(self.servers.lacking())
     }
 
-    /// The schemas of the tools file that cannot be used. Finding them reads all of them.
+    /// The unusable schemas of the tools file. Finding them reads all schemas.
     pub fn schema_problems(&self) -> impl Iterator<Item = Problem> {
         self.entries.values().flat_map(Tool::schema_problems)
     }

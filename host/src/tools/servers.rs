@@ -1,5 +1,5 @@
-//! The MCP servers of a tools file: which are named by a program's calls, and what starting them adds to the
-//! table.
+//! The MCP servers of a tools file: finds those that a program names, starts them, and adds their tools to
+//! the table.
 
 use super::{Source, Tool, Tools};
 use crate::mcp::server_config::Server;
@@ -10,7 +10,7 @@ use ilo_drive::problem::{Problem, did_you_mean, shortened};
 use ilo_spec::error::Code;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Servers, those that run and those that do not.
+/// The servers, running or not.
 #[derive(Debug, Default)]
 pub(super) struct Servers {
     known: BTreeMap<String, Server>,
@@ -27,13 +27,13 @@ impl Servers {
         self.known.keys().map(String::as_str)
     }
 
-    /// Tells a catalogue of every server.
+    /// Adds all servers to a catalogue.
     pub(super) fn list(&self, catalog: &mut Catalog) {
         self.names().for_each(|name| catalog.insert_server(name, self.started.contains(name)));
         self.withheld.iter().for_each(|name| catalog.withhold(name));
     }
 
-    /// What servers lack to be started.
+    /// What is missing to start servers.
     pub(super) fn lacking(&self) -> impl Iterator<Item = &Problem> {
         self.known.values().flat_map(|server| &server.lacks).chain(self.unusable.values())
     }
@@ -43,7 +43,7 @@ impl Servers {
         self.unusable.get(name)
     }
 
-    /// What a server lacks to be started.
+    /// What is missing to start a server.
     pub(super) fn lacking_of(&self, server: &str) -> impl Iterator<Item = &Problem> {
         self.known.get(server).into_iter().flat_map(|server| &server.lacks)
     }
@@ -70,7 +70,7 @@ impl Servers {
         (started, problems)
     }
 
-    /// Takes a server's tools as the file lets them be called; names in the file that the server does not
+    /// Adds the tools of a server with their policies in the file. Names in the file that the server does not
     /// have are reported.
     fn admit(&mut self, started: Started) -> (Vec<Tool>, Vec<Problem>) {
         let Started { server, mut tools, bad } = started;
@@ -102,13 +102,13 @@ impl Servers {
 }
 
 impl Tools {
-    /// Takes what was noticed about answers of servers and did not fail them, such as text that had to be
+    /// Takes the notes about answers of servers that did not make them fail, such as text that had to be
     /// changed to be read.
     pub fn notes(&self) -> Vec<String> {
         self.servers.connections.as_ref().map(Connections::notes).unwrap_or_default()
     }
 
-    /// The servers of the file, each with how it does; `None` for one that was not started.
+    /// The servers of the file, each with its state; `None` for one that was not started.
     pub fn health(&self) -> Vec<(&str, Option<Health>)> {
         let started = self.servers.connections.as_ref().map(Connections::health).unwrap_or_default();
         let of = |name: &str| started.iter().find(|(started, _)| started == name).map(|(_, health)| *health);
@@ -126,7 +126,7 @@ impl Tools {
         self.servers.known.insert(server.name.clone(), server);
     }
 
-    /// Says what an entry, or else a server, lacks to be called.
+    /// Describes what is missing to call an entry, or otherwise its server.
     pub(crate) fn lack(&mut self, server: bool, name: &str, problem: &Problem) {
         let lacks = if server {
             self.servers.known.get_mut(name).map(|server| &mut server.lacks)
@@ -136,18 +136,17 @@ impl Tools {
         lacks.into_iter().for_each(|lacks| lacks.push(problem.clone()));
     }
 
-    /// What the file says of a server's tools.
+    /// The settings in the file for the tools of a server.
     pub(crate) fn server_policy(&self, server: &str) -> Option<&ServerPolicy> {
         self.servers.known.get(server).map(|server| &server.policy)
     }
 
-    /// Starts the servers that these names lead to, side by side, and takes their tools into the table. What
-    /// runs already is not started again; a name that leads to no server starts none. Where one does not
-    /// start, the others do.
+    /// Starts the servers of these names in parallel, and adds their tools to the table. Running servers are
+    /// not started again, and names without a server are ignored. If one server does not start, the others
+    /// still do.
     ///
     /// # Errors
-    /// Each server that did not start or did not list its tools in time, and each entry whose server lacks
-    /// its tool.
+    /// Each server that did not start or list its tools in time, and each entry whose server lacks its tool.
     pub fn connect<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), Vec<Problem>> {
         let mut needed = BTreeSet::new();
         for name in names {
@@ -156,17 +155,16 @@ impl Tools {
         self.connect_to(&needed)
     }
 
-    /// Starts every server; otherwise as [`Tools::connect`].
+    /// Like [`Tools::connect`], for all servers.
     ///
     /// # Errors
-    /// As [`Tools::connect`].
+    /// Like [`Tools::connect`].
     pub fn connect_all(&mut self) -> Result<(), Vec<Problem>> {
         let all = self.servers.names().map(str::to_owned).collect();
         self.connect_to(&all)
     }
 
-    /// The servers that could answer for a name: that of its `mcp://`, or for a bare name that nothing else
-    /// has, all.
+    /// The servers that may have a name: the one in `mcp://`, or all for an unknown bare name.
     fn add_needed(&self, name: &str, needed: &mut BTreeSet<String>) {
         let add = |target: &str, needed: &mut BTreeSet<String>| {
             needed.extend(server_and_tool(target).map(|(server, _)| server.to_owned()));
@@ -206,8 +204,7 @@ impl Tools {
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 
-    /// Gives the short names of these servers' tools their provider and, where the file gives none, their
-    /// schemas.
+    /// Sets the provider of the short names of these servers' tools and, if the file has none, their schemas.
     fn fill_entries(&mut self, servers: &BTreeSet<String>, offered: &BTreeMap<String, Tool>) -> Vec<Problem> {
         let mut problems = Vec::new();
         for entry in self.entries.values_mut() {

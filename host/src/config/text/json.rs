@@ -1,4 +1,4 @@
-//! A tools file in JSON to values, without what the schemas of its tools say.
+//! Parses a tools file in JSON into values, without the content of schemas.
 
 use super::{DEPTH, FILE, Parsed, Unread, VALUES, Wrong};
 use ilo_drive::data::Data;
@@ -25,12 +25,12 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Wrong> {
 struct Reader<'t> {
     json: Jiter<'t>,
     text: &'t str,
-    /// Those of the tool that is being read.
+    /// The schemas of the current tool.
     schemas: Vec<(&'static str, Range<usize>)>,
     unread: Unread,
 }
 
-/// A record on the way to a schema.
+/// A record that encloses schemas.
 #[derive(Clone, Copy)]
 enum Record {
     Root,
@@ -56,8 +56,7 @@ impl Reader<'_> {
         self.json.peek().map_err(|error| wrong(&error))
     }
 
-    /// Reads a record; those on the way to a schema are within each other, so that it is entered three
-    /// times at most.
+    /// Reads a record. Only records that enclose schemas recurse, so the depth is at most three.
     fn record(&mut self, record: Record) -> Result<Data, Wrong> {
         let start = self.json.current_index();
         let mut fields = Vec::new();
@@ -91,7 +90,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes over a value that is JSON.
+    /// Skips a value.
     fn skipped(&mut self, peek: Peek) -> Result<Range<usize>, Wrong> {
         let start = self.json.current_index();
         self.json.known_skip(peek).map_err(|error| wrong(&error))?;

@@ -1,11 +1,10 @@
-//! The form of JSON Schemas in a tools file: each keyword that the checker reads, or that holds schemas, has
-//! a value that it can have. Values are not checked against schemas anywhere; what they say beyond types,
-//! names and which arguments are required is for models to read.
+//! Checks the form of JSON Schemas in a tools file: each keyword that the checker reads, or that contains
+//! schemas, must have a value of its type.
 
 use ilo_drive::data::Data;
 use ilo_drive::problem::shortened;
 
-/// The types that a schema can name.
+/// The types of JSON Schema.
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 /// Keywords whose value is a schema.
 const ONE: [&str; 11] = [
@@ -21,14 +20,14 @@ const ONE: [&str; 11] = [
     "unevaluatedProperties",
     "contentSchema",
 ];
-/// Keywords whose value is a list of schemas, not an empty one.
+/// Keywords whose value is a non-empty list of schemas.
 const SEVERAL: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 /// Keywords whose value is a record of schemas.
 const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
-/// The first keyword that has a value it cannot have: where it is, and why it cannot.
+/// The first keyword with an invalid value: its path, and the reason.
 ///
-/// A reference leads to a place in the schema itself: nothing is fetched.
+/// A reference must refer to the schema itself: nothing is fetched.
 pub(crate) fn problem(whole: &Data) -> Option<String> {
     let mut open = vec![(String::new(), whole)];
     while let Some((path, schema)) = open.pop() {
@@ -71,7 +70,7 @@ pub(crate) fn problem(whole: &Data) -> Option<String> {
     None
 }
 
-/// What the value of a keyword must be, where it is something else.
+/// The expected value of a keyword, if it has another one.
 fn unfit(key: &str, value: &Data) -> Option<String> {
     let is_text = |data: &Data| matches!(data, Data::Text(_));
     let is_schema = |data: &Data| matches!(data, Data::Record(_) | Data::Bool(_));
@@ -102,7 +101,7 @@ fn unfit(key: &str, value: &Data) -> Option<String> {
     (!fits).then(|| expected.to_owned())
 }
 
-/// Whether a reference leads to a place in the schema. An anchor (`#name`) is taken to be there.
+/// Whether a reference refers to a part of the schema. An anchor (`#name`) is assumed to exist.
 fn leads_inside(whole: &Data, target: &str) -> bool {
     let Some(place) = target.strip_prefix('#') else { return false };
     let Some(steps) = place.strip_prefix('/') else { return true };
