@@ -240,18 +240,38 @@ fn what_is_wrong_is_refused_where_it_is() {
         r#"{"let":"u","call":"get-user","args":{"id":"id"}},{"match":"u","err":{"as":"e","then":[{"raise":"e"}]},"then":[{"ret":{"ok":"u.name"}}]}]}"#,
     );
     whole(r#"{"let":"d","call":"twice","args":{"n":"n"}},{"ret":{"ok":{"json":["d"]}}}]}"#);
-    // A name out of scope, a text without its mark, a kept name.
-    wrong(r#"{"ret":{"ok":"!x"#);
-    wrong(r#"{"ret":{"ok":"i!nput"#);
+    // Texts: plain ones, a name that nothing has, punctuation, references in them.
+    whole(r#"{"ret":{"ok":"Hello there"}}]}"#);
+    whole(r#"{"let":"s","expr":"open"},{"ret":{"ok":{"concat":["s","id."]}}}]}"#);
+    whole(r#"{"ret":{"ok":"${id}: ${n} of 3.5, $5 or $${n}"}}]}"#);
+    whole(
+        r#"{"let":"u","call":"get-user","args":{"id":"A-${n}"},"err":{"as":"e","ret":{"err":"no user: ${e}"}}},{"ret":{"ok":"Dear ${u.name}"}}]}"#,
+    );
+    whole(r#"{"ret":{"ok":"${id}"}}]}"#);
+    // Nearly names, and paths of nothing.
+    wrong(r#"{"ret":{"ok":"ID!""#);
+    wrong(r#"{"ret":{"ok":"input!""#);
+    wrong(r#"{"ret":{"ok":"x.name!""#);
+    wrong(r#"{"ret":{"ok":"id.name!""#);
+    wrong(r#"{"let":"customer","expr":1},{"let":"z","expr":"custommer!""#);
+    wrong(r#"{"let":"customer","expr":1},{"let":"z","expr":"\u0063ustome!""#);
+    wrong(r#"{"ret":{"ok":"a \u002!4{id}"#);
+    // References in texts that nothing has, that do not end, that are no texts.
+    wrong(r#"{"ret":{"ok":"a ${!x"#);
+    wrong(r#"{"ret":{"ok":"a ${i!nput"#);
+    wrong(r#"{"ret":{"ok":"a ${id! "#);
+    wrong(r#"{"let":"l","expr":["id"]},{"ret":{"ok":"a ${!l"#);
+    wrong(r#"{"ret":{"ok":"${n}!""#);
+    // A kept name.
     wrong(r#"{"let":"err!""#);
-    wrong(r#"{"for":"x","in":["id"],"yield":[{"let":"y","expr":"x"}]},{"ret":{"ok":"!y"#);
+    wrong(r#"{"for":"x","in":["id"],"yield":[{"let":"y","expr":"x"}]},{"ret":{"ok":"y!""#);
     wrong(r#"{"for":"x","in":["id"],"yield":[{"let":"y","expr":"x"}]},{"let":"y!""#);
     // Bound on one path alone.
-    wrong(r#"{"if":{">":["n",2]},"then":[{"let":"y","expr":1}]},{"let":"z","expr":"!y"#);
+    wrong(r#"{"if":{">":["n",2]},"then":[{"let":"y","expr":1}]},{"let":"z","expr":"y!""#);
     // Types, of operands and fields.
-    wrong(r#"{"ret":{"ok":"!n"#);
+    wrong(r#"{"ret":{"ok":"n!""#);
     wrong(r#"{"let":"z","expr":{"+":["n",{"t!ext"#);
-    wrong(r#"{"let":"u","call":"get-user","args":{"id":"id"}},{"ret":{"ok":"u.!age"#);
+    wrong(r#"{"let":"u","call":"get-user","args":{"id":"id"}},{"ret":{"ok":"u.age!""#);
     // Arguments: a number, one too few, one twice.
     wrong(r#"{"call":"get-user","args":{"id":!1"#);
     wrong(r#"{"call":"get-user","args":{!}"#);
@@ -271,10 +291,12 @@ fn forced_bytes_are_those_without_a_choice() {
     let session = Session::new(&catalog, "f(id: text) -> text", &Options::default()).unwrap();
     let mut guide = ConstrainedGuide::new(&session).unwrap();
     assert_eq!(guide.forced(), b"{\"");
-    guide.accept_bytes(b"{\"ret\":\"i").unwrap();
-    assert_eq!(guide.forced(), b"d\"}]}");
+    guide.accept_bytes(b"{\"ret\":\"${i").unwrap();
+    assert_eq!(guide.forced(), b"d}");
     assert_eq!(guide.next_bytes(), b"d");
-    guide.accept_bytes(b"d\"}]}").unwrap();
+    guide.accept_bytes(b"d}\"").unwrap();
+    assert_eq!(guide.forced(), b"}]}");
+    guide.accept_bytes(b"}]}").unwrap();
     assert!(guide.may_end() && guide.next_bytes().is_empty() && guide.forced().is_empty());
     assert_eq!(guide.next(), [Piece::End]);
 }

@@ -3,7 +3,7 @@
 //! This module knows only the syntax: parts of text and references. A text that consists of one reference
 //! ([`Template::whole`]) keeps the type of the value; all other templates are joined to a text.
 
-use super::reference::{Broken, Reference, Words};
+use super::reference::{Broken, Reference, Words, bare};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Node;
 use crate::span::Span;
@@ -129,6 +129,26 @@ pub fn template<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Template<'a> {
     template_and_broken(node, sigil, arena, &mut |broken| diagnostics.push(broken.diagnostic))
+}
+
+/// How a text is read in `constrained`, where references are bare, before names are looked up.
+#[derive(Clone, Copy, Debug)]
+pub enum Bare<'a> {
+    /// A name or a path. A name alone is text if it is not in scope and not similar to a name in scope.
+    Reference(Reference<'a>),
+    /// A text, possibly with references in it.
+    Text(Template<'a>),
+}
+
+/// Reads a text that is in no document as `constrained` does; `None` if it has a malformed `${`.
+pub fn read_bare<'a>(text: &'a str, arena: &'a Bump) -> Option<Bare<'a>> {
+    let node = Node::of_text(text, Span::at(0));
+    if let Some(reference) = bare(&node, arena) {
+        return Some(Bare::Reference(reference));
+    }
+    let mut whole = true;
+    let read = template_and_broken(&node, Sigil::Braces, arena, &mut |_| whole = false);
+    whole.then_some(Bare::Text(read))
 }
 
 /// Like [`template`], but passes each malformed `${` to the caller, who may know what it means.

@@ -145,6 +145,8 @@ pub(crate) struct JsonField {
     pub(crate) keys: [Arc<str>; 2],
     /// Where it ends a path, if a path can have it.
     pub(crate) last: Option<Arc<str>>,
+    /// Where others follow it in one.
+    pub(crate) further: Option<Arc<str>>,
     /// Its place in the order of the keys.
     pub(crate) place: u32,
 }
@@ -156,7 +158,8 @@ impl JsonNames {
         let field = |name: &String| {
             let key = quoted(name) + ":";
             let last = is_name(name).then(|| format!("{name}\"").into());
-            JsonField { keys: [key.as_str().into(), format!(",{key}").into()], last, place: 0 }
+            let further = is_name(name).then(|| format!("{name}.").into());
+            JsonField { keys: [key.as_str().into(), format!(",{key}").into()], last, further, place: 0 }
         };
         let mut fields: Vec<JsonField> = session.fields.iter().map(field).collect();
         let by_field = places(&fields, |field| &field.keys[0]);

@@ -100,3 +100,18 @@ pub(crate) fn run(start: Inside, bytes: &[u8]) -> Led {
     }
     Led::On(inside)
 }
+
+/// Whether a text of `constrained`, as JSON has it, is no reference, whatever follows it.
+pub(crate) fn is_text(written: &[u8]) -> bool {
+    let is_whole = written.starts_with(b"${") && written.ends_with(b"}");
+    let mut rest = written;
+    while let Some((&byte, behind)) = rest.split_first() {
+        match byte {
+            b'\\' if behind.first() == Some(&b'u') => {}
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' | 0x80.. => {}
+            _ => return !is_whole,
+        }
+        rest = behind;
+    }
+    false
+}

@@ -1,7 +1,8 @@
 //! What each choice does: the nodes that it makes, and what comes behind it.
 
-use super::machine::{Around, Binds, Kind, Lex, Machine, Next};
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
+use super::machine::{Around, Binds, Kind, Lex, Machine, Next, Quote};
+use super::texts::PLAIN;
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words};
 use crate::automaton::state::{Block, Goes, ITEMS, Phase};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
@@ -96,6 +97,8 @@ pub(super) enum Act {
     Bool(bool),
     Number,
     Text,
+    /// A text that may be a reference; the words that its value may begin with.
+    Quote(Words),
     /// The text of this number, of those that are allowed.
     Listed(usize),
     Operator(Word),
@@ -148,9 +151,17 @@ impl Machine<'_, '_> {
         self.place.around.pop()
     }
 
-    fn literal(&mut self, kind: u8) {
+    pub(super) fn literal(&mut self, kind: u8) {
         self.open(Word::Lit);
         self.core.take_integer(kind.into());
+    }
+
+    /// Takes the path of a slot and fields.
+    pub(super) fn take_path(&mut self, slot: u8, fields: &[u32]) {
+        fields.iter().for_each(|_| self.open(Word::Field));
+        self.core.take_integer(slot.into());
+        fields.iter().for_each(|&field| self.core.take_integer(field));
+        self.after();
     }
 
     fn constant(&mut self, kind: u8, constant: Constant<'_>) {
@@ -209,6 +220,14 @@ impl Machine<'_, '_> {
                 self.core.take_constant(Constant::Text(text));
                 self.after();
             }
+            Act::Quote(words) => {
+                self.place.quote = Quote { start: self.text.len() - 1, words };
+                self.place.lex = PLAIN;
+            }
+            // In a text nothing happens before it ends.
+            Act::Ref(_) | Act::LastField(_) if matches!(self.place.next, Next::Hole | Next::HoleField) => {
+                self.place.lex = PLAIN;
+            }
             Act::Ref(slot) => {
                 self.open(Word::Ref);
                 self.core.take_integer(slot.into());
@@ -216,19 +235,16 @@ impl Machine<'_, '_> {
             }
             Act::Path(slot) => {
                 self.place.path = (slot, Vec::new());
-                self.goes_on(Next::Field);
+                self.goes_on(if self.place.next == Next::Hole { Next::HoleField } else { Next::Field });
             }
             Act::Field(field) => {
                 self.place.path.1.push(field);
-                self.goes_on(Next::Field);
+                self.goes_on(self.place.next);
             }
             Act::LastField(field) => {
                 let (slot, mut fields) = core::mem::take(&mut self.place.path);
                 fields.push(field);
-                fields.iter().for_each(|_| self.open(Word::Field));
-                self.core.take_integer(slot.into());
-                fields.into_iter().for_each(|field| self.core.take_integer(field));
-                self.after();
+                self.take_path(slot, &fields);
             }
             _ => self.take_inside(act),
         }

@@ -7,9 +7,9 @@
 
 use super::ConstrainedGuide;
 use super::machine::{Lex, Look, Machine, Next};
-use super::mask::set;
+use super::mask::{clear, set};
 use crate::automaton::session::Session;
-use crate::automaton::texts::Inside;
+use crate::automaton::texts::{Inside, is_text};
 use crate::guide::budget::Short;
 use crate::tokens::End;
 use crate::vocab::Vocab;
@@ -46,7 +46,10 @@ impl Growth {
         let length = |text: &str| vocab.cut(text.as_bytes()).map(|tokens| tokens.len());
         // Another call may have fewer bytes and more tokens.
         let call = 2 * length(session.longest_json_call())?;
-        Some(Growth { step: length(STEP)? + call, level: length(BRANCH)? })
+        // A path that is begun needs its field, a `${` a name.
+        let fields = session.fields.iter().chain(session.parameters.iter().map(|it| &it.0));
+        let longest = fields.max_by_key(|name| name.len()).map_or("", String::as_str);
+        Some(Growth { step: length(STEP)? + call + longest.len(), level: length(BRANCH)? })
     }
 
     fn next(&self, machine: &Machine<'_, '_>, vocab: &Vocab) -> usize {
@@ -125,13 +128,19 @@ impl Machine<'_, '_> {
                 let fits = inside == Inside::Plain && spare > if key { NAME } else { 1 };
                 if fits { vocab.texts.plain() } else { &[] }
             }
+            // What is nearly a reference needs one more byte. A `${` needs more.
+            Lex::Bare { inside: Inside::Plain, dollar: false } if spare > NAME => vocab.texts.plain(),
             // The end may have the name twice, and four letters more.
             Lex::Name { .. } if spare > 2 * LONGEST + NAME => &json.names,
             _ => &[],
         };
-        let is_text = matches!(self.place.lex, Lex::Text { .. } | Lex::Name { .. });
+        let is_bare = matches!(self.place.lex, Lex::Bare { .. });
+        let is_text = is_bare || matches!(self.place.lex, Lex::Text { .. } | Lex::Name { .. });
         let mut kept = vec![0; bits.len()];
         kept.iter_mut().zip(bits.iter().zip(stays)).for_each(|(to, (bit, stays))| *to = bit & stays);
+        if is_bare {
+            json.holes.iter().for_each(|&token| clear(&mut kept, token));
+        }
         let mut tried = TRIED;
         let mut ends = Ends::default();
         for (word, &all) in (0..).zip(bits.iter()) {
@@ -157,7 +166,7 @@ impl Machine<'_, '_> {
         match self.place.lex {
             Lex::Number { .. } => true,
             Lex::Choice { depth, .. } => depth == 0 && matches!(self.place.next, Next::Value | Next::Item),
-            Lex::Text { .. } | Lex::Name { .. } => false,
+            Lex::Text { .. } | Lex::Bare { .. } | Lex::Name { .. } => false,
         }
     }
 
@@ -171,6 +180,14 @@ impl Machine<'_, '_> {
         let tail = match self.place.lex {
             Lex::Text { inside: Inside::Plain, key: false, .. }
                 if !bytes.contains(&b'\\') && !self.in_at() =>
+            {
+                bytes.iter().position(|&byte| byte == b'"').and_then(|at| bytes.get(at + 1..))
+            }
+            Lex::Bare { inside: Inside::Plain, dollar: false }
+                if is_text(self.written_text())
+                    && !bytes.contains(&b'\\')
+                    && !bytes.contains(&b'$')
+                    && !self.opens_in_at() =>
             {
                 bytes.iter().position(|&byte| byte == b'"').and_then(|at| bytes.get(at + 1..))
             }

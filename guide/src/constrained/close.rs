@@ -56,12 +56,12 @@ impl Machine<'_, '_> {
                 rest.extend(behind);
                 Some(rest)
             }
-            Lex::Text { inside, .. } => {
+            Lex::Text { inside, .. } | Lex::Bare { inside, .. } => {
                 let bytes: &[u8] = match inside {
                     Inside::Escape => b"nu\"\\/bfrt",
                     Inside::Unicode(..) => b"0123456789abcdef",
                     Inside::Character(_, low, _) => &[low],
-                    Inside::Plain => b"\"abcdefghijklmnopqrstuvwxyz",
+                    Inside::Plain => b"\" abcdefghijklmnopqrstuvwxyz",
                 };
                 let fits = |byte: &u8| self.attempt(|this| this.byte(*byte));
                 bytes.iter().copied().find(fits).map(|byte| vec![byte])
@@ -92,7 +92,7 @@ fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
         Act::Bool(_) | Act::BoundExpr | Act::Way(Word::Let, _) => 1,
         Act::List | Act::Expr | Act::LastField(_) => 2,
         Act::Number | Act::Mark(Word::Rollback, _) => 3,
-        Act::Text | Act::Listed(_) => 4,
+        Act::Quote(_) | Act::Text | Act::Listed(_) => 4,
         Act::Record | Act::Call => 5,
         Act::Ref(_) | Act::Let => 6,
         Act::Path(_) => 7,

@@ -1,6 +1,7 @@
 //! Bytes of a body in `constrained`: which may come next, and the choices that they make.
 
 use super::acts::{Act, Choice};
+use crate::automaton::offers::Words;
 use crate::automaton::state::{Core, Lengths, State};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
@@ -10,7 +11,7 @@ use ilo_spec::number;
 use std::sync::Arc;
 
 /// The most bytes of a text.
-const TEXT: usize = 16 << 10;
+pub(super) const TEXT: usize = 16 << 10;
 
 /// Where in a choice the text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(super) enum Lex {
     Choice { low: usize, high: usize, depth: usize },
     /// In a text whose quote is at `start`: the key of a case, or a literal.
     Text { start: usize, inside: Inside, key: bool },
+    /// In a text that may be a reference, whose quote [`Quote`] has; behind a `$` that begins something.
+    Bare { inside: Inside, dollar: bool },
     /// In a name that begins at this byte.
     Name { start: usize, of: Binds },
     /// In a number that begins at this byte.
@@ -70,6 +73,9 @@ pub(super) enum Next {
     Colon,
     /// The field of a path.
     Field,
+    /// A name in `${…}`, and the field of a path there.
+    Hole,
+    HoleField,
     End,
 }
 
@@ -126,6 +132,15 @@ pub(super) struct Named {
     pub(super) live: bool,
 }
 
+/// A text that may be a reference or have some.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Quote {
+    /// Where its quote is.
+    pub(super) start: usize,
+    /// The words that its value may begin with.
+    pub(super) words: Words,
+}
+
 /// All that changes but for what the automaton has.
 #[derive(Clone)]
 pub(super) struct Place {
@@ -135,6 +150,8 @@ pub(super) struct Place {
     pub(super) names: Arc<Vec<Named>>,
     /// The value that comes next is a step of the innermost block.
     pub(super) opens_step: bool,
+    /// The text that is being written, if it may be a reference.
+    pub(super) quote: Quote,
     /// The slot and the fields of the path that is being written.
     pub(super) path: (u8, Vec<u32>),
     /// The choices in the order of their bytes, if they were asked for.
@@ -171,6 +188,7 @@ impl<'s, 'c> Machine<'s, 'c> {
             around: Vec::new(),
             names: Arc::new(parameters.map(named).collect()),
             opens_step: false,
+            quote: Quote::default(),
             path: (0, Vec::new()),
             choices: None,
         };
@@ -227,6 +245,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         match self.place.lex {
             Lex::Choice { low, high, depth } => self.choose(low, high, depth, byte),
             Lex::Text { start, inside, key } => self.in_text(start, inside, key, byte),
+            Lex::Bare { inside, dollar } => self.in_bare(inside, dollar, byte),
             Lex::Name { start, of } => self.in_name(start, of, byte),
             Lex::Number { start } => self.in_number(start, byte),
         }
@@ -271,6 +290,7 @@ impl<'s, 'c> Machine<'s, 'c> {
                 self.text.pop();
                 if fits { Look::On(self.place.lex) } else { Look::Refused }
             }
+            Lex::Bare { inside, dollar } => self.look_in_bare(inside, dollar, byte),
             _ => Look::Unknown,
         }
     }
@@ -284,7 +304,7 @@ impl<'s, 'c> Machine<'s, 'c> {
             }
             Step::Closes => {
                 let written = self.text.get(start..).unwrap_or_default();
-                let Ok(text) = serde_json::from_slice::<String>(written) else { return false };
+                let Some(text) = decoded(written) else { return false };
                 let constant = Constant::Text(&text);
                 if !self.core.takes_constant(constant) || (key && meets_more(&text)) {
                     return false;
@@ -345,6 +365,11 @@ impl<'s, 'c> Machine<'s, 'c> {
         });
         kinds.collect()
     }
+}
+
+/// The text of a JSON string.
+pub(super) fn decoded(written: &[u8]) -> Option<String> {
+    serde_json::from_slice(written).ok()
 }
 
 /// What a byte does.

@@ -4,11 +4,11 @@
 use super::machine::{Lex, Look, Machine, Point};
 use super::names::FREE;
 use crate::automaton::steps::Constant;
-use crate::automaton::texts::{Inside, place};
-use crate::vocab::Vocab;
+use crate::automaton::texts::{Inside, is_text, place};
+use crate::vocab::{Closer, Vocab};
 use ilo_spec::node::Word;
 
-fn clear(bits: &mut [u32], token: u32) {
+pub(super) fn clear(bits: &mut [u32], token: u32) {
     if let Some(word) = bits.get_mut(token as usize / 32) {
         *word &= !(1 << (token % 32));
     }
@@ -49,6 +49,9 @@ impl Machine<'_, '_> {
             Lex::Text { start, inside, key } if self.text.len() - start + vocab.longest < ROOM => {
                 self.fill_text(vocab, inside, key, bits);
             }
+            Lex::Bare { inside, dollar } if self.written_text().len() + vocab.longest < ROOM => {
+                self.fill_bare(vocab, inside, dollar, bits);
+            }
             Lex::Name { start, .. } => self.fill_name(vocab, start, bits),
             _ => self.walk(vocab, &vocab.sorted, bits),
         }
@@ -68,24 +71,79 @@ impl Machine<'_, '_> {
         let fits = self.attempt(|this| {
             this.core.take_constant(Constant::Text(""));
             this.after();
-            let point = this.point();
-            let tails = json.tails().iter().map(|tail| {
-                let fits = tail.iter().all(|&byte| this.byte(byte));
-                if !tail.is_empty() {
-                    this.back(&point);
-                }
-                fits
-            });
-            tails.collect::<Vec<bool>>()
+            this.tails(json.tails())
         });
         let fit = closers.iter().filter(|it| fits.get(it.tail as usize).copied().unwrap_or_default());
         fit.for_each(|it| set(bits, it.token));
+    }
+
+    /// Which of these may come next.
+    fn tails(&mut self, tails: &[Box<[u8]>]) -> Vec<bool> {
+        let point = self.point();
+        let fits = tails.iter().map(|tail| {
+            let fits = tail.iter().all(|&byte| self.byte(byte));
+            if !tail.is_empty() {
+                self.back(&point);
+            }
+            fits
+        });
+        fits.collect()
+    }
+
+    /// The tokens that stay in a text that may be a reference, as they are known, and those that end it: by
+    /// what they have behind it where it is a text for sure.
+    fn fill_bare(&mut self, vocab: &Vocab, inside: Inside, dollar: bool, bits: &mut [u32]) {
+        let ready = vocab.texts.stays(place(inside));
+        bits.iter_mut().zip(ready).for_each(|(to, from)| *to |= from);
+        let json = vocab.json();
+        let again = |this: &mut Self, tokens: &[u32], bits: &mut [u32]| {
+            tokens.iter().for_each(|&token| clear(bits, token));
+            this.walk(vocab, tokens, bits);
+        };
+        // In an escape, which mostly is in one token.
+        if matches!(inside, Inside::Escape | Inside::Unicode(..)) {
+            bits.fill(0);
+            return self.walk(vocab, &vocab.sorted, bits);
+        }
+        again(self, &json.holes, bits);
+        if inside != Inside::Plain {
+            return;
+        }
+        let [sure, unsure] = &json.bare;
+        let is_text = is_text(self.written_text()) && !self.opens_in_at();
+        let fits = self.attempt(|this| {
+            // One blank makes a text of it.
+            let ends = (is_text || this.byte(b' ')) && this.byte(b'"');
+            if ends { this.tails(json.tails()) } else { Vec::new() }
+        });
+        let known = |it: &&Closer| fits.get(it.tail as usize).copied().unwrap_or_default();
+        if self.opens_in_at() {
+            let tokens: Vec<u32> = json.closers(inside).iter().map(|it| it.token).collect();
+            self.walk(vocab, &tokens, bits);
+        } else {
+            sure.iter().filter(known).for_each(|it| set(bits, it.token));
+            if is_text {
+                unsure.iter().filter(known).for_each(|it| set(bits, it.token));
+            } else {
+                let tokens: Vec<u32> = unsure.iter().map(|it| it.token).collect();
+                self.walk(vocab, &tokens, bits);
+            }
+        }
+        if dollar {
+            let (from, to) = vocab.beginning(b"{");
+            again(self, vocab.sorted.get(from..to).unwrap_or_default(), bits);
+        }
     }
 
     /// Whether the literal that is being written is an operand of AT.
     pub(super) fn in_at(&self) -> bool {
         let parent = self.core.frame().and_then(|frame| self.core.frames.get(frame.parent as usize));
         parent.is_some_and(|parent| parent.word == Word::At)
+    }
+
+    /// Whether the value that is next is an operand of AT.
+    pub(super) fn opens_in_at(&self) -> bool {
+        self.core.frame().is_some_and(|frame| frame.word == Word::At)
     }
 
     /// The tokens that stay in a name, as they are known, and those that end it.

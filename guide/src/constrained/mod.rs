@@ -1,8 +1,9 @@
 //! The guide of a body in the notation `constrained`: the automaton of slots and types, behind the bytes of
 //! compact JSON.
 //!
-//! `offers` has the choices at each place, `acts` what each does, `names` the names that are bound, `machine`
-//! the bytes, `close` a known end, `mask` the tokens, `budget` what is left of them.
+//! `offers` has the choices at each place, `acts` what each does, `names` the names that are bound, `texts`
+//! the texts that may be references, `machine` the bytes, `close` a known end, `mask` the tokens, `budget`
+//! what is left of them.
 
 mod acts;
 mod budget;
@@ -11,6 +12,7 @@ mod machine;
 mod mask;
 mod names;
 mod offers;
+mod texts;
 
 use crate::automaton::session::{Session, SessionError};
 use crate::automaton::state::Core;
@@ -122,6 +124,11 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
                 left.iter().map(|choice| Piece::Bytes(rest(&choice.bytes))).collect()
             }
             Lex::Text { .. } => vec![Piece::Text],
+            Lex::Bare { .. } => {
+                let mut all = vec![Piece::Text];
+                all.extend(self.machine.rests().into_iter().map(Piece::Bytes));
+                all
+            }
             Lex::Name { .. } => vec![Piece::Name],
             Lex::Number { .. } => vec![Piece::Number],
         }

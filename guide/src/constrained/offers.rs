@@ -17,11 +17,11 @@ use std::sync::{Arc, LazyLock};
 /// What a number begins with.
 const DIGITS: [&str; 11] = ["-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 /// The most fields of a path.
-const PATH: usize = 3;
+const PATH: usize = 6;
 /// The words that are no steps of their own.
 const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Word::Err as u8);
 
-fn choice(bytes: impl Into<Bytes>, act: Act) -> Choice {
+pub(super) fn choice(bytes: impl Into<Bytes>, act: Act) -> Choice {
     Choice { bytes: bytes.into(), act }
 }
 
@@ -94,6 +94,8 @@ impl Machine<'_, '_> {
                 let (slot, fields) = self.place.path.clone();
                 self.fields(slot, &fields)
             }
+            Next::Hole => self.holes(),
+            Next::HoleField => self.hole_fields(),
             Next::End => Vec::new(),
         }
     }
@@ -396,7 +398,7 @@ impl Machine<'_, '_> {
     }
 
     /// Tries something in an expression that begins with a word.
-    fn opened<T>(&mut self, word: Word, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn opened<T>(&mut self, word: Word, run: impl FnOnce(&mut Self) -> T) -> T {
         self.attempt(|this| {
             this.open(word);
             run(this)
@@ -417,15 +419,13 @@ impl Machine<'_, '_> {
         if has(Word::Lit) {
             self.opened(Word::Lit, |this| this.literals(&mut found));
         }
-        if has(Word::Ref) {
-            let names = self.opened(Word::Ref, |this| this.named());
-            found.extend(names.into_iter().map(|it| choice(format!("\"{}\"", it.0), Act::Ref(it.1))));
-        }
-        if has(Word::Field) {
-            let names = self.opened(Word::Field, |this| this.named());
-            let paths = names.into_iter().filter(|it| self.has_fields(it.1));
-            let paths: Vec<_> = paths.collect();
-            found.extend(paths.into_iter().map(|it| choice(format!("\"{}.", it.0), Act::Path(it.1))));
+        // A text says itself whether it is a reference; the operand of `match` is none.
+        let is_text = found.iter().any(|it| it.act == Act::Text);
+        if is_text && self.place.around.last() != Some(&Around::Subject) {
+            found.push(choice("\"", Act::Quote(words)));
+        } else {
+            let quoted = |it: Choice| choice(format!("\"{}", &*it.bytes), it.act);
+            found.extend(self.references(words, "\"").into_iter().map(quoted));
         }
         if has(Word::List) {
             let some = self.opened(Word::List, |this| this.core.takes_integer(1));
@@ -450,6 +450,22 @@ impl Machine<'_, '_> {
         found
     }
 
+    /// The names that may come next where a value may begin with these words, each with what is behind it,
+    /// and the beginnings of paths.
+    pub(super) fn references(&mut self, words: Words, end: &str) -> Vec<Choice> {
+        let mut found = Vec::new();
+        if words & one(Word::Ref) != 0 {
+            let names = self.opened(Word::Ref, |this| this.named());
+            found.extend(names.into_iter().map(|it| choice(it.0 + end, Act::Ref(it.1))));
+        }
+        if words & one(Word::Field) != 0 {
+            let names = self.opened(Word::Field, |this| this.named());
+            let paths: Vec<_> = names.into_iter().filter(|it| self.has_fields(it.1)).collect();
+            found.extend(paths.into_iter().map(|it| choice(it.0 + ".", Act::Path(it.1))));
+        }
+        found
+    }
+
     /// Whether some field can be set in a MERGE that comes next.
     fn may_merge(&mut self) -> bool {
         self.opened(Word::Merge, |this| {
@@ -461,6 +477,7 @@ impl Machine<'_, '_> {
     }
 
     fn literals(&mut self, found: &mut Vec<Choice>) {
+        let mut listed = Vec::new();
         for kind in [TEXT, NUMBER, NIL, BOOL] {
             if !self.core.takes_integer(kind.into()) {
                 continue;
@@ -479,14 +496,19 @@ impl Machine<'_, '_> {
                         found.extend(fit.map(|digit| choice(digit, Act::Number)));
                     }
                     _ => match core.texts() {
-                        Some(texts) => found.extend(texts.iter().enumerate().map(|(number, text)| {
-                            choice(format!("{{\"text\":{}}}", quoted(text)), Act::Listed(number))
-                        })),
+                        Some(texts) => {
+                            for (number, text) in texts.iter().enumerate() {
+                                let (act, text) = (Act::Listed(number), quoted(text));
+                                found.push(choice(format!("{{\"text\":{text}}}"), act));
+                                listed.push(choice(text, act));
+                            }
+                        }
                         None => found.push(choice("{\"text\":\"", Act::Text)),
                     },
                 }
             });
         }
+        found.extend(listed.into_iter().filter(|it| self.stays_text(&it.bytes)));
     }
 
     /// Whether some path of a slot may come.
@@ -500,7 +522,7 @@ impl Machine<'_, '_> {
     }
 
     /// The fields that may come next in a path of a slot and these fields.
-    fn fields(&mut self, slot: u8, path: &[u32]) -> Vec<Choice> {
+    pub(super) fn fields(&mut self, slot: u8, path: &[u32]) -> Vec<Choice> {
         let mut found = self.path(slot, path, path.len() + 1, |this| {
             let numbers = this.core.integers();
             let names = &this.core.session.json().fields;
@@ -513,25 +535,37 @@ impl Machine<'_, '_> {
         if path.len() + 1 >= PATH {
             return found;
         }
-        // Of what is not known no path goes on.
         let session = self.core.session;
         let name = |number: &u32| session.field(*number).unwrap_or_default();
         let known = self.core.arena.value(self.core.now().value(slot));
         let known = path.iter().fold(known, |known, number| field(known, name(number)));
-        let Some(shape) = known.part.shape() else { return found };
+        let Some(shape) = known.part.shape() else {
+            // All fields of what is not known are alike.
+            let fields = (0..).zip(&session.json().fields);
+            let mut named = fields.filter_map(|(number, field)| Some((number, field.further.as_ref()?)));
+            let first = named.clone().next().filter(|it| self.goes_on_behind(slot, path, it.0));
+            if first.is_some() {
+                found.extend(named.by_ref().map(|(number, bytes)| choice(bytes, Act::Field(number))));
+            }
+            return found;
+        };
         for inner in shape.fields().filter(|it| it.shape.has_fields() && is_name(it.name)) {
             let Some(&number) = session.field_numbers.get(inner.name) else { continue };
-            let longer = [path, &[number]].concat();
-            let goes_on = self.path(slot, &longer, longer.len() + 1, |this| {
-                let numbers = this.core.integers();
-                let mut fields = this.core.members(numbers).into_iter();
-                fields.any(|field| is_named(session, field))
-            });
-            if goes_on {
+            if self.goes_on_behind(slot, path, number) {
                 found.push(choice(format!("{}.", inner.name), Act::Field(number)));
             }
         }
         found
+    }
+
+    /// Whether a path of a slot and these fields may go on behind one more field.
+    fn goes_on_behind(&mut self, slot: u8, path: &[u32], field: u32) -> bool {
+        let session = self.core.session;
+        let longer = [path, &[field]].concat();
+        self.path(slot, &longer, longer.len() + 1, |this| {
+            let numbers = this.core.integers();
+            this.core.members(numbers).into_iter().any(|field| is_named(session, field))
+        })
     }
 
     /// Tries something at the last field of a path of so many, behind these; the default where there is none.

@@ -2,6 +2,7 @@
 //! what they have behind it, and those that stay in a name.
 
 use super::{Closer, Vocab};
+use crate::automaton::texts::is_text;
 use crate::automaton::texts::{Inside, Led, PLACES, run};
 use std::collections::HashMap;
 
@@ -11,6 +12,10 @@ pub(crate) struct JsonTokens {
     /// By place.
     closers: Vec<Vec<Closer>>,
     tails: Vec<Box<[u8]>>,
+    /// Those that end a text which may be a reference: those that make it a text for sure, and the others.
+    pub(crate) bare: [Vec<Closer>; 2],
+    /// Tokens that begin a reference in it, or an escape that could be part of one.
+    pub(crate) holes: Vec<u32>,
     /// The mask of the tokens of which a name may have all bytes, but for its first byte and two hyphens.
     pub(crate) names: Box<[u32]>,
     /// Those of them that no name begins with, and those that begin with a hyphen.
@@ -34,6 +39,11 @@ fn openings(bytes: &[u8]) -> usize {
     opening.min(1 + bytes.len() / 2)
 }
 
+/// Whether a reference begins in a text, or an escape that could be part of one.
+fn has_hole(text: &[u8]) -> bool {
+    text.windows(2).any(|pair| pair == b"${" || pair == b"\\u")
+}
+
 fn is_name(bytes: &[u8]) -> bool {
     let fits = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
     bytes.iter().all(fits) && !bytes.windows(2).any(|pair| pair == b"--")
@@ -44,6 +54,8 @@ impl JsonTokens {
         let mut found = JsonTokens {
             closers: vec![Vec::new(); PLACES.len()],
             tails: Vec::new(),
+            bare: [Vec::new(), Vec::new()],
+            holes: Vec::new(),
             names: vec![0; vocab.mask_len()].into(),
             unfirst: Vec::new(),
             hyphens: Vec::new(),
@@ -55,6 +67,14 @@ impl JsonTokens {
         for &token in &vocab.sorted {
             let bytes = vocab.token(token);
             found.openings = found.openings.max(openings(bytes));
+            let is_hole = match run(Inside::Plain, bytes) {
+                Led::Refused => false,
+                Led::Closed(at) => has_hole(bytes.get(..at).unwrap_or_default()),
+                Led::On(_) => has_hole(bytes),
+            };
+            if is_hole {
+                found.holes.push(token);
+            }
             let Some(quote) = bytes.iter().position(|&byte| byte == b'"') else {
                 found.name(token, bytes);
                 continue;
@@ -70,7 +90,13 @@ impl JsonTokens {
                 if number == next {
                     found.tails.push(tail.into());
                 }
-                closers.push(Closer { tail: number, token });
+                let closer = Closer { tail: number, token };
+                closers.push(closer);
+                if inside == Inside::Plain && !is_hole {
+                    let [sure, unsure] = &mut found.bare;
+                    let before = bytes.get(..at.saturating_sub(1)).unwrap_or_default();
+                    if is_text(before) { sure.push(closer) } else { unsure.push(closer) }
+                }
             }
         }
         found.long.sort_by_key(|&token| core::cmp::Reverse(vocab.token(token).len()));
@@ -105,6 +131,7 @@ impl JsonTokens {
 
     pub(super) fn memory(&self) -> usize {
         let closers: usize = self.closers.iter().map(|all| 8 * all.len()).sum();
+        let closers = closers + 8 * self.bare.iter().map(Vec::len).sum::<usize>() + 4 * self.holes.len();
         let lists = self.unfirst.len() + self.hyphens.len() + self.long.len() + self.ends.len();
         closers + 4 * (lists + self.names.len()) + self.tails.iter().map(|it| it.len() + 16).sum::<usize>()
     }

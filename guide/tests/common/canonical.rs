@@ -1,8 +1,8 @@
 //! Functions in the canonical layout of `constrained` that a guide follows.
 
 use ilo_asm::ast::{
-    Block, Bound, Call, Control, Expr, ExprKind, Field, For, Function, If, Literal, Match, ReturnKind, Slot,
-    Stmt, StmtKind,
+    Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, For, Function, If, Literal, Match,
+    ReturnKind, Slot, Stmt, StmtKind,
 };
 use ilo_asm::dialect::operator::{self, Makes};
 use ilo_asm::text::is_name;
@@ -15,7 +15,7 @@ struct Writer {
     /// The names of slots, where they may be read or bound.
     names: Vec<Option<String>>,
     count: usize,
-    /// Whether paths have more than one field.
+    /// Whether paths have more than one field, and texts are as short as they can be.
     deep: bool,
 }
 
@@ -24,6 +24,11 @@ pub fn body(function: &Function<'_>, deep: bool) -> Written {
     let names = function.parameters.iter().map(|it| Some(it.name.text.to_owned())).collect();
     let mut writer = Writer { names, count: 0, deep };
     Ok(writer.steps(&function.body)? + "]}")
+}
+
+/// A text in which no reference begins.
+fn escaped(text: &str) -> String {
+    text.replace('$', "$$")
 }
 
 fn quoted(text: &str) -> String {
@@ -230,6 +235,7 @@ impl Writer {
                 Literal::Nil => "null".to_owned(),
                 Literal::Bool(truth) => truth.to_string(),
                 Literal::Number(number) => number.to_string(),
+                Literal::Text(text) if self.deep && text.contains(' ') => quoted(&escaped(text)),
                 Literal::Text(text) => format!("{{\"text\":{}}}", quoted(text)),
             },
             ExprKind::Field(of, name) => match self.path(value) {
@@ -238,6 +244,10 @@ impl Writer {
             },
             ExprKind::Call(call) => format!("{{{}}}", self.call(call)?),
             ExprKind::Unary(unary, of) => self.operation(Makes::Unary(unary), &[*of])?,
+            ExprKind::Binary(Binary::Concat, a, b) => match self.template(value) {
+                Some((text, true, true)) if self.deep => quoted(&text),
+                _ => self.operation(Makes::Binary(Binary::Concat), &[*a, *b])?,
+            },
             ExprKind::Binary(binary, a, b) => self.operation(Makes::Binary(binary), &[*a, *b])?,
             ExprKind::Has(of, name) => {
                 format!("{{\"has\":[{},{{\"text\":{}}}]}}", self.value(of)?, quoted(name.text))
@@ -267,6 +277,20 @@ impl Writer {
             }
             ExprKind::Template(_) => return Err("a template"),
         })
+    }
+
+    /// A text with references in it, and whether it has texts and references.
+    fn template(&self, value: &Expr<'_>) -> Option<(String, bool, bool)> {
+        match value.kind {
+            ExprKind::Literal(Literal::Text(text)) => Some((escaped(text), !text.is_empty(), false)),
+            ExprKind::Ref(slot) => Some((format!("${{{}}}", self.name(slot).ok()?), false, true)),
+            ExprKind::Field(..) => Some((format!("${{{}}}", self.path(value)?), false, true)),
+            ExprKind::Binary(Binary::Concat, a, b) => {
+                let (a, b) = (self.template(a)?, self.template(b)?);
+                Some((a.0 + &b.0, a.1 || b.1, a.2 || b.2))
+            }
+            _ => None,
+        }
     }
 
     /// A path of names, if it is one.

@@ -24,6 +24,34 @@ const NAMES: [&str; 16] = [
 ];
 const TEXTS: [&str; 10] = ["", "a", "id", "12", "größe \\\"x\\\"", "${a}", "a.b", "default", "else", "_"];
 
+/// Texts that are nearly references, or would be in another notation.
+const NEAR: [&str; 24] = [
+    "p0",
+    "p1",
+    "p0.id",
+    "usex",
+    "users",
+    "User",
+    "user_id",
+    "user.name",
+    "total-sum",
+    "totalsum",
+    "itme",
+    "err",
+    "error.name",
+    "a b",
+    "a.",
+    "3.5",
+    "file.json",
+    "$p0",
+    "{{p0}}",
+    "$${p0}",
+    "\\u0070\\u0030",
+    "\\u0024{p0}",
+    "it costs $",
+    "Dear ${p0}, $(p1)",
+];
+
 /// Writes something that may come next; `false` where the program ended.
 pub fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
     let pieces = guide.next();
@@ -44,6 +72,7 @@ pub fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
         Piece::End => return false,
         Piece::Bytes(bytes) => bytes.clone(),
         Piece::Name => format!("{}\"", random.pick(&NAMES)),
+        Piece::Text if random.chance(2) => format!("{}\"", random.pick(&NEAR)),
         Piece::Text => format!("{}\"", random.pick(&TEXTS)),
         Piece::Number => (*random.pick(&["", "0", "1", ".5", "e2", "3"])).to_owned(),
     };

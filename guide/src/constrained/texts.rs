@@ -1,0 +1,249 @@
+//! Texts that may be references or have some: `"user"`, `"user.name"`, `"Dear ${user.name}, …"`.
+//!
+//! What a text is shows when it ends, by the same rules as the checker's. Up to then nothing happens but that
+//! names in `${…}` are chosen. A text that is nearly a reference does not end: it goes on until it is none.
+
+use super::acts::{Act, Choice};
+use super::machine::{Lex, Look, Machine, Next, TEXT as LONGEST, decoded};
+use super::offers::choice;
+use crate::automaton::offers::{TEXT, one};
+use crate::automaton::steps::Constant;
+use crate::automaton::texts::{Inside, Step, is_text, step};
+use bumpalo::Bump;
+use ilo_asm::dialect::reference::{self, FAILURES, INPUT, Reference, Root};
+use ilo_asm::dialect::template::{Bare, Part, read_bare};
+use ilo_asm::text::{is_name, nearly_meets};
+use ilo_spec::node::Word;
+
+/// In the text itself.
+pub(super) const PLAIN: Lex = Lex::Bare { inside: Inside::Plain, dollar: false };
+
+/// What is read: a slot, and the fields of a path.
+struct Read {
+    slot: u8,
+    fields: Vec<u32>,
+}
+
+/// What a text is.
+enum Meaning {
+    Text(String),
+    Reference(Read),
+    /// A text with references in it.
+    Template(Vec<Read>),
+}
+
+impl Machine<'_, '_> {
+    pub(super) fn in_bare(&mut self, inside: Inside, dollar: bool, byte: u8) -> bool {
+        if byte == b'{' && dollar {
+            self.goes_on(Next::Hole);
+            return !self.choices().is_empty();
+        }
+        match step(inside, byte) {
+            Step::Refused => false,
+            Step::Closes => self.end_bare().is_some(),
+            Step::On(next) => {
+                let dollar = byte == b'$' && inside == Inside::Plain && !dollar;
+                self.place.lex = Lex::Bare { inside: next, dollar };
+                self.has_room(inside, byte) && !(next == Inside::Plain && self.is_escaped_mark(inside))
+            }
+        }
+    }
+
+    /// What a byte does in a text, where that is seen at once.
+    pub(super) fn look_in_bare(&mut self, inside: Inside, dollar: bool, byte: u8) -> Look {
+        let next = match step(inside, byte) {
+            Step::On(next) if inside == Inside::Plain && !(byte == b'{' && dollar) => next,
+            Step::Refused => return Look::Refused,
+            _ => return Look::Unknown,
+        };
+        if self.text.len() - self.place.quote.start >= LONGEST {
+            return Look::Unknown;
+        }
+        Look::On(Lex::Bare { inside: next, dollar: byte == b'$' && !dollar })
+    }
+
+    /// Whether a byte that was written is not too much. One that makes a text of what may be a reference is
+    /// not.
+    fn has_room(&self, inside: Inside, byte: u8) -> bool {
+        let written = self.written_text();
+        written.len() < LONGEST
+            || inside != Inside::Plain
+            || (byte == b' ' && !is_text(written.get(..written.len() - 1).unwrap_or_default()))
+    }
+
+    /// Whether an escape that was written is of a byte that marks references: it must be plain.
+    fn is_escaped_mark(&self, inside: Inside) -> bool {
+        let digits = self.text.get(self.text.len().saturating_sub(4)..).unwrap_or_default();
+        matches!(inside, Inside::Unicode(..)) && (digits == b"0024" || digits.eq_ignore_ascii_case(b"007b"))
+    }
+
+    /// The text so far, without its quote.
+    pub(super) fn written_text(&self) -> &[u8] {
+        self.text.get(self.place.quote.start + 1..).unwrap_or_default()
+    }
+
+    /// The text has ended: does what it means.
+    fn end_bare(&mut self) -> Option<()> {
+        let text = decoded(self.text.get(self.place.quote.start..)?)?;
+        match self.meaning(&text)? {
+            Meaning::Reference(Read { slot, fields }) if fields.is_empty() => {
+                self.open(Word::Ref);
+                self.core.take_integer(slot.into());
+                self.after();
+            }
+            Meaning::Reference(Read { slot, fields }) => self.take_path(slot, &fields),
+            Meaning::Text(text) => {
+                self.literal(TEXT);
+                let constant = Constant::Text(&text);
+                if !self.core.takes_constant(constant) {
+                    return None;
+                }
+                self.core.take_constant(constant);
+                self.after();
+            }
+            Meaning::Template(all) => {
+                self.begin_template();
+                all.iter().for_each(|read| self.core.read(read.slot));
+                self.literal(TEXT);
+                self.core.take_constant(Constant::Text(""));
+                self.after();
+            }
+        }
+        Some(())
+    }
+
+    /// Begins a template: a text beside which there are others.
+    fn begin_template(&mut self) {
+        self.open(Word::Concat);
+        self.literal(TEXT);
+        self.core.take_constant(Constant::Text(""));
+    }
+
+    /// What a text means here; `None` where it is nearly a reference.
+    fn meaning(&mut self, text: &str) -> Option<Meaning> {
+        if !text.bytes().any(|byte| matches!(byte, b'$' | b'.')) && !is_name(text) {
+            return Some(Meaning::Text(text.to_owned()));
+        }
+        let arena = Bump::new();
+        let read = match read_bare(arena.alloc_str(text), &arena)? {
+            Bare::Text(template) => template,
+            Bare::Reference(reference) => {
+                if reference.path.is_empty() && !self.meets_name(text) {
+                    return Some(Meaning::Text(text.to_owned()));
+                }
+                return self.reference(&reference, false).map(Meaning::Reference);
+            }
+        };
+        if let Some(reference) = read.whole() {
+            return self.reference(&reference, false).map(Meaning::Reference);
+        }
+        if let Some(text) = read.text() {
+            return Some(Meaning::Text(text.to_owned()));
+        }
+        let references = read.parts.iter().filter_map(|part| match part {
+            Part::Reference(reference) => Some(reference),
+            Part::Text(..) => None,
+        });
+        references.map(|it| self.reference(it, true)).collect::<Option<_>>().map(Meaning::Template)
+    }
+
+    /// Whether a text is a name that something has or had, or that nearly is one.
+    fn meets_name(&self, text: &str) -> bool {
+        let has = |name: &str| name == text || nearly_meets(text, name);
+        text == INPUT || FAILURES.contains(&text) || self.place.names.iter().any(|named| has(&named.name))
+    }
+
+    /// What a reference reads, where that fits here; in a template, or as the whole value.
+    fn reference(&mut self, reference: &Reference<'_>, in_template: bool) -> Option<Read> {
+        let Root::Name(name) = reference.root else { return None };
+        let named = self.place.names.iter().find(|named| named.live && *named.name == *name.text)?;
+        let slot = named.slot;
+        let mut fields = Vec::new();
+        for field in reference.path {
+            let reference::Step::Field(field) = field else { return None };
+            fields.push(*self.core.session.field_numbers.get(field.text)?);
+        }
+        // What is in `${…}` was chosen there.
+        if in_template {
+            return Some(Read { slot, fields });
+        }
+        let words = self.place.quote.words;
+        let Some((&last, before)) = fields.split_last() else {
+            let fits = words & one(Word::Ref) != 0
+                && self.opened(Word::Ref, |this| this.core.takes_integer(slot.into()));
+            return fits.then_some(Read { slot, fields });
+        };
+        let fits = words & one(Word::Field) != 0
+            && self.opened(Word::Field, |this| this.core.takes_integer(slot.into()))
+            && (0..before.len()).all(|at| {
+                let (path, next) = before.split_at(at);
+                let act = next.first().map(|&field| Act::Field(field));
+                self.fields(slot, path).iter().any(|choice| Some(choice.act) == act)
+            })
+            && self.fields(slot, before).iter().any(|choice| choice.act == Act::LastField(last));
+        fits.then_some(Read { slot, fields })
+    }
+
+    /// What may be in `${…}`.
+    pub(super) fn holes(&mut self) -> Vec<Choice> {
+        if self.place.quote.words & one(Word::Concat) == 0 {
+            return Vec::new();
+        }
+        self.attempt(|this| {
+            this.begin_template();
+            let words = this.core.words();
+            this.references(words, "}")
+        })
+    }
+
+    /// The fields that may come next of a path in `${…}`.
+    pub(super) fn hole_fields(&mut self) -> Vec<Choice> {
+        let (slot, path) = self.place.path.clone();
+        let fields = self.attempt(|this| {
+            this.begin_template();
+            this.fields(slot, &path)
+        });
+        let closed = |it: Choice| match it.bytes.strip_suffix('"') {
+            Some(name) => choice(format!("{name}}}"), it.act),
+            None => it,
+        };
+        fields.into_iter().map(closed).collect()
+    }
+
+    /// How a text can go on as a reference, or with one.
+    pub(super) fn rests(&mut self) -> Vec<String> {
+        let Lex::Bare { inside: Inside::Plain, dollar } = self.place.lex else { return Vec::new() };
+        let words = self.place.quote.words;
+        let written = String::from_utf8_lossy(self.written_text()).into_owned();
+        let found = match written.rsplit_once('.') {
+            None => self.references(words, "\""),
+            Some((path, _)) => {
+                let arena = Bump::new();
+                let path = arena.alloc_str(path);
+                let read = match read_bare(path, &arena) {
+                    Some(Bare::Reference(reference)) => self.reference(&reference, true),
+                    _ => None,
+                };
+                let is_open = words & one(Word::Field) != 0;
+                let fields = read.filter(|_| is_open).map(|read| self.fields(read.slot, &read.fields));
+                let whole = |it: Choice| choice(format!("{path}.{}", &*it.bytes), it.act);
+                fields.unwrap_or_default().into_iter().map(whole).collect()
+            }
+        };
+        let rests = found.iter().filter_map(|it| it.bytes.strip_prefix(written.as_str()));
+        let mut rests: Vec<String> = rests.filter(|rest| !rest.is_empty()).map(str::to_owned).collect();
+        let hole = if dollar { "{" } else { "${" };
+        if self.attempt(|this| hole.bytes().all(|byte| this.byte(byte))) {
+            rests.push(hole.to_owned());
+        }
+        rests
+    }
+
+    /// Whether a text in quotes is what it says, and no reference begins as it does.
+    pub(super) fn stays_text(&mut self, quoted: &str) -> bool {
+        let Some(text) = decoded(quoted.as_bytes()) else { return false };
+        let starts_path = |name: &str| text.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+        let is_reference = self.place.names.iter().any(|named| starts_path(&named.name));
+        !is_reference && matches!(self.meaning(&text), Some(Meaning::Text(same)) if same == text)
+    }
+}
