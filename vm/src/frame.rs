@@ -25,17 +25,23 @@ pub(crate) type Window = [Value; WIDTH];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pc: u32,
-    pub(crate) base: u32,
-    /// The number of ROLLBACK entries when the function that it waits for began.
-    pub(crate) height: u32,
+    /// With [`OWNER`] if the function that it waits for has ROLLBACK entries.
+    base: u32,
     pub(crate) dst: Out,
 }
 
+/// Beyond the windows of any program. So a return finds out that there are entries where it finds no window,
+/// and needs no test of its own.
+const OWNER: u32 = 1 << 31;
+
+const _: () = assert!(REGISTERS << u16::BITS < OWNER as usize, "functions that call each other have windows");
+
 impl Frame {
-    /// A program has fewer than 2^32 instructions, and a run has fewer entries.
+    /// A program has fewer than 2^32 instructions.
     #[inline(always)]
-    pub(crate) fn new(pc: usize, base: u32, height: usize, dst: Out) -> Frame {
-        Frame { pc: low(pc), base, height: low(height), dst }
+    pub(crate) fn new(pc: usize, base: u32, dst: Out) -> Frame {
+        debug_assert!(u32::try_from(pc).is_ok() && base < OWNER, "indexes are small");
+        Frame { pc: (pc as u64 & 0xffff_ffff) as u32, base, dst }
     }
 
     /// The instruction after the `invoke`.
@@ -43,16 +49,29 @@ impl Frame {
     pub(crate) const fn pc(&self) -> usize {
         at(self.pc)
     }
+
+    /// Where the window begins.
+    pub(crate) const fn base(&self) -> u32 {
+        self.base & !OWNER
+    }
+
+    /// Where the window begins, or [`OWNER`] and more, where there is no window.
+    #[inline(always)]
+    pub(crate) const fn base_unless_owner(&self) -> u32 {
+        self.base
+    }
+
+    /// Whether the function that it waits for has ROLLBACK entries.
+    pub(crate) const fn is_owner(&self) -> bool {
+        self.base & OWNER != 0
+    }
+
+    pub(crate) const fn make_owner(&mut self) {
+        self.base |= OWNER;
+    }
 }
 
-/// An index below 2^32.
-#[inline(always)]
-fn low(index: usize) -> u32 {
-    debug_assert!(u32::try_from(index).is_ok(), "an index is below 2^32");
-    (index as u64 & 0xffff_ffff) as u32
-}
-
-const _: () = assert!(size_of::<Frame>() == 16, "a frame is 16 bytes");
+const _: () = assert!(size_of::<Frame>() == 12, "a frame is 12 bytes");
 
 /// Charges the registers, a copy of the arguments and the deepest stack of frames, and allocates all of them.
 /// Returns where the copy of the arguments begins.

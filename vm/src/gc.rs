@@ -36,7 +36,7 @@ fn roots(
 ) {
     let Machine { heap, stack, frames, notes, rollbacks, pc, base, .. } = machine;
     let live = &program.lazy().live;
-    let windows = frames.iter().map(|frame| (frame.pc(), frame.base)).chain([(*pc, *base)]);
+    let windows = frames.iter().map(|frame| (frame.pc(), frame.base())).chain([(*pc, *base)]);
     for (pc, base) in windows {
         let Some(safepoint) = live.safepoint(pc - 1) else { continue };
         let base = at(base);

@@ -71,17 +71,20 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
             }};
             // A value that is not in the window is read only where it is stored.
             (in place $value:expr) => {{
-                let Some(frame) = frames.pop() else {
+                let Some(&frame) = frames.last() else {
                     *result = $value;
                     break 'run (Stop::Returned, None);
                 };
-                if rollbacks.entries.len() > at(frame.height) {
-                    cold_path();
-                    succeeded(code, rollbacks, &frame);
-                }
+                w = match window(stack, frame.base_unless_owner()) {
+                    Some(window) => window,
+                    None => {
+                        *result = $value;
+                        break 'run (Stop::HandOver, None);
+                    }
+                };
+                frames.pop();
                 pc = frame.pc();
-                *base = frame.base;
-                w = enter!();
+                *base = frame.base_unless_owner();
                 set(w, frame.dst, $value);
             }};
         }
@@ -108,15 +111,6 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     $to
                 )
             }};
-        }
-        // Takes the next item if the loop ends here, which saves one dispatch.
-        macro_rules! then_next {
-            () => {
-                if let Some(&Op::Next { base, item, .. }) = code.get(pc) {
-                    pc += 1;
-                    next!(base, item);
-                }
-            };
         }
         macro_rules! next {
             ($base:expr, $item:expr) => {
@@ -248,10 +242,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     fallible!(loops::add_record(heap, program, w, base, (first, shape)));
                 }
                 Op::YieldTwo { .. } => fallible!(loops::add_two(heap, w, op)),
-                Op::YieldThree { .. } => {
-                    fallible!(loops::add_three(heap, w, op));
-                    then_next!();
-                }
+                Op::YieldThree { .. } => fallible!(loops::add_three(heap, w, op)),
                 Op::YieldFour { .. } => fallible!(loops::add_four(heap, w, op)),
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
                 Op::Break { dst, base, to } => {
@@ -279,7 +270,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                         debug_assert!(false, "the calls under way at once are counted before");
                         break 'run (Stop::Returned, None);
                     }
-                    frames.push(Frame::new(pc, *base, rollbacks.entries.len(), dst));
+                    frames.push(Frame::new(pc, *base, dst));
                     *base += u32::from(first.0);
                     pc = at(entry.start);
                     w = enter!();
@@ -293,7 +284,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Rollback { first, call } => {
                     rewind_scope.require_all();
                     let arguments = span(w, first, at(program.call(call).arguments));
-                    fallible!(rollbacks.push(&mut heap.budget, pc - 1, arguments));
+                    fallible!(rollbacks.push(&mut heap.budget, frames.last_mut(), pc, arguments));
                     if rollbacks.must_end() {
                         cold_path();
                         break 'run (Stop::Waited, None);
@@ -358,7 +349,11 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                         } else if product >= f64::MIN {
                             set(w, dst, Value::double(product));
                             pc += usize::from(to.0);
-                            then_next!();
+                            // Takes the next item if the loop ends here, which saves one dispatch.
+                            if let Some(&Op::Next { base, item, .. }) = code.get(pc) {
+                                pc += 1;
+                                next!(base, item);
+                            }
                             continue;
                         }
                     }
@@ -373,16 +368,6 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
     };
     *kept_pc = pc;
     stop
-}
-
-/// A function that pushed entries has succeeded: they are its caller's now. A compensation has none left to
-/// undo.
-#[cold]
-#[inline(never)]
-fn succeeded(code: &[Op], rollbacks: &mut Rollbacks, frame: &Frame) {
-    if is_compensation(code, frame.pc()) {
-        rollbacks.drop_above(frame.height);
-    }
 }
 
 /// Takes the room for the entries of the `tool.rollback` before `pc`, and the call.
@@ -406,23 +391,21 @@ fn fail(
     code: &[Op],
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
-    rollbacks: &Rollbacks,
+    rollbacks: &mut Rollbacks,
     place: (usize, u32),
     (result, value): (&mut Value, Value),
 ) -> (Option<Stop>, (usize, u32)) {
     let handles = |frame: &Frame| matches!(code[frame.pc() - 1], Op::Invoke { fail, .. } if fail.0 != 0);
     let Some(index) = frames.iter().rposition(handles) else {
-        let place = frames.first().map_or(place, |frame| (frame.pc(), frame.base));
+        let place = frames.first().map_or(place, |frame| (frame.pc(), frame.base()));
         frames.clear();
         *result = value;
         return (Some(Stop::Failed), place);
     };
-    if rollbacks.entries.len() > at(frames[index].height) {
-        frames.truncate(index + 1);
+    if rollbacks.gather(frames, index) {
         *result = value;
         return (Some(Stop::Unwind), place);
     }
-    frames.truncate(index + 1);
     (None, handle(code, stack, frames, value).unwrap_or(place))
 }
 
@@ -430,15 +413,38 @@ fn fail(
 fn handle(code: &[Op], stack: &mut [Value], frames: &mut Vec<Frame>, value: Value) -> Option<(usize, u32)> {
     let frame = frames.pop()?;
     let Op::Invoke { fail, .. } = code[frame.pc() - 1] else { return None };
-    set(window(stack, frame.base)?, frame.dst, value);
-    Some((frame.pc() + usize::from(fail.0), frame.base))
+    set(window(stack, frame.base())?, frame.dst, value);
+    Some((frame.pc() + usize::from(fail.0), frame.base()))
 }
 
 /// Continues where the failure in `result` is handled, once the entries have run.
 pub(crate) fn handle_failure(machine: &mut Machine) {
-    let Machine { program, stack, frames, pc, base, result, .. } = machine;
+    let Machine { program, stack, frames, rollbacks, pc, base, result, .. } = machine;
+    if let Some(frame) = frames.last() {
+        rollbacks.disown(frame);
+    }
     if let Some(place) = handle(&program.inner().spec.code, stack, frames, *result) {
         (*pc, *base) = place;
+    }
+}
+
+/// Returns the value in `result` from a function with ROLLBACK entries. They are its caller's now, except
+/// that a compensation has none left to undo.
+#[cold]
+#[inline(never)]
+pub(crate) fn hand_over(machine: &mut Machine) {
+    let Machine { program, stack, frames, rollbacks, pc, base, result, .. } = machine;
+    let Some(frame) = frames.pop() else { return };
+    match rollbacks.disown(&frame) {
+        Some(height) if is_compensation(&program.inner().spec.code, frame.pc()) => {
+            rollbacks.drop_above(height);
+        }
+        Some(height) => rollbacks.give(frames.last_mut(), height),
+        None => {}
+    }
+    (*pc, *base) = (frame.pc(), frame.base());
+    if let Some(window) = window(stack, *base) {
+        set(window, frame.dst, *result);
     }
 }
 

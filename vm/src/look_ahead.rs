@@ -138,6 +138,7 @@ impl Run {
             match interp::execute(&mut self.machine) {
                 (Stop::Call | Stop::LargeCall, None) => return self.pause().is_ok(),
                 (_, Some(trap)) if self.propagate_unknown(&trap) => {}
+                (Stop::HandOver, None) => interp::hand_over(&mut self.machine),
                 (Stop::Unhandled, None) if interp::pass_on(&mut self.machine).is_none() => {}
                 _ => return false,
             }

@@ -94,6 +94,8 @@ pub(crate) enum Stop {
     LargeCall,
     /// The started function returned.
     Returned,
+    /// A function that has ROLLBACK entries returned to its caller.
+    HandOver,
     /// A pure function failed, and its instruction does not handle that.
     Unhandled,
     /// A function failed, its caller handles the failure, and entries must run first.

@@ -1,11 +1,13 @@
 //! The ROLLBACK entries of a run: calls that undo what it has done, kept until the run has succeeded.
 //!
-//! All entries are on one stack; a frame remembers the height of the stack when its function began. The
-//! memory of an entry, of its arguments and of what the outcome says about it is charged when its room is
+//! All entries are on one stack. The frame that waits for a function with entries is their owner, and the
+//! height of the stack when that function began is kept here, so that functions without entries keep nothing.
+//! The memory of an entry, of its arguments and of what the outcome says about it is charged when its room is
 //! taken, so that running entries needs none. `run/rollback` decides when entries run.
 
 use crate::budget::{Budget, Limits};
 use crate::fault::Trap;
+use crate::frame::Frame;
 use crate::heap::Heap;
 use crate::program::ProgramData;
 use crate::value::{Value, at};
@@ -60,17 +62,30 @@ pub(crate) enum Then {
     Fault,
 }
 
-/// Bytes charged for an entry and for what the outcome says about it; lists double as they grow.
-const ENTRY: u64 = 2 * (size_of::<Entry>() + size_of::<Note>() + size_of::<Done>()) as u64;
+/// Bytes charged for an entry, its height and what the outcome says about it; lists double as they grow.
+const ENTRY: u64 = 2 * (size_of::<Entry>() + size_of::<u32>() + size_of::<Note>() + size_of::<Done>()) as u64;
 /// Bytes charged for an argument.
 const ARGUMENT: u64 = 2 * size_of::<Value>() as u64;
 
-/// The entries of a run, and what became of those that have run. Most programs have no ROLLBACK, so what only
+/// The entries of a run, and what became of those that have run. Most programs have no ROLLBACK: what only
 /// one of them needs is in [`More`].
 #[derive(Debug, Default)]
 pub(crate) struct Rollbacks {
+    pub(crate) cancelled: bool,
+    /// Whether anything here differs from a fresh state, or a compensation has failed.
+    pub(crate) used: bool,
+    more: Option<Box<More>>,
+}
+
+/// The part of [`Rollbacks`] that is allocated when it is first needed.
+#[derive(Debug)]
+pub(crate) struct More {
     /// The latest is the last.
     pub(crate) entries: Vec<Entry>,
+    /// The arguments of all entries, and of the one that runs, in the order of the entries.
+    pub(crate) arguments: Vec<Value>,
+    /// For each frame that is an owner, the number of entries when the function that it waits for began.
+    heights: Vec<u32>,
     /// How many entries have been pushed or promised in the run.
     pub(crate) taken: usize,
     /// How many entries have run or begun to run.
@@ -79,17 +94,6 @@ pub(crate) struct Rollbacks {
     pub(crate) running: Option<(Entry, Then)>,
     /// The `tool.rollback` whose section is being executed, and the `rollback`s still to come.
     section: (u32, u8),
-    pub(crate) cancelled: bool,
-    /// Whether anything here differs from a fresh state, or a compensation has failed.
-    pub(crate) used: bool,
-    more: Option<Box<More>>,
-}
-
-/// The parts of [`Rollbacks`] that are allocated when they are first needed.
-#[derive(Debug, Default)]
-pub(crate) struct More {
-    /// The arguments of all entries, and of the one that runs, in the order of the entries.
-    pub(crate) arguments: Vec<Value>,
     /// A fault that the host has asked for, which waits for the end of the section.
     waiting: Option<Trap>,
     pub(crate) done: Vec<Done>,
@@ -98,9 +102,24 @@ pub(crate) struct More {
     pub(crate) messages: Option<Box<Heap>>,
 }
 
+impl More {
+    const NOTHING: More = More {
+        entries: Vec::new(),
+        arguments: Vec::new(),
+        heights: Vec::new(),
+        taken: 0,
+        made: 0,
+        running: None,
+        section: (0, 0),
+        waiting: None,
+        done: Vec::new(),
+        left: Vec::new(),
+        messages: None,
+    };
+}
+
 /// Where nothing was allocated.
-static NOTHING: More =
-    More { arguments: Vec::new(), waiting: None, done: Vec::new(), left: Vec::new(), messages: None };
+static NOTHING: More = More::NOTHING;
 
 impl Rollbacks {
     /// The rest, to be read.
@@ -110,7 +129,7 @@ impl Rollbacks {
 
     /// The rest, to be changed.
     pub(crate) fn more_mut(&mut self) -> &mut More {
-        self.more.get_or_insert_default()
+        self.more.get_or_insert_with(|| Box::new(More::NOTHING))
     }
 
     /// The arguments of all entries, which the garbage collector changes.
@@ -122,21 +141,22 @@ impl Rollbacks {
     #[cold]
     #[inline(never)]
     pub(crate) fn reset(&mut self) {
-        let Rollbacks { mut entries, mut more, .. } = core::mem::take(self);
+        (self.cancelled, self.used) = (false, false);
+        let Some(more) = self.more.as_deref_mut() else { return };
+        // The lists keep their memory.
+        let More { entries, arguments, heights, done, left, .. } = more;
         entries.clear();
-        if let Some(more) = &mut more {
-            more.arguments.clear();
-            more.waiting = None;
-            more.done.clear();
-            more.left.clear();
-            more.messages = None;
-        }
-        *self = Rollbacks { entries, more, ..Rollbacks::default() };
+        arguments.clear();
+        heights.clear();
+        done.clear();
+        left.clear();
+        (more.taken, more.made, more.running, more.section) = (0, 0, None, (0, 0));
+        (more.waiting, more.messages) = (None, None);
     }
 
     /// Takes the room for a number of entries and their arguments.
     pub(crate) fn promise(&mut self, budget: &mut Budget, entries: u8, arguments: u32) -> Result<(), Trap> {
-        let (taken, limit) = (self.taken + usize::from(entries), budget.limits.rollbacks);
+        let (taken, limit) = (self.more().taken + usize::from(entries), budget.limits.rollbacks);
         if taken > limit {
             return Err(Trap::new(
                 Code::FaultTooManyRollbacks,
@@ -144,7 +164,7 @@ impl Rollbacks {
             ));
         }
         budget.charge(room(entries, arguments))?;
-        self.taken = taken;
+        self.more_mut().taken = taken;
         self.used = true;
         Ok(())
     }
@@ -152,24 +172,25 @@ impl Rollbacks {
     /// Gives the room back: the call for which it was taken has failed.
     pub(crate) fn release(&mut self, budget: &mut Budget, entries: u8, arguments: u32) {
         budget.give_back(room(entries, arguments));
-        self.taken -= usize::from(entries);
+        self.more_mut().taken -= usize::from(entries);
     }
 
     /// The call of a `tool.rollback` has succeeded: its `rollback`s follow.
     pub(crate) fn begin_section(&mut self, pc: u32, entries: u8) {
-        self.section = (pc, entries);
+        self.more_mut().section = (pc, entries);
     }
 
     /// Whether a section is being executed.
     #[inline]
     pub(crate) fn in_section(&self) -> bool {
-        self.section.1 > 0
+        self.more().section.1 > 0
     }
 
     /// Ends a section whose `rollback`s could not be reached; returns its `tool.rollback`.
     pub(crate) fn abandon_section(&mut self) -> u32 {
-        self.section.1 = 0;
-        self.section.0
+        let section = &mut self.more_mut().section;
+        section.1 = 0;
+        section.0
     }
 
     /// Lets a fault wait for the end of the section.
@@ -177,26 +198,81 @@ impl Rollbacks {
         self.more_mut().waiting = Some(trap);
     }
 
-    /// Pushes an entry. Outside a section it takes its room first; the last of a section ends it.
+    /// Pushes the entry of the `rollback` before `behind`, in the function that `waiting` waits for. Outside
+    /// a section it takes its room first; the last of a section ends it.
     #[cold]
     #[inline(never)]
-    pub(crate) fn push(&mut self, budget: &mut Budget, pc: usize, arguments: &[Value]) -> Result<(), Trap> {
+    pub(crate) fn push(
+        &mut self,
+        budget: &mut Budget,
+        waiting: Option<&mut Frame>,
+        behind: usize,
+        arguments: &[Value],
+    ) -> Result<(), Trap> {
         if !self.in_section() {
             // A window has at most 256 registers.
             self.promise(budget, 1, u32::try_from(arguments.len()).unwrap_or(u32::MAX))?;
         }
         let short = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
-        let kept = &mut self.more_mut().arguments;
-        let start = short(kept.len());
-        kept.extend_from_slice(arguments);
-        self.entries.push(Entry { pc: short(pc), start });
-        if self.in_section() {
-            self.section.1 -= 1;
-            if self.section.1 == 0 {
+        self.give(waiting, self.height());
+        let more = self.more_mut();
+        more.entries.push(Entry { pc: short(behind) - 1, start: short(more.arguments.len()) });
+        more.arguments.extend_from_slice(arguments);
+        let left = &mut more.section.1;
+        if *left > 0 {
+            *left -= 1;
+            if *left == 0 {
                 budget.repay()?;
             }
         }
         Ok(())
+    }
+
+    /// The function that `waiting` waits for has the entries above a height, if it had none below them.
+    pub(crate) fn give(&mut self, waiting: Option<&mut Frame>, height: u32) {
+        if let Some(frame) = waiting.filter(|frame| !frame.is_owner()) {
+            frame.make_owner();
+            self.more_mut().heights.push(height);
+        }
+    }
+
+    /// The function that the frame at an index waits for has failed. Drops the frames above; whether it, or
+    /// one that it called, has entries. The frame is their owner then.
+    pub(crate) fn gather(&mut self, frames: &mut Vec<Frame>, index: usize) -> bool {
+        let owners = frames.drain(index + 1..).filter(Frame::is_owner).count();
+        let Some(frame) = frames.last_mut() else { return false };
+        let owners = owners + usize::from(frame.is_owner());
+        if owners > 0 {
+            frame.make_owner();
+            let heights = &mut self.more_mut().heights;
+            heights.truncate((heights.len() + 1).saturating_sub(owners));
+        }
+        owners > 0
+    }
+
+    /// The function that a frame waited for has ended. Returns the number of entries when it began, if it has
+    /// any.
+    pub(crate) fn disown(&mut self, frame: &Frame) -> Option<u32> {
+        if frame.is_owner() { self.more_mut().heights.pop() } else { None }
+    }
+
+    /// For each frame, the number of entries when the function began that it waits for.
+    pub(crate) fn heights(&self, frames: &[Frame]) -> impl Iterator<Item = u32> {
+        // A frame that is no owner has the height of the next owner.
+        let mut heights = self.more().heights.iter();
+        frames.iter().map(move |frame| {
+            let height = heights.as_slice().first().copied().unwrap_or_else(|| self.height());
+            if frame.is_owner() {
+                heights.next();
+            }
+            height
+        })
+    }
+
+    /// The number of entries.
+    fn height(&self) -> u32 {
+        // Far fewer fit into memory.
+        u32::try_from(self.more().entries.len()).unwrap_or(u32::MAX)
     }
 
     /// Whether a fault has waited for the section that has ended now.
@@ -209,19 +285,26 @@ impl Rollbacks {
         self.more.as_mut()?.waiting.take()
     }
 
-    /// Removes the latest entry above a height, so that its call can be made; its arguments stay until the
-    /// call has its answer.
-    pub(crate) fn run_latest(&mut self, height: u32, then: Then) -> Option<Entry> {
-        let entry = if self.entries.len() > at(height) { self.entries.pop() } else { None };
-        self.running = entry.map(|entry| (entry, then));
-        self.made += u64::from(entry.is_some());
+    /// Removes the latest entry that has to run before `then`, so that its call can be made; its arguments
+    /// stay until the call has its answer.
+    pub(crate) fn run_latest(&mut self, frames: &[Frame], then: Then) -> Option<Entry> {
+        let height = match (then, frames.last()) {
+            (Then::GoOn, Some(frame)) if frame.is_owner() => self.more().heights.last().copied(),
+            (Then::GoOn, _) => None,
+            (Then::Ok | Then::Err | Then::Fault, _) => Some(0),
+        };
+        let height = height.unwrap_or_else(|| self.height());
+        let More { entries, running, made, .. } = self.more_mut();
+        let entry = if entries.len() > at(height) { entries.pop() } else { None };
+        *running = entry.map(|entry| (entry, then));
+        *made += u64::from(entry.is_some());
         entry
     }
 
     /// The arguments of the entry that runs.
     pub(crate) fn running_arguments(&self) -> &[Value] {
-        let arguments = &self.more().arguments[..];
-        let start = self.running.map_or(arguments.len(), |(entry, _)| at(entry.start));
+        let More { arguments, running, .. } = self.more();
+        let start = running.map_or(arguments.len(), |(entry, _)| at(entry.start));
         arguments.get(start..).unwrap_or_default()
     }
 
@@ -243,10 +326,11 @@ impl Rollbacks {
     #[cold]
     #[inline(never)]
     pub(crate) fn drop_above(&mut self, height: u32) {
-        if let (Some(first), Some(more)) = (self.entries.get(at(height)), &mut self.more) {
+        let Some(more) = &mut self.more else { return };
+        if let Some(first) = more.entries.get(at(height)) {
             more.arguments.truncate(at(first.start));
+            more.entries.truncate(at(height));
         }
-        self.entries.truncate(at(height));
     }
 
     /// Records a call that no entry undoes. The record is made even if there is no memory for it: the run

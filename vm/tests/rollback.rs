@@ -219,6 +219,23 @@ fn the_entries_of_a_callee_that_succeeds_are_its_callers() {
     check(&nested(&caller), &fine, calls, &format!(r#"{{"status":"err","error":"x"{UNDONE}"#));
 }
 
+/// The callee of a callee has an entry, the one between has none; a call waits at every height.
+#[test]
+fn entries_pass_through_functions_that_have_none_of_their_own() {
+    let id = Op::Move { dst: Out(4), src: In(0) };
+    let mut asm = asm();
+    asm.function("charges", &["id"], RESULT, 8, &code(&[&covered(CHARGE, REFUND), &[tool(SHIP), RETURN]]));
+    asm.function("passes", &["id"], RESULT, 8, &[id, invoke(0, 0), RETURN]);
+    let reserve = covered(RESERVE, RELEASE);
+    asm.function("fails", &["id"], RESULT, 8, &code(&[&reserve, &[id, invoke(1, 0), tool(SHIP), ERR]]));
+    let handled = [id, invoke(2, 1), Op::Jump { to: To(0) }, tool(SHIP), ERR];
+    asm.function("f", &["id"], RESULT, 8, &code(&[&reserve, &handled]));
+    let calls = r#"reserve("x") reserve("x") charge("x") ship("x") ship("x") refund!(3) release!(2) ship("x") release!(1)"#;
+    let undone = [("refund", 6), ("release", 7), ("release", 9)];
+    let undone = undone.map(|(tool, number)| format!(r#"{{"tool":"{tool}","number":{number}}}"#)).join(",");
+    check(&asm.build(), &fine, calls, &format!(r#"{{"status":"err","error":"x","rolled_back":[{undone}]}}"#));
+}
+
 #[test]
 fn a_function_called_as_a_compensation_leaves_no_entries() {
     let id = Op::Move { dst: Out(4), src: In(0) };

@@ -23,9 +23,14 @@ impl Run {
     /// The first place for shape guesses of the pending call's answer.
     pub(super) fn place(&self) -> usize {
         match self.state {
-            State::Pending => GUESS_STEP * (1 + usize::from(self.machine.pending_call.call.0)),
+            State::Pending => self.answer_place(),
             _ => 0,
         }
+    }
+
+    /// That place, if a call waits for its answer.
+    fn answer_place(&self) -> usize {
+        GUESS_STEP * (1 + usize::from(self.machine.pending_call.call.0))
     }
 
     #[inline]
@@ -61,14 +66,14 @@ impl Run {
     /// Takes an answer with the shape of the last one at this call.
     #[inline(never)]
     fn take_shaped(&mut self, record: &Shaped<'_>) -> bool {
-        let place = self.place() + 1;
+        let place = self.answer_place() + 1;
         let value = copy_in::shaped_record(&mut self.machine.heap, place, record);
         self.take(value)
     }
 
     #[inline(never)]
     fn take_flat(&mut self, fields: &[(&str, Datum<'_>)]) -> bool {
-        let place = self.place() + 1;
+        let place = self.answer_place() + 1;
         let value = copy_in::flat_record(&mut self.machine.heap, place, fields);
         self.take(value)
     }

@@ -40,7 +40,7 @@ impl Run {
 
     /// The fault with which the run ends, or has ended: known while its entries run.
     pub fn ending(&self) -> Option<Code> {
-        match (self.state, self.machine.rollbacks.running) {
+        match (self.state, self.machine.rollbacks.more().running) {
             (State::Fault, _) | (State::Rollback, Some((_, Then::Fault))) => {
                 self.fault.as_ref().map(|fault| fault.code)
             }
@@ -74,13 +74,13 @@ impl Run {
 
     /// The program would handle the failure after these entries; now the run ends after them instead.
     fn end_while_entries_run(&mut self, code: Code, message: &str) {
-        let Some((entry, Then::GoOn)) = self.machine.rollbacks.running else { return };
+        let Some((entry, Then::GoOn)) = self.machine.rollbacks.more().running else { return };
         if let Some(frame) = self.machine.frames.last() {
             self.machine.pc = frame.pc();
         }
         self.set_fault(code, message.into());
         self.machine.frames.clear();
-        self.machine.rollbacks.running = Some((entry, Then::Fault));
+        self.machine.rollbacks.more_mut().running = Some((entry, Then::Fault));
     }
 
     /// The pending call was made, and its answer will not come.
@@ -210,11 +210,7 @@ impl Run {
     /// Runs the next entry, or continues as `then` says.
     fn run_entries(&mut self, then: Then) {
         let Machine { program, frames, rollbacks, pending_call, .. } = &mut self.machine;
-        let height = match then {
-            Then::GoOn => frames.last().map_or(0, |frame| frame.height),
-            Then::Ok | Then::Err | Then::Fault => 0,
-        };
-        let Some(Entry { pc, .. }) = rollbacks.run_latest(height, then) else { return self.finish(then) };
+        let Some(Entry { pc, .. }) = rollbacks.run_latest(frames, then) else { return self.finish(then) };
         if let Some(Op::Rollback { call, .. }) = program.spec().code.get(pc as usize) {
             *pending_call = PendingCall { call: *call, first: First(0), dst: Out(0), kind: CallKind::Entry };
         }
@@ -250,7 +246,7 @@ impl Run {
     pub(super) fn entry_answered(&mut self, failure: Option<String>) {
         let number = self.call_number();
         let Machine { program, heap, notes, rollbacks, pending_call, .. } = &mut self.machine;
-        let Some((entry, then)) = rollbacks.running.take() else { return };
+        let Some((entry, then)) = rollbacks.more_mut().running.take() else { return };
         rollbacks.more_mut().arguments.truncate(entry.start as usize);
         let tool = program.inner().tool_string(pending_call.call);
         match failure {
@@ -284,7 +280,7 @@ impl Run {
     /// The number of the pending call.
     #[inline]
     pub(crate) fn call_number(&self) -> u64 {
-        self.machine.heap.budget.used().1 + self.machine.rollbacks.made
+        self.machine.heap.budget.used().1 + self.machine.rollbacks.more().made
     }
 
     /// Whether the pending call is a compensation, or is made inside a function that was called as one.
@@ -296,7 +292,7 @@ impl Run {
 
     /// The instruction of the pending call.
     pub(crate) fn call_pc(&self) -> u32 {
-        self.machine.rollbacks.running.map_or_else(|| self.pc(), |(entry, _)| entry.pc)
+        self.machine.rollbacks.more().running.map_or_else(|| self.pc(), |(entry, _)| entry.pc)
     }
 }
 

@@ -245,7 +245,7 @@ impl Run {
                 self.machine.pc += 1;
             }
             self.set_fault(code, message.to_string());
-            self.machine.rollbacks.running = None;
+            self.machine.rollbacks.more_mut().running = None;
             self.machine.rollbacks.drop_above(0);
             self.state = State::Fault;
         }

@@ -111,6 +111,8 @@ impl Run {
                 }
                 // The instruction that needed memory is executed again.
                 self.machine.pc -= 1;
+            } else if let Stop::HandOver = stop {
+                interp::hand_over(&mut self.machine);
             } else if let Stop::Unhandled = stop {
                 match self.pure_failed() {
                     Ok(None) => {}
@@ -136,7 +138,9 @@ impl Run {
                 leaves
             }
             Stop::Waited => self.machine.rollbacks.take_waiting().map_or(Ok(()), Err),
-            Stop::Failed | Stop::Unhandled | Stop::Unwind => return self.stopped_by_failure(stop),
+            Stop::Failed | Stop::Unhandled | Stop::Unwind | Stop::HandOver => {
+                return self.stopped_by_failure(stop);
+            }
         };
         if let Err(trap) = leaves {
             self.trap(trap);

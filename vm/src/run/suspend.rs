@@ -68,7 +68,7 @@ impl Run {
         let header = Header::read(snapshot, &self.machine.program)?;
         self.prepare(header.function)?;
         let fault = header.read_rest(&mut self.machine, tables)?;
-        if self.machine.rollbacks.running.is_none() {
+        if self.machine.rollbacks.more().running.is_none() {
             return Ok(self.wait()?);
         }
         if let Some(EndFault { code, message }) = fault {

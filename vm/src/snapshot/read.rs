@@ -59,7 +59,7 @@ impl<'b> Header<'b> {
         machine.heap.nested = nested;
         let running = windows(machine, &mut reader, inner, function)?;
         let Machine { heap, stack, frames, notes, rollbacks, pc, base, result, .. } = &mut *machine;
-        let windows = frames.iter().map(|frame| (frame.pc(), frame.base));
+        let windows = frames.iter().map(|frame| (frame.pc(), frame.base()));
         let mut values = Values { reader, heap, program: inner, tables, charged: 0 };
         for (pc, base) in windows.chain(running.is_none().then_some((*pc, *base))) {
             let Some(safepoint) = lazy.live.safepoint(pc - 1) else { continue };
@@ -122,7 +122,7 @@ fn windows(
         let pc = at(found) + 1;
         match op {
             Some(&Op::Invoke { dst, first, function: callee, .. }) if left > 0 => {
-                machine.frames.push(Frame::new(pc, base, 0, dst));
+                machine.frames.push(Frame::new(pc, base, dst));
                 base += u32::from(first.0);
                 function = callee;
             }

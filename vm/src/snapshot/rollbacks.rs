@@ -30,19 +30,20 @@ pub(crate) struct EndFault {
 /// room.
 pub(super) fn is_needed(machine: &Machine, promised: u8) -> bool {
     let rollbacks = &machine.rollbacks;
-    rollbacks.taken > usize::from(promised) || rollbacks.cancelled || !rollbacks.more().left.is_empty()
+    let more = rollbacks.more();
+    more.taken > usize::from(promised) || rollbacks.cancelled || !more.left.is_empty()
 }
 
 /// Writes the part.
 pub(super) fn write(writer: &mut Writer<'_>, machine: &Machine, promised: u8, fault: Option<&Fault>) {
     let Machine { rollbacks, frames, notes, .. } = machine;
     let more = rollbacks.more();
-    let taken = rollbacks.taken - usize::from(promised);
+    let taken = more.taken - usize::from(promised);
     writer.out.byte(rollbacks.cancelled.into());
     writer.out.size(taken);
-    writer.out.varint(rollbacks.made);
-    let running = rollbacks.running.map(|(entry, _)| entry);
-    let entries = || rollbacks.entries.iter().copied().chain(running);
+    writer.out.varint(more.made);
+    let running = more.running.map(|(entry, _)| entry);
+    let entries = || more.entries.iter().copied().chain(running);
     writer.out.size(entries().count());
     let ends = entries().skip(1).map(|entry| at(entry.start)).chain([more.arguments.len()]);
     for (entry, end) in entries().zip(ends) {
@@ -51,8 +52,8 @@ pub(super) fn write(writer: &mut Writer<'_>, machine: &Machine, promised: u8, fa
             writer.value(argument);
         }
     }
-    for frame in frames {
-        writer.out.varint(frame.height.into());
+    for height in rollbacks.heights(frames) {
+        writer.out.varint(height.into());
     }
     writer.out.size(more.done.len());
     for done in &more.done {
@@ -73,7 +74,7 @@ pub(super) fn write(writer: &mut Writer<'_>, machine: &Machine, promised: u8, fa
             more.messages.as_deref().and_then(|heap| heap.arena_range(note.value).map(|r| &heap.text[r]));
         writer.text_of(text.unwrap_or_default());
     }
-    let Some((_, then)) = rollbacks.running else { return };
+    let Some((_, then)) = more.running else { return };
     let number = THEN.iter().find(|&&(_, known)| known == then).map_or(0, |&(number, _)| number);
     writer.out.byte(number);
     if then != Then::GoOn {
@@ -110,25 +111,15 @@ pub(super) fn read(
     rollbacks.used = true;
     rollbacks.cancelled = flag(&mut values.reader)?;
     let taken = values.reader.varint32()?;
-    rollbacks.made = values.reader.varint()?;
+    rollbacks.more_mut().made = values.reader.varint()?;
     entries(values, rollbacks, taken)?;
     if let Some(pc) = place.running {
-        let Some(entry) = rollbacks.entries.pop().filter(|entry| entry.pc == pc) else {
+        let Some(entry) = rollbacks.more_mut().entries.pop().filter(|entry| entry.pc == pc) else {
             return values.rule("the entry whose call waits as the last", pc.into());
         };
-        rollbacks.running = Some((entry, Then::GoOn));
+        rollbacks.more_mut().running = Some((entry, Then::GoOn));
     }
-    let mut before = 0;
-    for frame in &mut *parts.frames {
-        frame.height = values.reader.varint32()?;
-        if frame.height < before || at(frame.height) > rollbacks.entries.len() {
-            return values.rule(
-                "a height from that of the frame before to the number of entries",
-                frame.height.into(),
-            );
-        }
-        before = frame.height;
-    }
+    heights(values, rollbacks, parts.frames)?;
     records(values, rollbacks, place)?;
     messages(values, parts)?;
     if place.running.is_none() {
@@ -171,17 +162,38 @@ fn entries(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, taken: u32) -
             let value = values.value(None)?;
             rollbacks.more_mut().arguments.push(value);
         }
-        rollbacks.entries.push(Entry { pc, start });
+        rollbacks.more_mut().entries.push(Entry { pc, start });
     }
-    rollbacks.taken = at(taken);
+    rollbacks.more_mut().taken = at(taken);
+    Ok(())
+}
+
+/// The number of entries when the functions began that frames wait for.
+fn heights(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, frames: &mut [Frame]) -> Result<()> {
+    let count = rollbacks.more().entries.len();
+    let (mut before, mut outer) = (0, None);
+    for frame in frames {
+        let height = values.reader.varint32()?;
+        if height < before || at(height) > count {
+            return values
+                .rule("a height from that of the frame before to the number of entries", height.into());
+        }
+        if height > before {
+            rollbacks.give(outer, before);
+        }
+        (before, outer) = (height, Some(frame));
+    }
+    if count > at(before) {
+        rollbacks.give(outer, before);
+    }
     Ok(())
 }
 
 /// What has happened to entries and calls so far.
 fn records(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, place: &Place) -> Result<()> {
     let running = u64::from(place.running.is_some());
-    let numbers = rollbacks.made.saturating_add(place.calls);
-    for _ in 0..values.reader.count("entries that have run", at_most(rollbacks.made, running), 2)? {
+    let numbers = rollbacks.more().made.saturating_add(place.calls);
+    for _ in 0..values.reader.count("entries that have run", at_most(rollbacks.more().made, running), 2)? {
         let tool = tool(values)?;
         let number = values.reader.varint()?;
         if number > numbers {
@@ -207,7 +219,7 @@ fn at_most(made: u64, running: u64) -> usize {
 /// The failures of entries, which are inserted among the other notes.
 fn messages(values: &mut Values<'_, '_>, parts: &mut Parts<'_>) -> Result<()> {
     let Parts { rollbacks, notes, .. } = parts;
-    let failed = at_most(rollbacks.made, 0).saturating_sub(rollbacks.more().done.len());
+    let failed = at_most(rollbacks.more().made, 0).saturating_sub(rollbacks.more().done.len());
     for _ in 0..values.reader.count("failures of entries", failed, 3)? {
         let index = values.reader.varint32()?;
         let tool = tool(values)?;
@@ -248,8 +260,8 @@ fn ending(
         }
         *parts.pc = at(pc) + 1;
     }
-    if let Some((entry, _)) = parts.rollbacks.running {
-        parts.rollbacks.running = Some((entry, then));
+    if let Some((entry, _)) = parts.rollbacks.more().running {
+        parts.rollbacks.more_mut().running = Some((entry, then));
     }
     match then {
         Then::Ok if !parts.rollbacks.cancelled => values.rule("a run that was cancelled", byte.into()),

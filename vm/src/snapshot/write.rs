@@ -31,7 +31,7 @@ pub(crate) fn write(machine: &Machine, function: FunctionId, fault: Option<&Faul
     head[..MAGIC.len()].copy_from_slice(&MAGIC);
     head[MAGIC.len()] = VERSION;
     head[MAGIC.len() + 1..HEAD].copy_from_slice(&lazy.id.to_le_bytes());
-    let running = machine.rollbacks.running;
+    let running = machine.rollbacks.more().running;
     let promised = if running.is_none() { program.section(machine.pc - 1).0 } else { 0 };
     let rollbacks = rollbacks::is_needed(machine, promised);
     head[HEAD] = u8::from(machine.heap.nested) | u8::from(rollbacks) << 1;
@@ -41,7 +41,7 @@ pub(crate) fn write(machine: &Machine, function: FunctionId, fault: Option<&Faul
     sink.varint(calls);
     sink.varint(function.0.into());
     sink.size(machine.frames.len());
-    let windows = machine.frames.iter().map(|frame| (frame.pc(), frame.base));
+    let windows = machine.frames.iter().map(|frame| (frame.pc(), frame.base()));
     // An entry has no registers: its arguments are with the entries.
     let windows = windows.chain(running.is_none().then_some((machine.pc, machine.base)));
     for (pc, _) in windows.clone() {
