@@ -248,6 +248,26 @@ fn what_is_wrong_is_refused_where_it_is() {
         r#"{"let":"u","call":"get-user","args":{"id":"A-${n}"},"err":{"as":"e","ret":{"err":"no user: ${e}"}}},{"ret":{"ok":"Dear ${u.name}"}}]}"#,
     );
     whole(r#"{"ret":{"ok":"${id}"}}]}"#);
+    // Ways out beside `if`, handlers without a name, messages, cases as pairs.
+    whole(r#"{"if":{">":["n",2]},"ret":{"err":"too many"}},{"ret":{"ok":"id"}}]}"#);
+    whole(r#"{"if":{">":["n",2]},"ret":{"ok":"id"},"else":[{"let":"m","expr":1}]},{"ret":{"ok":"id"}}]}"#);
+    whole(r#"{"for":"x","in":["id"],"yield":[{"if":{"==":["x","a"]},"break":true}]},{"ret":{"ok":"id"}}]}"#);
+    let call = |handler: &str| {
+        let call = r#"{"let":"u","call":"get-user","args":{"id":"id"},"err":"#;
+        format!("{call}{handler}}},{{\"ret\":{{\"ok\":{{\"json\":[\"u\"]}}}}}}]}}")
+    };
+    whole(&call(r#""no user ${id}: ${err}""#));
+    whole(&call(r#"{"ret":{"err":"err"}}"#));
+    whole(&call(r#"{"value":{"obj":{}}}"#));
+    whole(&call(r#"{"ignore":true}"#));
+    whole(
+        r#"{"let":"z","match":"n","cases":[[404,"none"],[-1.5,"x y"]],"default":"id"},{"ret":{"ok":"z"}}]}"#,
+    );
+    wrong(r#"{"let":"z","match":"n","cases":[[404,"none"],[404!,"#);
+    wrong(r#"{"let":"z","match":"id","cases":[["_!""#);
+    wrong(r#"{"if":{">":["n",2]},"!break"#);
+    wrong(r#"{"let":"z","if":{">":["n",2]},"ret":{"ok":"id"}!}"#);
+    wrong(r#"{"ret":{"ok":"err!""#);
     // Nearly names, and paths of nothing.
     wrong(r#"{"ret":{"ok":"ID!""#);
     wrong(r#"{"ret":{"ok":"input!""#);

@@ -3,11 +3,9 @@
 use super::machine::{Around, Binds, Kind, Lex, Machine, Next, Quote};
 use super::texts::PLAIN;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words};
-use crate::automaton::state::{Block, Goes, ITEMS, Phase};
+use crate::automaton::state::{Block, Core, Goes, ITEMS, Phase};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
-use crate::automaton::want::Want;
-use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 use std::sync::Arc;
 
@@ -80,6 +78,15 @@ pub(super) enum Act {
     /// What a handler does: a word, and what ends it all.
     Way(Word, &'static str),
     EndHandler,
+    /// A handler that does not name the failure, as for [`Act::Way`].
+    Unnamed(Word, &'static str),
+    /// The message of a failure in place of a handler.
+    Message,
+    /// A handler that goes on with nil, and one that ends a loop.
+    Ignore,
+    HandlerBreak,
+    /// A way out beside `if`, and what ends its value.
+    Leave(Word, &'static str),
     In,
     Open(Kind),
     Else,
@@ -123,6 +130,13 @@ pub(super) enum Act {
     Set,
     Cases,
     NextCase,
+    /// Cases as pairs in a list, with their keys.
+    Pairs,
+    NextPair,
+    NilKey,
+    BoolKey(bool),
+    NumberKey,
+    TextKey,
     Default,
     Colon,
     Comma,
@@ -142,12 +156,12 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn push(&mut self, around: Around) {
+    pub(super) fn push(&mut self, around: Around) {
         self.place.around.push(around);
     }
 
     /// What is around ends.
-    fn pop(&mut self) -> Option<Around> {
+    pub(super) fn pop(&mut self) -> Option<Around> {
         self.place.around.pop()
     }
 
@@ -189,6 +203,7 @@ impl Machine<'_, '_> {
             | Act::Failure
             | Act::Handler
             | Act::Way(..)
+            | Act::Leave(..)
             | Act::In => {
                 self.go_on_step(act);
             }
@@ -202,6 +217,10 @@ impl Machine<'_, '_> {
             | Act::EndBlock
             | Act::EndStep
             | Act::EndHandler
+            | Act::Unnamed(..)
+            | Act::Message
+            | Act::Ignore
+            | Act::HandlerBreak
             | Act::EndBody => return self.take_block(act),
             Act::Nil => self.constant(NIL, Constant::Nil),
             Act::Bool(truth) => self.constant(BOOL, Constant::Bool(truth)),
@@ -221,8 +240,7 @@ impl Machine<'_, '_> {
                 self.after();
             }
             Act::Quote(words) => {
-                self.place.quote = Quote { start: self.text.len() - 1, words };
-                self.place.lex = PLAIN;
+                self.quote(words);
             }
             // In a text nothing happens before it ends.
             Act::Ref(_) | Act::LastField(_) if matches!(self.place.next, Next::Hole | Next::HoleField) => {
@@ -249,6 +267,12 @@ impl Machine<'_, '_> {
             _ => self.take_inside(act),
         }
         true
+    }
+
+    /// A text that may be a reference has begun.
+    fn quote(&mut self, words: Words) {
+        self.place.quote = Quote { start: self.text.len() - 1, words };
+        self.place.lex = PLAIN;
     }
 
     fn begin_text(&mut self, key: bool) {
@@ -348,6 +372,18 @@ impl Machine<'_, '_> {
                 }
                 self.goes_on(Next::Value);
             }
+            Act::Leave(word, end) => {
+                self.pop();
+                self.push(Around::Leaving);
+                self.begin_leaving(word);
+                if word == Word::Break {
+                    return self.end_leaving();
+                }
+                if !end.is_empty() {
+                    self.push(Around::Ends(end));
+                }
+                self.goes_on(Next::Value);
+            }
             _ => self.goes_on(Next::Value),
         }
     }
@@ -412,6 +448,25 @@ impl Machine<'_, '_> {
                 self.after();
                 return ended;
             }
+            Act::Unnamed(word, end) => {
+                self.begin_unnamed(word, end);
+                self.goes_on(Next::Value);
+            }
+            Act::Message => {
+                self.begin_unnamed(Word::RetErr, "}");
+                let words = self.core.trial(Core::words);
+                self.quote(words);
+            }
+            Act::Ignore => {
+                self.begin_unnamed(Word::Let, "");
+                self.literal(NIL);
+                self.core.take_constant(Constant::Nil);
+                return self.take_block(Act::EndHandler);
+            }
+            Act::HandlerBreak => {
+                self.begin_unnamed(Word::Break, "");
+                return self.take_block(Act::EndHandler);
+            }
             Act::EndStep => {
                 let settled = self.core.settle();
                 self.behind();
@@ -423,30 +478,6 @@ impl Machine<'_, '_> {
             }
         }
         true
-    }
-
-    /// Begins the MATCH of the call that is around.
-    pub(super) fn begin_handler(&mut self) {
-        if self.core.state.phase == Phase::PairCount {
-            self.core.take_integer(0);
-        }
-        let Some(Around::Call(slot)) = self.pop() else { return };
-        self.push(Around::Handler { slot, names: 0, end: "}}" });
-        let level = self.core.level();
-        self.core.begin_line(level, Word::Match);
-        self.core.take_integer(slot.into());
-        self.core.take_integer(1);
-    }
-
-    /// Begins the only statement of a handler.
-    pub(super) fn begin_way(&mut self, word: Word) {
-        self.core.take_integer(1);
-        self.core.state.phase = Phase::Line;
-        let level = self.core.level();
-        self.core.begin_line(level, word);
-        if let (Word::Let, Some(&Around::Handler { slot, .. })) = (word, self.place.around.last()) {
-            self.core.take_integer(slot.into());
-        }
     }
 
     fn end_name_at(&mut self, at: usize) {
@@ -506,8 +537,6 @@ impl Machine<'_, '_> {
             }
             Act::MatchMap => {
                 self.open(Word::MatchMap);
-                // The keys of cases are texts.
-                self.core.state.want = self.core.arena.add_want(Want::Equal(Inferred::TEXT));
                 self.push(Around::Subject);
                 self.goes_on(Next::Value);
             }
@@ -548,13 +577,25 @@ impl Machine<'_, '_> {
             Act::Cases => {
                 self.pop();
                 self.core.take_integer(ITEMS + 1);
-                self.push(Around::Cases(1));
+                self.push(Around::Cases { count: 1, pairs: false });
                 self.begin_text(true);
             }
+            Act::Pairs => {
+                self.pop();
+                self.core.take_integer(ITEMS + 1);
+                self.push(Around::Cases { count: 1, pairs: true });
+                self.goes_on(Next::CaseKey);
+            }
+            Act::NextPair => {
+                self.count_case();
+                self.goes_on(Next::CaseKey);
+            }
+            Act::NilKey => self.constant_key(Constant::Nil),
+            Act::BoolKey(truth) => self.constant_key(Constant::Bool(truth)),
+            Act::NumberKey => self.place.lex = Lex::Number { start: self.text.len() - 1 },
+            Act::TextKey => self.begin_text(true),
             Act::NextCase => {
-                if let Some(Around::Cases(count)) = self.place.around.last_mut() {
-                    *count += 1;
-                }
+                self.count_case();
                 self.begin_text(true);
             }
             Act::Default => {
@@ -578,6 +619,17 @@ impl Machine<'_, '_> {
                 self.after();
             }
         }
+    }
+
+    fn count_case(&mut self) {
+        if let Some(Around::Cases { count, .. }) = self.place.around.last_mut() {
+            *count += 1;
+        }
+    }
+
+    fn constant_key(&mut self, key: Constant<'_>) {
+        self.core.take_constant(key);
+        self.goes_on(Next::Colon);
     }
 
     /// The greatest count of fields that the MERGE which is open may set.

@@ -165,7 +165,9 @@ impl Machine<'_, '_> {
     fn at_number(&self) -> bool {
         match self.place.lex {
             Lex::Number { .. } => true,
-            Lex::Choice { depth, .. } => depth == 0 && matches!(self.place.next, Next::Value | Next::Item),
+            Lex::Choice { depth, .. } => {
+                depth == 0 && matches!(self.place.next, Next::Value | Next::Item | Next::CaseKey)
+            }
             Lex::Text { .. } | Lex::Bare { .. } | Lex::Name { .. } => false,
         }
     }

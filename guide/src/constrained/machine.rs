@@ -2,7 +2,7 @@
 
 use super::acts::{Act, Choice};
 use crate::automaton::offers::Words;
-use crate::automaton::state::{Core, Lengths, State};
+use crate::automaton::state::{Core, Lengths, Phase, State};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
 use ilo_asm::dialect::{Key, word_of};
@@ -69,6 +69,8 @@ pub(super) enum Next {
     Arguments,
     /// The first key of a record.
     Key,
+    /// The key of a case in a list.
+    CaseKey,
     /// Behind the key of a case.
     Colon,
     /// The field of a path.
@@ -117,8 +119,10 @@ pub(super) enum Around {
     Merge,
     /// The operand of `match`.
     Subject,
-    /// So many cases.
-    Cases(u32),
+    /// So many cases, in a record or as pairs in a list.
+    Cases { count: u32, pairs: bool },
+    /// The branch of an `if` that is a way out beside it.
+    Leaving,
     /// A block, with the number of names before those that end with it.
     Block { kind: Kind, names: usize },
 }
@@ -306,7 +310,7 @@ impl<'s, 'c> Machine<'s, 'c> {
                 let written = self.text.get(start..).unwrap_or_default();
                 let Some(text) = decoded(written) else { return false };
                 let constant = Constant::Text(&text);
-                if !self.core.takes_constant(constant) || (key && meets_more(&text)) {
+                if !self.core.takes_constant(constant) || (key && self.meets_more(&text)) {
                     return false;
                 }
                 self.core.take_constant(constant);
@@ -337,23 +341,48 @@ impl<'s, 'c> Machine<'s, 'c> {
         let number = written.ok().and_then(|text| number::parse(text).ok());
         let number = number.filter(|&number| self.core.takes_constant(Constant::Number(number)));
         let Some(number) = number else { return false };
+        let is_key = self.core.state.phase == Phase::CaseKey;
         self.core.take_constant(Constant::Number(number));
-        self.after();
+        if is_key {
+            self.goes_on(Next::Colon);
+        } else {
+            self.after();
+        }
         true
     }
 
     /// A value is complete; so is a step that ends with it.
     pub(super) fn after(&mut self) {
-        if self.place.around.last() == Some(&Around::Step) {
-            self.place.around.pop();
-            return self.behind();
+        match self.place.around.last() {
+            Some(Around::Step) => {
+                self.place.around.pop();
+                self.behind();
+            }
+            Some(Around::Leaving) => self.end_leaving(),
+            _ => self.goes_on(Next::After),
         }
-        self.goes_on(Next::After);
+    }
+
+    /// The way out beside an `if` is complete.
+    pub(super) fn end_leaving(&mut self) {
+        self.place.around.pop();
+        self.core.state.phase = Phase::Line;
+        let level = self.core.level();
+        self.core.up_to(level.saturating_sub(1));
+        self.goes_on(Next::Block(Kind::Then));
+    }
+
+    /// Whether the key of a case would meet more than its text, or be the default.
+    fn meets_more(&self, key: &str) -> bool {
+        let pairs = matches!(self.place.around.last(), Some(Around::Cases { pairs: true, .. }));
+        key == "_"
+            || key == word_of(Notation::Constrained, Key::Default)
+            || (!pairs && number::parse(key).is_ok())
     }
 
     /// A step is complete.
     pub(super) fn behind(&mut self) {
-        self.core.state.phase = crate::automaton::state::Phase::Line;
+        self.core.state.phase = Phase::Line;
         self.goes_on(Next::Behind);
     }
 
@@ -389,8 +418,3 @@ enum Leads {
 
 /// No byte of a choice was taken.
 const BETWEEN: Lex = Lex::Choice { low: 0, high: usize::MAX, depth: 0 };
-
-/// Whether the key of a case would meet more than its text, or be the default.
-fn meets_more(key: &str) -> bool {
-    key == word_of(Notation::Constrained, Key::Default) || number::parse(key).is_ok()
-}

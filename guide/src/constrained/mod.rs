@@ -1,13 +1,14 @@
 //! The guide of a body in the notation `constrained`: the automaton of slots and types, behind the bytes of
 //! compact JSON.
 //!
-//! `offers` has the choices at each place, `acts` what each does, `names` the names that are bound, `texts`
-//! the texts that may be references, `machine` the bytes, `close` a known end, `mask` the tokens, `budget`
-//! what is left of them.
+//! `offers` has the choices at each place, `acts` what each does, `handlers` both for failures of calls,
+//! `names` the names that are bound, `texts` the texts that may be references, `machine` the bytes, `close` a
+//! known end, `mask` the tokens, `budget` what is left of them.
 
 mod acts;
 mod budget;
 mod close;
+mod handlers;
 mod machine;
 mod mask;
 mod names;

@@ -98,9 +98,7 @@ impl Machine<'_, '_> {
                 self.goes_on(Next::In);
             }
             Binds::Failure => {
-                let level = self.core.level();
-                self.core.begin_line(level, ilo_spec::node::Word::Err);
-                self.core.take_integer(slot.into());
+                self.begin_failure(slot);
                 if let Some(Around::Handler { names: from, .. }) = self.place.around.last_mut() {
                     *from = names;
                     self.goes_on(Next::Handler);

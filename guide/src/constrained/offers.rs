@@ -4,7 +4,7 @@ use super::acts::{Act, Bytes, Choice};
 use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::session::Session;
-use crate::automaton::state::{Core, Gives, ITEMS, NONE, Phase};
+use crate::automaton::state::{Core, ITEMS, Phase};
 use crate::automaton::steps::Constant;
 use crate::automaton::want::field;
 use ilo_asm::ast::{Binary, Unary};
@@ -23,10 +23,6 @@ const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Wo
 
 pub(super) fn choice(bytes: impl Into<Bytes>, act: Act) -> Choice {
     Choice { bytes: bytes.into(), act }
-}
-
-fn handler() -> Choice {
-    choice(",\"err\":{\"as\":\"", Act::Handler)
 }
 
 fn quoted(text: &str) -> String {
@@ -89,7 +85,11 @@ impl Machine<'_, '_> {
             Next::Tool => self.tools(),
             Next::Arguments => self.arguments(),
             Next::Key => self.keys(0),
-            Next::Colon => vec![choice(":", Act::Colon)],
+            Next::CaseKey => self.case_keys(),
+            Next::Colon => match self.place.around.last() {
+                Some(Around::Cases { pairs: true, .. }) => vec![choice(",", Act::Colon)],
+                _ => vec![choice(":", Act::Colon)],
+            },
             Next::Field => {
                 let (slot, fields) = self.place.path.clone();
                 self.fields(slot, &fields)
@@ -189,7 +189,7 @@ impl Machine<'_, '_> {
     }
 
     /// Whether the step that has blocks may end here, so that a step or an end can follow.
-    fn step_may_end(&mut self, blocks: &[Kind]) -> bool {
+    pub(super) fn step_may_end(&mut self, blocks: &[Kind]) -> bool {
         self.attempt(|this| {
             this.core.settle() && {
                 this.core.state.phase = Phase::Line;
@@ -198,7 +198,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    fn may_have_else(&mut self) -> bool {
+    pub(super) fn may_have_else(&mut self) -> bool {
         let level = self.core.level();
         self.core.line_words(level) & one(Word::Else) != 0
     }
@@ -248,7 +248,7 @@ impl Machine<'_, '_> {
             Some(Around::Ends(end)) => vec![choice(end, Act::End)],
             Some(Around::Call(_)) => {
                 let mut found = vec![choice("}", Act::End)];
-                found.extend(self.may_handle().then(handler));
+                found.extend(self.handlers());
                 found
             }
             Some(Around::Handler { end, .. }) => vec![choice(end, Act::EndHandler)],
@@ -262,18 +262,39 @@ impl Machine<'_, '_> {
                 found
             }
             Some(Around::Fields { .. }) => self.keys(1),
-            Some(Around::If) => vec![choice(",\"then\":[", Act::Open(Kind::Then))],
+            Some(Around::If) => {
+                let mut found = vec![choice(",\"then\":[", Act::Open(Kind::Then))];
+                found.extend(self.leaves());
+                found
+            }
             Some(Around::For(_)) => vec![choice(",\"yield\":[", Act::Open(Kind::Pass))],
             Some(Around::Merge) => vec![choice(",\"set\":{", Act::Set)],
-            Some(Around::Subject) => vec![choice(",\"cases\":{\"", Act::Cases)],
-            Some(Around::Cases(count)) => {
+            Some(Around::Subject) => {
+                let kinds = self.core.trial(|core| {
+                    core.take_integer(ITEMS + 1);
+                    core.constants()
+                });
+                let mut found = vec![choice(",\"cases\":[[", Act::Pairs)];
+                if kinds >> TEXT & 1 == 1 {
+                    found.push(choice(",\"cases\":{\"", Act::Cases));
+                }
+                found
+            }
+            Some(Around::Cases { count, pairs: false }) => {
                 let mut found = vec![choice("},\"default\":", Act::Default), choice("}}", Act::EndCases)];
                 if count + 1 < ITEMS {
                     found.push(choice(",\"", Act::NextCase));
                 }
                 found
             }
-            Some(Around::Step | Around::Block { .. }) | None => Vec::new(),
+            Some(Around::Cases { count, pairs: true }) => {
+                let mut found = vec![choice("]],\"default\":", Act::Default), choice("]]}", Act::EndCases)];
+                if count + 1 < ITEMS && self.core.constants() != 0 {
+                    found.push(choice("],[", Act::NextPair));
+                }
+                found
+            }
+            Some(Around::Step | Around::Leaving | Around::Block { .. }) | None => Vec::new(),
         }
     }
 
@@ -287,75 +308,27 @@ impl Machine<'_, '_> {
         named.into_iter().map(|((name, _), number)| choice(name, Act::Tool(number))).collect()
     }
 
-    /// Whether the call that is around may have a handler.
-    fn may_handle(&mut self) -> bool {
-        let Some(&Around::Call(slot)) = self.place.around.last() else { return false };
-        self.attempt(|this| {
-            if this.core.state.phase == Phase::PairCount {
-                this.core.take_integer(0);
+    /// The keys that may come next of a case in a list.
+    fn case_keys(&mut self) -> Vec<Choice> {
+        let core = &self.core;
+        let has = |kind: u8| core.constants() >> kind & 1 == 1;
+        let mut found = Vec::new();
+        if has(TEXT) {
+            found.push(choice("\"", Act::TextKey));
+        }
+        if has(NUMBER) {
+            let fit = DIGITS.into_iter().filter(|digit| core.number_goes_on(digit.as_bytes()));
+            found.extend(fit.map(|digit| choice(digit, Act::NumberKey)));
+        }
+        if has(NIL) {
+            found.push(choice("null", Act::NilKey));
+        }
+        for (truth, bytes) in [(true, "true"), (false, "false")] {
+            if core.takes_constant(Constant::Bool(truth)) {
+                found.push(choice(bytes, Act::BoolKey(truth)));
             }
-            let level = this.core.level();
-            if this.step_words() & one(Word::Match) == 0 || !this.core.matchable(slot) {
-                return false;
-            }
-            this.begin_handler();
-            let Some(failure) = this.new_slot(Binds::Failure) else { return false };
-            if this.core.line_words(level + 1) & one(Word::Err) == 0 {
-                return false;
-            }
-            this.core.begin_line(level + 1, Word::Err);
-            this.core.take_integer(failure.into());
-            !this.ways().is_empty()
-        })
-    }
-
-    /// What the handler of a call may do.
-    fn ways(&mut self) -> Vec<Choice> {
-        let all = [
-            (Word::Ret, ",\"ret\":", "}}"),
-            (Word::RetOk, ",\"ret\":{\"ok\":", "}}}"),
-            (Word::RetErr, ",\"ret\":{\"err\":", "}}}"),
-            (Word::Let, ",\"value\":", "}}"),
-        ];
-        let fits: Vec<_> = all.into_iter().filter(|it| self.may_handle_by(it.0)).collect();
-        let fits = fits.into_iter();
-        let mut found: Vec<Choice> =
-            fits.map(|(word, bytes, end)| choice(bytes, Act::Way(word, end))).collect();
-        if self.may_handle_by(Word::Fail) {
-            found.push(choice(",\"then\":[", Act::OpenHandler));
         }
         found
-    }
-
-    /// Whether a handler may consist of a statement that begins with this word.
-    fn may_handle_by(&mut self, word: Word) -> bool {
-        let Some(&Around::Handler { slot, .. }) = self.place.around.last() else { return false };
-        let blocks = self.blocks();
-        self.attempt(|this| {
-            let fits = this.attempt(|this| {
-                this.core.take_integer(1);
-                let level = this.core.level();
-                let bindable = word != Word::Let || this.core.bindable(slot);
-                bindable && this.core.line_words(level) & one(word) != 0
-            });
-            if !fits {
-                return false;
-            }
-            this.begin_way(word);
-            // As if its value were complete.
-            if word == Word::Let {
-                this.core.take_word(Word::Lit);
-                this.core.take_integer(NIL.into());
-                this.core.take_constant(Constant::Nil);
-            } else {
-                if matches!(word, Word::Ret | Word::RetOk) {
-                    this.core.leave();
-                }
-                this.core.end_statement(Gives::NEVER, NONE);
-            }
-            let level = this.core.level();
-            this.core.up_to(level.saturating_sub(2)) && this.step_may_end(&blocks)
-        })
     }
 
     fn arguments(&mut self) -> Vec<Choice> {
@@ -366,7 +339,7 @@ impl Machine<'_, '_> {
         }
         if least == 0 {
             found.push(choice("}", Act::EndCall));
-            found.extend(self.may_handle().then(handler));
+            found.extend(self.handlers());
         }
         found
     }

@@ -181,6 +181,15 @@ impl Writer {
 
     fn branch(&mut self, node: &If<'_>) -> Written {
         let condition = self.value(&node.condition)?;
+        let then = match node.then.statements {
+            [Stmt { kind: StmtKind::Return(kind, value), .. }] if self.deep => Some(self.ret(*kind, value)?),
+            [Stmt { kind: StmtKind::Break, .. }] if self.deep => Some("\"break\":true".to_owned()),
+            _ => None,
+        };
+        if let Some(way) = then {
+            let otherwise = self.otherwise(node.otherwise.as_ref())?;
+            return Ok(format!("\"if\":{condition},{way}{otherwise}}}"));
+        }
         let then = self.steps(&node.then)?;
         let otherwise = self.otherwise(node.otherwise.as_ref())?;
         Ok(format!("\"if\":{condition},\"then\":[{then}]{otherwise}}}"))
@@ -261,19 +270,30 @@ impl Writer {
             ExprKind::List(items) => self.all(items)?,
             ExprKind::MatchMap(map) => {
                 let subject = self.value(&map.subject)?;
+                let text = |key: &Literal<'_>| match key {
+                    Literal::Text(key) => ilo_spec::number::parse(key).is_err(),
+                    _ => false,
+                };
+                let pairs = !map.cases.iter().all(|case| text(&case.key));
                 let mut cases = Vec::new();
                 for case in map.cases {
-                    let Literal::Text(key) = case.key else { return Err("a case whose key is no text") };
-                    if key == "default" || ilo_spec::number::parse(key).is_ok() {
-                        return Err("a case whose key is written as a number, or is `default`");
-                    }
-                    cases.push(format!("{}:{}", quoted(key), self.value(&case.value)?));
+                    let key = match case.key {
+                        Literal::Text("default" | "_") => return Err("a case whose key is `default` or `_`"),
+                        Literal::Text(key) => quoted(key),
+                        Literal::Nil => "null".to_owned(),
+                        Literal::Bool(truth) => truth.to_string(),
+                        Literal::Number(number) => number.to_string(),
+                    };
+                    let value = self.value(&case.value)?;
+                    cases.push(if pairs { format!("[{key},{value}]") } else { format!("{key}:{value}") });
                 }
+                let cases =
+                    if pairs { format!("[{}]", cases.join(",")) } else { format!("{{{}}}", cases.join(",")) };
                 let default = match &map.default {
                     Some(value) => format!(",\"default\":{}", self.value(value)?),
                     None => String::new(),
                 };
-                format!("{{\"match\":{subject},\"cases\":{{{}}}{default}}}", cases.join(","))
+                format!("{{\"match\":{subject},\"cases\":{cases}{default}}}")
             }
             ExprKind::Template(_) => return Err("a template"),
         })

@@ -1,0 +1,207 @@
+//! What else a step does: what follows where a call fails, and ways out of the function or loop beside `if`.
+
+use super::acts::{Act, Choice};
+use super::machine::{Around, Binds, Machine, Named};
+use super::offers::choice;
+use crate::automaton::offers::{NIL, TEXT, one};
+use crate::automaton::state::{Gives, NONE, Phase};
+use crate::automaton::steps::Constant;
+use ilo_asm::dialect::reference::FAILURES;
+use ilo_spec::node::Word;
+use std::sync::Arc;
+
+/// What a handler may do: a word, how it begins behind the name of the failure and without one, and what ends
+/// all.
+const WAYS: [(Word, &str, &str, &str); 4] = [
+    (Word::Ret, ",\"ret\":", ",\"err\":{\"ret\":", "}}"),
+    (Word::RetOk, ",\"ret\":{\"ok\":", ",\"err\":{\"ret\":{\"ok\":", "}}}"),
+    (Word::RetErr, ",\"ret\":{\"err\":", ",\"err\":{\"ret\":{\"err\":", "}}}"),
+    (Word::Let, ",\"value\":", ",\"err\":{\"value\":", "}}"),
+];
+/// The ways out that may be beside `if`, each with what ends its value.
+const LEAVES: [(Word, &str, &str); 4] = [
+    (Word::Ret, ",\"ret\":", ""),
+    (Word::RetOk, ",\"ret\":{\"ok\":", "}"),
+    (Word::RetErr, ",\"ret\":{\"err\":", "}"),
+    (Word::Break, ",\"break\":true", ""),
+];
+
+impl Machine<'_, '_> {
+    /// The ways out that may be the branch of the `if` that is around.
+    pub(super) fn leaves(&mut self) -> Vec<Choice> {
+        let fit = LEAVES.into_iter().filter(|it| self.may_leave_by(it.0));
+        fit.map(|(word, bytes, end)| choice(bytes, Act::Leave(word, end))).collect()
+    }
+
+    /// Whether the branch of the `if` that is around may be a way out beside it.
+    fn may_leave_by(&mut self, word: Word) -> bool {
+        let blocks = self.blocks();
+        self.attempt(|this| {
+            let fits = this.attempt(|this| {
+                this.core.take_integer(0);
+                this.core.state.phase = Phase::Line;
+                let level = this.core.level();
+                this.core.line_words(level) & one(word) != 0
+            });
+            if !fits {
+                return false;
+            }
+            this.begin_leaving(word);
+            this.end_way(word);
+            let level = this.core.level();
+            this.core.up_to(level.saturating_sub(1)) && (this.step_may_end(&blocks) || this.may_have_else())
+        })
+    }
+
+    /// Ends a statement as if its value were complete.
+    fn end_way(&mut self, word: Word) {
+        match word {
+            Word::Break => return,
+            Word::Ret | Word::RetOk => self.core.leave(),
+            _ => {}
+        }
+        self.core.end_statement(Gives::NEVER, NONE);
+    }
+
+    /// The handlers that the call which is around may have.
+    pub(super) fn handlers(&mut self) -> Vec<Choice> {
+        let Some(&Around::Call(slot)) = self.place.around.last() else { return Vec::new() };
+        self.attempt(|this| {
+            if this.core.state.phase == Phase::PairCount {
+                this.core.take_integer(0);
+            }
+            let level = this.core.level();
+            if this.step_words() & one(Word::Match) == 0 || !this.core.matchable(slot) {
+                return Vec::new();
+            }
+            this.begin_handler();
+            let Some(failure) = this.new_slot(Binds::Failure) else { return Vec::new() };
+            if this.core.line_words(level + 1) & one(Word::Err) == 0 {
+                return Vec::new();
+            }
+            this.begin_failure(failure);
+            let ways = this.ways();
+            if ways.is_empty() {
+                return Vec::new();
+            }
+            let mut found = vec![choice(",\"err\":{\"as\":\"", Act::Handler)];
+            for (word, _, bytes, end) in WAYS {
+                if ways.iter().any(|it| it.act == Act::Way(word, end)) {
+                    found.push(choice(bytes, Act::Unnamed(word, end)));
+                }
+            }
+            let may = |word| ways.iter().any(|it| matches!(it.act, Act::Way(it, _) if it == word));
+            if may(Word::Let) {
+                found.push(choice(",\"err\":{\"ignore\":true}}", Act::Ignore));
+            }
+            if may(Word::RetErr) && this.may_be_message() {
+                found.push(choice(",\"err\":\"", Act::Message));
+            }
+            if this.may_handle_by(Word::Break) {
+                found.push(choice(",\"err\":{\"break\":true}}", Act::HandlerBreak));
+            }
+            found
+        })
+    }
+
+    /// Whether the failure that the handler which is around returns may be a text.
+    fn may_be_message(&mut self) -> bool {
+        self.attempt(|this| {
+            this.begin_way(Word::RetErr);
+            let want = this.core.state.want;
+            this.core.is_kind(TEXT, want)
+        })
+    }
+
+    /// What the handler of a call may do.
+    pub(super) fn ways(&mut self) -> Vec<Choice> {
+        let fits: Vec<_> = WAYS.into_iter().filter(|it| self.may_handle_by(it.0)).collect();
+        let fits = fits.into_iter();
+        let mut found: Vec<Choice> =
+            fits.map(|(word, bytes, _, end)| choice(bytes, Act::Way(word, end))).collect();
+        if self.may_handle_by(Word::Fail) {
+            found.push(choice(",\"then\":[", Act::OpenHandler));
+        }
+        found
+    }
+
+    /// Whether a handler may consist of a statement that begins with this word.
+    fn may_handle_by(&mut self, word: Word) -> bool {
+        let Some(&Around::Handler { slot, .. }) = self.place.around.last() else { return false };
+        let blocks = self.blocks();
+        self.attempt(|this| {
+            let fits = this.attempt(|this| {
+                this.core.take_integer(1);
+                let level = this.core.level();
+                let bindable = word != Word::Let || this.core.bindable(slot);
+                bindable && this.core.line_words(level) & one(word) != 0
+            });
+            if !fits {
+                return false;
+            }
+            this.begin_way(word);
+            // As if its value were complete.
+            if word == Word::Let {
+                this.core.take_word(Word::Lit);
+                this.core.take_integer(NIL.into());
+                this.core.take_constant(Constant::Nil);
+            } else {
+                this.end_way(word);
+            }
+            let level = this.core.level();
+            this.core.up_to(level.saturating_sub(2)) && this.step_may_end(&blocks)
+        })
+    }
+
+    /// Begins the branch of an `if` with the statement that is all of it.
+    pub(super) fn begin_leaving(&mut self, word: Word) {
+        self.core.take_integer(0);
+        self.core.state.phase = Phase::Line;
+        let level = self.core.level();
+        self.core.begin_line(level, word);
+    }
+
+    /// Begins the MATCH of the call that is around.
+    pub(super) fn begin_handler(&mut self) {
+        if self.core.state.phase == Phase::PairCount {
+            self.core.take_integer(0);
+        }
+        let Some(Around::Call(slot)) = self.pop() else { return };
+        self.push(Around::Handler { slot, names: 0, end: "}}" });
+        let level = self.core.level();
+        self.core.begin_line(level, Word::Match);
+        self.core.take_integer(slot.into());
+        self.core.take_integer(1);
+    }
+
+    /// Begins a handler with one statement, in which the failure has the name that it has in every handler.
+    pub(super) fn begin_unnamed(&mut self, word: Word, end: &'static str) {
+        self.begin_handler();
+        let Some(slot) = self.new_slot(Binds::Failure) else { return };
+        self.begin_failure(slot);
+        if let Some(Around::Handler { names, end: ends, .. }) = self.place.around.last_mut() {
+            (*names, *ends) = (self.place.names.len(), end);
+        }
+        let [name, _] = FAILURES;
+        Arc::make_mut(&mut self.place.names).push(Named { name: name.into(), slot, live: true });
+        self.begin_way(word);
+    }
+
+    /// Begins the arm of a failure, which has this slot.
+    pub(super) fn begin_failure(&mut self, slot: u8) {
+        let level = self.core.level();
+        self.core.begin_line(level, Word::Err);
+        self.core.take_integer(slot.into());
+    }
+
+    /// Begins the only statement of a handler.
+    pub(super) fn begin_way(&mut self, word: Word) {
+        self.core.take_integer(1);
+        self.core.state.phase = Phase::Line;
+        let level = self.core.level();
+        self.core.begin_line(level, word);
+        if let (Word::Let, Some(&Around::Handler { slot, .. })) = (word, self.place.around.last()) {
+            self.core.take_integer(slot.into());
+        }
+    }
+}
