@@ -75,7 +75,7 @@ fn random_programs_build() {
 
 /// The tokens of a synthetic vocabulary, and pieces of JSON.
 fn vocabulary(random: &mut Random) -> Vec<Vec<u8>> {
-    const JSON: [&str; 24] = [
+    const JSON: [&str; 44] = [
         "{\"",
         "\":\"",
         "\":{\"",
@@ -100,6 +100,26 @@ fn vocabulary(random: &mut Random) -> Vec<Vec<u8>> {
         "if\":{\"",
         "==\":[\"",
         "null}",
+        "${",
+        "a ${p0",
+        "p0}",
+        "{p1}\"",
+        "$",
+        "$$",
+        "{",
+        "\\u",
+        "u0024",
+        "u007B",
+        "24",
+        "b",
+        "\\u0024",
+        ".\"",
+        "p0\"",
+        "p0.",
+        "5,",
+        "12",
+        "[[4",
+        "],[",
     ];
     let mut tokens = common::synthetic(random);
     tokens.extend(JSON.iter().map(|text| text.as_bytes().to_vec()));

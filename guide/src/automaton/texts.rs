@@ -103,6 +103,9 @@ pub(crate) fn run(start: Inside, bytes: &[u8]) -> Led {
 
 /// Whether a text of `constrained`, as JSON has it, is no reference, whatever follows it.
 pub(crate) fn is_text(written: &[u8]) -> bool {
+    if written.first().is_some_and(|first| matches!(first, b'0'..=b'9' | b'-' | b'.')) {
+        return true;
+    }
     let is_whole = written.starts_with(b"${") && written.ends_with(b"}");
     let mut rest = written;
     while let Some((&byte, behind)) = rest.split_first() {

@@ -271,7 +271,7 @@ impl Machine<'_, '_> {
 
     /// A text that may be a reference has begun.
     fn quote(&mut self, words: Words) {
-        self.place.quote = Quote { start: self.text.len() - 1, words };
+        self.place.quote = Quote { start: self.text.len() - 1, words, holes: None };
         self.place.lex = PLAIN;
     }
 

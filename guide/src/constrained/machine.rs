@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// The most bytes of a text.
 pub(super) const TEXT: usize = 16 << 10;
 
+/// What may be in a number or behind it, in order.
+const IN_NUMBERS: [u8; 18] = *b"+,-.0123456789E]e}";
+
 /// Where in a choice the text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lex {
@@ -137,12 +140,14 @@ pub(super) struct Named {
 }
 
 /// A text that may be a reference or have some.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Quote {
     /// Where its quote is.
     pub(super) start: usize,
     /// The words that its value may begin with.
     pub(super) words: Words,
+    /// What may be in `${…}`, if that was asked for.
+    pub(super) holes: Option<Arc<[Choice]>>,
 }
 
 /// All that changes but for what the automaton has.
@@ -235,6 +240,9 @@ impl<'s, 'c> Machine<'s, 'c> {
         if let Some(known) = &self.place.choices {
             return known.clone();
         }
+        if let (Next::Hole, Some(known)) = (self.place.next, &self.place.quote.holes) {
+            return known.clone();
+        }
         let mut found = self.offers();
         found.sort_by(|a, b| a.bytes.cmp(&*b.bytes));
         found.dedup_by(|a, b| *a.bytes == *b.bytes);
@@ -296,6 +304,20 @@ impl<'s, 'c> Machine<'s, 'c> {
             }
             Lex::Bare { inside, dollar } => self.look_in_bare(inside, dollar, byte),
             _ => Look::Unknown,
+        }
+    }
+
+    /// The least byte above one that may come next, as far as that is seen at once.
+    pub(super) fn next_byte(&mut self, byte: u8) -> Option<u8> {
+        match self.place.lex {
+            Lex::Choice { low, high, depth } => {
+                let choices = self.choices();
+                let left = choices.get(low..high.min(choices.len()))?;
+                let at = |choice: &Choice| choice.bytes.as_bytes().get(depth).copied();
+                left.get(left.partition_point(|choice| at(choice) <= Some(byte))).and_then(at)
+            }
+            Lex::Number { .. } => IN_NUMBERS.into_iter().find(|&next| next > byte),
+            _ => byte.checked_add(1),
         }
     }
 

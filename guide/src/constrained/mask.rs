@@ -1,8 +1,10 @@
 //! Masks of a body in `constrained`: the tokens in the order of their bytes, from one that fits to the next;
 //! in texts and names by the tables of the vocabulary.
 
-use super::machine::{Lex, Look, Machine, Point};
+use super::acts::Act;
+use super::machine::{Lex, Look, Machine, Next, Point};
 use super::names::FREE;
+use crate::automaton::offers::NUMBER;
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, is_text, place};
 use crate::vocab::{Closer, Vocab};
@@ -23,16 +25,23 @@ pub(super) fn set(bits: &mut [u32], token: u32) {
 /// A text with more bytes than this is looked at token by token, since it may have no room.
 const ROOM: usize = 8 << 10;
 
-/// How many of the first tokens begin with a prefix. Mostly these are few.
-fn beginning_so(vocab: &Vocab, tokens: &[u32], prefix: &[u8]) -> usize {
-    let begins = |token: &u32| vocab.token(*token).starts_with(prefix);
-    let (mut from, mut step) = (0, 1);
-    while tokens.get(from + step).is_some_and(begins) {
-        from += step;
+/// The first place from one on that is not so; all that are so come first. Mostly these are few.
+fn leading(from: usize, count: usize, is_so: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut step) = (from, 1);
+    while low + step <= count && is_so(low + step - 1) {
+        low += step;
         step *= 2;
     }
-    let end = tokens.len().min(from + step);
-    from + tokens.get(from..end).unwrap_or_default().partition_point(begins)
+    let mut high = count.min(low + step - 1);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if is_so(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 /// Where a walk goes back to.
@@ -53,8 +62,45 @@ impl Machine<'_, '_> {
                 self.fill_bare(vocab, inside, dollar, bits);
             }
             Lex::Name { start, .. } => self.fill_name(vocab, start, bits),
+            Lex::Number { start } => {
+                let written = self.text.get(start..).unwrap_or_default();
+                self.core.number_digits(vocab, written, bits);
+                self.walk_behind_digits(vocab, bits);
+            }
+            Lex::Choice { depth: 0, .. } => {
+                if self.digits(vocab, bits) {
+                    self.walk_behind_digits(vocab, bits);
+                } else {
+                    self.walk(vocab, &vocab.sorted, bits);
+                }
+            }
             _ => self.walk(vocab, &vocab.sorted, bits),
         }
+    }
+
+    /// Sets the tokens that are digits alone, if a number may begin.
+    fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) -> bool {
+        let choices = self.choices();
+        let has = |act: Act| choices.iter().any(|choice| choice.act == act);
+        if has(Act::Number) {
+            self.attempt(|this| {
+                this.literal(NUMBER);
+                this.core.number_digits(vocab, b"", bits);
+            });
+        } else if has(Act::NumberKey) {
+            self.core.number_digits(vocab, b"", bits);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Sets those of the tokens that are more than digits which may come next.
+    fn walk_behind_digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        let (from, to) = (vocab.beginning(b"0").0, vocab.beginning(b"9").1);
+        self.walk(vocab, vocab.sorted.get(..from).unwrap_or_default(), bits);
+        self.walk(vocab, &vocab.json().mixed, bits);
+        self.walk(vocab, vocab.sorted.get(to..).unwrap_or_default(), bits);
     }
 
     /// The tokens that stay in a text, as they are known, and those that end it.
@@ -64,30 +110,41 @@ impl Machine<'_, '_> {
         let json = vocab.json();
         let closers = json.closers(inside);
         // What follows a literal does not depend on what it says, but for a name in AT.
-        if key || self.in_at() {
+        if !key && self.in_at() {
             let tokens: Vec<u32> = closers.iter().map(|it| it.token).collect();
             return self.walk(vocab, &tokens, bits);
         }
         let fits = self.attempt(|this| {
             this.core.take_constant(Constant::Text(""));
-            this.after();
+            if key {
+                this.goes_on(Next::Colon);
+            } else {
+                this.after();
+            }
             this.tails(json.tails())
         });
         let fit = closers.iter().filter(|it| fits.get(it.tail as usize).copied().unwrap_or_default());
+        if key {
+            // It must be no key that others have.
+            let tokens: Vec<u32> = fit.map(|it| it.token).collect();
+            return self.walk(vocab, &tokens, bits);
+        }
         fit.for_each(|it| set(bits, it.token));
     }
 
     /// Which of these may come next.
     fn tails(&mut self, tails: &[Box<[u8]>]) -> Vec<bool> {
-        let point = self.point();
-        let fits = tails.iter().map(|tail| {
-            let fits = tail.iter().all(|&byte| self.byte(byte));
-            if !tail.is_empty() {
-                self.back(&point);
-            }
-            fits
-        });
-        fits.collect()
+        let mut fits = vec![false; tails.len()];
+        self.walk_all(
+            tails.len(),
+            |at| tails.get(at).map_or(&[], |tail| tail),
+            |at| {
+                if let Some(fit) = fits.get_mut(at) {
+                    *fit = true;
+                }
+            },
+        );
+        fits
     }
 
     /// The tokens that stay in a text that may be a reference, as they are known, and those that end it: by
@@ -100,14 +157,14 @@ impl Machine<'_, '_> {
             tokens.iter().for_each(|&token| clear(bits, token));
             this.walk(vocab, tokens, bits);
         };
-        // In an escape, which mostly is in one token.
-        if matches!(inside, Inside::Escape | Inside::Unicode(..)) {
-            bits.fill(0);
-            return self.walk(vocab, &vocab.sorted, bits);
+        if !json.holes.is_empty() {
+            self.hole_choices();
         }
         again(self, &json.holes, bits);
         if inside != Inside::Plain {
-            return;
+            self.clear_escaped_marks(vocab, inside, bits);
+            let closers: Vec<u32> = json.closers(inside).iter().map(|it| it.token).collect();
+            return self.walk(vocab, &closers, bits);
         }
         let [sure, unsure] = &json.bare;
         let is_text = is_text(self.written_text()) && !self.opens_in_at();
@@ -141,6 +198,23 @@ impl Machine<'_, '_> {
         parent.is_some_and(|parent| parent.word == Word::At)
     }
 
+    /// Clears the tokens that would make an escape one of a byte that marks references.
+    fn clear_escaped_marks(&self, vocab: &Vocab, inside: Inside, bits: &mut [u32]) {
+        let written = match inside {
+            Inside::Escape => 0,
+            Inside::Unicode(digits, _) => 1 + usize::from(digits),
+            _ => return,
+        };
+        for mark in [b"u0024", b"u007b", b"u007B"] {
+            let (before, rest) = mark.split_at(written.min(mark.len()));
+            if self.text.ends_with(before) {
+                let (from, to) = vocab.beginning(rest);
+                let tokens = vocab.sorted.get(from..to).unwrap_or_default();
+                tokens.iter().for_each(|&token| clear(bits, token));
+            }
+        }
+    }
+
     /// Whether the value that is next is an operand of AT.
     pub(super) fn opens_in_at(&self) -> bool {
         self.core.frame().is_some_and(|frame| frame.word == Word::At)
@@ -172,11 +246,17 @@ impl Machine<'_, '_> {
 
     /// Sets those of the tokens, in the order of their bytes, that fit.
     fn walk(&mut self, vocab: &Vocab, tokens: &[u32], bits: &mut [u32]) {
+        let token = |at: usize| tokens.get(at).copied().unwrap_or_default();
+        self.walk_all(tokens.len(), |at| vocab.token(token(at)), |at| set(bits, token(at)));
+    }
+
+    /// Finds which of so many texts, in the order of their bytes, may come next.
+    fn walk_all<'t>(&mut self, count: usize, text: impl Fn(usize) -> &'t [u8], mut fits: impl FnMut(usize)) {
         let mut path: Vec<(u8, Back)> = Vec::new();
         let length = self.text.len();
         let mut at = 0;
-        while let Some(&token) = tokens.get(at) {
-            let bytes = vocab.token(token);
+        while at < count {
+            let bytes = text(at);
             let common = path.iter().zip(bytes).take_while(|(known, byte)| known.0 == **byte).count();
             self.undo(&mut path, common, length);
             let mut refused = None;
@@ -203,13 +283,17 @@ impl Machine<'_, '_> {
                 path.push((byte, back));
             }
             let Some(place) = refused else {
-                set(bits, token);
+                fits(at);
                 at += 1;
                 continue;
             };
-            // All that begin as this one does are refused as well.
-            let prefix = bytes.get(..=place).unwrap_or_default();
-            at += beginning_so(vocab, tokens.get(at..).unwrap_or_default(), prefix);
+            // All that begin as this one does are refused as well, up to the next byte that may come.
+            let prefix = bytes.get(..place).unwrap_or_default();
+            let next = bytes.get(place).and_then(|&byte| self.next_byte(byte));
+            at = leading(at, count, |at| {
+                let other = text(at);
+                other.starts_with(prefix) && next.is_none_or(|next| other.get(place) < Some(&next))
+            });
         }
         self.undo(&mut path, 0, length);
     }

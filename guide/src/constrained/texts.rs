@@ -14,6 +14,7 @@ use ilo_asm::dialect::reference::{self, FAILURES, INPUT, Reference, Root};
 use ilo_asm::dialect::template::{Bare, Part, read_bare};
 use ilo_asm::text::{is_name, nearly_meets};
 use ilo_spec::node::Word;
+use std::sync::Arc;
 
 /// In the text itself.
 pub(super) const PLAIN: Lex = Lex::Bare { inside: Inside::Plain, dollar: false };
@@ -35,8 +36,9 @@ enum Meaning {
 impl Machine<'_, '_> {
     pub(super) fn in_bare(&mut self, inside: Inside, dollar: bool, byte: u8) -> bool {
         if byte == b'{' && dollar {
+            let holes = self.hole_choices();
             self.goes_on(Next::Hole);
-            return !self.choices().is_empty();
+            return !holes.is_empty();
         }
         match step(inside, byte) {
             Step::Refused => false,
@@ -182,6 +184,18 @@ impl Machine<'_, '_> {
             })
             && self.fields(slot, before).iter().any(|choice| choice.act == Act::LastField(last));
         fits.then_some(Read { slot, fields })
+    }
+
+    /// What may be in `${…}`, which is found once in a text.
+    pub(super) fn hole_choices(&mut self) -> Arc<[Choice]> {
+        if let Some(known) = &self.place.quote.holes {
+            return known.clone();
+        }
+        let mut found = self.holes();
+        found.sort_by(|a, b| a.bytes.cmp(&*b.bytes));
+        let found: Arc<[Choice]> = found.into();
+        self.place.quote.holes = Some(found.clone());
+        found
     }
 
     /// What may be in `${…}`.

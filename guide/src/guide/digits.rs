@@ -6,7 +6,7 @@ use crate::automaton::keys::{KEY, Numbers};
 use crate::automaton::lex::{Lex, Machine};
 use crate::automaton::numbers::{Begun, EXACT, MOST_WHOLE, Room, digits_in, room};
 use crate::automaton::offers::NUMBER;
-use crate::automaton::state::Phase;
+use crate::automaton::state::{Core, Phase};
 use crate::guide::mask::{set, set_all};
 use crate::vocab::{NO_NODE, Vocab};
 use ilo_spec::node::Word;
@@ -37,8 +37,10 @@ impl Machine<'_, '_> {
     /// Sets the tokens that are digits alone.
     pub(super) fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         match self.lex {
-            Lex::Start if self.core.constants() >> NUMBER & 1 == 1 => self.number_digits(vocab, 0, bits),
-            Lex::Number(length) => self.number_digits(vocab, length.into(), bits),
+            Lex::Start if self.core.constants() >> NUMBER & 1 == 1 => {
+                self.core.number_digits(vocab, b"", bits);
+            }
+            Lex::Number(length) => self.core.number_digits(vocab, self.tail(length.into()), bits),
             Lex::Start => {
                 let integers = self.integers();
                 self.integer_digits(vocab, integers, None, bits);
@@ -65,11 +67,26 @@ impl Machine<'_, '_> {
         matches!(self.lex, Lex::Start | Lex::Integer(_)) && is_pair && free
     }
 
-    /// Sets the digits that go on a number of which so many bytes are written.
-    fn number_digits(&self, vocab: &Vocab, length: usize, bits: &mut [u32]) {
-        let written = self.text.get(self.text.len().saturating_sub(length)..).unwrap_or_default();
-        match self.core.numbers() {
-            Numbers::All if self.core.state.phase == Phase::CaseKey => {
+    /// Sets the digits that lead to integers of a set, behind those that are written.
+    fn integer_digits(&mut self, vocab: &Vocab, integers: Integers, written: Option<u32>, bits: &mut [u32]) {
+        let begun = written.map(Digits::of);
+        let begun = begun.as_ref().map_or(&[][..], Digits::all);
+        self.core.each(integers, |number| {
+            let digits = Digits::of(number);
+            let mut rest = digits.all().iter();
+            if !begun.iter().all(|digit| rest.next() == Some(digit)) {
+                return;
+            }
+            set_path(vocab, rest.copied(), bits);
+        });
+    }
+}
+
+impl Core<'_, '_> {
+    /// Sets the tokens that are digits alone and go on a number of which this is written.
+    pub(crate) fn number_digits(&self, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
+        match self.numbers() {
+            Numbers::All if self.state.phase == Phase::CaseKey => {
                 self.key_digits(vocab, written, bits);
             }
             Numbers::All => match room(written) {
@@ -100,24 +117,10 @@ impl Machine<'_, '_> {
             bytes.len() + KEY <= left && (room != Room::First || bytes != b"0")
         };
         for &token in tokens {
-            if is_free(token) || self.core.free_number(&[written, vocab.token(token)].concat(), KEY) {
+            if is_free(token) || self.free_number(&[written, vocab.token(token)].concat(), KEY) {
                 set(bits, token);
             }
         }
-    }
-
-    /// Sets the digits that lead to integers of a set, behind those that are written.
-    fn integer_digits(&mut self, vocab: &Vocab, integers: Integers, written: Option<u32>, bits: &mut [u32]) {
-        let begun = written.map(Digits::of);
-        let begun = begun.as_ref().map_or(&[][..], Digits::all);
-        self.core.each(integers, |number| {
-            let digits = Digits::of(number);
-            let mut rest = digits.all().iter();
-            if !begun.iter().all(|digit| rest.next() == Some(digit)) {
-                return;
-            }
-            set_path(vocab, rest.copied(), bits);
-        });
     }
 }
 

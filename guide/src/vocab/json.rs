@@ -11,11 +11,14 @@ use std::collections::HashMap;
 pub(crate) struct JsonTokens {
     /// By place.
     closers: Vec<Vec<Closer>>,
+    /// In the order of their bytes.
     tails: Vec<Box<[u8]>>,
     /// Those that end a text which may be a reference: those that make it a text for sure, and the others.
     pub(crate) bare: [Vec<Closer>; 2],
     /// Tokens that begin a reference in it, or an escape that could be part of one.
     pub(crate) holes: Vec<u32>,
+    /// Tokens that begin with a digit and have more than digits.
+    pub(crate) mixed: Vec<u32>,
     /// The mask of the tokens of which a name may have all bytes, but for its first byte and two hyphens.
     pub(crate) names: Box<[u32]>,
     /// Those of them that no name begins with, and those that begin with a hyphen.
@@ -56,6 +59,7 @@ impl JsonTokens {
             tails: Vec::new(),
             bare: [Vec::new(), Vec::new()],
             holes: Vec::new(),
+            mixed: Vec::new(),
             names: vec![0; vocab.mask_len()].into(),
             unfirst: Vec::new(),
             hyphens: Vec::new(),
@@ -67,6 +71,9 @@ impl JsonTokens {
         for &token in &vocab.sorted {
             let bytes = vocab.token(token);
             found.openings = found.openings.max(openings(bytes));
+            if bytes.first().is_some_and(u8::is_ascii_digit) && !bytes.iter().all(u8::is_ascii_digit) {
+                found.mixed.push(token);
+            }
             let is_hole = match run(Inside::Plain, bytes) {
                 Led::Refused => false,
                 Led::Closed(at) => has_hole(bytes.get(..at).unwrap_or_default()),
@@ -99,8 +106,25 @@ impl JsonTokens {
                 }
             }
         }
+        found.sort_tails();
         found.long.sort_by_key(|&token| core::cmp::Reverse(vocab.token(token).len()));
         found
+    }
+
+    /// Puts the tails in the order of their bytes.
+    fn sort_tails(&mut self) {
+        let mut order: Vec<u32> = (0..).take(self.tails.len()).collect();
+        order.sort_by_key(|&number| self.tails.get(number as usize));
+        let mut places = vec![0; order.len()];
+        for (place, &number) in (0..).zip(&order) {
+            if let Some(to) = places.get_mut(number as usize) {
+                *to = place;
+            }
+        }
+        self.tails.sort();
+        for closer in self.closers.iter_mut().chain(&mut self.bare).flatten() {
+            closer.tail = places.get(closer.tail as usize).copied().unwrap_or_default();
+        }
     }
 
     fn name(&mut self, token: u32, bytes: &[u8]) {
@@ -131,7 +155,9 @@ impl JsonTokens {
 
     pub(super) fn memory(&self) -> usize {
         let closers: usize = self.closers.iter().map(|all| 8 * all.len()).sum();
-        let closers = closers + 8 * self.bare.iter().map(Vec::len).sum::<usize>() + 4 * self.holes.len();
+        let closers = closers
+            + 8 * self.bare.iter().map(Vec::len).sum::<usize>()
+            + 4 * (self.holes.len() + self.mixed.len());
         let lists = self.unfirst.len() + self.hyphens.len() + self.long.len() + self.ends.len();
         closers + 4 * (lists + self.names.len()) + self.tails.iter().map(|it| it.len() + 16).sum::<usize>()
     }
