@@ -36,7 +36,8 @@ impl Limits {
     }
 }
 
-const FENCE: &str = "```";
+/// How a Markdown fence begins.
+const FENCES: [&str; 2] = ["```", "~~~"];
 /// Lines of conversation that are searched for the program.
 const CONVERSATION: usize = 64;
 
@@ -61,16 +62,16 @@ pub(crate) fn trimmed(source: &str) -> &str {
 pub(crate) fn envelope(source: &str) -> Option<Envelope> {
     let words = conversation(source);
     let program = trimmed(source.get(words..)?);
-    let fenced = program.starts_with(FENCE);
-    if !fenced && words == 0 {
+    let fence = fence(program);
+    if fence.is_none() && words == 0 {
         return None;
     }
     let offset = |bytes: usize| u32::try_from(bytes).ok();
     let begin = source.len() - program.len();
     let start = if words > 0 { source.len() - source.trim_start_matches('\u{feff}').len() } else { begin };
-    let first_line = if fenced { program.split_inclusive('\n').next()? } else { "" };
+    let first_line = if fence.is_some() { program.split_inclusive('\n').next()? } else { "" };
     let open = begin + first_line.len();
-    let close = source.rfind(FENCE).filter(|&at| fenced && at >= open);
+    let close = fence.and_then(|fence| source.rfind(fence)).filter(|&at| at >= open);
     let after = match close {
         Some(at) => Some(Span::new(offset(at)?, offset(source.len())?)),
         None => None,
@@ -89,34 +90,72 @@ pub(crate) fn envelope(source: &str) -> Option<Envelope> {
 /// The bytes of conversation before the program of a source: `Here is the program:`.
 pub(crate) fn conversation(source: &str) -> usize {
     let start = trimmed(source);
-    let converses = start.starts_with(char::is_alphabetic)
-        && !begins_id_text(start)
-        && start.lines().next().is_some_and(|line| {
-            let is_key = |key: &str| !key.contains(' ') && key.starts_with(char::is_lowercase);
-            let keyed = line.split_once(':').is_some_and(|(key, _)| is_key(key.trim_end()));
-            line.contains(' ') && !keyed
-        });
-    if !converses {
+    let first = start.lines().next().unwrap_or("").trim_end();
+    if first.is_empty() || begins_program(first) {
         return 0;
     }
+    // Such a line may as well begin a program in YAML.
+    let may_be_yaml = |line: &str| line.starts_with('#') || is_keyed(line);
+    let yaml = may_be_yaml(first);
     let mut at = source.len() - start.len();
-    for line in start.split_inclusive('\n').take(CONVERSATION) {
-        let json =
-            line.starts_with(['{', '[']) && line.trim_end().len() > 1 || matches!(line.trim_end(), "{" | "[");
-        if json || line.starts_with(FENCE) || line.starts_with("; fn ") || line.starts_with("name:") {
+    for (index, line) in start.split_inclusive('\n').take(CONVERSATION).enumerate() {
+        let next = at + line.len();
+        let rest = source.get(next..).unwrap_or("");
+        if yaml && index > 0 && may_be_yaml(line) {
+            return 0;
+        }
+        if begins_json(line) || line.starts_with("; fn ") || line.starts_with("name:") && !yaml {
             return at;
         }
-        at += line.len();
+        if fence(line).is_some() && !rest.trim().is_empty() {
+            return at;
+        }
+        at = next;
     }
     0
 }
 
-/// Whether the first word is an instruction of ID text, or a header comment is anywhere in it.
+/// Whether the first line of a source belongs to a program, whatever follows it.
+fn begins_program(first: &str) -> bool {
+    let instruction = first.trim_end_matches(':').contains(' ') && begins_instruction(first);
+    let begins = [";", "fn ", "---", "%YAML", "\"", "'", "- name:"];
+    begins_json(first)
+        || fence(first).is_some()
+        || begins.iter().any(|begin| first.starts_with(begin))
+        || instruction
+}
+
+/// Whether a line begins a document in JSON.
+fn begins_json(line: &str) -> bool {
+    let whole = line.trim_end();
+    whole.starts_with(['{', '[']) && whole.len() > 1 || matches!(whole, "{" | "[")
+}
+
+/// Whether a line is a key in the form of a program's keys, with or without a value.
+fn is_keyed(line: &str) -> bool {
+    let key = line.split_once(':').map_or("", |(key, _)| key.trim_end());
+    key.starts_with(char::is_lowercase) && !key.contains(' ')
+}
+
+/// The sign of the Markdown fence with which a text begins.
+fn fence(text: &str) -> Option<&'static str> {
+    FENCES.into_iter().find(|fence| text.starts_with(fence))
+}
+
+/// Whether a source is ID text: its first word is an instruction, or a header comment is anywhere in it.
 pub(crate) fn begins_id_text(start: &str) -> bool {
+    start.starts_with("fn ")
+        || begins_instruction(start)
+        || start.lines().any(|line| line.trim_start().starts_with("; fn "))
+}
+
+/// Whether the first word is an instruction. A word with one capital, such as `Let` or `For`, begins a
+/// sentence.
+fn begins_instruction(text: &str) -> bool {
     const LONGEST: usize = 16;
-    let word = start.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or("");
-    let is_word = word.len() <= LONGEST && Word::from_mnemonic(&word.to_ascii_uppercase()).is_some();
-    start.starts_with("fn ") || is_word || start.lines().any(|line| line.trim_start().starts_with("; fn "))
+    let word = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or("");
+    let upper = if word.len() <= LONGEST { word.to_ascii_uppercase() } else { String::new() };
+    (word == upper || word == upper.to_ascii_lowercase()) && Word::from_mnemonic(&upper).is_some()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod tests;
 use crate::ast::File;
 use crate::catalog::Catalog;
 use crate::check::{Checked, check};
+use crate::diagnostic::whole_source::unknown_notation;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::detect;
 use crate::document::{json, yaml};
@@ -68,15 +69,8 @@ fn open<'a>(
         }
         Some(notation) => Opened::Tree(documents(source, notation, arena, &options.reading, diagnostics)),
         None => {
-            let start = u32::try_from(source.len() - source.trim_start().len()).unwrap_or_default();
-            let message = "this looks like none of the five notations";
-            let found: String = source.trim_start().chars().take_while(|&c| c != '\n').take(20).collect();
             let setting = options.notation_setting.unwrap_or("--from");
-            diagnostics.push(
-                Diagnostic::new(Code::UnknownNotation, Span::new(start, start + 1), message)
-                    .expected(detect::BEGINNINGS, format!("`{}`", found.trim_end()))
-                    .help(format!("pass the notation with `{setting}`")),
-            );
+            diagnostics.push(unknown_notation(source, detect::BEGINNINGS, setting));
             nothing
         }
     }

@@ -1,7 +1,7 @@
 //! The diagnostics of a source as a whole. They are the same in each notation.
 
 use super::{Diagnostic, Edit, Fix};
-use crate::source::Envelope;
+use crate::source::{Envelope, trimmed};
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
@@ -22,6 +22,19 @@ pub(crate) fn enveloped(source: &str, found: &Envelope, expected: &str) -> Diagn
     Diagnostic::new(Code::BadCharacter, Span::new(start, start + 3), message)
         .expected(expected, "a fence")
         .fix(Fix { title: "remove the lines of the fence".to_owned(), edits })
+}
+
+/// A source that begins like none of the notations, which begin like `expected`; `setting` names a notation.
+pub(crate) fn unknown_notation(source: &str, expected: &str, setting: &str) -> Diagnostic {
+    let start = trimmed(source);
+    let at = source.len() - start.len();
+    let line = start.lines().next().unwrap_or("").trim_end();
+    let end = at + line.chars().next().map_or(0, char::len_utf8);
+    let offset = |bytes: usize| u32::try_from(bytes).unwrap_or_default();
+    let message = "this looks like none of the five notations";
+    Diagnostic::new(Code::UnknownNotation, Span::new(offset(at), offset(end)), message)
+        .expected(expected, format!("`{}`", shorten(line).trim_end()))
+        .help(format!("write the program and nothing else, or pass its notation with `{setting}`"))
 }
 
 /// A source has more bytes than `most`.

@@ -4,9 +4,9 @@
 //! that begins with a key of a workflow is YAML. A comment or a mnemonic is instruction text. Detection is
 //! one pass and reports no errors: that is left to the reader of the notation.
 
-use super::Dialect;
+use super::{Dialect, begins_step};
 use crate::notation::Notation;
-use crate::source::{begins_id_text, conversation, trimmed};
+use crate::source::{begins_id_text, envelope, trimmed};
 
 impl Notation {
     /// The notation of a source; `None` if it looks like none. One pass over the source.
@@ -37,29 +37,61 @@ fn weight(word: &str, notation: Notation) -> usize {
     }
 }
 
+/// Records, one in another, that are searched for the keys of a program.
+const ENCLOSED: usize = 3;
+
+/// Keys of a record that are searched for those of a program.
+const KEYS: usize = 64;
+
 /// How a source of each notation begins, for the message if it is none of them.
 pub(crate) const BEGINNINGS: &str = "`; fn name(…) -> type`, `{\"function\": …}`, `{\"fn\":…}`, `{\"meta\": …}`, or \
                                      YAML's `name: …`";
 
-/// The notation of a source; `None` if it begins like none.
+/// The notation of a source; `None` if it begins like none. What is around the program is left out, as by
+/// the readers, which report it.
 pub(crate) fn detect(source: &str) -> Option<Notation> {
-    let source = source.get(conversation(source)..).unwrap_or(source);
-    let start = trimmed(source);
+    let whole = 0..source.len();
+    let inside = envelope(source).map_or(whole, |found| {
+        found.before.end as usize..found.after.map_or(source.len(), |after| after.start as usize)
+    });
+    let start = without_comments(trimmed(source.get(inside)?));
     if start.is_empty() {
         return Some(Notation::Id);
-    }
-    if start.starts_with("```") {
-        // The content of the fence decides; the reader reports the fence itself.
-        return detect(start.split_once('\n').map_or("", |(_, inside)| inside).trim_start_matches('`'));
     }
     if start.starts_with(['{', '[']) {
         return json(start);
     }
-    let mut keys = start.lines().filter_map(yaml_key).peekable();
+    if ["\"{", "\"["].iter().any(|begin| start.starts_with(begin)) {
+        // A program that was written as a text in JSON.
+        return Some(Notation::ToolCalling);
+    }
+    let mut keys = start.lines().filter_map(yaml_key);
     if start.starts_with(';') || begins_id_text(start) {
         return Some(Notation::Id);
     }
-    keys.peek().is_some().then_some(Notation::Workflow)
+    (keys.next().is_some() || encloses_workflow(start)).then_some(Notation::Workflow)
+}
+
+/// Whether the only key of a document in YAML encloses a workflow.
+fn encloses_workflow(start: &str) -> bool {
+    let mut lines = start.lines();
+    let key = lines.next().and_then(|line| line.trim_end().strip_suffix(':')).unwrap_or(" ");
+    let first = lines.next().unwrap_or("");
+    !key.contains(' ') && first.starts_with(' ') && yaml_key(first.trim_start()).is_some()
+}
+
+/// A source without the comments of JavaScript before its first bracket, as some write them in JSON.
+fn without_comments(start: &str) -> &str {
+    let mut rest = start;
+    loop {
+        let after = match rest.get(..2) {
+            Some("//") => rest.split_once('\n'),
+            Some("/*") => rest.split_once("*/"),
+            _ => return if rest.starts_with(['{', '[']) { rest } else { start },
+        };
+        let Some((_, behind)) = after else { return start };
+        rest = behind.trim_start();
+    }
 }
 
 /// The key of a workflow with which a line begins.
@@ -70,30 +102,76 @@ fn yaml_key(line: &str) -> Option<&str> {
     (blank && NOTATIONS.iter().any(|&notation| weight(key, notation) > 0)).then_some(key)
 }
 
-/// The JSON notation whose keys the first record has; tool calling if it has no known key.
+/// The JSON notation whose keys the first record has, or the record that its first key encloses; tool calling
+/// if it begins no record.
 fn json(start: &str) -> Option<Notation> {
-    let mut scores = [0_usize; NOTATIONS.len()];
-    let mut any = false;
-    let mut keys = Keys::of_first_record(start);
-    // A workflow in JSON has a record of steps; a named function with a list of steps is in another notation.
-    let mut named_steps = false;
-    let mut seen_name = false;
-    while let Some(key) = keys.next() {
-        any = true;
-        let value = keys.rest.trim_start().strip_prefix(':').unwrap_or("").trim_start();
-        seen_name |= key == "name";
-        named_steps |= key == "steps" && value.starts_with('{');
-        for (&notation, score) in NOTATIONS.iter().zip(&mut scores) {
-            *score += weight(key, notation);
+    let mut start = start;
+    for _ in 0..ENCLOSED {
+        let found = Record::read(start);
+        match (found.notation(), found.enclosed) {
+            (None, Some(enclosed)) => start = enclosed,
+            (notation, _) => return notation,
         }
     }
-    if let Some(workflow) = scores.last_mut().filter(|_| !named_steps) {
+    None
+}
+
+/// What the keys of a record say about its notation.
+#[derive(Default)]
+struct Record<'s> {
+    /// The scores of its keys as those of a program, and as those of a step.
+    program: [usize; NOTATIONS.len()],
+    step: [usize; NOTATIONS.len()],
+    any: bool,
+    named: bool,
+    is_step: bool,
+    /// Its first value, if that is a record or a list.
+    enclosed: Option<&'s str>,
+}
+
+impl<'s> Record<'s> {
+    fn read(start: &'s str) -> Record<'s> {
+        let mut record = Record::default();
+        let mut keys = Keys::of_first_record(start);
+        // A workflow in JSON has a record of steps; a named function with a list of steps is in another
+        // notation.
+        let mut named_steps = false;
+        for _ in 0..KEYS {
+            let Some(key) = keys.next() else { break };
+            let value = keys.value();
+            if !record.any && value.starts_with(['{', '[']) {
+                record.enclosed = Some(value);
+            }
+            record.any = true;
+            record.named |= key == "name";
+            record.is_step |= begins_step(key);
+            named_steps |= key == "steps" && value.starts_with('{');
+            for (&notation, score) in NOTATIONS.iter().zip(&mut record.program) {
+                *score += weight(key, notation);
+            }
+            for (&notation, score) in NOTATIONS.iter().zip(&mut record.step) {
+                *score += usize::from(Dialect::of(notation).is_own(key));
+            }
+        }
+        let [.., workflow] = &mut record.program;
+        if !named_steps {
+            *workflow = 0;
+        }
+        // In a workflow steps are never in a list.
+        let [.., workflow] = &mut record.step;
         *workflow = 0;
+        record
     }
-    let best = scores.iter().copied().max().unwrap_or_default();
-    let found = scores.iter().position(|&score| score == best && best > 0);
-    let notation = found.and_then(|at| NOTATIONS.get(at)).copied();
-    notation.or((!any || seen_name).then_some(Notation::ToolCalling))
+
+    fn notation(&self) -> Option<Notation> {
+        let best = |scores: &[usize]| {
+            let best = scores.iter().copied().max().filter(|&best| best > 0)?;
+            NOTATIONS.get(scores.iter().position(|&score| score == best)?).copied()
+        };
+        let step = || best(&self.step).filter(|_| self.is_step);
+        let other = (!self.any || self.named).then_some(Notation::ToolCalling);
+        best(&self.program).or_else(step).or(other)
+    }
 }
 
 /// The keys of the first record of a text that looks like JSON, quoted or not.
@@ -109,17 +187,28 @@ impl<'s> Keys<'s> {
         Keys { rest: start, depth: 0, of: 0 }
     }
 
-    /// Takes a quoted text, without its quotes and with its escapes.
-    fn quoted(&mut self) -> &'s str {
+    /// Whether a colon follows the word that was taken last.
+    fn is_key(&self) -> bool {
+        self.rest.trim_start_matches(closes_curled).trim_start().starts_with(':')
+    }
+
+    /// The value of the key that was taken last.
+    fn value(&self) -> &'s str {
+        let rest = self.rest.trim_start_matches(closes_curled).trim_start();
+        rest.strip_prefix(':').unwrap_or("").trim_start()
+    }
+
+    /// Takes a text in these quotes, without the quotes and with its escapes.
+    fn quoted(&mut self, quote: u8) -> &'s str {
         let inside = self.rest.get(1..).unwrap_or("");
         let mut escaped = false;
         let end = inside.bytes().position(|byte| {
-            let closes = byte == b'"' && !escaped;
+            let closes = byte == quote && !escaped;
             escaped = byte == b'\\' && !escaped;
             closes
         });
         let (text, rest) = end.and_then(|end| inside.split_at_checked(end)).unwrap_or((inside, ""));
-        self.rest = rest.strip_prefix('"').unwrap_or(rest);
+        self.rest = rest.get(1..).unwrap_or(rest);
         text
     }
 
@@ -134,13 +223,18 @@ impl<'s> Keys<'s> {
     }
 }
 
+/// Whether a character is a curled quote, with which word processors close a text.
+fn closes_curled(c: char) -> bool {
+    matches!(c, '\u{201d}' | '\u{2019}')
+}
+
 impl<'s> Iterator for Keys<'s> {
     type Item = &'s str;
 
     fn next(&mut self) -> Option<&'s str> {
         loop {
             let first = self.rest.bytes().next()?;
-            let word = if first == b'"' { self.quoted() } else { self.bare() };
+            let word = if matches!(first, b'"' | b'\'') { self.quoted(first) } else { self.bare() };
             match first {
                 b'{' | b'[' => {
                     self.depth += 1;
@@ -154,7 +248,7 @@ impl<'s> Iterator for Keys<'s> {
                     }
                     self.depth = self.depth.saturating_sub(1);
                 }
-                _ if self.depth == self.of && self.rest.trim_start().starts_with(':') => return Some(word),
+                _ if self.depth == self.of && self.is_key() => return Some(word),
                 _ => {}
             }
         }
@@ -190,12 +284,46 @@ mod tests {
             ("Here is the program:\n\n```json\n{\"fn\":\"f\"}\n```\n", Notation::Constrained),
             ("Sure! This does it.\nname: f\nsteps: {}", Notation::Workflow),
             ("The program is this:\n; fn f() -> nil\n", Notation::Id),
+            ("Let me think.\n; fn f() -> nil\n", Notation::Id),
+            ("let 0 lit 1 1\n", Notation::Id),
+            ("If so:\n{\"fn\":\"f\"}\n", Notation::Constrained),
+            ("{'fn': 'f', 'in': {}}", Notation::Constrained),
+            ("{\u{201c}fn\u{201d}: \u{201c}f\u{201d}}", Notation::Constrained),
+            ("/* a\nb */ // c\n{\"fn\":\"f\"}", Notation::Constrained),
+            (r#"{"program": {"fn": "f"}}"#, Notation::Constrained),
+            (r#"{"programs": [{"meta": {}}]}"#, Notation::Mcp),
+            (r#"[{"let": "a", "call": "t", "with": {}}]"#, Notation::Mcp),
+            (r#"[{"ret": 1}]"#, Notation::Constrained),
+            (r#""{\"fn\":\"f\"}""#, Notation::ToolCalling),
+            ("workflow:\n  name: f\n", Notation::Workflow),
+            ("# Program\n~~~\nname: f\n~~~\n", Notation::Workflow),
+            ("# a comment\nname: f\nsteps: {}\n```\nand this", Notation::Workflow),
         ];
         for (source, notation) in cases {
             assert_eq!(detect(source), Some(notation), "{source}");
         }
-        for source in ["def f():\n  pass", r#"{"a": 1}"#, "hello", "\u{e9}: x"] {
+        let none = [
+            "def f():\n  pass",
+            r#"{"a": 1}"#,
+            "hello",
+            "\u{e9}: x",
+            "For each item, mail it.",
+            "try:\n  name",
+        ];
+        for source in none {
             assert_eq!(detect(source), None, "{source}");
+        }
+    }
+
+    #[test]
+    fn many_beginnings_take_neither_the_stack_nor_long() {
+        for part in
+            ["```\n", "Sure, the\n```\n", "{\"a\":", "[", "{'", "/**/", "//\n", "# a\n", "a:\n ", "\"{"]
+        {
+            let source = part.repeat((1 << 20) / part.len());
+            let began = std::time::Instant::now();
+            detect(&source);
+            assert!(began.elapsed().as_secs() < 5, "{part}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Habits: whole documents, such as programs inside other records, steps without a program, state machines
-//! and builds.
+//! Habits: whole documents, such as programs inside other records, steps without a program, calls of tools,
+//! state machines and builds.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::{Dialect, Key, has_step_word};
@@ -81,13 +81,35 @@ fn inside<'a>(whole: &Node<'a>, dialect: Dialect, source: &str) -> Option<(Vec<N
     Some((inner, wrong.fix_or_help(fix, help)))
 }
 
-/// The diagnostic of a state machine or a build workflow in the position of a program.
+/// Whether an entry shows that its record calls a tool, in the form in which models call the tools of a host.
+fn begins_call(entry: &Entry<'_>, list: &[Entry<'_>]) -> bool {
+    let has = |name: &str| list.iter().any(|entry| entry.name() == Some(name));
+    match entry.name() {
+        Some("arguments") => has("name"),
+        Some("type") => matches!(entry.value.text(), Some("tool_use" | "function")),
+        Some("tool_calls") => true,
+        _ => false,
+    }
+}
+
+/// The diagnostic of a call, a state machine or a build workflow in the position of a program.
 fn other_kind(node: &Node<'_>, dialect: Dialect) -> Option<Diagnostic> {
+    if is_program(node, dialect) {
+        return None;
+    }
     let kind = |entry: &Entry<'_>| KINDS.iter().find(|(word, ..)| entry.name() == Some(word));
     let list = entries(node);
-    let (entry, (_, what, help)) =
-        list.iter().find_map(|entry| Some((entry, kind(entry)?))).filter(|_| !is_program(node, dialect))?;
     let form = dialect.program_form();
+    if let Some(entry) = list.iter().find(|entry| begins_call(entry, list)) {
+        let call = dialect.word(Key::Call);
+        let wrong =
+            Diagnostic::new(Code::BadShape, entry.key.span, "this is a call of a tool, and no program")
+                .expected(form, format!("`{}`", shown(&entry.key)));
+        return Some(
+            wrong.help(format!("write {form}: each call is a step in it, which begins with `{call}`")),
+        );
+    }
+    let (entry, (_, what, help)) = list.iter().find_map(|entry| Some((entry, kind(entry)?)))?;
     let wrong = Diagnostic::new(Code::BadShape, entry.key.span, format!("this is {what}, and no program"))
         .expected(form, format!("`{}`", shown(&entry.key)));
     Some(wrong.help(format!("write {form} instead: {help}")))

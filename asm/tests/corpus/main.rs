@@ -94,7 +94,8 @@ fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
         .map_err(|(text, left)| format!("  the fixes made\n{text}{}", left.join("\n")))?;
     let detected = Notation::detect(source.text);
     let runs = case.section_for("outcome", source.notation).is_some() && program.is_some();
-    if runs && detected != Some(source.notation) {
+    let becomes_right = case.section_for("fixed", source.notation).is_some();
+    if (runs || becomes_right) && detected != Some(source.notation) {
         return Err(format!("  detected as {detected:?}"));
     }
     Ok(())

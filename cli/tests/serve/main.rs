@@ -40,7 +40,10 @@ fn a_program_with_errors_is_refused_with_all_of_them() {
     assert_eq!(at(&answer, &["diagnostics", "1", "code"]), r#""unset-slot""#);
     let answer = call(&tools, "check_program", r#"{"source": "hello"}"#).unwrap();
     assert_eq!(at(&answer, &["diagnostics", "0", "code"]), r#""unknown-notation""#);
-    assert_eq!(at(&answer, &["diagnostics", "0", "help"]), r#""pass the notation with `notation`""#);
+    assert_eq!(
+        at(&answer, &["diagnostics", "0", "help"]),
+        r#""write the program and nothing else, or pass its notation with `notation`""#
+    );
     let failure = call(&tools, "run_program", &format!(r#"{{"source": {source}}}"#)).unwrap_err();
     assert!(matches!(failure, Failure::Failed(_)), "{failure:?}");
 }
