@@ -2,20 +2,24 @@
 
 use crate::WORDS;
 use crate::thrown::{bad_value, out_of_range, wrong_type};
+use bumpalo::Bump;
 use ilo_bindings::limits::{bounds, input_bounds, set};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, ReadErrorKind, read};
 use ilo_drive::failure::Failure;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
-use ilo_vm::Limits;
+use ilo_vm::{Datum, JsonEvent, JsonReader, JsonText, Limits};
 
 /// The memory of a run where nothing else is given: memory of WebAssembly never shrinks.
 const MEMORY: u64 = 16 << 20;
+/// Up to so many names are compared each with each.
+const FEW: usize = 8;
 
-/// The limits of a run, from a record of numbers.
-pub(crate) fn limits(text: &str) -> Result<Limits, String> {
+/// The limits of a run, from a record of numbers; nothing where all are as they are.
+pub(crate) fn limits(text: Option<&str>) -> Result<Limits, String> {
     let mut limits = Limits { memory: MEMORY, ..Limits::default() };
+    let Some(text) = text else { return Ok(limits) };
     let given = read(text.as_bytes(), &Bounds::default()).map_err(|error| bad_value(&error.to_string()))?;
     let Data::Record(fields) = &given else {
         return Err(wrong_type("limits: expected an object"));
@@ -42,6 +46,76 @@ pub(crate) fn input(text: &str) -> Result<Data, String> {
 /// A tool's answer, or the failure that it comes to.
 pub(crate) fn answer(text: &str, limits: &Limits) -> Result<Data, Failure> {
     read(text.as_bytes(), &bounds(limits)).map_err(|error| unfit(error.kind))
+}
+
+/// A value as the machine takes it, or nothing where `answer` and `input` say what is wrong with it.
+pub(crate) fn datum<'a>(text: &'a str, bounds: &Bounds, arena: &'a Bump) -> Option<Datum<'a>> {
+    if text.len() > bounds.bytes {
+        return None;
+    }
+    let whole = |text: JsonText<'a>| -> &'a str {
+        text.as_plain().unwrap_or_else(|| {
+            let mut decoded = String::with_capacity(text.decoded_len());
+            text.push_to(&mut decoded);
+            arena.alloc_str(&decoded)
+        })
+    };
+    let mut reader = JsonReader::new(text, bounds.depth);
+    let mut left = bounds.values;
+    // Values whose list or record was not closed, each with its name in a record.
+    let mut values: Vec<(&'a str, Datum<'a>)> = Vec::with_capacity(8);
+    // Where those of each begin, whether it is a record, and its own name.
+    let mut open: Vec<(usize, bool, &'a str)> = Vec::with_capacity(4);
+    let mut name = "";
+    while let Some(event) = reader.next_event().ok()? {
+        let value = match event {
+            JsonEvent::Key(key) => {
+                name = whole(key);
+                continue;
+            }
+            JsonEvent::BeginList | JsonEvent::BeginRecord => {
+                left = left.checked_sub(1)?;
+                open.push((values.len(), event == JsonEvent::BeginRecord, std::mem::take(&mut name)));
+                continue;
+            }
+            JsonEvent::End => {
+                let (begin, is_record, own) = open.pop()?;
+                name = own;
+                let inside = values.drain(begin..);
+                if is_record {
+                    let fields = &*arena.alloc_slice_fill_iter(inside);
+                    if is_repeated(fields) {
+                        return None;
+                    }
+                    Datum::Record(fields)
+                } else {
+                    Datum::List(arena.alloc_slice_fill_iter(inside.map(|(_, value)| value)))
+                }
+            }
+            JsonEvent::Null => Datum::Nil,
+            JsonEvent::Bool(value) => Datum::Bool(value),
+            JsonEvent::Number(Number::Int(value)) => Datum::Int(value),
+            JsonEvent::Number(Number::Double(value)) => Datum::Double(value),
+            JsonEvent::Text(text) => Datum::Text(whole(text)),
+        };
+        if event != JsonEvent::End {
+            left = left.checked_sub(1)?;
+        }
+        values.push((std::mem::take(&mut name), value));
+    }
+    values.pop().map(|(_, value)| value)
+}
+
+/// Whether a name is there twice.
+fn is_repeated(fields: &[(&str, Datum<'_>)]) -> bool {
+    if fields.len() <= FEW {
+        let before =
+            |(at, (name, _)): (usize, &(&str, _))| fields[..at].iter().any(|(other, _)| other == name);
+        return fields.iter().enumerate().any(before);
+    }
+    let mut names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    names.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// The failure for an answer that passes a bound: what JavaScript counted, by number.

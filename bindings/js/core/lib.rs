@@ -10,7 +10,7 @@
 //! | `editing` | hover texts and completions for editors |
 //! | `program`, `tools` | programs, their plans, starting them; signatures and policies of tools |
 //! | `run`, `outcome` | runs step by step, and how they end |
-//! | `drive` | runs over tools |
+//! | `quick`, `drive` | runs over tools: those that answer at once, and all others |
 //! | `given`, `thrown` | values and limits from JavaScript; errors for it |
 
 // Arguments come by value because JavaScript hands over copies.
@@ -23,6 +23,7 @@ mod editing;
 mod given;
 mod outcome;
 mod program;
+mod quick;
 mod run;
 mod source;
 mod thrown;

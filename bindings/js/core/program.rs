@@ -1,17 +1,23 @@
 //! A verified program: its functions and tools, its plan, and starting and restoring runs of it.
 
 use crate::WORDS;
-use crate::given::{input, limits};
+use crate::given::{datum, input, limits};
 use crate::run::Run;
 use crate::thrown::{bad_snapshot, cannot_start, json, out_of_range};
 use crate::tools::Catalogue;
+use bumpalo::Bump;
 use ilo_asm::disasm::disassemble;
 use ilo_bindings::known::Known;
+use ilo_bindings::limits::input_bounds;
 use ilo_bindings::start::{function, missing, problems};
+use ilo_bindings::wiring::Wiring;
 use ilo_drive::plan::{self, Place, Planned};
 use ilo_drive::run;
-use ilo_vm::Program;
+use ilo_vm::{Datum, Limits, Program};
 use serde::Serialize;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// A verified program.
@@ -20,6 +26,58 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub struct Core {
     pub(crate) program: Program,
     pub(crate) warnings: String,
+    /// For the tools of the last run.
+    wiring: RefCell<Option<Arc<Wiring>>>,
+    /// A run with the usual limits that has ended, for the next one.
+    pub(crate) idle: Rc<RefCell<Option<ilo_vm::Run>>>,
+}
+
+impl Core {
+    pub(crate) fn new(program: Program, warnings: String) -> Core {
+        Core { program, warnings, wiring: RefCell::default(), idle: Rc::default() }
+    }
+
+    /// How the program calls these tools.
+    pub(crate) fn wiring(&self, tools: &Catalogue) -> Arc<Wiring> {
+        let known = tools.shared();
+        let mut kept = self.wiring.borrow_mut();
+        if let Some(wiring) = kept.as_ref().filter(|wiring| wiring.is_of(&known)) {
+            return Arc::clone(wiring);
+        }
+        Arc::clone(kept.insert(Arc::new(Wiring::new(&self.program, &known, &WORDS))))
+    }
+
+    /// A run that waits for its first step, and its limits. `is_ready` says that all its tools are there.
+    pub(crate) fn started(
+        &self,
+        inputs: &str,
+        function: Option<&str>,
+        limits: Option<&str>,
+        tools: &Catalogue,
+        is_ready: bool,
+    ) -> Result<(ilo_vm::Run, Limits), String> {
+        let has_limits = limits.is_some();
+        let limits = self::limits(limits)?;
+        let function =
+            self::function(&self.program, function, &WORDS).map_err(|problem| cannot_start(vec![problem]))?;
+        let idle = if has_limits { None } else { self.idle.take() };
+        let mut run = idle.unwrap_or_else(|| ilo_vm::Run::new(&self.program, limits.clone()));
+        let arena = Bump::new();
+        if is_ready
+            && let Some(Datum::Record(fields)) = datum(inputs, &input_bounds(), &arena)
+            && run.start_named(function, fields).is_ok()
+        {
+            return Ok((run, limits));
+        }
+        // Something is in the way.
+        let input = input(inputs)?;
+        let problems = problems(&self.program, function, &input, tools.known(), &WORDS);
+        if !problems.is_empty() {
+            return Err(cannot_start(problems));
+        }
+        run::start(&mut run, function, &input).map_err(|problem| cannot_start(vec![problem]))?;
+        Ok((run, limits))
+    }
 }
 
 #[derive(Serialize)]
@@ -68,7 +126,7 @@ impl From<Planned> for PlannedCalls {
 pub fn load(packed: &[u8]) -> Result<Core, String> {
     let program = Program::load(packed);
     let program = program.map_err(|error| out_of_range(&format!("{}: {error}", error.code())))?;
-    Ok(Core { program, warnings: "[]".to_owned() })
+    Ok(Core::new(program, "[]".to_owned()))
 }
 
 #[wasm_bindgen]
@@ -121,19 +179,12 @@ impl Core {
         &self,
         inputs: &str,
         function: Option<String>,
-        limits: &str,
+        limits: Option<String>,
         tools: &Catalogue,
     ) -> Result<Run, String> {
-        let (limits, input) = (self::limits(limits)?, input(inputs)?);
-        let function = self::function(&self.program, function.as_deref(), &WORDS)
-            .map_err(|problem| cannot_start(vec![problem]))?;
-        let problems = problems(&self.program, function, &input, tools.known(), &WORDS);
-        if !problems.is_empty() {
-            return Err(cannot_start(problems));
-        }
-        let mut started = ilo_vm::Run::new(&self.program, limits.clone());
-        run::start(&mut started, function, &input).map_err(|problem| cannot_start(vec![problem]))?;
-        Ok(Run::new(started, limits))
+        let is_ready = tools.known().is_none() || self.wiring(tools).is_complete();
+        let (run, limits) = self.started(inputs, function.as_deref(), limits.as_deref(), tools, is_ready)?;
+        Ok(Run::new(run, limits))
     }
 
     /// Throws where tools that the program may call are not there.
@@ -144,8 +195,8 @@ impl Core {
     }
 
     /// A run that goes on from a snapshot: the call at which it was taken waits for its answer.
-    pub fn restore(&self, snapshot: &[u8], limits: &str) -> Result<Run, String> {
-        let limits = self::limits(limits)?;
+    pub fn restore(&self, snapshot: &[u8], limits: Option<String>) -> Result<Run, String> {
+        let limits = self::limits(limits.as_deref())?;
         let run = ilo_vm::Run::from_snapshot(&self.program, snapshot, limits.clone())
             .map_err(|error| bad_snapshot(error.code().as_str(), &format!("{}: {error}", error.code())))?;
         Ok(Run::new(run, limits))

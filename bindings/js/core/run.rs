@@ -1,14 +1,15 @@
 //! A run, step by step: each step ends with a call that waits for its answer, or with the outcome.
 
-use crate::given::{answer, past};
+use crate::given::{answer, datum, past};
 use crate::outcome::{outcome, waiting};
 use crate::thrown::{bad_value, not_waiting};
 use bumpalo::Bump;
 use ilo_bindings::limits::bounds;
 use ilo_drive::data::Data;
+use ilo_drive::data::read::Bounds;
 use ilo_drive::failure::Failure;
 use ilo_drive::run::CANCELLED;
-use ilo_vm::Limits;
+use ilo_vm::{Call, Datum, Limits};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// A run.
@@ -32,16 +33,21 @@ impl Run {
         self.inner.waiting().is_some_and(|call| call.is_cancelled() && call.number() != self.given)
     }
 
-    fn settle(&mut self, given: Result<Data, Failure>, failed: bool) -> Result<(), String> {
-        let Some(call) = self.inner.pending() else {
-            return Err(not_waiting("no call waits for an answer"));
+    /// Gives the call that waits what it came to.
+    fn settle(&mut self, value: &str, failed: bool) -> Result<(), String> {
+        let Some(call) = self.inner.pending() else { return Err(nothing_waits()) };
+        // An answer that passes a limit has ended the run with that fault; the next step gives it.
+        let give = |call: Call<'_>, value: Datum<'_>| {
+            drop(if failed { call.fail_with(value) } else { call.answer(value) });
         };
         let arena = Bump::new();
-        // An answer that passes a limit has ended the run with that fault; the next step gives it.
-        match &given {
-            Ok(value) if failed => drop(call.fail_with(value.to_datum(&arena))),
-            Ok(value) => drop(call.answer(value.to_datum(&arena))),
-            Err(Failure::Limit(code, message)) => call.refuse_answer(*code, message),
+        if let Some(value) = datum(value, &bounds(&self.limits), &arena) {
+            give(call, value);
+            return Ok(());
+        }
+        match answer(value, &self.limits) {
+            Ok(value) => give(call, value.to_datum(&arena)),
+            Err(Failure::Limit(code, message)) => call.refuse_answer(code, &message),
             Err(failure) => {
                 let value = failure.value();
                 let message = match &value {
@@ -76,27 +82,28 @@ impl Run {
 
     /// Answers the call that waits.
     pub fn answer(&mut self, value: &str) -> Result<(), String> {
-        let given = answer(value, &self.limits);
-        self.settle(given, false)
+        self.settle(value, false)
     }
 
     /// Fails the call that waits.
     pub fn fail(&mut self, failure: &str) -> Result<(), String> {
-        let given = answer(failure, &self.limits);
-        self.settle(given, true)
+        self.settle(failure, true)
     }
 
     /// Ends the run because an answer passes a bound: depth 0, values 1, bytes 2.
     pub fn refuse(&mut self, bound: u8) -> Result<(), String> {
-        let given = Err(past(bound, &self.limits));
-        self.settle(given, true)
+        let Some(call) = self.inner.pending() else { return Err(nothing_waits()) };
+        if let Failure::Limit(code, message) = past(bound, &self.limits) {
+            call.refuse_answer(code, &message);
+        }
+        Ok(())
     }
 
     /// Says that the call that waits is made now and may change something.
     #[wasm_bindgen(js_name = mayChange)]
     pub fn may_change(&mut self) -> Result<(), String> {
         let call = self.inner.pending();
-        call.map(|mut call| call.may_change()).ok_or_else(|| not_waiting("no call waits for an answer"))
+        call.map(|mut call| call.may_change()).ok_or_else(nothing_waits)
     }
 
     /// Cancels the run: the next steps give the calls of its rollbacks, then fault `cancelled`.
@@ -123,9 +130,17 @@ impl Run {
 
     /// The bounds of an answer: depth, values, bytes.
     pub fn bounds(&self) -> Vec<f64> {
-        let bounds = bounds(&self.limits);
-        [bounds.depth, bounds.values, bounds.bytes].iter().map(|&bound| whole(bound as u64)).collect()
+        numbers(&bounds(&self.limits))
     }
+}
+
+fn nothing_waits() -> String {
+    not_waiting("no call waits for an answer")
+}
+
+/// The bounds of an answer: depth, values, bytes.
+pub(crate) fn numbers(bounds: &Bounds) -> Vec<f64> {
+    [bounds.depth, bounds.values, bounds.bytes].iter().map(|&bound| whole(bound as u64)).collect()
 }
 
 /// A whole number as JavaScript has it: exact up to 2^53, which no run reaches.

@@ -41,7 +41,7 @@ pub fn check(source: &str, tools: &Catalogue, notation: Option<String>) -> Resul
 pub fn build(source: &str, tools: &Catalogue, notation: Option<String>, strip: bool) -> Result<Core, String> {
     let work = Work { strip, ..work(source, tools, notation)? };
     match work.build().map_err(|error| out_of_range(&error))? {
-        (Some(program), found) => Ok(Core { program, warnings: all(source, &found) }),
+        (Some(program), found) => Ok(Core::new(program, all(source, &found))),
         (None, found) => Err(compile_error(source, &found)),
     }
 }

@@ -58,6 +58,8 @@ export class NoValue {
 const SHOWN = 80;
 const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
+/** Short texts that are written as they are, as most are. */
+const PLAIN = /^[ !#-[\]-~]{0,64}$/;
 const LONE = /\p{Surrogate}/gu;
 
 /** As much of a text as a message shows, without halves of surrogate pairs. */
@@ -110,6 +112,7 @@ class Writer {
     private text(text: string): string {
         this.units += text.length;
         if (this.units > this.bounds.bytes) throw new Past(2);
+        if (PLAIN.test(text)) return `"${text}"`;
         if (!isWellFormed(text)) throw new NoValue("a text with half of a surrogate pair");
         return JSON.stringify(text);
     }
@@ -194,11 +197,12 @@ export function textOf(thrown: unknown): string {
 }
 
 /** Only texts with so many digits can have an integer that JavaScript would round. */
+const DIGITS = 16;
 const LONG = /\d{16}/;
 
 /** JSON of the module as a value; integers past 2^53 are `bigint`. */
 export function parse(text: string): any {
-    return LONG.test(text) ? new Reader(text).value() : JSON.parse(text);
+    return text.length >= DIGITS && LONG.test(text) ? new Reader(text).value() : JSON.parse(text);
 }
 
 /** Reads valid JSON that is no deeper than values are. */

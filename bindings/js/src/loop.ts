@@ -5,7 +5,8 @@ import type { Recording, Waits } from "./durable.js";
 import { Failure, IloError, Suspend } from "./errors.js";
 import { Drive } from "./glue.js";
 import { Past, WIDE, isThenable, parse, textOf, write, type Bounds } from "./json.js";
-import { boundsOf, type Run } from "./run.js";
+import type { Begun, Left } from "./quick.js";
+import { Run, boundsOf } from "./run.js";
 import type { GivenTools, Tool, Tools } from "./tools.js";
 import type { Call, CallContext, Made, Outcome, Suspended } from "./types.js";
 
@@ -35,10 +36,10 @@ const LONGEST = 2 ** 31 - 1;
 /** Milliseconds that the machine computes before other work of the event loop is let in. */
 const HELD = 4;
 
-const now = (): number => performance.now();
+export const now = (): number => performance.now();
 
 /** What a tool gets beside its arguments. Most tools never look at the signal, so it is made late. */
-class Context implements CallContext {
+export class Context implements CallContext {
     key: string | undefined;
     #controller: AbortController | undefined;
     #reason: Error | undefined;
@@ -69,15 +70,15 @@ export interface Under {
 }
 
 /** Runs to the outcome, or to where a tool suspends; frees the run in any case. */
-export function drive(run: Run, tools: Tools, options: RunOptions, recording?: Recording): Promise<Outcome> {
+export function drive(run: Run | Left, tools: Tools, options: RunOptions, recording?: Recording): Promise<Outcome> {
     try {
         return new Loop(run, tools, options, recording).go();
     } finally {
-        run.dispose();
+        (run instanceof Run ? run : run.run).dispose();
     }
 }
 
-function milliseconds(name: string, value: number | undefined, standard: number): number {
+export function milliseconds(name: string, value: number | undefined, standard: number): number {
     const given = value ?? standard;
     if (typeof given === "number" && given >= 0) return Math.min(given, LONGEST);
     throw new RangeError(`\`${name}\` expects milliseconds from 0`);
@@ -96,9 +97,11 @@ export class Loop {
     private news = false;
     /** A trap while a call was settled, or a store that failed. */
     private broken: unknown;
+    /** What came of the call at which the run is, where that was made before. */
+    private begun: Begun | undefined;
 
     constructor(
-        run: Run,
+        given: Run | Left,
         private readonly tools: Tools,
         private readonly options: RunOptions,
         private readonly recording?: Recording,
@@ -106,12 +109,13 @@ export class Loop {
         const time = milliseconds("timeout", options.timeout, 600_000);
         this.callTime = milliseconds("callTimeout", options.callTimeout, 30_000);
         const atOnce = Math.min(Math.max(Math.trunc(options.atOnce ?? 16), 1), 1000);
-        const handle = run.take();
+        const handle = (given instanceof Run ? given : given.run).take();
         // From here on, what is freed is the drive, which takes the run.
         this.bounds = boundsOf(call(() => handle.bounds()));
         const observed = options.onCall !== undefined;
         this.drive = call(() => new Drive(handle, tools.catalogue, atOnce, time, observed));
-        this.until = now() + time;
+        this.until = given instanceof Run ? now() + time : given.until;
+        this.begun = given instanceof Run ? undefined : given.begun;
     }
 
     async go(): Promise<Outcome> {
@@ -195,7 +199,8 @@ export class Loop {
     }
 
     private next(): number {
-        return call(() => this.drive.next(now() >= this.until, this.cancelled));
+        // A call that was made is settled first, however late it is.
+        return call(() => this.drive.next(!this.begun && now() >= this.until, this.cancelled));
     }
 
     private text(): string {
@@ -227,11 +232,22 @@ export class Loop {
     private start(): Promise<void> | undefined {
         const [ticket, name, given, kind, alone] = parse(this.text());
         const tool = this.tools.get(name) as Tool;
-        const under: Under = { ticket, tool, arguments: given, kind, context: new Context(), begun: now() };
+        const begun = kind === AHEAD ? undefined : this.begun;
+        const context = begun?.context ?? new Context();
+        const under: Under = { ticket, tool, arguments: given, kind, context, begun: now() };
         this.under.set(ticket, under);
-        if (tool.confirm) this.confirm(under);
+        if (begun) this.goOn(under, begun);
+        else if (tool.confirm) this.confirm(under);
         else this.begin(under);
         return alone && this.under.has(ticket) ? this.wait() : undefined;
+    }
+
+    /** Goes on with a call that was made. */
+    private goOn(under: Under, begun: Begun): void {
+        this.begun = undefined;
+        if ("error" in begun) this.failed(under, begun.error, 0);
+        else if (isThenable(begun.value)) this.promised(under, begun.value, 0);
+        else this.answered(under, begun.value);
     }
 
     /** Makes a call once a person has allowed it. */

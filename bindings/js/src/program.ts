@@ -6,11 +6,12 @@ import { BadValue, Crash, IloError, StoreError } from "./errors.js";
 import type { Catalogue, Core } from "./glue.js";
 import { WIDE, parse, textOf, write, type Json } from "./json.js";
 import { drive, type RunOptions } from "./loop.js";
+import { isQuick, quick, wire, type Left, type Wiring } from "./quick.js";
 import { Run } from "./run.js";
 import { driveSync, type RunSyncOptions } from "./sync.js";
 import type { CheckOptions } from "./source.js";
 import { toolsOf, withCatalogue, type GivenTools, type Tools } from "./tools.js";
-import type { Diagnostic, Limits, Outcome, PlannedCalls } from "./types.js";
+import type { Diagnostic, Finished, Limits, Outcome, PlannedCalls } from "./types.js";
 
 export interface BuildOptions extends CheckOptions {
     /** Whether positions in the source are left out of the program. */
@@ -115,9 +116,9 @@ function text(what: string, value: unknown): string {
     throw new BadValue("path" in written ? written.message(what) : written.message(what, WIDE));
 }
 
-/** What is past 64 bits is as good as no limit. */
-function limitsText(limits: Limits | undefined): string {
-    if (!limits) return "{}";
+/** JSON of limits, where there are any. What is past 64 bits is as good as no limit. */
+function limitsText(limits: Limits | undefined): string | undefined {
+    if (!limits) return undefined;
     const most = 2n ** 63n - 1n;
     const entries = Object.entries(limits).map(([name, value]) => {
         const beyond = (typeof value === "bigint" && value > most) || (typeof value === "number" && value >= 2 ** 63);
@@ -135,6 +136,8 @@ export class Program {
     #tools: Tools | undefined;
     /** Whether the tools are this program's alone. */
     #owns: boolean;
+    /** Of the tools of the last run. */
+    #wiring: Wiring | undefined;
 
     /** @internal */
     constructor(core: Core, tools: Tools | undefined, owns: boolean) {
@@ -189,6 +192,18 @@ export class Program {
         return withCatalogue(given, begin);
     }
 
+    /** Drives a run as far as its tools answer at once. */
+    #quick(inputs: Inputs, options: StartOptions & Pick<RunOptions, "timeout">, tools: Tools): Finished | Left {
+        const core = this.#held.get();
+        if (this.#wiring?.of !== tools) this.#wiring = wire(core, tools);
+        const beginning = {
+            input: text("the input", inputs),
+            function: options.function,
+            limits: limitsText(options.limits),
+        };
+        return quick(core, this.#wiring, beginning, options.timeout);
+    }
+
     /** Works with the tools that were given, else those of the program. */
     async #over<T>(given: GivenTools | undefined, work: (tools: Tools) => Promise<T>): Promise<T> {
         const tools = toolsOf(given ?? this.#tools);
@@ -216,12 +231,15 @@ export class Program {
         const { store, name } = options;
         if ((store === undefined) !== (name === undefined)) throw new TypeError("expected `store` and `name` together");
         return this.#over(options.tools, async (tools) => {
-            if (store === undefined || name === undefined) return drive(this.#start(inputs, options, tools), tools, options);
+            if (store === undefined || name === undefined) {
+                const found = isQuick(options) ? this.#quick(inputs, options, tools) : this.#start(inputs, options, tools);
+                return "status" in found ? found : drive(found, tools, options);
+            }
             const beginning: Beginning = {
                 program: this.#packed,
                 function: options.function ?? null,
                 input: text("the input", inputs),
-                limits: limitsText(options.limits),
+                limits: limitsText(options.limits) ?? "{}",
             };
             const found = await Recording.read(store, name);
             if (!found) {
@@ -241,7 +259,8 @@ export class Program {
     runSync(inputs: Inputs = {}, options: RunSyncOptions & StartOptions = {}): Outcome {
         const tools = toolsOf(options.tools ?? this.#tools);
         try {
-            return driveSync(this.#start(inputs, options, tools), tools, options);
+            const found = isQuick(options) ? this.#quick(inputs, options, tools) : this.#start(inputs, options, tools);
+            return "status" in found ? found : driveSync(found, tools, options);
         } finally {
             if (tools !== options.tools && tools !== this.#tools) tools.dispose();
         }

@@ -2,7 +2,8 @@
 
 import { isThenable } from "./json.js";
 import { Loop, failureText, type RunOptions, type Under } from "./loop.js";
-import type { Run } from "./run.js";
+import type { Left } from "./quick.js";
+import { Run } from "./run.js";
 import type { Tools } from "./tools.js";
 import type { Call, Outcome } from "./types.js";
 
@@ -12,18 +13,18 @@ export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "t
 }
 
 /** Runs to the outcome, or to where a tool suspends; frees the run in any case. */
-export function driveSync(run: Run, tools: Tools, options: RunSyncOptions): Outcome {
+export function driveSync(run: Run | Left, tools: Tools, options: RunSyncOptions): Outcome {
     const { signal, timeout, onCall, ask } = options;
     try {
         return new AtOnce(run, tools, { signal, timeout, onCall, ask, atOnce: 1 }, ask).goAtOnce();
     } finally {
-        run.dispose();
+        (run instanceof Run ? run : run.run).dispose();
     }
 }
 
 class AtOnce extends Loop {
     constructor(
-        run: Run,
+        run: Run | Left,
         tools: Tools,
         options: RunOptions,
         private readonly ask: RunSyncOptions["ask"],

@@ -3,7 +3,7 @@
 use crate::WORDS;
 use crate::errors::{cannot_start, raise};
 use crate::limits::limits;
-use crate::quick::{Wiring, run_quick};
+use crate::quick::{Calls, run_quick};
 use crate::run::Run;
 use crate::tools::Catalogue;
 use crate::values::{data, datum};
@@ -27,22 +27,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Core {
     pub(crate) program: Program,
     /// For the tools of the last run.
-    wiring: Mutex<Option<Arc<Wiring>>>,
+    calls: Mutex<Option<Arc<Calls>>>,
 }
 
 impl Core {
     pub(crate) fn new(program: Program) -> Core {
-        Core { program, wiring: Mutex::new(None) }
+        Core { program, calls: Mutex::new(None) }
     }
 
     /// How the program calls these tools.
-    pub(crate) fn wiring(&self, tools: &Catalogue) -> Arc<Wiring> {
-        let mut kept = self.wiring.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(wiring) = kept.as_ref().filter(|wiring| wiring.is_of(tools)) {
-            return Arc::clone(wiring);
+    pub(crate) fn calls(&self, tools: &Catalogue) -> Arc<Calls> {
+        let mut kept = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(calls) = kept.as_ref().filter(|calls| calls.is_of(tools)) {
+            return Arc::clone(calls);
         }
-        let wiring = Arc::new(Wiring::new(&self.program, tools));
-        Arc::clone(kept.insert(wiring))
+        let calls = Arc::new(Calls::new(&self.program, tools));
+        Arc::clone(kept.insert(calls))
     }
 }
 
@@ -95,7 +95,7 @@ impl Core {
         limits: &Limits,
         tools: &Bound<'_, Catalogue>,
     ) -> Option<ilo_vm::Run> {
-        if !self.wiring(tools.get()).is_complete() {
+        if !self.calls(tools.get()).is_complete() {
             return None;
         }
         let function = function_of(&self.program, function, &WORDS).ok()?;
@@ -172,7 +172,7 @@ impl Core {
 
     /// Whether the tools that the program calls are functions without a time limit of their own.
     fn is_plain(&self, tools: &Bound<'_, Catalogue>) -> bool {
-        self.wiring(tools.get()).is_plain()
+        self.calls(tools.get()).is_plain
     }
 
     /// Starts a run and drives it as far as its tools answer at once: the outcome; else the run, what came of

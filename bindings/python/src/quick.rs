@@ -11,13 +11,9 @@ use crate::run::{HELD, Run, advance};
 use crate::tools::{Callable, Catalogue};
 use crate::values::{arguments, datum, owned};
 use bumpalo::Bump;
-use ilo_asm::catalog::Tool;
-use ilo_bindings::known::Known;
 use ilo_bindings::limits::bounds;
-use ilo_bindings::start::missing;
+use ilo_bindings::wiring::{Wired, Wiring};
 use ilo_drive::policy::Policies as _;
-use ilo_drive::run::data_of;
-use ilo_drive::validate::misfit;
 use ilo_vm::Limits;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyException;
@@ -25,70 +21,37 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use pyo3::types::iterator::PySendResult;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How a program calls the tools of one catalogue.
 #[derive(Debug)]
-pub(crate) struct Wiring {
-    known: Arc<Known>,
-    /// For each tool of the program; nothing for those whose calls are not for this loop.
-    calls: Vec<Option<Wired>>,
-    /// Whether every tool is there, and nothing else is in the way of a run.
-    is_complete: bool,
+pub(crate) struct Calls {
+    wiring: Wiring,
     /// Whether the tools are functions without a time limit of their own.
-    is_plain: bool,
+    pub(crate) is_plain: bool,
 }
 
-/// A tool that may be called from here.
-#[derive(Debug)]
-struct Wired {
-    /// Its own name.
-    name: String,
-    read_only: bool,
-    /// Whether arguments and answers are held against schemas.
-    checks_arguments: bool,
-    checks_answer: bool,
-}
-
-impl Wiring {
+impl Calls {
     /// How a program calls these tools.
-    pub(crate) fn new(program: &ilo_vm::Program, tools: &Catalogue) -> Wiring {
-        let known = Arc::clone(&tools.0);
-        let wired = |name: &str| {
-            let (tool, policy) = (known.tool(name)?, known.policy(name)?);
-            let quick = !policy.confirm && policy.retries == 0 && tools.1.contains_key(&tool.name);
-            quick.then(|| Wired {
-                name: tool.name.clone(),
-                read_only: policy.read_only,
-                checks_arguments: tool.is_validated() && !tool.input().is_any(),
-                checks_answer: tool.is_validated() && !tool.output().is_any(),
-            })
-        };
-        let calls = program.tools().map(wired).collect();
-        let is_complete = missing(program, &known, &WORDS).is_empty();
+    pub(crate) fn new(program: &ilo_vm::Program, tools: &Catalogue) -> Calls {
+        let known = &tools.0;
         let waits = |name| {
             let is_async =
                 known.own_name(name).and_then(|own| tools.1.get(own)).is_some_and(|own| own.is_async);
             is_async || known.policy(name).is_some_and(|policy| policy.timeout.is_some())
         };
         let is_plain = !program.tools().any(waits);
-        Wiring { known, calls, is_complete, is_plain }
-    }
-
-    /// Whether the tools are functions without a time limit of their own.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.is_plain
+        Calls { wiring: Wiring::new(program, known, &WORDS), is_plain }
     }
 
     /// Whether nothing is in the way of a run.
     pub(crate) fn is_complete(&self) -> bool {
-        self.is_complete
+        self.wiring.is_complete()
     }
 
     /// Whether it is of these tools.
     pub(crate) fn is_of(&self, tools: &Catalogue) -> bool {
-        Arc::ptr_eq(&self.known, &tools.0)
+        self.wiring.is_of(&tools.0)
     }
 }
 
@@ -129,34 +92,21 @@ impl<'py> Quick<'_, 'py> {
                 return Ok(Some(Left::NotMade));
             }
             let Some(call) = self.run.waiting() else { return Ok(None) };
-            let wired = self.wiring.calls.get(call.tool_index()).and_then(Option::as_ref);
+            let wired = self.wiring.wired(&call);
             let own = wired.and_then(|wired| Some((wired, self.tools.1.get(&wired.name)?)));
-            let Some((wired, callable)) =
-                own.filter(|(_, own)| own.is_async == self.is_async && !call.is_rollback())
-            else {
+            let Some((wired, callable)) = own.filter(|(_, own)| own.is_async == self.is_async) else {
                 return Ok(Some(Left::NotMade));
             };
             if (wired.read_only && self.is_async) || Instant::now() >= self.until {
                 return Ok(Some(Left::NotMade));
             }
-            if wired.checks_arguments && !self.arguments_fit(wired) {
+            if !self.wiring.arguments_fit(wired, &call) {
                 return Ok(Some(Left::NotMade));
             }
             if let Some(left) = self.call(wired, callable)? {
                 return Ok(Some(left));
             }
         }
-    }
-
-    fn tool(&self, wired: &Wired) -> Option<&Tool> {
-        self.wiring.known.tool(&wired.name)
-    }
-
-    fn arguments_fit(&self, wired: &Wired) -> bool {
-        let mut json = String::new();
-        // Writing to a string does not fail.
-        let _ = self.run.waiting().map(|call| call.write_json(&mut json));
-        self.tool(wired).is_none_or(|tool| misfit(tool.input(), &data_of(&json)).is_none())
     }
 
     /// Makes a call and gives its answer to the run; else says what came of it.
@@ -183,10 +133,7 @@ impl<'py> Quick<'_, 'py> {
         let bounds = bounds(self.limits);
         self.arena.reset();
         let read = datum(&value, &bounds, &self.arena);
-        let fits = |read| {
-            let tool = if wired.checks_answer { self.tool(wired) } else { None };
-            tool.is_none_or(|tool| misfit(tool.output(), &owned(read)).is_none())
-        };
+        let fits = |read| self.wiring.answer_fits(wired, || owned(read));
         match read {
             Ok(read) if Instant::now() < self.until && fits(read) => {
                 if let Some(call) = self.run.pending() {
@@ -227,10 +174,10 @@ pub(crate) fn run_quick(
     is_async: bool,
     seconds: f64,
 ) -> PyResult<Py<PyAny>> {
-    let wiring = core.wiring(tools);
+    let calls = core.calls(tools);
     let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     let until = Instant::now().checked_add(time).unwrap_or_else(Instant::now);
-    let (wiring, arena) = (&*wiring, Bump::new());
+    let (wiring, arena) = (&calls.wiring, Bump::new());
     let mut quick = Quick { py, run: &mut run, limits: &limits, wiring, tools, until, is_async, arena };
     let left = quick.go()?;
     let Some(left) = left else {

@@ -8,6 +8,7 @@ pub mod known;
 pub mod limits;
 pub mod source;
 pub mod start;
+pub mod wiring;
 
 /// How a package spells what its messages name.
 #[derive(Clone, Copy, Debug)]

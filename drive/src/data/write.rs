@@ -90,7 +90,8 @@ fn feed_scalar<'d>(scalar: &'d Data, sink: &mut impl Sink<'d>) {
 
 /// A text as JSON.
 pub fn quote(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    // A text always serialises.
+    serde_json::to_string(text).unwrap_or_default()
 }
 
 /// A container that is being written.

@@ -1,0 +1,94 @@
+//! How a program calls the tools of one catalogue, found out once: for loops that make the common calls only,
+//! those of tools that need no confirmation and no retries.
+//!
+//! Such a loop leaves everything else to `ilo_drive::Drive`: rollback entries, arguments or answers that do
+//! not fit, tools that fail or do not answer at once.
+
+use crate::Words;
+use crate::known::Known;
+use crate::start::missing;
+use ilo_asm::catalog::Tool;
+use ilo_drive::data::Data;
+use ilo_drive::policy::Policies as _;
+use ilo_drive::run::data_of;
+use ilo_drive::validate::misfit;
+use ilo_vm::{Program, Waiting};
+use std::sync::Arc;
+
+/// How a program calls the tools of one catalogue.
+#[derive(Debug)]
+pub struct Wiring {
+    known: Arc<Known>,
+    /// For each tool of the program; nothing for those whose calls are for `Drive`.
+    calls: Vec<Option<Wired>>,
+    /// Whether every tool is there, and nothing else is in the way of a run.
+    is_complete: bool,
+}
+
+/// A tool of which a call may be made at once.
+#[derive(Debug)]
+pub struct Wired {
+    /// Its own name.
+    pub name: String,
+    /// Whether it changes nothing.
+    pub read_only: bool,
+    /// Whether arguments and answers are held against schemas.
+    checks_arguments: bool,
+    checks_answer: bool,
+}
+
+impl Wiring {
+    /// How a program calls these tools.
+    pub fn new(program: &Program, known: &Arc<Known>, words: &Words) -> Wiring {
+        let wired = |name: &str| {
+            let (tool, policy) = (known.tool(name)?, known.policy(name)?);
+            let plain = !policy.confirm && policy.retries == 0;
+            plain.then(|| Wired {
+                name: tool.name.clone(),
+                read_only: policy.read_only,
+                checks_arguments: tool.is_validated() && !tool.input().is_any(),
+                checks_answer: tool.is_validated() && !tool.output().is_any(),
+            })
+        };
+        let calls = program.tools().map(wired).collect();
+        let is_complete = missing(program, known, words).is_empty();
+        Wiring { known: Arc::clone(known), calls, is_complete }
+    }
+
+    /// Whether nothing is in the way of a run.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Whether it is of these tools.
+    pub fn is_of(&self, known: &Arc<Known>) -> bool {
+        Arc::ptr_eq(&self.known, known)
+    }
+
+    /// The tool of the call that a run waits for, if the call may be made at once.
+    pub fn wired(&self, call: &Waiting<'_>) -> Option<&Wired> {
+        let wired = self.calls.get(call.tool_index())?.as_ref()?;
+        (!call.is_rollback()).then_some(wired)
+    }
+
+    /// Whether the arguments of a call fit its tool.
+    pub fn arguments_fit(&self, wired: &Wired, call: &Waiting<'_>) -> bool {
+        if !wired.checks_arguments {
+            return true;
+        }
+        let mut json = String::new();
+        // Writing to a string does not fail.
+        let _ = call.write_json(&mut json);
+        self.tool(wired).is_none_or(|tool| misfit(tool.input(), &data_of(&json)).is_none())
+    }
+
+    /// Whether an answer, which is read only where that matters, fits its tool.
+    pub fn answer_fits(&self, wired: &Wired, answer: impl FnOnce() -> Data) -> bool {
+        let tool = if wired.checks_answer { self.tool(wired) } else { None };
+        tool.is_none_or(|tool| misfit(tool.output(), &answer()).is_none())
+    }
+
+    fn tool(&self, wired: &Wired) -> Option<&Tool> {
+        self.known.tool(&wired.name)
+    }
+}
