@@ -51,6 +51,7 @@ function packed(bytes) {
 
 function ours() {
     const wasm = readFileSync(file("dist/ilo.wasm"));
+    const vm = readFileSync(file("dist/vm.wasm"));
     const guide = readFileSync(file("dist/guide.wasm"));
     const program = ilo.build(NOTIFY);
     const tools = new ilo.Tools({
@@ -74,6 +75,8 @@ function ours() {
     const sizes = {
         "ilo.wasm, kB": wasm.length / 1000,
         "ilo.wasm, brotli, kB": packed(wasm),
+        "vm.wasm, kB": vm.length / 1000,
+        "vm.wasm, brotli, kB": packed(vm),
         "guide.wasm, kB": guide.length / 1000,
         "guide.wasm, brotli, kB": packed(guide),
     };

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 target=../target
 
-cargo build --quiet --locked --profile wasm --package ilo-js --package ilo-js-guide --target wasm32-unknown-unknown
+cargo build --quiet --locked --profile wasm --package ilo-js --package ilo-js-vm --package ilo-js-guide --target wasm32-unknown-unknown
 cargo build --quiet --locked --profile glue --package ilo-glue
 rm -rf dist
 mkdir dist
@@ -25,6 +25,7 @@ module() {
     rm -f "dist/$3_bg.wasm.d.ts"
 }
 module ilo_js ilo.wasm glue
+module ilo_js_vm vm.wasm vm_glue
 module ilo_js_guide guide.wasm guide_glue
 { printf 'export default "'; base64 -w0 dist/ilo.wasm; printf '";\n'; } > dist/ilo.wasm.base64.js
 printf 'declare const base64: string;\nexport default base64;\n' > dist/ilo.wasm.base64.d.ts

@@ -1,8 +1,8 @@
 //! Diagnostics as JSON. Offsets are indexes of a JavaScript string, which count units of UTF-16.
 
-use crate::thrown::json;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_bindings::finding::{Finding, findings};
+use ilo_js_vm::thrown::json;
 use serde::Serialize;
 
 /// `CompileError` with the diagnostics.

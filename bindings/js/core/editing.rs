@@ -2,10 +2,10 @@
 
 use crate::diagnostic::units;
 use crate::source::work;
-use crate::thrown::json;
-use crate::tools::Catalogue;
 use ilo_asm::ide::{Analysis, Completion, CompletionKind};
 use ilo_bindings::finding::{Edit, Offsets};
+use ilo_js_vm::Catalogue;
+use ilo_js_vm::thrown::json;
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 

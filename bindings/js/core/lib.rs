@@ -1,45 +1,14 @@
-//! The WebAssembly module of the npm package `ilo`: sources, programs and runs.
-//!
-//! Values, findings and outcomes are JSON on the way out and in: one text costs less than many calls, and
-//! its integers are exact. What a tool is, the loop that calls tools, and the errors of the package are
-//! written in TypeScript (`src/`).
+//! The WebAssembly module of the npm package `ilo`: work on sources, and with `ilo_js_vm` programs and runs.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `source`, `diagnostic` | work on sources; diagnostics |
 //! | `editing` | hover texts and completions for editors |
-//! | `program`, `tools` | programs, their plans, starting them; signatures and policies of tools |
-//! | `run`, `outcome` | runs step by step, and how they end |
-//! | `quick`, `drive` | runs over tools: those that answer at once, and all others |
-//! | `given`, `thrown` | values and limits from JavaScript; errors for it |
 
 // Arguments come by value because JavaScript hands over copies.
 #![allow(clippy::needless_pass_by_value, reason = "what JavaScript gives is owned")]
 #![allow(unreachable_pub, reason = "wasm-bindgen exports only what is public")]
 
 mod diagnostic;
-mod drive;
 mod editing;
-mod given;
-mod outcome;
-mod program;
-mod quick;
-mod run;
 mod source;
-mod thrown;
-mod tools;
-
-use ilo_bindings::Words;
-use wasm_bindgen::prelude::wasm_bindgen;
-
-/// How this package spells what messages name.
-const WORDS: Words = Words { function: "function", tools: "tools", notation: "notation", camel: true };
-
-/// Prepares the instance: a panic becomes an exception with its message, after which the package makes a new
-/// instance.
-#[wasm_bindgen(start)]
-pub fn prepare() {
-    std::panic::set_hook(Box::new(|info| {
-        wasm_bindgen::throw_str(&format!("ilo failed in itself: {info}"));
-    }));
-}

@@ -1,14 +1,13 @@
 //! Sources: checking, building, fixing, converting, laying out, drawing; cards and explanations.
 
-use crate::WORDS;
 use crate::diagnostic::{all, compile_error};
-use crate::program::Core;
-use crate::thrown::out_of_range;
-use crate::tools::Catalogue;
+use ilo_asm::disasm::disassemble as listing;
 use ilo_asm::notation::Notation;
 use ilo_asm::prompt;
 use ilo_bindings::source::{Made, Work};
 use ilo_drive::data::write::quote;
+use ilo_js_vm::thrown::out_of_range;
+use ilo_js_vm::{Catalogue, Core, WORDS};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// A notation by its name.
@@ -44,6 +43,12 @@ pub fn build(source: &str, tools: &Catalogue, notation: Option<String>, strip: b
         (Some(program), found) => Ok(Core::new(program, all(source, &found))),
         (None, found) => Err(compile_error(source, &found)),
     }
+}
+
+/// A listing of the bytecode of a program.
+#[wasm_bindgen]
+pub fn disassemble(program: &Core) -> String {
+    listing(program.program.spec())
 }
 
 /// Applies every fix that is the only one: the new source, how many were applied, and what is left.

@@ -97,3 +97,32 @@ export class Instance<Module extends Glue> {
         return new Crash(`the ilo module failed in itself (${textOf(thrown)}); ${after}`, { cause: thrown });
     }
 }
+
+/** Something of one instance, which is made again for another where that is possible. */
+export class Held<Module extends Glue, T extends Handle> {
+    private of: number;
+
+    constructor(
+        private readonly instance: Instance<Module>,
+        private readonly make: (module: Module) => T,
+        private handle?: T,
+    ) {
+        this.of = instance.current();
+    }
+
+    /** What it holds, in the instance of now. */
+    get(): T {
+        if (this.handle === undefined || this.of !== this.instance.current()) {
+            this.handle = this.instance.call(this.make);
+            this.of = this.instance.current();
+        }
+        return this.handle;
+    }
+
+    /** Frees it; it is made again when it is next used. */
+    free(): void {
+        const { handle } = this;
+        this.handle = undefined;
+        if (handle && this.of === this.instance.current()) this.instance.call(() => handle.free());
+    }
+}

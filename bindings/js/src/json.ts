@@ -5,6 +5,8 @@
  * finite, bytes, instances of classes, functions, circular values.
  */
 
+import { string } from "./given.js";
+
 /** How much may be in a value. */
 export interface Bounds {
     readonly depth: number;
@@ -20,7 +22,9 @@ export const WIDE: Bounds = { depth: 1025, values: 1 << 24, bytes: Infinity };
  * one. JavaScript itself cannot say `2.0`, and puts fields such as `10` first.
  */
 export class Json {
-    constructor(readonly text: string) {}
+    constructor(readonly text: string) {
+        string("Json", text);
+    }
 }
 
 /** A value passes a bound: depth 0, values 1, bytes 2. */

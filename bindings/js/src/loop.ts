@@ -1,13 +1,13 @@
 /** Runs over tools: the loop that makes the calls, side by side where their tools only read. */
 
-import { call } from "./core.js";
 import type { Recording, Waits } from "./durable.js";
 import { Failure, IloError, Suspend } from "./errors.js";
-import { Drive } from "./glue.js";
+import { checkFunction, checkSignal } from "./given.js";
 import { Past, WIDE, isThenable, parse, textOf, write, type Bounds } from "./json.js";
 import type { Begun, Left } from "./quick.js";
 import { Run, boundsOf } from "./run.js";
-import type { GivenTools, Tool, Tools } from "./tools.js";
+import type { Drive, Runner } from "./runner.js";
+import type { GivenTools, Tool, ToolSet } from "./tools.js";
 import type { Call, CallContext, Made, Outcome, Suspended } from "./types.js";
 
 export interface RunOptions {
@@ -70,7 +70,7 @@ export interface Under {
 }
 
 /** Runs to the outcome, or to where a tool suspends; frees the run in any case. */
-export function drive(run: Run | Left, tools: Tools, options: RunOptions, recording?: Recording): Promise<Outcome> {
+export function drive(run: Run | Left, tools: ToolSet, options: RunOptions, recording?: Recording): Promise<Outcome> {
     try {
         return new Loop(run, tools, options, recording).go();
     } finally {
@@ -78,13 +78,27 @@ export function drive(run: Run | Left, tools: Tools, options: RunOptions, record
     }
 }
 
-export function milliseconds(name: string, value: number | undefined, standard: number): number {
+function milliseconds(name: string, value: number | undefined, standard: number): number {
     const given = value ?? standard;
     if (typeof given === "number" && given >= 0) return Math.min(given, LONGEST);
     throw new RangeError(`\`${name}\` expects milliseconds from 0`);
 }
 
+/** How long a run and its calls may take, and how many of them may be under way. */
+export type Times = Pick<RunOptions, "timeout" | "callTimeout" | "atOnce">;
+
+/** The same within their bounds, in milliseconds. */
+export function timesOf({ timeout, callTimeout, atOnce = 16 }: Times): { run: number; call: number; atOnce: number } {
+    if (typeof atOnce !== "number" || Number.isNaN(atOnce)) throw new RangeError("`atOnce` expects a number from 1");
+    return {
+        run: milliseconds("timeout", timeout, 600_000),
+        call: milliseconds("callTimeout", callTimeout, 30_000),
+        atOnce: Math.min(Math.max(Math.trunc(atOnce), 1), 1000),
+    };
+}
+
 export class Loop {
+    private readonly runner: Runner;
     private readonly drive: Drive;
     private readonly bounds: Bounds;
     private readonly callTime: number;
@@ -102,18 +116,23 @@ export class Loop {
 
     constructor(
         given: Run | Left,
-        private readonly tools: Tools,
+        private readonly tools: ToolSet,
         private readonly options: RunOptions,
         private readonly recording?: Recording,
     ) {
-        const time = milliseconds("timeout", options.timeout, 600_000);
-        this.callTime = milliseconds("callTimeout", options.callTimeout, 30_000);
-        const atOnce = Math.min(Math.max(Math.trunc(options.atOnce ?? 16), 1), 1000);
-        const handle = (given instanceof Run ? given : given.run).take();
+        const { run: time, call: callTime, atOnce } = timesOf(options);
+        this.callTime = callTime;
+        checkFunction("onCall", options.onCall);
+        checkFunction("ask", options.ask);
+        checkSignal(options.signal);
+        const run = given instanceof Run ? given : given.run;
+        this.runner = run.runner;
+        const handle = run.take();
         // From here on, what is freed is the drive, which takes the run.
-        this.bounds = boundsOf(call(() => handle.bounds()));
+        this.bounds = boundsOf(this.runner.call(() => handle.bounds()));
         const observed = options.onCall !== undefined;
-        this.drive = call(() => new Drive(handle, tools.catalogue, atOnce, time, observed));
+        const catalogue = tools.in(this.runner);
+        this.drive = this.runner.call((module) => new module.Drive(handle, catalogue, atOnce, time, observed));
         this.until = given instanceof Run ? now() + time : given.until;
         this.begun = given instanceof Run ? undefined : given.begun;
     }
@@ -200,11 +219,11 @@ export class Loop {
 
     private next(): number {
         // A call that was made is settled first, however late it is.
-        return call(() => this.drive.next(!this.begun && now() >= this.until, this.cancelled));
+        return this.runner.call(() => this.drive.next(!this.begun && now() >= this.until, this.cancelled));
     }
 
     private text(): string {
-        return call(() => this.drive.text());
+        return this.runner.call(() => this.drive.text());
     }
 
     /** Waits until a call has ended or the run is cancelled. */
@@ -264,7 +283,7 @@ export class Loop {
     private async record(under: Under, recording: Recording): Promise<void> {
         try {
             const due = this.due();
-            const snapshot = call(() => this.drive.snapshot());
+            const snapshot = this.runner.call(() => this.drive.snapshot());
             if (!due || !snapshot) throw new Error("no call waits");
             under.context.key = recording.key(due);
             await recording.calling(due, snapshot, under.tool.idempotent, this.until - now());
@@ -277,7 +296,7 @@ export class Loop {
 
     /** The call that the run waits for. */
     protected due(): Call | undefined {
-        const waiting = call(() => this.drive.waiting());
+        const waiting = this.runner.call(() => this.drive.waiting());
         return waiting === undefined ? undefined : parse(waiting);
     }
 
@@ -356,7 +375,7 @@ export class Loop {
     private failed(under: Under, error: unknown, retry: number): void {
         if (!this.isOpen(under)) return;
         if (error instanceof Suspend) return this.suspend(under, textOf(error), "deferred");
-        const pause = call(() => this.drive.pause(under.tool.name, retry));
+        const pause = this.runner.call(() => this.drive.pause(under.tool.name, retry));
         const [least = 0, most = 0] = pause ?? [];
         if (pause && most < this.until - now() && !this.cancelled) {
             clearTimeout(under.timer);
@@ -402,7 +421,7 @@ export class Loop {
     private suspend(under: Under, reason: string, state: Waits): void {
         const due = this.due();
         if (due && (under.kind !== AHEAD || this.isSame(under, due))) {
-            const snapshot = call(() => this.drive.snapshot()) ?? new Uint8Array();
+            const snapshot = this.runner.call(() => this.drive.snapshot()) ?? new Uint8Array();
             this.outcome = { status: "suspended", snapshot, call: due, reason, ...(this.recording && { state }) };
             this.close(under, "the run is suspended");
             return this.stir();
@@ -412,7 +431,8 @@ export class Loop {
     }
 
     private isSame(under: Under, due: Call): boolean {
-        const own = call(() => this.tools.catalogue.ownName(due.tool));
+        const catalogue = this.tools.in(this.runner);
+        const own = this.runner.call(() => catalogue.ownName(due.tool));
         return own === under.tool.name && write(due.arguments, WIDE) === write(under.arguments, WIDE);
     }
 
@@ -428,7 +448,7 @@ export class Loop {
         // The run's clock stops while an entry is called.
         if (under.kind === ENTRY) this.until += now() - under.begun;
         try {
-            call(settle);
+            this.runner.call(settle);
         } catch (error) {
             this.broken = error;
         }

@@ -1,22 +1,17 @@
 /** Programs: building and loading them, starting runs, running them over tools. */
 
-import { Held, call } from "./core.js";
 import { Recording, unpack, unreadable, type Beginning, type Store } from "./durable.js";
 import { BadValue, Crash, IloError, StoreError } from "./errors.js";
-import type { Catalogue, Core } from "./glue.js";
+import { bytes, string } from "./given.js";
+import { Held } from "./instance.js";
 import { WIDE, parse, textOf, write, type Json } from "./json.js";
-import { drive, type RunOptions } from "./loop.js";
+import { drive, type RunOptions, type Times } from "./loop.js";
 import { isQuick, quick, wire, type Left, type Wiring } from "./quick.js";
 import { Run } from "./run.js";
 import { driveSync, type RunSyncOptions } from "./sync.js";
-import type { CheckOptions } from "./source.js";
-import { toolsOf, withCatalogue, type GivenTools, type Tools } from "./tools.js";
+import type { Catalogue, Core, Handle, Module, Runner } from "./runner.js";
+import { toolsOf, withCatalogue, type GivenTools, type ToolSet } from "./tools.js";
 import type { Diagnostic, Finished, Limits, Outcome, PlannedCalls } from "./types.js";
-
-export interface BuildOptions extends CheckOptions {
-    /** Whether positions in the source are left out of the program. */
-    strip?: boolean;
-}
 
 export interface StartOptions {
     /** The function to run; by default the only one that no other calls. */
@@ -73,13 +68,13 @@ function readable<T>(name: string, what: string, read: () => T): T {
     }
 }
 
-/**
- * Goes on with a run of a store: after a crash, or with what a person has decided.
- *
- * A call that may have been made before a crash is made again only if its tool is `idempotent`; else the run waits,
- * in state `doubt`, for a decision.
- */
-export async function resume(in_: InStore, options: RunOptions = {}, decision?: Decision): Promise<Outcome> {
+/** Goes on with a run of a store, whose program is loaded. */
+export async function resumeWith(
+    load: (packed: Uint8Array) => Program,
+    in_: InStore,
+    options: RunOptions,
+    decision?: Decision,
+): Promise<Outcome> {
     const { store, name } = in_;
     const recording = await Recording.read(store, name);
     if (!recording) throw new StoreError(`there is no run \`${name}\``, "no-such-run");
@@ -89,24 +84,6 @@ export async function resume(in_: InStore, options: RunOptions = {}, decision?: 
     } finally {
         program.dispose();
     }
-}
-
-/** Builds a program; throws `CompileError`, whose message is for the model that wrote the source. */
-export function build(source: string, options: BuildOptions = {}): Program {
-    const { notation, strip = false } = options;
-    const tools = options.tools === undefined ? undefined : toolsOf(options.tools);
-    try {
-        const core = withCatalogue(tools, (known) => call((module) => module.build(source, known, notation, strip)));
-        return new Program(core, tools, tools !== options.tools);
-    } catch (error) {
-        if (tools !== options.tools) tools?.dispose();
-        throw error;
-    }
-}
-
-/** Reads and verifies a program that `Program.toBytes` packed. */
-export function load(packed: Uint8Array): Program {
-    return new Program(call((module) => module.load(packed)), undefined, false);
 }
 
 /** JSON of inputs or limits. */
@@ -127,26 +104,42 @@ function limitsText(limits: Limits | undefined): string | undefined {
     return text("limits", Object.fromEntries(entries));
 }
 
+/** The function that a caller names. */
+function functionOf({ function: name }: { function?: string | undefined }): string | undefined {
+    return name === undefined ? undefined : string("function", name);
+}
+
 /** A verified program; any number of runs may share it. */
 export class Program {
     /** What was found when it was built, none of it an error. */
     readonly warnings: readonly Diagnostic[];
     #packed: Uint8Array;
-    #held: Held<Core>;
-    #tools: Tools | undefined;
+    #held: Held<Module, Core>;
+    #tools: ToolSet | undefined;
     /** Whether the tools are this program's alone. */
     #owns: boolean;
     /** Of the tools of the last run. */
     #wiring: Wiring | undefined;
 
     /** @internal */
-    constructor(core: Core, tools: Tools | undefined, owns: boolean) {
-        this.warnings = JSON.parse(call(() => core.warnings()));
-        this.#packed = call(() => core.toBytes());
+    constructor(
+        /** @internal */
+        protected readonly runner: Runner,
+        core: Core,
+        tools: ToolSet | undefined,
+        owns: boolean,
+    ) {
+        this.warnings = JSON.parse(this.runner.call(() => core.warnings()));
+        this.#packed = this.runner.call(() => core.toBytes());
         const packed = this.#packed;
-        this.#held = new Held((module) => module.load(packed), core);
+        this.#held = new Held(runner, (module) => module.load(packed), core);
         this.#tools = tools;
         this.#owns = owns;
+    }
+
+    /** The program in the module. */
+    protected get core(): Core {
+        return this.#held.get();
     }
 
     /** The program, packed. */
@@ -157,27 +150,22 @@ export class Program {
     /** The tools that the program may call. */
     get tools(): string[] {
         const core = this.#held.get();
-        return JSON.parse(call(() => core.tools()));
+        return JSON.parse(this.runner.call(() => core.tools()));
     }
 
     /** The functions, each with its parameters and their types. */
     get functions(): { [name: string]: { [parameter: string]: string } } {
         const core = this.#held.get();
-        const all: { name: string; parameters: [string, string][] }[] = JSON.parse(call(() => core.functions()));
+        const all: { name: string; parameters: [string, string][] }[] = JSON.parse(this.runner.call(() => core.functions()));
         return Object.fromEntries(all.map(({ name, parameters }) => [name, Object.fromEntries(parameters)]));
-    }
-
-    /** A listing of the bytecode. */
-    disassemble(): string {
-        const core = this.#held.get();
-        return call(() => core.disassemble());
     }
 
     /** What a run would do: how often it can call each tool, and what nothing rolls back. */
     plan(options: { tools?: GivenTools; function?: string } = {}): PlannedCalls[] {
         const core = this.#held.get();
         const given = options.tools ?? this.#tools;
-        return withCatalogue(given, (tools) => JSON.parse(call(() => core.plan(tools, options.function))));
+        const name = functionOf(options);
+        return withCatalogue(this.runner, given, (tools) => JSON.parse(this.runner.call(() => core.plan(tools, name))));
     }
 
     /** Starts a run that you drive: `run.step()` gives a call, which you answer, or the outcome. */
@@ -185,28 +173,29 @@ export class Program {
         return this.#start(inputs, options, undefined);
     }
 
-    #start(inputs: Inputs, options: StartOptions, given: Tools | undefined): Run {
+    #start(inputs: Inputs, options: StartOptions, given: ToolSet | undefined): Run {
         const core = this.#held.get();
         const [input, limits] = [text("the input", inputs), limitsText(options.limits)];
-        const begin = (tools: Catalogue): Run => new Run(call(() => core.start(input, options.function, limits, tools)));
-        return withCatalogue(given, begin);
+        const name = functionOf(options);
+        const begin = (tools: Catalogue): Handle => this.runner.call(() => core.start(input, name, limits, tools));
+        return new Run(this.runner, withCatalogue(this.runner, given, begin));
     }
 
     /** Drives a run as far as its tools answer at once. */
-    #quick(inputs: Inputs, options: StartOptions & Pick<RunOptions, "timeout">, tools: Tools): Finished | Left {
+    #quick(inputs: Inputs, options: StartOptions & Times, tools: ToolSet): Finished | Left {
         const core = this.#held.get();
-        if (this.#wiring?.of !== tools) this.#wiring = wire(core, tools);
+        if (this.#wiring?.of !== tools) this.#wiring = wire(this.runner, core, tools);
         const beginning = {
             input: text("the input", inputs),
-            function: options.function,
+            function: functionOf(options),
             limits: limitsText(options.limits),
         };
-        return quick(core, this.#wiring, beginning, options.timeout);
+        return quick(this.runner, core, this.#wiring, beginning, options);
     }
 
     /** Works with the tools that were given, else those of the program. */
-    async #over<T>(given: GivenTools | undefined, work: (tools: Tools) => Promise<T>): Promise<T> {
-        const tools = toolsOf(given ?? this.#tools);
+    async #over<T>(given: GivenTools | undefined, work: (tools: ToolSet) => Promise<T>): Promise<T> {
+        const tools = toolsOf(this.runner, given ?? this.#tools);
         try {
             return await work(tools);
         } finally {
@@ -218,7 +207,8 @@ export class Program {
     restore(snapshot: Uint8Array, options: { limits?: Limits | undefined } = {}): Run {
         const core = this.#held.get();
         const limits = limitsText(options.limits);
-        return new Run(call(() => core.restore(snapshot, limits)));
+        bytes("snapshot", snapshot);
+        return new Run(this.runner, this.runner.call(() => core.restore(snapshot, limits)));
     }
 
     /**
@@ -257,7 +247,7 @@ export class Program {
      * a pause.
      */
     runSync(inputs: Inputs = {}, options: RunSyncOptions & StartOptions = {}): Outcome {
-        const tools = toolsOf(options.tools ?? this.#tools);
+        const tools = toolsOf(this.runner, options.tools ?? this.#tools);
         try {
             const found = isQuick(options) ? this.#quick(inputs, options, tools) : this.#start(inputs, options, tools);
             return "status" in found ? found : driveSync(found, tools, options);
@@ -267,7 +257,7 @@ export class Program {
     }
 
     /** Goes on with a run of a store, if nobody has to decide first. */
-    async #goOn(recording: Recording, tools: Tools, options: RunOptions, decision?: Decision): Promise<Outcome> {
+    async #goOn(recording: Recording, tools: ToolSet, options: RunOptions, decision?: Decision): Promise<Outcome> {
         const { name, state } = recording;
         if (!state) throw new IloError("the run is not in the store");
         if (state.state === "ended") {
@@ -275,7 +265,8 @@ export class Program {
             return parse(state.outcome);
         }
         const core = this.#held.get();
-        call(() => core.need(tools.catalogue));
+        const catalogue = tools.in(this.runner);
+        this.runner.call(() => core.need(catalogue));
         const { call: due, left } = state;
         const snapshot = readable(name, "snapshot", () => unpack(state.snapshot));
         const waits = state.state !== "calling";
@@ -283,7 +274,7 @@ export class Program {
             return { status: "suspended", snapshot, call: due, reason: state.reason, state: state.state };
         }
         if (decision) check(name, due.number, waits, decision);
-        const tool = tools.get(call(() => tools.catalogue.ownName(due.tool)) ?? due.tool);
+        const tool = tools.get(this.runner.call(() => catalogue.ownName(due.tool)) ?? due.tool);
         if (state.state === "calling" && !(state.again && tool?.idempotent)) {
             const reason = `tool \`${due.tool}\` may have been called before the run was cut off`;
             const found = { status: "suspended", snapshot, call: due, reason, state: "doubt" } as const;
@@ -315,7 +306,8 @@ export class Program {
         if (answers && fails) throw new TypeError("expected `answer` or `failure`, found both");
         return this.#over(options.tools, (tools) => {
             const core = this.#held.get();
-            call(() => core.need(tools.catalogue));
+            const catalogue = tools.in(this.runner);
+            this.runner.call(() => core.need(catalogue));
             const run = this.restore(snapshot, options);
             try {
                 if (answers) run.answer(options.answer);

@@ -1,12 +1,11 @@
 /** Runs whose tools answer at once: the common case, with little beside the calls themselves. */
 
-import { call, core } from "./core.js";
 import { Crash } from "./errors.js";
-import type { Core } from "./glue.js";
 import { isThenable, parse, write, type Bounds } from "./json.js";
-import { Context, milliseconds, now, type RunOptions } from "./loop.js";
+import { Context, now, timesOf, type RunOptions, type Times } from "./loop.js";
 import { Run, boundsOf } from "./run.js";
-import type { Tool, Tools } from "./tools.js";
+import type { Core, Runner } from "./runner.js";
+import type { Tool, ToolSet } from "./tools.js";
 import type { Finished } from "./types.js";
 
 /** What the module gives where it is not the place of a tool. */
@@ -35,14 +34,15 @@ export interface Beginning {
 
 /** The tools of a program in its order. */
 export interface Wiring {
-    readonly of: Tools;
+    readonly of: ToolSet;
     readonly tools: readonly (Tool | undefined)[];
 }
 
 /** Finds the tools that a program calls. */
-export function wire(program: Core, of: Tools): Wiring {
-    const names: string[] = JSON.parse(call(() => program.tools()));
-    return { of, tools: names.map((name) => of.get(call(() => of.catalogue.ownName(name)) ?? name)) };
+export function wire(runner: Runner, program: Core, of: ToolSet): Wiring {
+    const names: string[] = JSON.parse(runner.call(() => program.tools()));
+    const catalogue = of.in(runner);
+    return { of, tools: names.map((name) => of.get(runner.call(() => catalogue.ownName(name)) ?? name)) };
 }
 
 /** Whether runs may begin here: nothing but their tools has a say in them. */
@@ -54,45 +54,52 @@ export function isQuick({ signal, onCall }: RunOptions): boolean {
 let usual: Bounds | undefined;
 
 /** Begins a run and drives it as far as its tools answer at once. */
-export function quick(program: Core, wiring: Wiring, beginning: Beginning, timeout: number | undefined): Finished | Left {
+export function quick(
+    runner: Runner,
+    program: Core,
+    wiring: Wiring,
+    beginning: Beginning,
+    times: Times,
+): Finished | Left {
     const { input, function: name, limits } = beginning;
-    const until = now() + milliseconds("timeout", timeout, 600_000);
-    const run = call(() => program.begin(input, name, limits, wiring.of.catalogue));
-    const instance = core.current();
+    const until = now() + timesOf(times).run;
+    const catalogue = wiring.of.in(runner);
+    const run = runner.call(() => program.begin(input, name, limits, catalogue));
+    const instance = runner.current();
     let bounds = limits === undefined ? usual : undefined;
     try {
-        if (now() >= until) return left(run, until);
-        let next = call((module) => module.quickGo(run));
+        if (now() >= until) return left(runner, run, until);
+        let next = runner.call((module) => module.quickGo(run));
         for (;;) {
-            if (next === VALUE) return ended(text(run));
-            if (next === OUTCOME) return parse(text(run));
+            if (next === VALUE) return ended(text(runner, run));
+            if (next === OUTCOME) return parse(text(runner, run));
             const tool = wiring.tools[next];
-            if (tool === undefined) return left(run, until);
+            if (tool === undefined) return left(runner, run, until);
             const context = new Context();
             let value: unknown;
             let waits: boolean;
-            const given = parse(text(run));
+            const given = parse(text(runner, run));
             try {
                 value = tool.call(given, context);
                 waits = isThenable(value);
             } catch (error) {
-                return left(run, until, { context, error });
+                return left(runner, run, until, { context, error });
             }
-            if (core.current() !== instance) throw new Crash("the run was lost when the ilo module failed in itself");
-            if (waits || now() >= until) return left(run, until, { context, value });
-            bounds ??= boundsOf(call((module) => module.quickBounds(run)));
+            if (runner.current() !== instance) throw new Crash("the run was lost when the ilo module failed in itself");
+            if (waits || now() >= until) return left(runner, run, until, { context, value });
+            bounds ??= boundsOf(runner.call((module) => module.quickBounds(run)));
             if (limits === undefined) usual = bounds;
             const answer = write(value, bounds);
-            next = typeof answer === "string" ? call((module) => module.quickAnswer(run, answer)) : NOT_TAKEN;
-            if (next === NOT_TAKEN) return left(run, until, { context, value });
+            next = typeof answer === "string" ? runner.call((module) => module.quickAnswer(run, answer)) : NOT_TAKEN;
+            if (next === NOT_TAKEN) return left(runner, run, until, { context, value });
         }
     } finally {
-        if (core.current() === instance) call((module) => module.quickEnd(run));
+        if (runner.current() === instance) runner.call((module) => module.quickEnd(run));
     }
 }
 
-function text(run: number): string {
-    return call((module) => module.quickText(run));
+function text(runner: Runner, run: number): string {
+    return runner.call((module) => module.quickText(run));
 }
 
 /** The outcome of a run that has ended with a value: its fuel and the value. */
@@ -102,8 +109,8 @@ function ended(text: string): Finished {
     return { status: "ok", value, fuel, compensationFailures: [], rolledBack: [], notRolledBack: [] };
 }
 
-function left(run: number, until: number, begun?: Begun): Left {
-    const handle = call((module) => module.quickTake(run));
+function left(runner: Runner, run: number, until: number, begun?: Begun): Left {
+    const handle = runner.call((module) => module.quickTake(run));
     if (handle === undefined) throw new Crash("the run was lost when the ilo module failed in itself");
-    return new Left(new Run(handle), until, begun);
+    return new Left(new Run(runner, handle), until, begun);
 }

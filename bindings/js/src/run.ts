@@ -1,9 +1,8 @@
 /** A run, step by step: each step ends with a call that waits for its answer, or with the outcome. */
 
-import { call, core } from "./core.js";
 import { BadValue, Crash, NotWaiting } from "./errors.js";
-import type { Run as Handle } from "./glue.js";
 import { Past, parse, write, type Bounds } from "./json.js";
+import type { Handle, Runner } from "./runner.js";
 import type { Call, Finished } from "./types.js";
 
 /** The fuel of one call of the module by `step`. */
@@ -12,17 +11,22 @@ const SLICE = 5_000_000;
 /** A run that you drive. Dispose of it where you do not run it to its end: its memory is outside JavaScript. */
 export class Run {
     #handle: Handle | undefined;
-    #of = core.current();
+    readonly #of: number;
     #bounds: Bounds | undefined;
 
     /** @internal */
-    constructor(handle: Handle) {
+    constructor(
+        /** @internal */
+        readonly runner: Runner,
+        handle: Handle,
+    ) {
         this.#handle = handle;
+        this.#of = runner.current();
     }
 
     #own(): Handle {
         if (!this.#handle) throw new NotWaiting("the run is disposed, or driven by `program.run`");
-        if (this.#of !== core.current()) throw new Crash("the run was lost when the ilo module failed in itself");
+        if (this.#of !== this.runner.current()) throw new Crash("the run was lost when the ilo module failed in itself");
         return this.#handle;
     }
 
@@ -37,7 +41,7 @@ export class Run {
     step(): Call | Finished {
         const handle = this.#own();
         for (;;) {
-            const found = call(() => handle.step(SLICE));
+            const found = this.runner.call(() => handle.step(SLICE));
             if (found !== undefined) return parse(found);
         }
     }
@@ -45,7 +49,7 @@ export class Run {
     /** As `step`, within some fuel: nothing where there is more to compute. The outcome is the same. */
     stepWithin(fuel: number): Call | Finished | undefined {
         const handle = this.#own();
-        const found = call(() => handle.step(Math.min(Math.max(Math.trunc(fuel), 1), 0xffff_ffff)));
+        const found = this.runner.call(() => handle.step(Math.min(Math.max(Math.trunc(fuel), 1), 0xffff_ffff)));
         return found === undefined ? undefined : parse(found);
     }
 
@@ -61,49 +65,49 @@ export class Run {
 
     #settle(value: unknown, failed: boolean): void {
         const handle = this.#own();
-        this.#bounds ??= boundsOf(call(() => handle.bounds()));
+        this.#bounds ??= boundsOf(this.runner.call(() => handle.bounds()));
         const text = write(value, this.#bounds);
-        if (typeof text === "string") return call(() => (failed ? handle.fail(text) : handle.answer(text)));
-        if (text instanceof Past) return call(() => handle.refuse(text.bound));
+        if (typeof text === "string") return this.runner.call(() => (failed ? handle.fail(text) : handle.answer(text)));
+        if (text instanceof Past) return this.runner.call(() => handle.refuse(text.bound));
         throw new BadValue(text.message("the answer"));
     }
 
     /** Says that the call that waits is made now and may change something. */
     mayChange(): void {
         const handle = this.#own();
-        call(() => handle.mayChange());
+        this.runner.call(() => handle.mayChange());
     }
 
     /** Cancels the run: the next steps give the calls of its rollbacks, then fault `cancelled`. */
     stop(): void {
         const handle = this.#own();
-        call(() => handle.stop());
+        this.runner.call(() => handle.stop());
     }
 
     /** The run as bytes, while it waits for the answer to a call; `program.restore` goes on from them anywhere. */
     snapshot(): Uint8Array {
         const handle = this.#own();
-        return call(() => handle.snapshot());
+        return this.runner.call(() => handle.snapshot());
     }
 
     /** The call that waits for its answer. */
     get waiting(): Call | undefined {
         const handle = this.#own();
-        const found = call(() => handle.waiting());
+        const found = this.runner.call(() => handle.waiting());
         return found === undefined ? undefined : parse(found);
     }
 
     /** The fuel that the run has used. */
     get fuel(): number {
         const handle = this.#own();
-        return call(() => handle.fuel());
+        return this.runner.call(() => handle.fuel());
     }
 
     /** Frees its memory. */
     dispose(): void {
         const handle = this.#handle;
         this.#handle = undefined;
-        if (handle && this.#of === core.current()) call(() => handle.free());
+        if (handle && this.#of === this.runner.current()) this.runner.call(() => handle.free());
     }
 
     [Symbol.dispose](): void {

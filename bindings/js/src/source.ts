@@ -1,6 +1,7 @@
 /** Sources: checking, fixing, converting, laying out, drawing; cards and explanations. */
 
-import { call } from "./core.js";
+import { call, core } from "./core.js";
+import { string } from "./given.js";
 import { withCatalogue, type GivenTools } from "./tools.js";
 import type { Completion, Diagnostic, Hover, Notation } from "./types.js";
 
@@ -14,39 +15,49 @@ export interface CheckOptions extends SourceOptions {
     tools?: GivenTools | undefined;
 }
 
+/** The notation that was given for a source. */
+export function checked(source: string, { notation }: SourceOptions): Notation | undefined {
+    string("source", source);
+    if (notation !== undefined) string("notation", notation);
+    return notation;
+}
+
 /** Everything that is wrong with a source, held against the tools if they are given. */
 export function check(source: string, options: CheckOptions = {}): Diagnostic[] {
-    const { notation } = options;
-    return withCatalogue(options.tools, (tools) => JSON.parse(call((module) => module.check(source, tools, notation))));
+    const notation = checked(source, options);
+    return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.check(source, tools, notation))));
 }
 
 /** Applies every fix that is the only one; the new source, how many were applied, and what is left. */
 export function fix(source: string, options: CheckOptions = {}): { source: string; fixed: number; left: Diagnostic[] } {
-    const { notation } = options;
-    return withCatalogue(options.tools, (tools) => JSON.parse(call((module) => module.fix(source, tools, notation))));
+    const notation = checked(source, options);
+    return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.fix(source, tools, notation))));
 }
 
 /** What is known of the word at an index of the source, for an editor. */
 export function hover(source: string, index: number, options: CheckOptions = {}): Hover | undefined {
-    const { notation } = options;
-    const found = withCatalogue(options.tools, (tools) => call((module) => module.hover(source, tools, notation, index)));
+    const notation = checked(source, options);
+    const found = withCatalogue(core, options.tools, (tools) => call((module) => module.hover(source, tools, notation, index)));
     return found === undefined ? undefined : JSON.parse(found);
 }
 
 /** What may be written at an index of the source, the likeliest first, for an editor. */
 export function complete(source: string, index: number, options: CheckOptions = {}): Completion[] {
-    const { notation } = options;
-    return withCatalogue(options.tools, (tools) => JSON.parse(call((module) => module.complete(source, tools, notation, index))));
+    const notation = checked(source, options);
+    return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.complete(source, tools, notation, index))));
 }
 
 /** The source in another notation; throws `CompileError`. */
 export function convert(source: string, to: Notation, options: SourceOptions = {}): string {
-    return call((module) => module.convert(source, to, options.notation));
+    const notation = checked(source, options);
+    string("to", to);
+    return call((module) => module.convert(source, to, notation));
 }
 
 /** The source in its canonical layout; throws `CompileError`. */
 export function format(source: string, options: SourceOptions = {}): string {
-    return call((module) => module.layout(source, options.notation));
+    const notation = checked(source, options);
+    return call((module) => module.layout(source, notation));
 }
 
 /** The source as a picture; throws `CompileError`. */
@@ -55,20 +66,25 @@ export function graph(
     form: "svg" | "dot" | "mermaid" | "text" = "svg",
     options: SourceOptions = {},
 ): string {
-    return call((module) => module.graph(source, form, options.notation));
+    const notation = checked(source, options);
+    string("form", form);
+    return call((module) => module.graph(source, form, notation));
 }
 
 /** The notation that a source looks like. */
 export function detect(source: string): Notation | undefined {
+    string("source", source);
     return call((module) => module.detect(source)) as Notation | undefined;
 }
 
 /** The text that teaches a model a notation, and the tools if they are given. */
 export function card(notation: Notation = "tool-calling", options: { tools?: GivenTools | undefined } = {}): string {
-    return withCatalogue(options.tools, (tools) => call((module) => module.card(notation, tools)));
+    string("notation", notation);
+    return withCatalogue(core, options.tools, (tools) => call((module) => module.card(notation, tools)));
 }
 
 /** The explanation of an error code. */
 export function explain(code: string): string {
+    string("code", code);
     return call((module) => module.explain(code));
 }

@@ -4,7 +4,7 @@ import { isThenable } from "./json.js";
 import { Loop, failureText, type RunOptions, type Under } from "./loop.js";
 import type { Left } from "./quick.js";
 import { Run } from "./run.js";
-import type { Tools } from "./tools.js";
+import type { ToolSet } from "./tools.js";
 import type { Call, Outcome } from "./types.js";
 
 export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "timeout" | "onCall"> {
@@ -13,7 +13,7 @@ export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "t
 }
 
 /** Runs to the outcome, or to where a tool suspends; frees the run in any case. */
-export function driveSync(run: Run | Left, tools: Tools, options: RunSyncOptions): Outcome {
+export function driveSync(run: Run | Left, tools: ToolSet, options: RunSyncOptions): Outcome {
     const { signal, timeout, onCall, ask } = options;
     try {
         return new AtOnce(run, tools, { signal, timeout, onCall, ask, atOnce: 1 }, ask).goAtOnce();
@@ -25,7 +25,7 @@ export function driveSync(run: Run | Left, tools: Tools, options: RunSyncOptions
 class AtOnce extends Loop {
     constructor(
         run: Run | Left,
-        tools: Tools,
+        tools: ToolSet,
         options: RunOptions,
         private readonly ask: RunSyncOptions["ask"],
     ) {

@@ -1,14 +1,14 @@
 /** Tools: functions with a signature and a policy. */
 
-import { Held, call } from "./core.js";
-import type { Catalogue } from "./glue.js";
 import type { CallContext, ToolDefinition } from "./types.js";
 import { defined, entry, standard, type Result, type Standard } from "./definitions.js";
 import { Failure } from "./errors.js";
+import { Held } from "./instance.js";
 import { isThenable } from "./json.js";
+import type { Catalogue, Module, Runner } from "./runner.js";
 
 /** The tools that a function of this package takes. */
-export type GivenTools = Tools | { readonly [name: string]: ToolDefinition };
+export type GivenTools = ToolSet | { readonly [name: string]: ToolDefinition };
 
 /** Goes on with a value once it is there: at once where it is. */
 function then(value: unknown, next: (value: unknown) => unknown): unknown {
@@ -36,14 +36,19 @@ export interface Tool {
     call(input: unknown, context: CallContext): unknown;
 }
 
-/** The tools that programs may call. */
-export class Tools implements Iterable<string> {
+/** The tools that programs may call. Every module that they are used with has a catalogue of them. */
+export class ToolSet implements Iterable<string> {
     /** The definitions by name, as they were given. */
     readonly definitions: { readonly [name: string]: ToolDefinition };
     private readonly tools = new Map<string, Tool>();
-    private readonly held: Held<Catalogue>;
+    private readonly texts: readonly [string, string];
+    private readonly held = new Map<Runner, Held<Module, Catalogue>>();
 
-    constructor(definitions: { readonly [name: string]: ToolDefinition }) {
+    /** @internal */
+    constructor(
+        private readonly home: Runner,
+        definitions: { readonly [name: string]: ToolDefinition },
+    ) {
         this.definitions = { ...definitions };
         const entries: unknown[] = [];
         const policies: unknown[] = [];
@@ -52,26 +57,32 @@ export class Tools implements Iterable<string> {
             entries.push(entry(name, definition));
             policies.push(policy(name, definition));
         }
-        const texts = [JSON.stringify(entries), JSON.stringify(policies)] as const;
-        this.held = new Held((module) => new module.Catalogue(...texts));
+        this.texts = [JSON.stringify(entries), JSON.stringify(policies)];
     }
 
-    /** Signatures and policies, as the module has them. */
-    get catalogue(): Catalogue {
-        return this.held.get();
+    /** @internal Signatures and policies, as a module has them. */
+    in(runner: Runner): Catalogue {
+        let held = this.held.get(runner);
+        if (!held) {
+            held = new Held(runner, (module) => new module.Catalogue(...this.texts));
+            this.held.set(runner, held);
+        }
+        return held.get();
     }
 
     /** Each tool's call and answer as a model reads them. */
     signatures(): string[] {
-        return JSON.parse(call(() => this.catalogue.signatures()));
+        const catalogue = this.in(this.home);
+        return JSON.parse(this.home.call(() => catalogue.signatures()));
     }
 
     /** These tools and others. */
-    and(others: GivenTools): Tools {
-        const more = others instanceof Tools ? others.definitions : others;
+    and(others: GivenTools): this {
+        const more = others instanceof ToolSet ? others.definitions : others;
         const twice = Object.keys(more).find((name) => this.tools.has(name));
         if (twice !== undefined) throw new TypeError(`two tools have the name \`${twice}\``);
-        return new Tools({ ...this.definitions, ...more });
+        const Own = this.constructor as new (definitions: object) => this;
+        return new Own({ ...this.definitions, ...more });
     }
 
     /** The tool of that name. */
@@ -85,7 +96,7 @@ export class Tools implements Iterable<string> {
 
     /** Frees what the module has of them; it is made again where they are used after that. */
     dispose(): void {
-        this.held.free();
+        for (const held of this.held.values()) held.free();
     }
 
     [Symbol.dispose](): void {
@@ -128,22 +139,33 @@ function caller(definition: ToolDefinition): Tool["call"] {
 function policy(name: string, definition: ToolDefinition): object {
     const { readOnly = false, idempotent = false, retries = 0, confirm = false } = definition;
     const { timeout = null, onDoubt = "fail", requiresRollback = false } = definition;
+    for (const [key, value] of Object.entries({ readOnly, idempotent, confirm, requiresRollback })) {
+        if (typeof value !== "boolean") throw new TypeError(`tool \`${name}\`: \`${key}\` is true or false`);
+    }
+    for (const [key, value] of Object.entries({ retries, timeout: timeout ?? 0 })) {
+        if (typeof value !== "number") throw new TypeError(`tool \`${name}\`: \`${key}\` is a number`);
+    }
     return { name, readOnly, idempotent, retries, confirm, timeout, onDoubt, requiresRollback };
 }
 
-const NONE = new Held<Catalogue>((module) => new module.Catalogue());
+/** The catalogues of no tools, of which nothing is known. */
+const none = new WeakMap<Runner, Held<Module, Catalogue>>();
 
 /** The tools that a caller gave. */
-export function toolsOf(given: GivenTools | undefined): Tools {
-    return given instanceof Tools ? given : new Tools(given ?? {});
+export function toolsOf(runner: Runner, given: GivenTools | undefined): ToolSet {
+    return given instanceof ToolSet ? given : new ToolSet(runner, given ?? {});
 }
 
 /** Works with the catalogue of the tools that a caller gave; nothing is known of tools where none were. */
-export function withCatalogue<T>(given: GivenTools | undefined, work: (catalogue: Catalogue) => T): T {
-    if (given === undefined) return work(NONE.get());
-    const tools = toolsOf(given);
+export function withCatalogue<T>(runner: Runner, given: GivenTools | undefined, work: (catalogue: Catalogue) => T): T {
+    if (given === undefined) {
+        const held = none.get(runner) ?? new Held(runner, (module) => new module.Catalogue());
+        none.set(runner, held);
+        return work(held.get());
+    }
+    const tools = toolsOf(runner, given);
     try {
-        return work(tools.catalogue);
+        return work(tools.in(runner));
     } finally {
         if (tools !== given) tools.dispose();
     }

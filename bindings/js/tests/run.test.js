@@ -241,6 +241,55 @@ test("what is wrong with a call of this package is said at once", async () => {
     await assert.rejects(ONE.run({}, { ...gives(1), onCall: () => { throw new Error("mine"); } }), /mine/);
 });
 
+test("what is no text, no bytes or no function is refused before the module sees it, and other runs go on", async () => {
+    const under = ONE.start();
+    under.step();
+    const options = (given) => () => ONE.run({}, { ...gives(1), ...given });
+    const all = [
+        [() => ilo.build(5), /`source` expects a string, found a value of type `number`/],
+        [() => ilo.build(undefined), /`source` expects a string, found undefined/],
+        [() => ilo.build("x", { notation: 5 }), /`notation` expects a string/],
+        ...["check", "fix", "format", "detect", "graph"].map((name) => [() => ilo[name](null), /`source` expects a string, found null/]),
+        [() => ilo.convert("x"), /`to` expects a string/],
+        [() => ilo.graph("x", 5), /`form` expects a string/],
+        [() => ilo.hover([], 0), /`source` expects a string, found an array/],
+        [() => ilo.complete(5, 0), /`source` expects a string/],
+        [() => ilo.card(5), /`notation` expects a string/],
+        [() => ilo.explain(5), /`code` expects a string/],
+        [() => ilo.load(null), /`packed` expects a Uint8Array, found null/],
+        [() => ilo.load("x"), /`packed` expects a Uint8Array/],
+        [() => ONE.restore(null), /`snapshot` expects a Uint8Array/],
+        [() => ONE.resume([1], gives(1)), /`snapshot` expects a Uint8Array, found an array/],
+        [() => ONE.plan({ function: 5 }), /`function` expects a string/],
+        [() => ONE.start({}, { function: 5 }), /`function` expects a string/],
+        [() => new ilo.Json(5), /`Json` expects a string/],
+        [options({ function: 5 }), /`function` expects a string/],
+        [options({ timeout: "1" }), /`timeout` expects milliseconds from 0/],
+        [options({ callTimeout: NaN }), /`callTimeout` expects milliseconds from 0/],
+        [options({ atOnce: "1" }), /`atOnce` expects a number from 1/],
+        [options({ signal: {} }), /`signal` expects an AbortSignal/],
+        [options({ onCall: 5 }), /`onCall` expects a function/],
+        [options({ ask: 5, signal: new AbortController().signal }), /`ask` expects a function/],
+        ...[
+            [{ schema: 5 }, /tools\[0\] is not a tool: expected a record as `inputSchema`, found `5`/],
+            [{ readOnly: "yes" }, /tool `t`: `readOnly` is true or false/],
+            [{ timeout: "1" }, /tool `t`: `timeout` is a number/],
+            [{ timeout: -1 }, /tool `t`: `timeout` is a time from 0 to a year/],
+            [{ idempotent: true, retries: 0.5 }, /tool `t`: `retries` expects a whole number from 0/],
+            [{ idempotent: true, retries: 99 }, /tool `t`: `retries` is at most 10/],
+        ].map(([more, message]) => [options({ tools: { t: { execute: () => 1, ...more } } }), message]),
+    ];
+    for (const [work, message] of all) {
+        await assert.rejects(async () => work(), (error) => {
+            assert.match(error.message, message, String(work));
+            assert.ok(error instanceof TypeError || error instanceof RangeError, `${work}: ${error.name}`);
+            return true;
+        });
+    }
+    under.answer(1);
+    assert.equal(under.step().value, 1, "nothing has ended the module");
+});
+
 test("a long computation lets the event loop work, and its time ends it", async () => {
     const source = `{"function": "f", "input": {"all": "list number"}, "output": "number", "steps": [
         {"for": "a", "in": "$input.all", "do": [{"for": "b", "in": "$input.all", "do": [{"for": "c", "in": "$input.all", "do": [

@@ -4,6 +4,7 @@ import * as ilo from "ilo";
 import { runProgram } from "ilo/ai";
 import { Guide, Refused, Session, Vocab, readVocab } from "ilo/guide";
 import { toolsFromMcp } from "ilo/mcp";
+import * as vm from "ilo/vm";
 import { runProgram as runProgramOfAgents } from "ilo/openai-agents";
 import { tool } from "ai";
 import { z } from "zod";
@@ -82,4 +83,12 @@ export function guided(tokenizer: object, pick: (mask: Uint32Array) => number): 
     // @ts-expect-error: a guide needs a session.
     new Guide();
     return guide.finish();
+}
+
+export async function elsewhere(program: ilo.Program): Promise<number> {
+    const loaded: vm.Program = vm.load(program.toBytes());
+    const outcome: vm.Outcome = await loaded.run({}, { tools: new vm.Tools({ t: { execute: () => 1 } }) });
+    // @ts-expect-error a program that only runs has no listing
+    loaded.disassemble();
+    return outcome.status === "ok" ? outcome.fuel : 0;
 }

@@ -26,7 +26,7 @@ struct Shown {
 }
 
 /// Any of our own structures as JSON. They are texts and numbers, which always serialise.
-pub(crate) fn json(value: &impl Serialize) -> String {
+pub fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
@@ -61,6 +61,6 @@ pub(crate) fn wrong_type(message: &str) -> String {
 }
 
 /// `RangeError`, for what is out of bounds.
-pub(crate) fn out_of_range(message: &str) -> String {
+pub fn out_of_range(message: &str) -> String {
     json(&Thrown::RangeError { message })
 }

@@ -1,7 +1,7 @@
 //! Runs whose tools answer at once: few calls of the module, each with little to carry.
 //!
-//! It makes the common calls only (`ilo_bindings::wiring`), and the loop in `src/quick.ts` makes them. Anything
-//! else is handed over, as a `Run`, to the loop in `src/loop.ts`.
+//! It makes the common calls only (`ilo_bindings::wiring`), and the loop in `src/quick.ts` makes
+//! them. Anything else is handed over, as a `Run`, to the loop in `src/loop.ts`.
 
 use crate::given::{self, datum};
 use crate::outcome::outcome;

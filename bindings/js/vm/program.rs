@@ -6,7 +6,6 @@ use crate::run::Run;
 use crate::thrown::{bad_snapshot, cannot_start, json, out_of_range};
 use crate::tools::Catalogue;
 use bumpalo::Bump;
-use ilo_asm::disasm::disassemble;
 use ilo_bindings::known::Known;
 use ilo_bindings::limits::input_bounds;
 use ilo_bindings::start::{function, missing, problems};
@@ -24,8 +23,10 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Core {
-    pub(crate) program: Program,
-    pub(crate) warnings: String,
+    /// The program.
+    #[wasm_bindgen(skip)]
+    pub program: Program,
+    warnings: String,
     /// For the tools of the last run.
     wiring: RefCell<Option<Arc<Wiring>>>,
     /// A run with the usual limits that has ended, for the next one.
@@ -33,7 +34,8 @@ pub struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(program: Program, warnings: String) -> Core {
+    /// A program, and what was found when it was built, as a list.
+    pub fn new(program: Program, warnings: String) -> Core {
         Core { program, warnings, wiring: RefCell::default(), idle: Rc::default() }
     }
 
@@ -157,11 +159,6 @@ impl Core {
             Some(Function { name, parameters })
         });
         json(&all.collect::<Vec<_>>())
-    }
-
-    /// A listing of the bytecode.
-    pub fn disassemble(&self) -> String {
-        disassemble(self.program.spec())
     }
 
     /// What a run would do: for each tool its name, how often at most, and what nothing rolls back.

@@ -29,7 +29,7 @@ pub struct Catalogue(Option<Arc<Known>>);
 
 impl Catalogue {
     /// The tools, where any were given.
-    pub(crate) fn known(&self) -> Option<&Known> {
+    pub fn known(&self) -> Option<&Known> {
         self.0.as_deref()
     }
 

@@ -1,0 +1,61 @@
+/** Building programs, and what the module that builds them has beside running them. */
+
+import { call, core } from "./core.js";
+import { bytes } from "./given.js";
+import type { Core } from "./glue.js";
+import type { RunOptions } from "./loop.js";
+import { Program as Runnable, resumeWith, type Decision, type InStore } from "./program.js";
+import { checked, type CheckOptions } from "./source.js";
+import { ToolSet, toolsOf, withCatalogue } from "./tools.js";
+import type { Outcome, ToolDefinition } from "./types.js";
+
+export interface BuildOptions extends CheckOptions {
+    /** Whether positions in the source are left out of the program. */
+    strip?: boolean;
+}
+
+/** The tools that programs may call. */
+export class Tools extends ToolSet {
+    constructor(definitions: { readonly [name: string]: ToolDefinition }) {
+        super(core, definitions);
+    }
+}
+
+/** A verified program; any number of runs may share it. */
+export class Program extends Runnable {
+    /** A listing of the bytecode. */
+    disassemble(): string {
+        const program = this.core as Core;
+        return call((module) => module.disassemble(program));
+    }
+}
+
+/** Builds a program; throws `CompileError`, whose message is for the model that wrote the source. */
+export function build(source: string, options: BuildOptions = {}): Program {
+    const notation = checked(source, options);
+    const { strip = false } = options;
+    const tools = options.tools === undefined ? undefined : toolsOf(core, options.tools);
+    try {
+        const built = withCatalogue(core, tools, (known) => call((module) => module.build(source, known, notation, strip)));
+        return new Program(core, built, tools, tools !== options.tools);
+    } catch (error) {
+        if (tools !== options.tools) tools?.dispose();
+        throw error;
+    }
+}
+
+/** Reads and verifies a program that `Program.toBytes` packed. */
+export function load(packed: Uint8Array): Program {
+    bytes("packed", packed);
+    return new Program(core, call((module) => module.load(packed)), undefined, false);
+}
+
+/**
+ * Goes on with a run of a store: after a crash, or with what a person has decided.
+ *
+ * A call that may have been made before a crash is made again only if its tool is `idempotent`; else the run waits,
+ * in state `doubt`, for a decision.
+ */
+export function resume(in_: InStore, options: RunOptions = {}, decision?: Decision): Promise<Outcome> {
+    return resumeWith(load, in_, options, decision);
+}

@@ -1,0 +1,7 @@
+/** `ilo/vm` in a browser: `await init()` fetches the module from beside the package, or from an address. */
+
+import { core } from "./core.js";
+
+core.provideAddress(new URL("../vm.wasm", import.meta.url));
+
+export * from "./index.js";
