@@ -141,7 +141,7 @@ class OneRun {
 
     /** Joins a call that the run has made with the one that ended: the oldest of this tool with these arguments. */
     #made({ tool, arguments: args, rollback, ahead }: core.Made): void {
-        const name = withTools(this.start.tools).options.tools?.catalogue.ownName(tool) ?? tool;
+        const name = withTools(this.start.tools).options.tools?.ownName(tool) ?? tool;
         const waiting = this.#unjoined.get(`${name} ${print(args)}`);
         const key = waiting?.shift();
         if (key !== undefined && (rollback || ahead)) this.say({ kind: "made", key, rollback, ahead });
@@ -162,7 +162,7 @@ class OneRun {
             const stopped = run.step();
             if (!("tool" in stopped)) return stopped;
             const key = this.#began(stopped.tool, stopped.arguments, stopped.isRollback);
-            const mock = this.#mocks.get(tools?.catalogue.ownName(stopped.tool) ?? stopped.tool);
+            const mock = this.#mocks.get(tools?.ownName(stopped.tool) ?? stopped.tool);
             const given = await this.#asked(key, {
                 line: stopped.line ?? null,
                 suggestion: this.#suggestion(mock, stopped.arguments),

@@ -3,6 +3,7 @@
 import type { CallContext, ToolDefinition } from "./types.js";
 import { defined, entry, standard, type Result, type Standard } from "./definitions.js";
 import { Failure } from "./errors.js";
+import { string } from "./given.js";
 import { Held } from "./instance.js";
 import { isThenable } from "./json.js";
 import type { Catalogue, Module, Runner } from "./runner.js";
@@ -74,6 +75,13 @@ export class ToolSet implements Iterable<string> {
     signatures(): string[] {
         const catalogue = this.in(this.home);
         return JSON.parse(this.home.call(() => catalogue.signatures()));
+    }
+
+    /** The own name of the tool that a program calls by this name. */
+    ownName(name: string): string | undefined {
+        string("name", name);
+        const catalogue = this.in(this.home);
+        return this.home.call(() => catalogue.ownName(name));
     }
 
     /** These tools and others. */
