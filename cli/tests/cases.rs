@@ -293,6 +293,7 @@ fn a_run_that_was_cancelled_is_replayed_with_its_rollback() {
         "\"tool\":\"release\",\"args\":{},\"rollback\":true,\"ok\":null,\"cancelled\":true,\"number\"";
     let look = "\"tool\":\"look\",\"args\":{},\"failed\":\"interrupted\",\"cancelled\":true,\"ended\":\"interrupted\"";
     let charge = "{\"seq\":1,\"tool\":\"charge\",\"args\":{},\"ok\":null,\"number\":2}\n";
+    let looked = "{\"seq\":2,\"tool\":\"look\",\"args\":{},\"ok\":null,\"number\":3}\n";
     for (trace, number) in [
         // During the first call: `charge` is refused, so it has a number and no line.
         (format!("{reserve},\"cancelled\":true}}\n{{\"seq\":1,{release}:3}}\n"), 3),
@@ -300,6 +301,8 @@ fn a_run_that_was_cancelled_is_replayed_with_its_rollback() {
         (format!("{reserve}}}\n{{\"seq\":1,{release}:3}}\n"), 3),
         // During a call that only reads, which the cancel ends.
         (format!("{reserve}}}\n{charge}{{\"seq\":2,{look},\"number\":3}}\n{{\"seq\":3,{release}:4}}\n"), 4),
+        // After the last call.
+        (format!("{reserve}}}\n{charge}{looked}{{\"seq\":3,{release}:4}}\n"), 4),
     ] {
         let folder = folder(&[("t", &trace), ("f.json", PURCHASE)]);
         let ended = ilo(folder.path(), "replay t f.json", "");

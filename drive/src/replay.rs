@@ -186,7 +186,12 @@ impl Recording {
     /// Answers the calls of a run up to its end.
     fn answer(&self, run: &mut Run) -> Result<(), Problem> {
         let mut calls = self.calls.iter().peekable();
-        while let Step::Call(_) = run.step() {
+        loop {
+            // The cancel came after the last call that is no rollback: the run may end without another.
+            if calls.peek().is_some_and(|next| next.cancelled && next.rollback) && !run.is_cancelled() {
+                run.cancel();
+            }
+            let Step::Call(_) = run.step() else { break };
             if calls.peek().is_some_and(|next| next.cancelled) && !run.is_cancelled() {
                 run.cancel();
             }

@@ -3,6 +3,7 @@
 use super::messages::naming::slot_name;
 use crate::ast::{Expr, ExprKind, Function, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::dialect::other_operator::{self, Written};
 use crate::notation::Notation;
 use crate::rules::Demand;
 use crate::span::Span;
@@ -49,6 +50,51 @@ pub(super) fn name(
         Some(near) => diagnostic.replace(name.span, near.name),
         None => diagnostic,
     }
+}
+
+/// What to write instead of a record whose only field is named like a function of another language.
+pub(super) fn operation(diagnostic: Diagnostic, value: &Expr<'_>, notation: Notation) -> Diagnostic {
+    let ExprKind::Record([only]) = &value.kind else { return diagnostic };
+    if notation == Notation::Id {
+        return diagnostic;
+    }
+    let name = only.name;
+    let operands = match &only.value.kind {
+        ExprKind::List(items) => items.len(),
+        _ => 1,
+    };
+    match other_operator::meant(name.text).filter(|operator| operator.takes(operands)) {
+        Some(operator) => {
+            let spelling = operator.spelling;
+            let diagnostic = diagnostic.help(format!("write `{{\"{spelling}\": …}}` for the result"));
+            let written = name.span.end.saturating_sub(name.span.start) as usize == name.text.len();
+            if written { diagnostic.replace(name.span, spelling) } else { diagnostic }
+        }
+        None => match other_operator::instead_of(name.text, Written::Record) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        },
+    }
+}
+
+/// A loop over a number: the list of the numbers below it, with a fix if it is a constant.
+pub(super) fn range(diagnostic: Diagnostic, value: &Expr<'_>, notation: Notation) -> Diagnostic {
+    let (before, after) = match notation {
+        Notation::Id => ("RANGE ", ""),
+        Notation::Workflow => ("{range: ", "}"),
+        Notation::Constrained => ("{\"range\":", "}"),
+        Notation::ToolCalling | Notation::Mcp => ("{\"range\": ", "}"),
+    };
+    let diagnostic = diagnostic
+        .help(format!("`{before}…{after}` is the list of the whole numbers from 0 to below a number"));
+    let ExprKind::Literal(Literal::Number(number)) = value.kind else { return diagnostic };
+    let number = number.to_string();
+    let constant = if notation == Notation::Id { format!("LIT 1 {number}") } else { number };
+    // Only this exact form is replaced: any other has another length.
+    if value.span.end.saturating_sub(value.span.start) as usize != constant.len() {
+        return diagnostic;
+    }
+    diagnostic.replace(value.span, format!("{before}{constant}{after}"))
 }
 
 /// The text that a constant most likely means, and the fix that writes it if that is certain.

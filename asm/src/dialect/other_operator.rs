@@ -55,6 +55,8 @@ pub(crate) enum Written {
     Record,
     /// `len($x)`.
     Infix,
+    /// `LEN <x>`, in ID text.
+    Id,
 }
 
 /// A function of other languages that does not exist here, and what to write instead.
@@ -64,69 +66,103 @@ struct Instead {
     what: &'static str,
     record: &'static str,
     infix: &'static str,
+    id: &'static str,
 }
 
 const fn instead(
     words: &'static [&'static str],
     what: &'static str,
-    record: &'static str,
-    infix: &'static str,
+    [record, infix, id]: [&'static str; 3],
 ) -> Instead {
-    Instead { words, what, record, infix }
+    Instead { words, what, record, infix, id }
 }
 
 /// Functions of other languages that can be expressed with the functions here.
-const INSTEAD: [Instead; 11] = [
+const INSTEAD: [Instead; 13] = [
     instead(
         &["avg", "average"],
         "the average of a list",
-        r#"{"/": [{"sum": list}, {"len": list}]}"#,
-        "sum($list) / len($list)",
+        [r#"{"/": [{"sum": list}, {"len": list}]}"#, "sum($list) / len($list)", "DIV SUM <list> LEN <list>"],
     ),
-    instead(&["first"], "the first item of a list", r#"{"at": [list, 0]}"#, "at($list, 0)"),
-    instead(&["last"], "the last item of a list", r#"{"at": [list, -1]}"#, "at($list, -1)"),
+    instead(
+        &["first"],
+        "the first item of a list",
+        [r#"{"at": [list, 0]}"#, "at($list, 0)", "AT <list> LIT 1 0"],
+    ),
+    instead(
+        &["last"],
+        "the last item of a list",
+        [r#"{"at": [list, -1]}"#, "at($list, -1)", "AT <list> LIT 1 -1"],
+    ),
     instead(
         &["startswith", "hasprefix", "beginswith"],
         "whether a text begins with another",
-        r#"{"==": [{"slice": [text, 0, {"len": part}]}, part]}"#,
-        "slice($text, 0, len($part)) == $part",
+        [
+            r#"{"==": [{"slice": [text, 0, {"len": part}]}, part]}"#,
+            "slice($text, 0, len($part)) == $part",
+            "EQ SLICE <text> LIT 1 0 LEN <part> <part>",
+        ],
     ),
     instead(
         &["endswith", "hassuffix"],
         "whether a text ends with another",
-        r#"{"==": [{"at": [{"split": [{"concat": [text, "\n"]}, {"concat": [part, "\n"]}]}, -1]}, ""]}"#,
-        "slice($text, len($text) - len($part)) == $part",
+        [
+            r#"{"==": [{"at": [{"split": [{"concat": [text, "\n"]}, {"concat": [part, "\n"]}]}, -1]}, ""]}"#,
+            "slice($text, len($text) - len($part)) == $part",
+            "EQ SLICE <text> SUB LEN <text> LEN <part> LIT 2 nil <part>",
+        ],
     ),
     instead(
         &["indexof", "findindex"],
         "where a text begins in another that has it",
-        r#"{"len": {"at": [{"split": [text, part]}, 0]}}"#,
-        "len(at(split($text, $part), 0))",
+        [
+            r#"{"len": {"at": [{"split": [text, part]}, 0]}}"#,
+            "len(at(split($text, $part), 0))",
+            "LEN AT SPLIT <text> <part> LIT 1 0",
+        ],
     ),
     instead(
         &["abs", "fabs"],
         "the distance of a number from 0",
-        r#"{"max": [x, {"-": [0, x]}]}"#,
-        r#"{max: [$x, {"-": [0, $x]}]}"#,
+        [
+            r#"{"max": [x, {"-": [0, x]}]}"#,
+            r#"{max: [$x, {"-": [0, $x]}]}"#,
+            "MAX LIST 2 <x> SUB LIT 1 0 <x>",
+        ],
+    ),
+    instead(
+        &["neg", "negate", "negative"],
+        "a number with the other sign",
+        [r#"{"-": [0, x]}"#, "0 - $x", "SUB LIT 1 0 <x>"],
     ),
     instead(
         &["floor", "trunc", "truncate"],
         "a number from 0 on without its fraction",
-        r#"{"-": [x, {"%": [x, 1]}]}"#,
-        "$x - $x % 1",
+        [r#"{"-": [x, {"%": [x, 1]}]}"#, "$x - $x % 1", "SUB <x> MOD <x> LIT 1 1"],
     ),
-    instead(&["string", "str", "tostring"], "a value as text", r#"{"concat": [x, ""]}"#, "concat($x, '')"),
+    instead(
+        &["string", "str", "tostring"],
+        "a value as text",
+        [r#"{"concat": [x, ""]}"#, "concat($x, '')", r#"CONCAT <x> LIT 0 """#],
+    ),
     instead(
         &["unique", "uniq", "distinct", "dedupe"],
         "whether a list has an item, for an `if` in a loop that appends to it,",
-        r#"{"has": [list, x]}"#,
-        "has($list, $x)",
+        [r#"{"has": [list, x]}"#, "has($list, $x)", "HAS <list> <x>"],
     ),
     instead(
         &["values", "entries"],
         "the names of a record's fields, for a loop that reads each with `at`,",
-        r#"{"keys": record}"#,
-        "keys($record)",
+        [r#"{"keys": record}"#, "keys($record)", "KEYS <record>"],
+    ),
+    instead(
+        &["coalesce", "ifnull", "nvl"],
+        "a field, or another value where it is absent or nil,",
+        [
+            r#"{"get": [record, "field", value]}"#,
+            "get($record, 'field', value)",
+            "GET <record> <field> <value>",
+        ],
     ),
 ];
 
@@ -159,16 +195,19 @@ pub(crate) fn in_place_of(spelling: &str, written: Written) -> Option<String> {
     let plain = plain(spelling);
     let name = without_module(&plain);
     if let Some(found) = INSTEAD.iter().find(|row| row.words.contains(&name.as_ref())) {
-        let form = if written == Written::Record { found.record } else { found.infix };
+        let form = match written {
+            Written::Record => found.record,
+            Written::Infix => found.infix,
+            Written::Id => found.id,
+        };
         return Some(format!("{} is `{form}`", found.what));
     }
-    Some(match name.as_ref() {
-        "coalesce" => "one of two values is a step with `let`, `if`, `then` and `else`".to_owned(),
-        name if OF_TOOLS.contains(&name) => {
-            "what no operator computes a tool does, in a step with `call`".to_owned()
-        }
-        _ => return None,
-    })
+    let help = if written == Written::Id {
+        "what no instruction computes a tool does, with CALL"
+    } else {
+        "what no operator computes a tool does, in a step with `call`"
+    };
+    OF_TOOLS.contains(&name.as_ref()).then(|| help.to_owned())
 }
 
 /// An operator of another language that tests whether a list has a value.
@@ -178,6 +217,18 @@ pub(crate) struct Membership {
     pub(crate) list_first: bool,
     /// Whether the test is negated.
     pub(crate) negated: bool,
+}
+
+impl Membership {
+    /// What to write instead.
+    pub(crate) fn help(self, written: Written) -> String {
+        let (has, not) = match written {
+            Written::Id => ("HAS <list> <value>", "`NOT` before it"),
+            _ => (r#"{"has": [list, value]}"#, r#"`{"not": …}` around it"#),
+        };
+        let negation = if self.negated { format!(", and {not} that it does not") } else { String::new() };
+        format!("`{has}` tells whether a list holds a value, a text a part, or a record a field{negation}")
+    }
 }
 
 /// The operators of other languages that test whether a list has a value, without signs and blanks.
@@ -204,21 +255,47 @@ pub(crate) fn membership(spelling: &str) -> Option<Membership> {
     MEMBERSHIP.iter().find(|(_, words)| is_word && words.contains(&&*plain)).map(|&(found, _)| found)
 }
 
-/// Unary tests of other languages, each with the text before and after the operand here.
-const PREDICATES: &[(&[&str], &str, &str)] = &[
-    (&["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"], "{\"==\": [", ", null]}"),
-    (&["is_not_null", "not_null", "notnull", "exists", "present", "defined"], "{\"!=\": [", ", null]}"),
-    (&["is_empty", "isempty", "empty"], "{\"==\": [{\"len\": ", "}, 0]}"),
-    (&["is_not_empty", "not_empty", "notempty", "nonempty"], "{\">\": [{\"len\": ", "}, 0]}"),
+/// The text before and after an operand.
+type Affixes = (&'static str, &'static str);
+
+/// Unary tests of other languages, each with what is before and after the operand here: in records,
+/// and in ID text.
+const PREDICATES: &[(&[&str], Affixes, Affixes)] = &[
+    (
+        &["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"],
+        ("{\"==\": [", ", null]}"),
+        ("EQ ", " LIT 2 nil"),
+    ),
+    (
+        &["is_not_null", "not_null", "notnull", "exists", "present", "defined"],
+        ("{\"!=\": [", ", null]}"),
+        ("NEQ ", " LIT 2 nil"),
+    ),
+    (&["is_empty", "isempty", "empty"], ("{\"==\": [{\"len\": ", "}, 0]}"), ("EQ LEN ", " LIT 1 0")),
+    (
+        &["is_not_empty", "not_empty", "notempty", "nonempty"],
+        ("{\">\": [{\"len\": ", "}, 0]}"),
+        ("GT LEN ", " LIT 1 0"),
+    ),
 ];
 
 /// The text before and after the operand for a unary test of other languages, such as `is_null`.
-pub(crate) fn predicate(spelling: &str) -> Option<(&'static str, &'static str)> {
+pub(crate) fn predicate(spelling: &str, written: Written) -> Option<Affixes> {
     let plain = spelling.to_ascii_lowercase().replace('-', "_");
-    PREDICATES
-        .iter()
-        .find(|(words, ..)| words.contains(&plain.as_str()))
-        .map(|&(_, before, after)| (before, after))
+    let &(_, record, id) = PREDICATES.iter().find(|(words, ..)| words.contains(&plain.as_str()))?;
+    Some(if written == Written::Id { id } else { record })
+}
+
+/// What to write instead of a function or a test of other languages, as [`in_place_of`] says or with the
+/// operators here.
+pub(crate) fn instead_of(spelling: &str, written: Written) -> Option<String> {
+    let operand = if written == Written::Id { "<x>" } else { "…" };
+    in_place_of(spelling, written)
+        .or_else(|| {
+            let (before, after) = predicate(spelling, written)?;
+            Some(format!("write `{before}{operand}{after}`"))
+        })
+        .or_else(|| membership(spelling).map(|asked| asked.help(written)))
 }
 
 /// The operator that an unknown spelling means: that of another language, or the same in another case.

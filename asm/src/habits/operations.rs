@@ -200,13 +200,8 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     }
     let wrong = unknown_operator(&entry.key, None);
     let Some((positive, form)) = positive(at, entry, asked) else {
-        let negation = if asked.negated { ", and `{\"not\": …}` around it that it does not" } else { "" };
-        let help = format!(
-            "`{{\"has\": [list, value]}}` tells whether a list holds a value, a text a part, or a record a \
-             field{negation}"
-        );
         return Some(Rewrite::whole(
-            wrong.help(help),
+            wrong.help(asked.help(Written::Record)),
             Replacement::Kept(Node { kind: Kind::Null, span: at.node.span }),
         ));
     };

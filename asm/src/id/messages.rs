@@ -24,6 +24,17 @@ pub(crate) fn form(word: Word) -> &'static str {
         Word::Field => "`FIELD <slot> <field>`",
         Word::Has => "`HAS <record> <field>`",
         Word::Merge => "`MERGE <record> <field> <value> …`",
+        Word::At => "`AT <list> <index>`",
+        Word::Append => "`APPEND <list> <item>`",
+        Word::Get => "`GET <record> <key> <default>`",
+        Word::Put => "`PUT <record> <name> <value>`",
+        Word::Join => "`JOIN <list> <separator>`",
+        Word::Split => "`SPLIT <text> <separator>`",
+        Word::Replace => "`REPLACE <text> <old> <new>`",
+        Word::Slice => "`SLICE <value> <from> <to>`, with `LIT 2 nil` for the end",
+        Word::Sort => "`SORT <list> <field>`, with `LIT 2 nil` to sort by the items themselves",
+        Word::Round => "`ROUND <number> <places>`",
+        Word::Fixed => "`FIXED <number> <places>`",
         _ => "an instruction and its operands, such as `ADD REF 0 LIT 1 5`",
     }
 }

@@ -218,11 +218,18 @@ impl<'a> Parser<'_, 'a> {
     /// Skips an equals sign between a slot or a field and its value.
     #[inline]
     pub(crate) fn skip_equals(&mut self, of: Word) -> Result<(), Stop> {
-        if self.state.current.kind == Kind::Operator { self.skip_operator(of) } else { Ok(()) }
+        if self.state.current.kind == Kind::Operator { self.skip_superfluous(of) } else { Ok(()) }
+    }
+
+    /// Skips an `IN` between the slot of a loop and its list.
+    #[inline]
+    pub(crate) fn skip_in(&mut self) -> Result<(), Stop> {
+        let Token { kind, word, .. } = self.state.current;
+        if kind == Kind::Word && word.is_none() { self.skip_superfluous(Word::For) } else { Ok(()) }
     }
 
     #[cold]
-    fn skip_operator(&mut self, of: Word) -> Result<(), Stop> {
+    fn skip_superfluous(&mut self, of: Word) -> Result<(), Stop> {
         let token = self.state.current;
         let Some(found) = self.habit(Place::Value(of)).filter(|found| found.reading == Reading::Absent)
         else {

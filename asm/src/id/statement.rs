@@ -255,6 +255,7 @@ impl<'a> Parser<'_, 'a> {
         let id = LoopId(self.state.loops);
         self.state.loops += 1;
         let (item, item_span) = self.slot(Word::For)?;
+        self.skip_in()?;
         let list = self.expr(Word::For, nesting)?;
         let head = self.head(header, Word::For, "statements")?;
         // An ELSE in the body may belong to an enclosing IF, or to an enclosing loop with a BREAK.

@@ -31,8 +31,8 @@ impl<'a> Parser<'_, 'a> {
         let upper = statement || !text.bytes().any(|byte| byte.is_ascii_lowercase());
         let full = self.diagnostics.dropped() > 0;
         // A word that has a meaning in another language is not misspelt.
-        let may_be_near =
-            habit.is_none() && upper && !full && !(statement && self.habit(Place::Statement).is_some());
+        let place = if statement { Place::Statement } else { Place::Operand(Word::Ret) };
+        let may_be_near = habit.is_none() && upper && !full && self.habit(place).is_none();
         let near = if may_be_near { nearest(text, TABLE.iter().map(|row| row.mnemonic)) } else { None };
         let Some(word) = habit.or_else(|| near.and_then(Word::from_mnemonic)) else { return Ok(None) };
         let (name, shown) = (word.mnemonic(), shorten(text));

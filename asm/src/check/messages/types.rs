@@ -40,7 +40,8 @@ fn mismatch(
 ) -> Diagnostic {
     let diagnostic = Diagnostic::new(Code::TypeMismatch, value.expression.span, message)
         .expected(demand.to_string(), value.found.to_string());
-    point(fixes::literal(diagnostic, value.expression, function.notation, demand), function, value)
+    let diagnostic = fixes::literal(diagnostic, value.expression, function.notation, demand);
+    point(fixes::operation(diagnostic, value.expression, function.notation), function, value)
 }
 
 /// Points to the origin of the type.
@@ -73,6 +74,9 @@ pub(in crate::check) fn operand(
     let diagnostic = mismatch(function, value, demand, message);
     if word.row().pure == Some(Pure::Range) && found.lists > 0 && !terms.is_id() {
         return diagnostic.help(RANGE_BEGINS_AT_ZERO);
+    }
+    if word == Word::For && found == Inferred::NUMBER {
+        return fixes::range(diagnostic, value.expression, function.notation);
     }
     if demand != Demand::Condition {
         return diagnostic;

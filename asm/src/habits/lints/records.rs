@@ -98,7 +98,7 @@ impl<'a> Lints<'_, '_, 'a> {
             return self.suspect(node.span, warning);
         }
         if place == Place::Formula
-            && let Some((before, after)) = other_operator::predicate(word)
+            && let Some((before, after)) = other_operator::predicate(word, Written::Record)
         {
             return self.asks(node, entry, before, after);
         }

@@ -2,6 +2,7 @@
 
 use super::references::{self, Path, bare};
 use super::words;
+use crate::dialect::other_operator::{self, Written};
 use crate::syntax::lexer::Kind;
 use crate::syntax::unknown_token::{Lookup, Place, Reading, Site};
 use ilo_spec::node::Word;
@@ -15,6 +16,8 @@ pub(crate) enum Pattern {
     Signs(&'static [&'static str]),
     /// An operator that means an instruction.
     Operator,
+    /// A function of other languages that can be expressed with instructions or by a tool.
+    Function,
     /// The name of a slot, with or without the delimiters of a reference.
     SlotName,
     /// A path from a slot through fields that have numbers.
@@ -50,6 +53,10 @@ impl Pattern {
             Pattern::Operator => {
                 let word = words::operator(site.text).filter(|_| site.kind == Kind::Operator)?;
                 Some(Bound { new: word.mnemonic().to_owned(), ..Bound::default() })
+            }
+            Pattern::Function => {
+                let new = other_operator::instead_of(site.text, Written::Id).filter(|_| is_word)?;
+                Some(Bound { new, ..Bound::default() })
             }
             Pattern::SlotName => {
                 let name = bare(site.text);
@@ -111,7 +118,7 @@ const NO_NUMBER: &str = "a field is read with `FIELD <slot> <field>`; `; Fields:
 const PREFIX: &str = "an operator comes before its operands: `{new} REF 0 REF 1`";
 
 /// All rows. If several match a token, the first one counts.
-pub(crate) const ROWS: [Row; 23] = [
+pub(crate) const ROWS: [Row; 25] = [
     Row {
         at: |place| matches!(place, Place::Operand(_)),
         pattern: Pattern::SlotName,
@@ -188,33 +195,34 @@ pub(crate) const ROWS: [Row; 23] = [
         "how many items or characters there are is `LEN REF <slot>`",
         "RET FIELD 0 length",
     ),
+    Row {
+        at: |place| place == Place::Value(Word::For),
+        pattern: Pattern::Signs(&["IN", "in"]),
+        message: "`{of}` needs no `{text}`",
+        help: "",
+        fix: Some(""),
+        example: ("FOR 2 IN LIST 0 1\n  REF 2\nRET REF 1", "FOR 2 LIST 0 1\n  REF 2\nRET REF 1"),
+    },
     advice(
         |place| matches!(place, Place::Operand(_)),
-        Pattern::Words(&["startsWith", "starts_with", "hasPrefix"]),
+        Pattern::Words(&["map", "filter", "reduce", "where", "select"]),
         "",
-        "whether a text begins with another is `EQ SLICE <text> LIT 1 0 LEN <part> <part>`",
+        "`LET <slot> FOR <slot> <list> <count>` collects the values of its passes; an `IF` in it filters",
+        "RET MAP REF 0",
+    ),
+    advice(
+        |place| matches!(place, Place::Operand(_)),
+        Pattern::Words(&["ternary", "iif", "cond"]),
+        "",
+        "one of two values is `LET <slot> IF <condition> <count>` with `ELSE <count>`",
+        "RET TERNARY REF 0",
+    ),
+    advice(
+        |place| matches!(place, Place::Operand(_)),
+        Pattern::Function,
+        "",
+        "{new}",
         "RET startsWith REF 0",
-    ),
-    advice(
-        |place| matches!(place, Place::Operand(_)),
-        Pattern::Words(&["indexOf", "index_of", "find"]),
-        "",
-        "where a text begins in another that has it is `LEN AT SPLIT <text> <part> LIT 1 0`",
-        "RET indexOf REF 0",
-    ),
-    advice(
-        |place| matches!(place, Place::Operand(_)),
-        Pattern::Words(&["abs", "Math.abs"]),
-        "",
-        "the distance of a number from 0 is `MAX LIST 2 <x> SUB LIT 1 0 <x>`",
-        "RET abs REF 1",
-    ),
-    advice(
-        |place| matches!(place, Place::Operand(_)),
-        Pattern::Words(&["floor", "Math.floor", "trunc"]),
-        "",
-        "a number from 0 on without its fraction is `SUB <x> MOD <x> LIT 1 1`",
-        "RET floor REF 1",
     ),
     elsewhere(
         &["CONTINUE", "SKIP"],
@@ -227,6 +235,12 @@ pub(crate) const ROWS: [Row; 23] = [
          and below it `ELSE <count>` for when the passes ran out",
         "WHILE REF 1 1\n  RET REF 1",
     ),
+    elsewhere(
+        &["PRINT", "LOG"],
+        "leave it out: what a function returns is its outcome, and tools do the rest",
+        "PRINT REF 1",
+    ),
+    elsewhere(&["SLEEP", "WAIT"], "what waits is a tool, with CALL", "SLEEP LIT 1 5"),
     elsewhere(
         &["SET", "ASSIGN"],
         "a slot is bound, and bound again, by `LET <slot> <value>`",
