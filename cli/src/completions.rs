@@ -1,4 +1,4 @@
-//! `completions`: what a shell completes.
+//! `completions`: prints shell completions.
 
 use clap::Command;
 use clap_complete::Shell;
@@ -9,7 +9,7 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-/// The script that teaches the shell to complete a program's command line.
+/// Prints the completion script for a shell.
 pub(crate) fn script(args: &Args, mut program: Command) -> Vec<u8> {
     let name = program.get_name().to_owned();
     let mut script = Vec::new();

@@ -1,17 +1,17 @@
-//! Diagnostics for a person at a terminal, in rustc's manner.
+//! Renders diagnostics for terminals, in the style of rustc.
 //!
-//! Only the line that a diagnostic points to is shown, and of a long line only the part around the position.
-//! So the cost does not depend on the size of the file.
+//! Only the line of a diagnostic is shown, and of a long line only the part around the position. So the cost
+//! does not depend on the size of the file.
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
 use ilo_asm::span::{Lines, Span};
 
-/// Bytes of a line that are shown.
+/// The maximum number of bytes of a line that are shown.
 const SHOWN: usize = 160;
 
-/// Renders all diagnostics of a source with an empty line after each, then the number of those that were not
-/// kept.
+/// Renders all diagnostics of a source, each followed by an empty line, and then the number of those that
+/// were only counted.
 pub(crate) fn render_all(file: &str, source: &str, diagnostics: &Diagnostics, styled: bool) -> String {
     let lines = Lines::new(source);
     let mut out = String::new();
@@ -28,7 +28,7 @@ pub(crate) fn render_all(file: &str, source: &str, diagnostics: &Diagnostics, st
     out
 }
 
-/// Renders a diagnostic of a file with these lines, with colours where `styled`; no line end follows.
+/// Renders a diagnostic, with colours if `styled`, without a line end.
 pub(crate) fn render(file: &str, lines: &Lines<'_>, diagnostic: &Diagnostic, styled: bool) -> String {
     let level = if diagnostic.is_error() { Level::ERROR } else { Level::WARNING };
     let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.as_str());
@@ -49,7 +49,7 @@ pub(crate) fn render(file: &str, lines: &Lines<'_>, diagnostic: &Diagnostic, sty
     renderer.term_width(SHOWN * 2).render(&groups)
 }
 
-/// What to write instead, each hint once.
+/// What to write instead, without duplicates.
 fn helps(diagnostic: &Diagnostic) -> Vec<String> {
     let mut helps: Vec<String> = diagnostic.help.iter().cloned().collect();
     let mentioned = |text: &str, helps: &[String]| helps.iter().any(|help| help.contains(text));
@@ -66,7 +66,7 @@ fn helps(diagnostic: &Diagnostic) -> Vec<String> {
     helps
 }
 
-/// The place and the part of its line that is shown.
+/// The position and the part of its line that is shown.
 fn excerpt<'a>(file: &str, lines: &Lines<'_>, span: Span, label: &str) -> Vec<Element<'a>> {
     let place = lines.place(span.start);
     let (line_start, line) = lines.line(place.line);
@@ -88,7 +88,7 @@ fn excerpt<'a>(file: &str, lines: &Lines<'_>, span: Span, label: &str) -> Vec<El
     if from == 0 {
         return vec![snippet.path(file.to_owned()).into()];
     }
-    // The column within what is shown is not that within the line.
+    // The column within the shown part differs from that within the line.
     let origin = Origin::path(file.to_owned()).line(place.line as usize).char_column(place.column as usize);
     vec![origin.into(), snippet.into()]
 }

@@ -1,7 +1,7 @@
 //! The command lines of ilo: [`asm`] is the program `ilo-asm`, [`vm`] the program `ilo-vm`.
 //!
-//! Terminals, colours, options and progress are here and in no other crate; everything that decides something
-//! is in the libraries. With no default features there is `ilo-asm` alone.
+//! Only this crate has terminals, colours, options and progress; all decisions are made in the libraries.
+//! Without default features there is only `ilo-asm`.
 
 pub mod asm;
 mod completions;

@@ -1,4 +1,4 @@
-//! `man`: manual pages.
+//! `man`: prints or writes manual pages.
 
 use clap::Command;
 use clap_mangen::Man;
@@ -12,10 +12,10 @@ pub(crate) struct Args {
     folder: Option<PathBuf>,
 }
 
-/// The program's page, or nothing where all pages were written to a folder.
+/// The page of the program, or `None` if all pages were written to a folder.
 ///
 /// # Errors
-/// Where a page cannot be written; the message names the folder.
+/// If a page cannot be written; the message names the folder.
 pub(crate) fn page(args: &Args, program: Command) -> Result<Vec<u8>, String> {
     let Some(folder) = &args.folder else {
         let mut page = Vec::new();

@@ -1,4 +1,4 @@
-//! The answer to a call as it is stored, and how it gets into a run.
+//! The stored answer to a call, and how it is given to a run.
 
 use crate::error::{Error, ErrorCode, Result};
 use bumpalo::Bump;
@@ -56,8 +56,8 @@ impl Answer {
         }
     }
 
-    /// Gives the answer to the call that waits. An answer that exceeds a limit of the run ends it with that
-    /// fault, as it would have done when it came.
+    /// Gives the answer to the pending call. An answer that exceeds a limit of the run ends the run with that
+    /// fault, as it would have done on arrival.
     ///
     /// # Errors
     /// A stored text that is not JSON.
@@ -65,14 +65,14 @@ impl Answer {
         match self {
             Answer::Ok(json) => build(call.answer_with(), json),
             Answer::FailedInDoubt(message) => {
-                // What exceeds a limit has ended the run.
+                // An answer that exceeds a limit has ended the run.
                 drop(call.fail_in_doubt(message));
                 Ok(())
             }
             Answer::Failed(json) => {
                 let arena = Bump::new();
                 let failure = datum(&arena, json)?;
-                // What exceeds a limit has ended the run.
+                // An answer that exceeds a limit has ended the run.
                 drop(call.fail_with(failure));
                 Ok(())
             }
@@ -170,7 +170,7 @@ fn build(mut builder: Builder<'_>, json: &str) -> Result<()> {
     loop {
         let built = match reader.next_event().map_err(not_json)? {
             None => {
-                // What exceeds a limit has ended the run.
+                // An answer that exceeds a limit has ended the run.
                 return settled(builder.finish());
             }
             Some(JsonEvent::Null) => builder.nil(),

@@ -1,8 +1,8 @@
-//! Digests, random numbers, and the encryption of what a run holds.
+//! Digests, random numbers, and the encryption of the data of runs.
 //!
-//! With a key, a blob is encrypted with AES-256-GCM. Each run has a key of its own, derived from the
-//! journal's with HKDF, so that random nonces do not run out. A blob is bound to its run, its call and its
-//! column: one that was moved elsewhere is refused.
+//! With a key, a blob is encrypted with AES-256-GCM. Each run has its own key, derived from that of the
+//! journal with HKDF, so that random nonces do not run out. A blob is bound to its run, its call and its
+//! column: one that was moved elsewhere is rejected.
 
 use crate::error::{Error, ErrorCode, Result};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -13,7 +13,7 @@ use std::fmt;
 /// The length of a run's key in bytes.
 pub const RUN_KEY: usize = 16;
 
-/// What a blob is.
+/// The kind of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Column {
@@ -67,7 +67,7 @@ impl Key {
     }
 }
 
-/// Encrypts and decrypts, or passes through where there is no key.
+/// Encrypts and decrypts; without a key, blobs are unchanged.
 #[derive(Debug)]
 pub(crate) struct Cipher {
     key: Option<Secret>,
@@ -107,7 +107,7 @@ impl Cipher {
         Ok(bytes)
     }
 
-    /// A short digest, with the key where there is one, so that it tells nothing about what it is of.
+    /// A short digest, keyed if there is a key, so that it reveals nothing about its input.
     pub(crate) fn digest(&self, parts: &[&[u8]]) -> i64 {
         let mut input = Vec::new();
         for part in parts {
@@ -161,7 +161,7 @@ impl Cipher {
     }
 }
 
-/// What a blob is bound to, beside the key of its run.
+/// What a blob is bound to, in addition to the key of its run.
 fn bound(call: u64, column: Column) -> Aad<[u8; 9]> {
     let mut bytes = [column as u8; 9];
     for (to, from) in bytes.iter_mut().skip(1).zip(call.to_le_bytes()) {

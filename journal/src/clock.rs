@@ -1,5 +1,5 @@
-//! The time of the system, which may be set back: nothing depends on its order but what people see, when old
-//! runs are removed, and when a run wakes.
+//! The system time, which may be set back: only the displayed order, the removal of old runs and the waking
+//! of runs depend on it.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ pub(crate) fn now() -> i64 {
         .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// The time after so much more, as far as it can be counted.
+/// The time after a duration, saturating.
 pub(crate) fn after(time: Duration) -> i64 {
     now().saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
 }

@@ -1,11 +1,11 @@
-//! Why the store refuses something: a stable code, a message, and what to do about it.
+//! Errors of the store: a stable code, a message, and a remedy.
 
 use std::fmt;
 
 /// The stable code of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorCode {
-    /// The file is no journal.
+    /// The file is not a journal.
     NotAJournal,
     /// A newer release has written the journal, or a run in it.
     NewerVersion,
@@ -72,7 +72,7 @@ impl ErrorCode {
         }
     }
 
-    /// What to do, where nothing more precise is known.
+    /// The usual remedy.
     fn remedy(self) -> &'static str {
         match self {
             ErrorCode::NotAJournal => "name another file; a journal is created where there is no file",
@@ -105,14 +105,14 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Why the store refuses something.
+/// An error of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The stable code.
     pub code: ErrorCode,
     /// What was expected and what was found.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
     /// Whether the transaction in which it happened cannot be committed.
     pub(crate) aborts: bool,
@@ -127,13 +127,13 @@ impl Error {
         Error { code, message: message.into(), remedy: code.remedy().to_owned(), aborts: false }
     }
 
-    /// The same error with a remedy of its own.
+    /// The same error with another remedy.
     pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Error {
         self.remedy = remedy.into();
         self
     }
 
-    /// Something in the journal is not as this crate writes it.
+    /// Something in the journal is not in the form that this crate writes.
     pub(crate) fn damaged(what: impl fmt::Display) -> Error {
         Error::new(ErrorCode::Damaged, format!("the journal is damaged: {what}"))
     }
@@ -177,7 +177,7 @@ impl From<rusqlite::Error> for Error {
                 Sqlite::TooBig | Sqlite::OutOfMemory => ErrorCode::Value,
                 _ => ErrorCode::Io,
             },
-            // A column that does not hold what this crate has written there.
+            // A column with something that this crate does not write there.
             _ => ErrorCode::Damaged,
         };
         let mut made = Error::new(code, format!("the journal: {error}"));

@@ -25,7 +25,7 @@ const NETWORK: &[(i64, &str)] = &[
     (0x2003_0528, "OrangeFS"),
 ];
 
-/// FUSE: what is behind it may be a network, which only its name says.
+/// FUSE: it may be a network file system, which only its name shows.
 const FUSE: i64 = 0x6573_5546;
 /// File systems on FUSE that keep their files on this machine.
 const LOCAL: &[&str] = &[
@@ -60,7 +60,7 @@ fn name_of<'m>(mounts: &'m str, folder: &Path) -> Option<&'m str> {
     found.map(|(_, kind)| kind)
 }
 
-/// Refuses what is mounted by FUSE unless it is known to be local.
+/// Rejects FUSE file systems that are not known to be local.
 fn refuse_fuse(mounts: &str, folder: &Path, path: &Path) -> Result<()> {
     let name = name_of(mounts, folder).unwrap_or("FUSE");
     if LOCAL.contains(&name) {
@@ -87,7 +87,7 @@ fn kind_of(_folder: &Path) -> Option<i64> {
     None
 }
 
-/// Refuses a file system of this kind if machines share it.
+/// Rejects a file system of this kind if machines share it.
 fn refuse_network(kind: Option<i64>, path: &Path) -> Result<()> {
     let found = NETWORK.iter().find(|(number, _)| Some(*number) == kind);
     found.map_or(Ok(()), |(_, name)| {
@@ -159,7 +159,7 @@ fn new(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Looks at the first bytes before SQLite does: another application's file is left as it is.
+/// Checks the first bytes before SQLite opens the file: the file of another application is not changed.
 fn look(file: &mut File, path: &Path) -> Result<()> {
     let mut head = Vec::new();
     file.take(100).read_to_end(&mut head).map_err(|error| Error::file(path, &error))?;

@@ -1,13 +1,13 @@
 //! Durable ilo runs: a journal on disk for runs that outlive their process.
 //!
 //! A run that waits at a call is a row: the snapshot of its machine, the number of the call, and whether the
-//! call was begun. A call that may change something is made only once the row that says so is on disk. After
-//! a crash another process takes the run over, and makes the call again only where its policy allows that;
-//! else the call is *in doubt* until a person decides.
+//! call was begun. A call that may change something is made only after the row that records it is on disk.
+//! After a crash another process takes the run over, and repeats the call only if its policy allows that;
+//! otherwise the call is *in doubt* until a person decides.
 //!
 //! [`Store`] is one journal. An owner, the process that works on a run, has a [`Lease`] and writes
 //! [`Record`]s; it waits for the [`Ticket`] of a record before it makes a call. People write [`Decision`]s,
-//! which name the call that they are about. [`State`] says what may follow what.
+//! each for a specific call. [`State`] has the allowed transitions.
 //!
 //! # Floors
 //! A room (a file here) imports only from rooms on floors below its own.

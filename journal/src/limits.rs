@@ -1,10 +1,10 @@
-//! The limits of a run as they are stored.
+//! The stored limits of a run.
 
 use crate::error::{Error, ErrorCode, Result};
 use ilo_spec::bytes::{ByteReader, ByteSink};
 use ilo_vm::Limits;
 
-/// A limit that can be raised once it is used up.
+/// A limit that can be raised after it is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsedUp {
     /// The instructions, roughly.
@@ -16,7 +16,7 @@ pub enum UsedUp {
 }
 
 impl UsedUp {
-    /// The name that people see.
+    /// The displayed name.
     pub fn name(self) -> &'static str {
         match self {
             UsedUp::Fuel => "fuel",
@@ -29,7 +29,7 @@ impl UsedUp {
 /// The limits of a run: those of the machine, and the time in which it works. Waiting is free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLimits {
-    /// Those of the machine.
+    /// The limits of the machine.
     pub machine: Limits,
     /// Milliseconds of work.
     pub time_ms: u64,

@@ -1,4 +1,4 @@
-//! What the store takes and gives: runs, records of owners, decisions of people.
+//! The data of the interface of the store: runs, records of owners, decisions of people.
 
 use crate::answer::Answer;
 use crate::cipher::{Cipher, Column, RUN_KEY, idempotency_key};
@@ -45,27 +45,27 @@ pub enum Start<'a> {
     Ended(&'a [u8]),
 }
 
-/// A run that was started, or found.
+/// A run that was started or found.
 #[derive(Debug)]
 pub struct Started {
     /// Its number.
     pub run: RunId,
-    /// Whether it was started now.
+    /// Whether it is new.
     pub is_new: bool,
-    /// The right to write, unless the run was there already or has ended.
+    /// The lease, unless the run existed already or has ended.
     pub lease: Option<Lease>,
 }
 
 /// What an owner records: the call at which the run is, and what the owner does with it.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
-    /// What the owner does.
+    /// The action of the owner.
     pub to: To,
     /// The number of the call.
     pub call: u64,
     /// The tool.
     pub tool: &'a str,
-    /// How the tool may be called.
+    /// The policy of the tool.
     pub policy: Policy,
     /// The arguments as JSON; only their digest is stored.
     pub arguments: &'a [u8],
@@ -77,10 +77,10 @@ pub struct Record<'a> {
     pub answer: Option<&'a Answer>,
 }
 
-/// What an owner does with a call.
+/// The action of an owner on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
-    /// Nothing yet.
+    /// Not begun.
     Ready,
     /// Make it.
     Calling,
@@ -93,7 +93,7 @@ pub enum To {
         /// The time.
         until: i64,
     },
-    /// Leave it to a person whether it was made.
+    /// Leave it to a person to find out whether it was made.
     Doubt,
     /// Stop because a limit is used up.
     Limited,
@@ -162,7 +162,7 @@ impl Record<'_> {
         Ok(Live {
             run,
             epoch,
-            // Who only waits leaves the run to others.
+            // A run that only waits is left to others.
             owner: matches!(state, State::Ready | State::Calling).then_some(owner),
             state,
             exported: false,
@@ -181,7 +181,7 @@ impl Record<'_> {
     }
 }
 
-/// The right to write to a run, until another process takes it over.
+/// A lease: the right to write to a run, until another process takes it over.
 #[derive(Debug)]
 pub struct Lease {
     pub(crate) run: Run,
@@ -229,12 +229,12 @@ impl Lease {
     }
 }
 
-/// What came of taking a run over.
+/// The result of taking a run over.
 #[derive(Debug)]
 pub enum Claim {
-    /// This process goes on with it.
+    /// This process continues it.
     Mine(Box<Claimed>),
-    /// Others have to act first.
+    /// Others must act first.
     Waits {
         /// Its state.
         state: State,
@@ -263,7 +263,7 @@ pub struct Claimed {
     pub limits: RunLimits,
     /// Its state.
     pub state: State,
-    /// The number of the call that waits.
+    /// The number of the pending call.
     pub call: u64,
     /// The tool of that call.
     pub tool: String,
@@ -285,7 +285,7 @@ pub struct Claimed {
     pub approved: bool,
 }
 
-/// What a person decides.
+/// The decision of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The call may be made.
@@ -329,7 +329,7 @@ impl Decision {
     }
 }
 
-/// A run as people see it.
+/// A run, for display.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// Its number.
@@ -344,12 +344,12 @@ pub struct Summary {
     pub function: String,
     /// Its limits.
     pub limits: RunLimits,
-    /// Where it is.
+    /// Its status.
     pub at: At,
 }
 
 impl Summary {
-    /// The limit that it has used up, where it waits for a higher one.
+    /// The limit that it has used up, if it waits for a higher one.
     pub fn used_up(&self) -> Option<UsedUp> {
         match &self.at {
             At::Live(live) if live.state == State::Limited => {
@@ -365,7 +365,7 @@ impl Summary {
         }
     }
 
-    /// Where it is, in a word.
+    /// Its status, in a word.
     pub fn status(&self) -> Status {
         match &self.at {
             At::Ended { .. } => Status::Ended,
@@ -375,7 +375,7 @@ impl Summary {
 }
 
 impl Waiting {
-    /// Where it is, in a word.
+    /// Its status, in a word.
     pub fn status(&self) -> Status {
         if self.exported { Status::Exported } else { Status::In(self.state) }
     }
@@ -384,13 +384,13 @@ impl Waiting {
 /// Which runs are listed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Listed {
-    /// Only those that have this name for where they are.
+    /// Only those with this status.
     pub status: Option<Status>,
-    /// Only so many, those that were started last.
+    /// At most this number, those that were started last.
     pub newest: Option<usize>,
 }
 
-/// Where a run is.
+/// The status of a run.
 #[derive(Clone, Debug)]
 pub enum At {
     /// It has ended.
@@ -400,16 +400,16 @@ pub enum At {
         /// Its outcome as JSON.
         outcome: Vec<u8>,
     },
-    /// It is under way.
+    /// It has not ended.
     Live(Box<Waiting>),
 }
 
-/// A run that has not ended, as people see it.
+/// A run that has not ended, for display.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     /// Its state.
     pub state: State,
-    /// Whether it was exported, so that it goes on elsewhere.
+    /// Whether it was exported, so that it continues elsewhere.
     pub exported: bool,
     /// Since when, in milliseconds since 1970.
     pub since: i64,
@@ -421,7 +421,7 @@ pub struct Waiting {
     pub policy: Policy,
     /// When it wakes, if it sleeps.
     pub wake: Option<i64>,
-    /// Why it is blocked, where it is and that was recorded.
+    /// Why it is blocked, if it is and the reason was recorded.
     pub blocked: Option<String>,
     /// Whether somebody has cancelled it.
     pub cancel: bool,

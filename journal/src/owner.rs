@@ -1,6 +1,6 @@
-//! Who works on a run: a process that holds the lock of its file in `JOURNAL.owners`.
+//! The owners of runs: processes that each hold the lock of a file in `JOURNAL.owners`.
 //!
-//! The kernel frees the lock when the process ends, however it ends. So there is no clock and no lease.
+//! The kernel releases the lock when the process ends in any way. So no clocks and time-outs are needed.
 
 use crate::cipher::Cipher;
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Files that are looked at when a process joins.
+/// The most files that are examined when a process joins.
 const SWEPT: usize = 1000;
 
 /// The folder of a journal's owners.
@@ -51,7 +51,7 @@ impl Owners {
         for entry in fs::read_dir(&self.0).into_iter().flatten().flatten().take(SWEPT) {
             let id = entry.file_name().to_str().and_then(|name| i64::from_str_radix(name, 16).ok());
             if let Some(id) = id.filter(|&id| self.path(id) == entry.path()) {
-                // A file that cannot be looked at now is swept another time.
+                // A file that cannot be examined now is removed another time.
                 drop(self.lives(id));
             }
         }
@@ -75,7 +75,7 @@ impl Owners {
             };
             match file.try_lock() {
                 Ok(()) => {}
-                // Somebody who swept took it for the file of a process that has ended.
+                // Another process removed it as the file of an ended process.
                 Err(TryLockError::WouldBlock) => continue,
                 Err(TryLockError::Error(error)) => return Err(Error::file(&path, &error)),
             }
@@ -85,7 +85,7 @@ impl Owners {
         }
     }
 
-    /// Whether an owner is a process that lives, or has left its lock to one that ends its commands.
+    /// Whether the process of an owner lives, or has passed its lock to the process that ends its commands.
     pub(crate) fn lives(&self, id: i64) -> Result<bool> {
         let path = self.path(id);
         let file = match File::open(&path) {

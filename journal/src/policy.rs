@@ -1,26 +1,26 @@
-//! How a tool may be called, as far as a crash is concerned.
+//! The policy of a tool, as far as it matters for crashes.
 
-/// What a call of a tool does.
+/// The effect of a call of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
     /// It changes nothing.
     Reads,
-    /// Calling it twice with the same key or arguments is as calling it once.
+    /// Calling it twice with the same key or arguments has the same effect as calling it once.
     Idempotent,
-    /// It may change something, each time anew.
+    /// It may change something each time.
     Changes,
 }
 
-/// How a tool may be called.
+/// The policy of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
-    /// What a call does.
+    /// The effect of a call.
     pub effect: Effect,
     /// Whether a person is asked before each call.
     pub confirm: bool,
     /// Whether its answer comes later, from outside.
     pub deferred: bool,
-    /// Whether a call whose answer never came is a failure for the program, where it would be in doubt.
+    /// Whether a call whose answer never came is a failure for the program, instead of being in doubt.
     pub fail_in_doubt: bool,
 }
 
@@ -29,7 +29,7 @@ const DEFERRED: i64 = 1 << 3;
 const FAIL_IN_DOUBT: i64 = 1 << 4;
 
 impl Policy {
-    /// That of a tool of which nothing more is stated.
+    /// The policy of a tool about which nothing else is known.
     pub const fn of(effect: Effect) -> Policy {
         Policy { effect, confirm: false, deferred: false, fail_in_doubt: false }
     }

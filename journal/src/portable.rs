@@ -1,4 +1,4 @@
-//! A run as bytes: a database with the same tables that holds this run alone.
+//! Exports and imports runs: an exported run is a database with the same tables and only this run.
 
 use crate::cipher::{Cipher, Column};
 use crate::error::{Error, ErrorCode, Result};
@@ -18,11 +18,11 @@ pub(crate) struct Imported {
     run: Run,
     live: Option<Live>,
     decisions: Vec<Decided>,
-    /// As it is stored.
+    /// Its stored form.
     program: Vec<u8>,
 }
 
-/// Writes a run as bytes. One that has not ended is marked, and nobody here goes on with it.
+/// Writes a run as bytes. One that has not ended is marked as exported, and is not continued here.
 pub(crate) fn export(tables: &Tables, alive: &dyn Alive, id: i64) -> Result<Vec<u8>> {
     let (run, live) = tables::both_of(&tables.connection, id)?;
     if let Some(owner) = live.as_ref().and_then(|live| live.owner)
@@ -82,7 +82,7 @@ fn copy(from: &Connection, to: &Connection, select: &str, insert: &str, hash: &[
     Ok(())
 }
 
-/// Reads the bytes of an exported run. Nothing in them is believed.
+/// Reads the bytes of an exported run. All of them are validated.
 pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Imported> {
     let refused = |message: &str| {
         Error::new(ErrorCode::NotAJournal, message).remedy("give a file that `runs export` has written")

@@ -1,4 +1,4 @@
-//! What is read of the tables: plain functions of a connection.
+//! Reads the tables: plain functions on a connection.
 
 use crate::cipher::{Cipher, Column, RUN_KEY, sha256};
 use crate::error::{Error, ErrorCode, Result};
@@ -88,7 +88,7 @@ pub(crate) fn decisions(connection: &Connection, run: i64, call: Option<u64>) ->
     Ok(found)
 }
 
-/// Why a run is blocked, where that was recorded.
+/// Why a run is blocked, if that was recorded.
 pub(crate) fn blocked(
     connection: &Connection,
     cipher: &Cipher,
@@ -157,7 +157,7 @@ pub(crate) fn before_newest(connection: &Connection, status: Option<Status>, new
     Ok(found.unwrap_or(0))
 }
 
-/// How many runs there are of each status.
+/// The number of runs of each status.
 pub(crate) fn count(connection: &Connection) -> Result<BTreeMap<&'static str, i64>> {
     // Counted here: SQLite would sort them first.
     let mut numbers: BTreeMap<i64, i64> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A [`Session`] as the recorder of `ilo-drive`'s run loop.
+//! Implements the `Recorder` of `ilo-drive` with a [`Session`].
 
 use crate::answer::Answer;
 use crate::error::Error;
@@ -29,8 +29,8 @@ impl fmt::Debug for Recording<'_> {
 }
 
 impl<'h> Recording<'h> {
-    /// Records in this session. The run stops at its next call once `stops` says so; `cancels` is called when
-    /// somebody has cancelled the run, once it may be.
+    /// Records in this session. The run stops at its next call when `stops` returns true; `cancels` is called
+    /// when somebody has cancelled the run and it may be cancelled.
     pub fn new(
         session: Session,
         stops: impl Fn() -> bool + Send + Sync + 'h,
@@ -47,7 +47,7 @@ impl<'h> Recording<'h> {
         &self.session
     }
 
-    /// Why the run could not be recorded, if it could not.
+    /// The error, if the run could not be recorded.
     pub fn error(&self) -> Option<&Error> {
         self.error.as_ref()
     }
@@ -55,13 +55,13 @@ impl<'h> Recording<'h> {
     /// The answer of the call that was permitted last comes later, from outside: the run stops.
     ///
     /// # Errors
-    /// What could not be written.
+    /// If it cannot be written.
     pub fn defer(&mut self) -> Result<Taken, NotRecorded> {
         let taken = self.session.after(Made::Later);
         Ok(taken_of(self.done(taken)?))
     }
 
-    /// Gives the run back as it was recorded last, if the session has not left it.
+    /// Releases the run in its last recorded state, unless the session has left it already.
     pub fn release(&mut self) {
         self.session.release();
     }
@@ -128,7 +128,7 @@ fn result(answer: &Answer) -> Result<Result<Data, Failure>, Error> {
     })
 }
 
-/// What came of a call; nothing where the run is interrupted, which leaves its last record as it is.
+/// The result of a call; `None` if the run is interrupted, which leaves its last record unchanged.
 fn made(result: &Result<Data, Failure>) -> Option<Made> {
     Some(match result {
         Ok(value) => Made::Answered(Answer::Ok(value.to_json())),

@@ -1,15 +1,15 @@
-//! What follows a crash, and a call without an answer: pure functions of what was found.
+//! Decides what follows a crash or a call without an answer: pure functions of the recorded state.
 
 use crate::policy::{Effect, Policy};
 use crate::state::{Before, State};
 
-/// Claims of the same call without progress, after which a person decides.
+/// The number of claims of the same call without progress after which a person decides.
 pub const MOST_TRIES: u32 = 5;
 
-/// What the process that takes a run over does with it.
+/// What a process that takes a run over does with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// The pending call was not begun: go on with it.
+    /// The pending call was not begun: make it.
     Make,
     /// The pending call may have been made, and may be made again, with the same key.
     Again,
@@ -19,12 +19,12 @@ pub enum Recovery {
     Apply,
     /// Others have to act first.
     Wait,
-    /// A tool of the pending call is not there.
+    /// The tool of the pending call is missing.
     Block,
 }
 
-/// What to do with a run that was found in a state. `then` is the policy with which the call was recorded,
-/// `now` today's, nothing if the tool is missing; `tries` counts the claims of this call without progress.
+/// Decides what to do with a run in a state. `then` is the policy with which the call was recorded, `now` the
+/// current one, `None` if the tool is missing; `tries` counts the claims of this call without progress.
 pub fn after_claim(state: State, then: Policy, now: Option<Policy>, tries: u32) -> Recovery {
     match state {
         State::Ready | State::Blocked(Before::Ready) if now.is_some() => Recovery::Make,
@@ -42,7 +42,7 @@ pub fn after_claim(state: State, then: Policy, now: Option<Policy>, tries: u32) 
     }
 }
 
-/// What follows a call without an answer while the process lives.
+/// What follows a call without an answer in a living process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoAnswer {
     /// Make it again, with the same key.

@@ -1,8 +1,8 @@
-//! Rows of the tables as values, with the checksum that each row holds.
+//! The rows of the tables, with their checksums.
 //!
-//! SQLite does not checksum its pages. So each row holds the hash of its columns, and one that does not fit
-//! is reported and never used. The column `cancel` is left out, because people set it while an owner writes;
-//! it holds one of two numbers that no flipped bit turns into each other.
+//! SQLite has no page checksums. So each row has a hash of its columns; a row with a wrong hash is reported
+//! and never used. The column `cancel` is not included, because people set it while an owner writes; its two
+//! values differ in more than one bit.
 
 use crate::error::{Error, Result};
 use crate::policy::Policy;
@@ -21,7 +21,7 @@ pub(crate) struct Live {
     pub(crate) epoch: i64,
     pub(crate) owner: Option<i64>,
     pub(crate) state: State,
-    /// Whether the run was exported, so that it goes on elsewhere.
+    /// Whether the run was exported, so that it continues elsewhere.
     pub(crate) exported: bool,
     pub(crate) call: u64,
     pub(crate) tool: String,
@@ -30,12 +30,12 @@ pub(crate) struct Live {
     pub(crate) tries: u32,
     pub(crate) active_ms: u64,
     pub(crate) wake: Option<i64>,
-    /// When it came into its state.
+    /// When it entered its state.
     pub(crate) since: i64,
     pub(crate) cancel: bool,
-    /// Encrypted where the journal has a key.
+    /// Encrypted if the journal has a key.
     pub(crate) snapshot: Vec<u8>,
-    /// Encrypted where the journal has a key.
+    /// Encrypted if the journal has a key.
     pub(crate) answer: Option<Vec<u8>>,
 }
 
@@ -120,7 +120,7 @@ pub(crate) struct Run {
     pub(crate) limits: Vec<u8>,
     pub(crate) started: i64,
     pub(crate) ended: Option<i64>,
-    /// Encrypted where the journal has a key.
+    /// Encrypted if the journal has a key.
     pub(crate) outcome: Option<Vec<u8>>,
 }
 
@@ -185,7 +185,7 @@ pub(crate) struct Decided {
     pub(crate) tool: String,
     pub(crate) what: String,
     pub(crate) who: String,
-    /// Encrypted where the journal has a key.
+    /// Encrypted if the journal has a key.
     pub(crate) detail: Vec<u8>,
 }
 

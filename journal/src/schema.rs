@@ -1,4 +1,4 @@
-//! The tables, and opening a database that holds them.
+//! The schema of the database, and opening it.
 
 use crate::cipher::{Cipher, Column};
 use crate::error::{Error, ErrorCode, Result};
@@ -61,7 +61,7 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// What makes commits durable, and deleted rows unreadable.
+/// Settings for durable commits and unreadable deleted rows.
 pub(crate) fn make_durable(connection: &Connection) -> Result<()> {
     let mode = write_ahead(connection)?;
     if mode != "wal" && mode != "memory" {
@@ -140,7 +140,7 @@ pub(crate) fn check_version(version: i32) -> Result<()> {
     Err(Error::damaged(message))
 }
 
-/// Nothing but our tables: no trigger or view that would run.
+/// Only the expected tables: no trigger or view that would run.
 fn check_tables(connection: &Connection) -> Result<()> {
     let mut statement = connection.prepare(
         "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex_%' ORDER BY name",

@@ -1,8 +1,8 @@
-//! A run under way and its journal: what is written before a call, after it, and at the end.
+//! An active run and its journal: what is written before a call, after it, and at the end.
 //!
-//! Whoever drives the run asks [`Session::before`] about each call and makes it only if that permits it;
-//! tells [`Session::after`] what came of it, before the run gets the answer; and tells [`Session::end`] the
-//! outcome before anybody else. The order of the writes is here, and nowhere else.
+//! The code that drives the run calls [`Session::before`] for each call and makes the call only if that
+//! permits it; passes the result to [`Session::after`] before the run gets it; and passes the outcome to
+//! [`Session::end`] before anybody else sees it. Only this module knows the order of the writes.
 
 use crate::answer::Answer;
 use crate::clock;
@@ -18,7 +18,7 @@ use ilo_vm::Run;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A call that a run waits for.
+/// The pending call of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Due<'c> {
     /// The run.
@@ -27,33 +27,33 @@ pub struct Due<'c> {
     pub number: u64,
     /// The tool.
     pub tool: &'c str,
-    /// How it may be called; nothing if there is no such tool.
+    /// Its policy; `None` if there is no such tool.
     pub policy: Option<Policy>,
     /// The arguments as JSON.
     pub arguments: &'c str,
     /// Whether a ROLLBACK entry makes it.
     pub rollback: bool,
-    /// How long it waits, if it does nothing else.
+    /// How long it waits, if it is the built-in tool `wait`.
     pub sleep: Option<Duration>,
 }
 
-/// What happens to a call.
+/// What to do with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Permit {
-    /// It is made.
+    /// Make it.
     Make {
         /// Its idempotency key, the same for every attempt.
         key: String,
         /// Whether a person has allowed it.
         approved: bool,
     },
-    /// It is not made: this is its answer.
+    /// Do not make it: this is its answer.
     Settled(Answer),
-    /// It is not made, and the run stops: [`Session::left`] says why.
+    /// Do not make it; the run stops, and [`Session::left`] says why.
     Stop,
 }
 
-/// What came of a call that was made.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Made {
     /// It has an answer.
@@ -66,21 +66,21 @@ pub enum Made {
     Later,
 }
 
-/// Whether the run gets what came of a call.
+/// Whether the run gets the result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It does.
+    /// It gets the result.
     GoOn,
     /// The run stops: [`Session::left`] says why.
     Stop,
 }
 
-/// How a session has left its run.
+/// The state in which a session has left its run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Left {
     /// It has ended, and its outcome is on disk.
     Ended,
-    /// A run of this name with this program and input was there already.
+    /// A run of this name with this program and input exists already.
     Existing(RunId),
     /// It waits.
     Waits {
@@ -99,7 +99,7 @@ pub enum Left {
     },
 }
 
-/// What a run is started with.
+/// The data with which a run is started.
 #[derive(Clone, Debug)]
 pub struct Beginning {
     /// The caller's name for it.
@@ -114,7 +114,7 @@ pub struct Beginning {
     pub limits: RunLimits,
 }
 
-/// A run under way, with its journal.
+/// An active run with its journal.
 #[derive(Debug)]
 pub struct Session {
     store: Arc<Store>,
@@ -124,7 +124,7 @@ pub struct Session {
     /// The call that was recorded last.
     last: Option<Last>,
     cancel: bool,
-    /// Whether the run is to stop at its next call.
+    /// Whether the run should stop at its next call.
     stop: bool,
     /// Whether the run is in the journal from its first call on, even if that changes nothing.
     at_once: bool,
@@ -207,13 +207,13 @@ impl Session {
         self.cancel && self.found.as_ref().is_some_and(slept)
     }
 
-    /// Lets the run stop at its next call, which is not begun.
+    /// Makes the run stop at its next call, without beginning the call.
     pub fn stop(&mut self) {
         self.stop = true;
     }
 
-    /// Gives the run back as it was recorded last, if the session has not left it: this process does not go
-    /// on with it, and a call that was begun may have been made.
+    /// Releases the run in its last recorded state, unless the session has left it already: this process does
+    /// not continue it, and a call that was begun may have been made.
     pub fn release(&mut self) {
         if let Stage::Running(lease) = std::mem::replace(&mut self.stage, Stage::Over) {
             // It is written with what is queued before it; nobody waits.
@@ -230,7 +230,7 @@ impl Session {
         }
     }
 
-    /// How the session has left the run, once it has.
+    /// The state in which the session has left the run, if it has.
     pub fn left(&self) -> Option<&Left> {
         self.left.as_ref()
     }
@@ -251,7 +251,7 @@ impl Session {
     /// Decides on a call, and writes what must be on disk before it.
     ///
     /// # Errors
-    /// What could not be written: then the call must not be made, and the run stops.
+    /// If it cannot be written: the call must not be made, and the run stops.
     pub fn before(&mut self, due: &Due<'_>) -> Result<Permit> {
         if due.rollback && self.reached_limit(due.run) {
             return self.limited();
@@ -298,10 +298,10 @@ impl Session {
         Ok(Permit::Make { key, approved })
     }
 
-    /// Takes what came of the call that was permitted last.
+    /// Takes the result of the last permitted call.
     ///
     /// # Errors
-    /// What could not be written: the run must not go on.
+    /// If it cannot be written: the run must not continue.
     pub fn after(&mut self, made: Made) -> Result<Taken> {
         let Some(last) = self.last.clone().filter(|last| last.answer.is_none()) else {
             // The answer was in the journal.
@@ -335,7 +335,7 @@ impl Session {
     /// Writes the outcome, or that the run waits for higher limits.
     ///
     /// # Errors
-    /// What could not be written: tell nobody of the outcome.
+    /// If it cannot be written: the outcome must not be shown.
     pub fn end(&mut self, run: &Run) -> Result<()> {
         if self.reached_limit(run) {
             self.limited()?;

@@ -1,5 +1,6 @@
-//! A deterministic simulation: processes that die, lose their runs while they live, get no answer or no room
-//! on the disk, and people who decide, in an order that a seed chooses, on the real statements and tables.
+//! A deterministic simulation on the real statements and tables: processes that die, lose their runs while
+//! they live, get no answers or find the disk full, and people who decide, in an order that depends on a
+//! seed.
 //!
 //! `ILO_SEEDS` and `ILO_SEED` choose how many seeds there are and where they begin. The mutants at the end
 //! are wrong implementations, each of which the simulation must notice.

@@ -1,7 +1,7 @@
-//! The states of a run and what leads from one to another: one table.
+//! The state machine of a run: one table of states and transitions.
 //!
-//! Owners write that a call begins, has ended or waits; people write decisions. Both kinds are actions here,
-//! and an action that a state does not allow is refused with what to do instead.
+//! Owners write that a call begins, has ended or waits; people write decisions. Both are actions here, and an
+//! action that a state does not allow is rejected with what to do instead.
 
 use crate::error::{Error, ErrorCode};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 /// The state of a run that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum State {
-    /// The call that waits was not begun.
+    /// The pending call was not begun.
     Ready,
     /// The call may have been made.
     Calling,
@@ -19,13 +19,13 @@ pub enum State {
     Asking,
     /// The call was made, and its answer comes from outside.
     Deferred,
-    /// The answer is stored, and the run has not gone on with it.
+    /// The answer is stored, and the run has not continued with it.
     Answered,
     /// The run has used up its time, fuel or calls.
     Limited,
     /// The run waits for a time.
     Sleeping,
-    /// The run cannot go on with this build or these tools. It was in this state before.
+    /// The run cannot continue with this build or these tools. It was in this state before.
     Blocked(Before),
 }
 
@@ -40,18 +40,18 @@ pub enum Before {
     Answered,
 }
 
-/// Where a run is, as people see it.
+/// The status of a run, for display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Status {
     /// It has not ended.
     In(State),
-    /// It was exported, and goes on elsewhere.
+    /// It was exported and continues elsewhere.
     Exported,
     /// It has ended.
     Ended,
 }
 
-/// What an owner or a person wants to write.
+/// An action of an owner or a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Owner: the call is made now.
@@ -68,7 +68,7 @@ pub enum Action {
     Doubt,
     /// Owner: a limit of the run is used up.
     Limit,
-    /// Owner: the build or the tools do not allow the run to go on.
+    /// Owner: the build or the tools do not allow the run to continue.
     Block,
     /// Owner: they do again.
     Unblock,
@@ -135,7 +135,7 @@ pub const STATES: [State; 11] = [
     State::Blocked(Before::Answered),
 ];
 
-/// What an action leads to.
+/// The result of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
     /// Another state, or the same.
@@ -147,7 +147,7 @@ pub enum To {
 }
 
 impl State {
-    /// What the action leads to; nothing if the state does not allow it.
+    /// The result of an action; `None` if the state does not allow it.
     pub fn after(self, action: Action) -> Option<To> {
         use Action as A;
         use State as S;
@@ -180,7 +180,7 @@ impl State {
         Some(To::State(to))
     }
 
-    /// The name that people see.
+    /// The displayed name.
     pub fn name(self) -> &'static str {
         match self {
             State::Ready => "ready",
@@ -245,13 +245,13 @@ impl State {
 }
 
 impl Status {
-    /// All that have names of their own.
+    /// All statuses with their own names.
     pub fn all() -> impl Iterator<Item = Status> {
         let named = |state: &State| !matches!(state, State::Blocked(Before::Calling | Before::Answered));
         STATES.into_iter().filter(named).map(Status::In).chain([Status::Exported, Status::Ended])
     }
 
-    /// The name that people see.
+    /// The displayed name.
     pub fn name(self) -> &'static str {
         match self {
             Status::In(state) => state.name(),
@@ -260,7 +260,7 @@ impl Status {
         }
     }
 
-    /// The one with this name.
+    /// The status with this name.
     pub fn named(name: &str) -> Option<Status> {
         Status::all().find(|status| status.name() == name)
     }
@@ -277,7 +277,7 @@ impl Before {
 }
 
 impl Action {
-    /// What cannot be done.
+    /// What the action cannot do, for the message.
     fn refused(self) -> &'static str {
         match self {
             Action::Begin => "its call cannot begin",

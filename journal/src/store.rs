@@ -28,9 +28,9 @@ use std::time::Duration;
 /// How a journal is opened.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whether it is created where there is none.
+    /// Whether it is created if it does not exist.
     pub create: bool,
-    /// The key with which what runs hold is encrypted.
+    /// The key with which the data of runs is encrypted.
     pub key: Option<Key>,
 }
 
@@ -62,14 +62,14 @@ pub const RETENTION_DAYS: u32 = 30;
 const RETENTION: &str = "retention";
 /// The setting that says when old runs were removed last.
 const PRUNED: &str = "pruned";
-/// Runs that are read, or removed, at once.
+/// The number of runs that are read or removed together.
 const PAGE: usize = 1000;
 
 impl Store {
     /// Opens the journal at a path, or creates it. Other processes may have it open.
     ///
     /// # Errors
-    /// A file that is no journal, is of a newer version, damaged, or cannot be used where it is.
+    /// A file that is not a journal, has a newer version, is damaged, or cannot be used at its location.
     pub fn open(path: &Path, options: &Options) -> Result<Store> {
         let path = file::prepare(path, options.create)?;
         let cipher = Arc::new(Cipher::new(options.key.as_ref()));
@@ -96,7 +96,7 @@ impl Store {
     /// killed: until both have ended, nobody takes over the runs of this process.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn owner_lock(&self) -> Result<File> {
         self.owner.lock()
     }
@@ -127,8 +127,8 @@ impl Store {
         Ok(self.writer.submit_of(Some(live.run), move |tables| tables.record(&live)))
     }
 
-    /// Records that the run is at a call which changes nothing. It is written soon; nobody waits for it, and
-    /// a later record replaces it.
+    /// Records that the run is at a call that changes nothing. The record is written soon without being
+    /// awaited, and a later record replaces it.
     ///
     /// # Errors
     /// An action that the state of the run does not allow.
@@ -139,7 +139,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends a run with its outcome as JSON. Tell nobody of the outcome before the ticket was waited for.
+    /// Ends a run with its outcome as JSON. Do not show the outcome before the ticket has been awaited.
     ///
     /// # Errors
     /// A state in which the run cannot end. The ticket gives [`ErrorCode::Lost`] if another process has taken
@@ -154,15 +154,15 @@ impl Store {
         Ok(self.writer.submit_of(Some(run.id), move |tables| tables.end(&run, epoch)))
     }
 
-    /// Gives a run back that this process does not go on with.
+    /// Releases a run that this process does not continue.
     pub fn release(&self, lease: &Lease) -> Ticket<()> {
         let (run, epoch) = (lease.run.id, lease.epoch);
         // What was recorded last is written before, in the same transaction.
         self.writer.submit(move |tables| tables.release(run, epoch))
     }
 
-    /// Takes a run over, if nobody works on it and nobody else has to act first. Who takes many over asks for
-    /// them all before waiting: they are written together.
+    /// Takes a run over, if nobody works on it and nobody else must act first. To take over many runs,
+    /// request all before waiting: they are written together.
     ///
     /// The ticket gives [`ErrorCode::NoRun`], [`ErrorCode::Owned`], or a damaged run.
     pub fn claim(&self, run: RunId) -> Ticket<Claim> {
@@ -170,14 +170,13 @@ impl Store {
         self.writer.submit(move |tables| tables.claim(&cipher, &owners, own, run.0))
     }
 
-    /// Writes a person's decision on the call with this number; `who` decides. Returns the state that
-    /// follows.
+    /// Writes the decision of a person, `who`, on the call with this number. Returns the new state.
     ///
     /// # Errors
     /// [`ErrorCode::OtherCall`] if the run is at another call, [`ErrorCode::NotNow`] if its state does not
     /// allow the decision.
     pub fn resolve(&self, run: RunId, call: Option<u64>, decision: &Decision, who: &str) -> Result<State> {
-        // Refused before it is queued, if it is no JSON.
+        // Rejected before it is queued, if it is not JSON.
         decision.answer(who)?;
         let (cipher, decision, who) = (self.cipher.clone(), decision.clone(), who.to_owned());
         self.writer.submit(move |tables| tables.resolve(&cipher, run.0, call, &decision, &who)).wait()
@@ -225,7 +224,7 @@ impl Store {
     /// How many runs there are, by the name of their status.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     pub fn count(&self) -> Result<BTreeMap<&'static str, i64>> {
         reads::count(&self.reader())
     }
@@ -234,7 +233,7 @@ impl Store {
     /// later time. Another process may be at work on some of them.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     pub fn continuable(&self) -> Result<Vec<RunId>> {
         let (mut found, mut after) = (Vec::new(), 0);
         loop {
@@ -245,10 +244,10 @@ impl Store {
         }
     }
 
-    /// In how long the next run wakes that sleeps, if one does.
+    /// The time until the next sleeping run wakes, if there is one.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     pub fn next_wake(&self) -> Result<Option<Duration>> {
         let wake = tables::next_wake(&self.reader())?;
         Ok(wake.map(|wake| Duration::from_millis(u64::try_from(wake - clock::now()).unwrap_or(0))))
@@ -299,13 +298,13 @@ impl Store {
     /// The run and the number of the call with this idempotency key, which its tool was given.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     pub fn find_key(&self, text: &str) -> Result<Option<(RunId, u64)>> {
         let Some((key, call)) = of_idempotency_key(text) else { return Ok(None) };
         Ok(tables::of_key(&self.reader(), &key)?.map(|run| (RunId(run), call)))
     }
 
-    /// A text that names a run and `part`, and that nobody can guess who knows other runs.
+    /// An unguessable text for a run and `part`.
     ///
     /// # Errors
     /// [`ErrorCode::NoRun`], or damage.
@@ -320,8 +319,8 @@ impl Store {
         Ok(text)
     }
 
-    /// Records that a run cannot go on with this build or these tools, and why. Whoever takes it later finds
-    /// it as it was. A run on which a process works, or that waits for something else, stays as it is.
+    /// Records that a run cannot continue with this build or these tools, and why. A later owner finds its
+    /// state unchanged. A run on which a process works, or that waits for something else, is not changed.
     ///
     /// # Errors
     /// [`ErrorCode::NoRun`], or damage.
@@ -369,7 +368,7 @@ impl Store {
     /// Whether another connection has written since the last time: a person's decision, or another owner.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     pub fn version(&self) -> Result<i64> {
         let ticket = self.writer.submit(|tables| {
             Ok(tables.connection.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0))?)
@@ -377,7 +376,7 @@ impl Store {
         ticket.wait()
     }
 
-    /// A run as bytes that another journal imports. A run that has not ended goes on there alone: here it
+    /// Exports a run as bytes for another journal. A run that has not ended continues only there: here it
     /// stays as `exported`.
     ///
     /// # Errors
@@ -396,10 +395,11 @@ impl Store {
         self.writer.submit(move |tables| portable::import(tables, &imported)).wait()
     }
 
-    /// Removes runs that ended more than so many days ago; returns how many. Runs that have not ended stay.
+    /// Removes runs that ended more than this number of days ago. Returns how many. Runs that have not ended
+    /// stay.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     pub fn prune(&self, days: u32) -> Result<usize> {
         let before = clock::now().saturating_sub(DAY.saturating_mul(days.into()));
         let mut removed = 0;
@@ -427,10 +427,10 @@ impl Store {
         Ok(days.and_then(|days| u32::try_from(days).ok()).unwrap_or(RETENTION_DAYS))
     }
 
-    /// Lets runs that have ended stay so many days.
+    /// Sets for how many days ended runs are kept.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     pub fn set_retention(&self, days: u32) -> Result<()> {
         let ticket = self.writer.submit(move |tables| {
             // The next process looks at once.
@@ -440,10 +440,10 @@ impl Store {
         ticket.wait()
     }
 
-    /// Removes runs that ended longer ago than they are to stay, once a day. Returns how many were removed.
+    /// Removes runs that are older than the retention time, once a day. Returns how many were removed.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     pub fn prune_daily(&self) -> Result<usize> {
         let (last, now) = (tables::setting(&self.reader(), PRUNED)?, clock::now());
         // A clock that was set back does not put it off.
@@ -458,7 +458,7 @@ impl Store {
     /// pass the limit is an error.
     ///
     /// # Errors
-    /// Those of the file.
+    /// The errors of the file.
     pub fn limit_pages(&self, most: Option<u32>) -> Result<()> {
         let most = most.unwrap_or(MOST_PAGES);
         let ticket = self.writer.submit(move |tables| {
@@ -468,7 +468,7 @@ impl Store {
         ticket.wait()
     }
 
-    /// Looks at every page and every row.
+    /// Checks all pages and all rows.
     ///
     /// # Errors
     /// The first damage found.

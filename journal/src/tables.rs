@@ -1,4 +1,4 @@
-//! What a transaction of the journal does, on a connection: plain functions of rows, without threads.
+//! The transactions of the journal: plain functions on a connection and rows, without threads.
 
 use crate::answer::Answer;
 use crate::cipher::{Cipher, Column, RUN_KEY, sha256};
@@ -43,7 +43,7 @@ pub(crate) const STATEMENTS: Statements = Statements {
 pub(crate) struct Tables {
     pub(crate) connection: Connection,
     pub(crate) statements: Statements,
-    /// Gives the time; tests have their own.
+    /// The clock; tests have their own.
     pub(crate) now: fn() -> i64,
     /// The program that was read last, with its hash: many runs have the same.
     program: RefCell<([u8; 32], Arc<[u8]>)>,
@@ -186,7 +186,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Writes what an owner records; returns whether somebody has cancelled the run.
+    /// Writes the record of an owner. Returns whether somebody has cancelled the run.
     pub(crate) fn record(&self, live: &Live) -> Result<bool> {
         let mut update = self.connection.prepare_cached(self.statements.record)?;
         bind(&mut update, live)?;
@@ -379,7 +379,7 @@ impl Tables {
         Ok(to)
     }
 
-    /// Records that a run cannot go on, and why. Whoever takes it later, when it can, finds it as it was.
+    /// Records that a run cannot continue, and why. A later owner finds its state unchanged.
     pub(crate) fn block(&self, cipher: &Cipher, alive: &dyn Alive, id: i64, why: &str) -> Result<()> {
         let (run, live) = both_of(&self.connection, id)?;
         let Some(mut live) = live.filter(|live| !live.exported) else { return Ok(()) };
@@ -430,7 +430,7 @@ impl Tables {
         Ok(last.map_or((self.now)(), |last| (self.now)().max(last.saturating_add(1))))
     }
 
-    /// Gives a run back that this process does not go on with. Nothing of it is lost.
+    /// Releases a run that this process does not continue. Nothing is lost.
     pub(crate) fn release(&self, id: i64, epoch: i64) -> Result<()> {
         let live = live_of(&self.connection, id)?.filter(|live| live.epoch == epoch);
         let Some(mut live) = live else { return Err(lost(id)) };
@@ -438,7 +438,7 @@ impl Tables {
         self.replace(epoch, &live)
     }
 
-    /// Removes runs that ended before a time, at most so many; returns how many.
+    /// Removes at most `most` runs that ended before a time. Returns how many.
     pub(crate) fn prune(&self, before: i64, most: usize) -> Result<usize> {
         let chosen =
             "SELECT id FROM run WHERE ended < ?1 AND id < (SELECT max(id) FROM run) ORDER BY id LIMIT ?2";

@@ -1,5 +1,4 @@
-//! One thread that writes: what is queued becomes one transaction, and whoever waits for it is woken after
-//! its commit.
+//! The writer thread: queued writes become one transaction, and waiting callers are woken after its commit.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::Live;
@@ -9,11 +8,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Jobs in one transaction.
+/// The most jobs in one transaction.
 const GROUP: usize = 1024;
-/// Jobs that may wait; each holds a row.
+/// The most jobs in the queue; each has a row.
 const QUEUED: usize = 100_000;
-/// How long a record that nobody waits for may stay unwritten, if nothing else is written.
+/// How long a record without a waiting caller may stay unwritten, if nothing else is written.
 const LATER: Duration = Duration::from_millis(100);
 
 /// The thread and its queue.
@@ -48,11 +47,11 @@ impl std::fmt::Debug for State {
     }
 }
 
-/// Something to be done in a transaction; it may be done again if that one cannot be committed.
+/// A job in a transaction. It may run again if the transaction cannot be committed.
 trait Job: Send {
-    /// Does it; gives back what makes the transaction impossible.
+    /// Runs it. An error makes the transaction impossible.
     fn run(&mut self, tables: &Tables) -> std::result::Result<(), Error>;
-    /// The transaction has ended so.
+    /// The transaction has ended with this result.
     fn settle(&mut self, committed: Result<()>);
 }
 
@@ -71,7 +70,7 @@ struct Slot<T> {
     filled: Condvar,
 }
 
-/// What has become of a write. The result is taken once.
+/// The result of a write, which is taken once.
 #[derive(Debug)]
 enum Reply<T> {
     Open { awaited: bool },
@@ -79,7 +78,7 @@ enum Reply<T> {
     Taken,
 }
 
-/// A write that is on its way. Until [`Ticket::wait`] has returned `Ok`, nothing is certain.
+/// A queued write. Until [`Ticket::wait`] has returned `Ok`, nothing is certain.
 #[must_use = "a write is certain only once its ticket was waited for"]
 #[derive(Debug)]
 pub struct Ticket<T>(Arc<Slot<T>>);
@@ -88,7 +87,7 @@ impl<T> Ticket<T> {
     /// Waits until the write is on disk.
     ///
     /// # Errors
-    /// Why it is not. Then nothing of it was written, as far as anybody can see.
+    /// If it could not be written. Then nothing of it is visible.
     pub fn wait(self) -> Result<T> {
         let mut reply = lock(&self.0.reply);
         loop {
@@ -249,7 +248,7 @@ impl Queue {
     }
 }
 
-/// Whoever waits is woken even if the thread panics.
+/// Waiting callers are woken even if the thread panics.
 struct Closing<'q>(&'q Queue);
 
 impl Drop for Closing<'_> {

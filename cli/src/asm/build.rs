@@ -1,4 +1,4 @@
-//! `build`: a source, or bytecode, to bytecode.
+//! `build`: builds bytecode from a source or from bytecode.
 
 use super::input::{self, Reading};
 use super::{Done, REFUSED, output};

@@ -1,4 +1,4 @@
-//! `check`: all errors and warnings of sources.
+//! `check`: shows all errors and warnings of sources.
 
 use super::input::{self, Reading};
 use super::{Done, exit, output};

@@ -1,4 +1,4 @@
-//! `convert`: any notation, or bytecode, to any notation.
+//! `convert`: prints a source or bytecode in another notation.
 
 use super::input::Reading;
 use super::{Done, read_tree};

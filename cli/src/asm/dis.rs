@@ -1,4 +1,4 @@
-//! `dis`: a listing of bytecode.
+//! `dis`: lists bytecode.
 
 use super::input::{self, Reading};
 use super::{Done, REFUSED, output};

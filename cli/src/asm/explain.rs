@@ -1,4 +1,4 @@
-//! `explain`: what an error code means.
+//! `explain`: explains an error code.
 
 use super::{Done, output};
 use ilo_asm::explain;

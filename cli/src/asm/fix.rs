@@ -1,4 +1,4 @@
-//! `fix`: applies every fix that is the only one, in place.
+//! `fix`: applies all unambiguous fixes, in place.
 
 use super::input::{self, Reading};
 use super::{Done, exit, output};
@@ -6,7 +6,7 @@ use ilo_asm::build::build;
 use ilo_asm::diagnostic::fix;
 use std::path::PathBuf;
 
-/// How often a source is checked again: one fix can uncover the next.
+/// The most rounds of checking: one fix can uncover the next.
 const ROUNDS: usize = 8;
 
 #[derive(clap::Args)]

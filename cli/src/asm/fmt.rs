@@ -1,4 +1,4 @@
-//! `fmt`: the layout of sources.
+//! `fmt`: formats sources.
 
 use super::input::Reading;
 use super::{Done, REFUSED, output};
@@ -15,14 +15,14 @@ pub(super) struct Args {
     /// The sources; `-` goes to standard output
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Write nothing; end with 1 where a file would change
+    /// Write nothing; exit with 1 if a file would change
     #[arg(long)]
     check: bool,
     #[command(flatten)]
     reading: Reading,
 }
 
-/// Lays a source out in its notation.
+/// Formats a source in its notation.
 fn formatted(source: &str, options: &Options<'_>, diagnostics: &mut Diagnostics) -> Formatted {
     match options.from.or_else(|| Notation::detect(source)) {
         None | Some(Notation::Id) => {

@@ -1,4 +1,4 @@
-//! `grammar`: a grammar of programs for engines of constrained decoding.
+//! `grammar`: prints a grammar of programs for engines of constrained decoding.
 
 use super::{Done, input, print};
 use ilo_asm::catalog::Catalog;
@@ -6,16 +6,16 @@ use ilo_asm::text::nearest;
 use ilo_guide::export::{self, DEPTH, Syntax};
 use ilo_guide::{Options, Session};
 
-/// The signature where none is given.
+/// The default signature.
 pub(super) const ANY: &str = "main() -> any";
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum To {
-    /// Lark, as llguidance and Guidance take it
+    /// Lark, for llguidance and Guidance
     Lark,
-    /// GBNF, as llama.cpp takes it
+    /// GBNF, for llama.cpp
     Gbnf,
-    /// EBNF, as xgrammar takes it, and with it most servers of models
+    /// EBNF, for xgrammar and the model servers that use it
     Ebnf,
 }
 
@@ -31,13 +31,13 @@ pub(super) struct Args {
     to: To,
     #[command(flatten)]
     tools: input::Tools,
-    /// The only tools that may be called, with commas between them [default: all]
+    /// The tools that may be called, separated by commas [default: all]
     #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     only: Option<Vec<String>>,
     /// The signature of the function, such as 'f(id: text) -> text'
     #[arg(long, default_value = ANY)]
     signature: String,
-    /// How many levels of blocks a program may have
+    /// The maximum nesting of blocks in a program
     #[arg(long, default_value_t = DEPTH)]
     depth: u8,
 }
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args) -> Done {
     print(grammar.as_bytes())
 }
 
-/// The session of a signature over a catalogue, or over some tools of it.
+/// The session of a signature with a catalogue, or with some of its tools.
 pub(super) fn session<'c>(
     catalog: &'c Catalog,
     signature: &str,

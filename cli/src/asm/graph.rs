@@ -1,4 +1,4 @@
-//! `graph`: a program as a picture.
+//! `graph`: draws a program.
 
 use super::input::Reading;
 use super::{Done, read_tree};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub(super) struct Args {
     /// The source or bytecode
     file: PathBuf,
-    /// The form of the picture: svg, dot or mermaid
+    /// The format of the picture: svg, dot or mermaid
     #[arg(long, default_value = "svg")]
     format: ilo_graph::Format,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The input of a command: a file or standard input, of which at most one byte more than the limit is read.
+//! Reads the input of a command: a file or standard input, up to one byte more than the limit.
 
 use super::output;
 use ilo_asm::build::{self, Options};
@@ -15,19 +15,19 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// How sources are read.
+/// The options for reading sources.
 #[derive(clap::Args)]
 pub(super) struct Reading {
-    /// The notation of the source [default: found from its content]
+    /// The notation of the source [default: detected from its content]
     #[arg(long, value_name = "NOTATION")]
     pub(super) from: Option<Notation>,
-    /// Bytes that a source may have
+    /// The maximum size of a source, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_SOURCE)]
     max_source: usize,
-    /// Bytes that a line of instruction text may have
+    /// The maximum length of a line of instruction text, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_LINE)]
     max_line: usize,
-    /// Levels that a source may nest, at most 256
+    /// The maximum nesting of a source, at most 256
     #[arg(long, value_name = "LEVELS", default_value_t = limits::DEFAULT_NESTING, value_parser = nesting)]
     max_nesting: usize,
 }
@@ -54,7 +54,7 @@ impl Reading {
 
 /// A file that was read.
 pub(super) struct Input {
-    /// Its name as messages show it.
+    /// Its name in messages.
     pub(super) name: String,
     /// Whether it is standard input.
     pub(super) is_stdin: bool,
@@ -78,7 +78,7 @@ impl Input {
         Ok(Input { name, is_stdin, bytes })
     }
 
-    /// The bytecode, where that is what the file holds.
+    /// The bytecode, if the file has bytecode.
     pub(super) fn bytecode(&self) -> Option<Result<Program, String>> {
         if !self.bytes.starts_with(&MAGIC) {
             return None;
@@ -105,7 +105,7 @@ impl Input {
     }
 }
 
-/// The program of a source or of bytecode; `None` where diagnostics were shown.
+/// The program of a source or of bytecode; `None` if it has errors, which have been shown.
 pub(super) fn program(input: &Input, options: &Options<'_>) -> Result<Option<Program>, String> {
     if let Some(program) = input.bytecode() {
         return program.map(Some);
@@ -116,10 +116,10 @@ pub(super) fn program(input: &Input, options: &Options<'_>) -> Result<Option<Pro
     Ok(program)
 }
 
-/// Most bytes of a catalogue.
+/// The maximum size of a catalogue.
 const MOST_CATALOGUE: u64 = 64 << 20;
 
-/// The tools that a command knows.
+/// The option with the available tools.
 #[derive(clap::Args)]
 pub(super) struct Tools {
     /// The catalogue of tools, as `ilo-vm tools --json` writes it

@@ -16,6 +16,6 @@ pub(super) struct Args {}
 pub(super) fn run(_: &Args) -> Done {
     let ended = lsp::serve(BufReader::new(io::stdin()), io::stdout().lock());
     let ended = ended.map_err(|error| format!("standard output: {error}"))?;
-    // The protocol says that an end without `shutdown` is a failure.
+    // By the protocol, an end without `shutdown` is a failure.
     Ok(if ended { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,8 +1,8 @@
-//! The command line of the assembler: one file for each command, and what the commands share.
+//! The command line of `ilo-asm`: one file for each command, and what the commands share.
 //!
-//! It reads and writes files and nothing else. Results go to standard output, everything else to standard
-//! error; it ends with 0 where all is well and with 2 where a source or option is not. `fmt --check` ends
-//! with 1 where a file would change.
+//! The commands only read and write files. Results go to standard output, everything else to standard error.
+//! The exit code is 0 on success and 2 for an invalid source or option. `fmt --check` exits with 1 if a file
+//! would change.
 
 mod build;
 mod check;
@@ -44,9 +44,9 @@ enum Verb {
     Build(build::Args),
     /// Show all errors and warnings
     Check(check::Args),
-    /// Format sources: counts, indentation, registries; comments stay
+    /// Format sources: counts, indentation, registries; comments are kept
     Fmt(fmt::Args),
-    /// Apply every fix that is the only one for its error
+    /// Apply the fix of each error and warning that has exactly one
     Fix(fix::Args),
     /// Convert any notation, or bytecode that was not stripped, to any notation; slots and ids are
     /// renumbered
@@ -57,7 +57,7 @@ enum Verb {
     Graph(graph::Args),
     /// Print a prompt for a model that writes programs: a short guide to a notation, and the tools
     Prompt(prompt::Args),
-    /// Serve an editor by the Language Server Protocol, on standard streams
+    /// Run a language server for editors on standard streams
     #[cfg(feature = "lsp")]
     Lsp(lsp::Args),
     /// List what may follow the beginning of a program in ID text
@@ -78,13 +78,13 @@ enum Verb {
     Man(man::Args),
 }
 
-/// How a command ends, or why it cannot do its work at all.
+/// The exit code of a command, or why it failed completely.
 type Done = Result<ExitCode, String>;
 
-/// The exit code of a source, program or option that is not valid.
+/// The exit code for an invalid source, program or option.
 const REFUSED: u8 = 2;
 
-/// The exit code of a command that read sources, some of them perhaps not valid.
+/// The exit code of a command, given whether all its sources are valid.
 fn exit(refused: bool) -> ExitCode {
     if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
 }

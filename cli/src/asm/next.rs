@@ -1,4 +1,4 @@
-//! `next`: what may follow the beginning of a program.
+//! `next`: lists what may follow the beginning of a program.
 
 use super::{Done, REFUSED, input, output};
 use ilo_asm::catalog::Catalog;
@@ -17,7 +17,8 @@ const LISTED: usize = 12;
     after_help = "Example: printf 'RET MUL REF ' | ilo-asm next - --signature 'double(n: number) -> number'"
 )]
 pub(super) struct Args {
-    /// The beginning of a program in ID text or, as a guide has it, in constrained; `-` reads standard input
+    /// The beginning of a program in ID text, or in the form of constrained that guides use; `-` is standard
+    /// input
     file: PathBuf,
     #[command(flatten)]
     tools: input::Tools,
@@ -47,7 +48,7 @@ pub(super) fn run(args: &Args) -> Done {
     if let Err(refused) = guide.accept_bytes(body.as_bytes()) {
         let at = start + refused.at;
         let good = body.as_bytes().get(..refused.at).unwrap_or_default();
-        // The bytes before can come: that is what was found.
+        // The bytes before this position have been accepted.
         let _ = guide.accept_bytes(good);
         output::complain(&wrong(&input.name, text, at, &guide.next()));
         return Ok(ExitCode::from(REFUSED));
@@ -57,7 +58,7 @@ pub(super) fn run(args: &Args) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same for a body in `constrained`, whose header gives the signature.
+/// The same for a body in `constrained`, whose header has the signature.
 fn constrained(args: &Args, catalog: &Catalog, name: &str, text: &str) -> Done {
     if args.signature.is_some() {
         return Err(format!("{name}: the header in the text gives the signature; leave --signature out"));
@@ -68,7 +69,7 @@ fn constrained(args: &Args, catalog: &Catalog, name: &str, text: &str) -> Done {
     let body = text.get(start..).unwrap_or_default().trim_end_matches('\n').as_bytes();
     if let Err(refused) = guide.accept_bytes(body) {
         let good = body.get(..refused.at).unwrap_or_default();
-        // The bytes before can come: that is what was found.
+        // The bytes before this position have been accepted.
         let _ = guide.accept_bytes(good);
         let before = text.get(..text.floor_char_boundary(start + refused.at)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
@@ -102,7 +103,7 @@ fn session<'c>(
     Session::of_file(catalog, signature, text).map_err(|error| error.to_string())
 }
 
-/// Where a beginning is wrong: the place, what was expected and found, and the nearest word.
+/// The error in a beginning: the position, what was expected and found, and the nearest word.
 fn wrong(name: &str, text: &str, at: usize, nodes: &[Node]) -> String {
     let before = text.get(..text.floor_char_boundary(at)).unwrap_or_default();
     let line = before.matches('\n').count() + 1;

@@ -1,4 +1,4 @@
-//! Where results, diagnostics and messages go.
+//! Writes results, diagnostics and messages.
 
 use crate::diagnostic;
 use ilo_asm::diagnostic::Diagnostics;
@@ -21,7 +21,7 @@ pub(super) fn diagnostics(name: &str, source: &str, diagnostics: &Diagnostics) {
     error(&diagnostic::render_all(name, source, diagnostics, true));
 }
 
-/// Writes to standard output. A reader that went away is no error of ours.
+/// Writes to standard output. A closed pipe is not an error.
 pub(super) fn show(bytes: &[u8]) -> Result<(), String> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -33,7 +33,7 @@ pub(super) fn show(bytes: &[u8]) -> Result<(), String> {
 /// Replaces a file atomically: a reader sees the old content or the new one.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: {error}", path.display());
-    // A link stays one, and what may not be written is not.
+    // Links are followed, and a read-only file is not replaced.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(path).is_ok_and(|old| old.permissions().readonly()) {
         return Err(failed(io::Error::from(io::ErrorKind::PermissionDenied)));

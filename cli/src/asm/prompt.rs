@@ -1,4 +1,4 @@
-//! `prompt`: a prompt for a model that writes programs.
+//! `prompt`: prints a prompt for a model that writes programs.
 
 use super::{Done, input, output};
 use ilo_asm::notation::Notation;

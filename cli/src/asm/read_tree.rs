@@ -1,4 +1,4 @@
-//! What commands make of the syntax tree of a source, or of bytecode that carries its source.
+//! Reads the syntax tree of a source, or of bytecode that contains its source, for commands that print it.
 
 use super::input::Reading;
 use super::{Done, REFUSED, output};
@@ -12,8 +12,8 @@ use ilo_spec::program::Program;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Shows what is made of the syntax tree of a source, or of bytecode that was not stripped; nothing where
-/// `make` reports an error.
+/// Prints what `make` returns for the syntax tree of a source or of bytecode that was not stripped; nothing
+/// if `make` reports an error.
 pub(super) fn show(
     path: &Path,
     reading: &Reading,
@@ -46,8 +46,7 @@ pub(super) fn show(
         return Ok(ExitCode::from(REFUSED));
     }
     if let Some(program) = &bytecode {
-        // Bytecode carries its tree beside its code; a tree that does not give that code is not shown as if
-        // it did.
+        // Bytecode contains its tree beside its code; a tree that does not produce that code is rejected.
         let again = lower::lower(&file, &checked, None, &mut diagnostics);
         if again != Some(Program { debug: None, ..program.clone() }) {
             return Err(format!("{}: the syntax tree in this bytecode is not that of its code", input.name));

@@ -1,4 +1,4 @@
-//! `schema`: a JSON Schema of programs in the notation constrained, for hosts that take one.
+//! `schema`: prints a JSON Schema of programs in the notation constrained.
 
 use super::{Done, grammar, input, print};
 use ilo_guide::export as exports;
@@ -21,10 +21,10 @@ Example: ilo-asm schema --catalog catalog.json --signature 'f(id: text) -> resul
 pub(super) struct Args {
     #[command(flatten)]
     tools: input::Tools,
-    /// The only tools that may be called, with commas between them [default: all]
+    /// The tools that may be called, separated by commas [default: all]
     #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     only: Option<Vec<String>>,
-    /// The host whose limits and keywords the schema keeps to [default: JSON Schema without limits]
+    /// The host whose limits and keywords the schema respects [default: JSON Schema without limits]
     #[arg(long = "for", value_name = "HOST")]
     host: Option<Host>,
     /// The signature of the function, such as 'f(id: text) -> text'; required with --for [default: any]

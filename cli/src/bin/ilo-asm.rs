@@ -1,4 +1,4 @@
-//! The program `ilo-asm`: source in any notation to checked bytecode, and back.
+//! The program `ilo-asm`: assembles, checks and converts programs.
 
 fn main() -> std::process::ExitCode {
     ilo_cli::asm::main()

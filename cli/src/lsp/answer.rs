@@ -1,4 +1,4 @@
-//! The answers: one function for each request about a document.
+//! Answers requests about documents: one function for each kind of request.
 
 #![allow(clippy::needless_pass_by_value, reason = "all answers have one type")]
 
@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// Why there is no answer: the code of the protocol, and a message.
 pub(super) type Refusal = (i32, String);
 
-/// A document that is asked about.
+/// The document of a request.
 pub(super) struct Asked<'s> {
     pub(super) uri: &'s str,
     pub(super) text: &'s str,
@@ -68,7 +68,7 @@ impl Asked<'_> {
         Places::new(self.text, self.units)
     }
 
-    /// Asks something of the analysis.
+    /// Runs a query on the analysis.
     fn analysed<T>(&self, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
         let arena = Bump::new();
         ask(&Analysis::new(self.text, &arena, &self.options()))
@@ -80,11 +80,11 @@ impl Asked<'_> {
         Ok(self.places().offset(params.position))
     }
 
-    /// Everything that is wrong with the document.
+    /// The diagnostics of the document.
     pub(super) fn found(&self) -> Vec<Diagnostic> {
         let (_, found) = build::build(self.text, &self.options());
         let more = self.tools.as_ref().is_some_and(|tools| tools.more);
-        // A tool that is not listed may be a server's.
+        // An unlisted tool may belong to a server.
         let all = found.as_slice().iter().filter(|one| !(more && one.code == Code::UnknownTool));
         all.cloned().collect()
     }
@@ -95,7 +95,7 @@ impl Asked<'_> {
     }
 }
 
-/// `ilo_guide` can take the place of `Analysis::complete` here, for what it knows better.
+/// `ilo_guide` could replace `Analysis::complete` here.
 fn completion(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
     let offset = of.offset(params)?;
     let places = of.places();

@@ -1,5 +1,5 @@
-//! The tools that the programs of a folder may call: from the client's settings, else from the nearest
-//! `tools.json` above the document.
+//! Finds the tools for a document: from the settings of the client, otherwise from the nearest `tools.json`
+//! in a folder above the document.
 
 use ilo_asm::catalog::{Catalog, CatalogError};
 use serde_json::Value;
@@ -10,23 +10,23 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
 
-/// The name of the file that is looked for.
+/// The name of the file.
 const NAME: &str = "tools.json";
-/// The most bytes of such a file.
+/// The maximum size of such a file.
 const LARGEST: u64 = 16 << 20;
-/// How many folders upward are looked at.
+/// The most folders that are searched upwards.
 const UPWARD: usize = 64;
-/// The most files that are remembered.
+/// The most files that are cached.
 const REMEMBERED: usize = 64;
 
-/// The tools that are known.
+/// The known tools.
 pub(super) struct Tools {
     pub(super) catalog: Catalog,
-    /// There may be more tools than these.
+    /// Whether there may be more tools.
     pub(super) more: bool,
 }
 
-/// A file as it was read.
+/// A cached file.
 struct Remembered {
     changed: Option<SystemTime>,
     length: u64,
@@ -36,16 +36,16 @@ struct Remembered {
 /// The catalogues of a session.
 #[derive(Default)]
 pub(super) struct Catalogues {
-    /// Of the client's settings, which are for all documents.
+    /// From the settings of the client, for all documents.
     set: Option<Rc<Tools>>,
     files: HashMap<PathBuf, Remembered>,
 }
 
 impl Catalogues {
-    /// Takes the client's settings: `catalog` is the path of a file, or what such a file has.
+    /// Applies the settings of the client: `catalog` is the path of a file, or the content of such a file.
     ///
     /// # Errors
-    /// What is wrong with it, for the person.
+    /// A message about an unusable catalogue.
     pub(super) fn set(&mut self, options: &Value, root: Option<&Path>) -> Result<(), String> {
         let Some(given) = options.get("catalog").filter(|given| !given.is_null()) else { return Ok(()) };
         let (name, text) = match given {
@@ -61,7 +61,7 @@ impl Catalogues {
         Ok(())
     }
 
-    /// The tools for a document; `None` where nothing describes them.
+    /// The tools for a document; `None` if they are unknown.
     pub(super) fn of(&mut self, uri: &str) -> Option<Rc<Tools>> {
         if let Some(set) = &self.set {
             return Some(Rc::clone(set));
@@ -101,7 +101,7 @@ fn parse(text: &str) -> Result<Tools, CatalogError> {
     }
 }
 
-/// The path of a file's address.
+/// The path of a file URI.
 pub(super) fn path(uri: &str) -> Option<PathBuf> {
     let encoded = uri.strip_prefix("file://")?;
     let mut bytes = Vec::with_capacity(encoded.len());

@@ -1,4 +1,4 @@
-//! Places and kinds of `ilo_asm::ide` in the terms of the protocol.
+//! Converts positions and kinds of `ilo_asm::ide` to those of the protocol.
 
 use super::protocol as lsp;
 use ilo_asm::diagnostic::{Diagnostic, Edit};
@@ -6,7 +6,7 @@ use ilo_asm::ide::{Completion, CompletionKind, Symbol, SymbolKind, Token, TokenK
 use ilo_asm::span::{Lines, Position, Span, Units};
 use std::collections::HashMap;
 
-/// Converts places of one source.
+/// Converts positions in one source.
 pub(super) struct Places<'s> {
     lines: Lines<'s>,
     units: Units,
@@ -26,7 +26,7 @@ impl<'s> Places<'s> {
         lsp::Range { start: self.position(span.start), end: self.position(span.end.max(span.start)) }
     }
 
-    /// The offset of a position, wherever that is.
+    /// The offset of a position, clamped to the source.
     pub(super) fn offset(&self, at: lsp::Position) -> u32 {
         self.lines.offset(Position { line: at.line, column: at.character }, self.units)
     }
@@ -138,7 +138,7 @@ pub(super) const KINDS: [&str; 10] = [
     "number",
     "comment",
 ];
-/// The names of what tokens do.
+/// The names of token modifiers.
 pub(super) const MODIFIERS: [&str; 1] = ["declaration"];
 
 fn kind(of: TokenKind) -> u32 {

@@ -1,4 +1,4 @@
-//! The documents that are open in the editor.
+//! The open documents.
 
 use super::protocol::{self, Change};
 use ilo_asm::ide;
@@ -7,27 +7,27 @@ use ilo_asm::span::{Lines, Position, Units};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The most bytes of all open documents.
+/// The maximum total size of open documents.
 const MOST: usize = 256 << 20;
 
 /// An open document.
 pub(super) struct Document {
     pub(super) text: String,
     pub(super) version: i32,
-    /// The language that the editor takes it for.
+    /// The language ID from the editor.
     language: String,
-    /// Whether diagnostics of it are shown.
+    /// Whether its diagnostics are published.
     pub(super) shown: bool,
 }
 
-/// All open documents by their addresses.
+/// The open documents, by URI.
 #[derive(Default)]
 pub(super) struct Documents {
     open: HashMap<String, Document>,
     bytes: usize,
 }
 
-/// The endings of names that call JSON or YAML a program, with its notation.
+/// The file name endings of programs in JSON and YAML, with their notations.
 const ENDINGS: [(&str, Notation); 5] = [
     (".tool-calling.json", Notation::ToolCalling),
     (".constrained.json", Notation::Constrained),
@@ -37,7 +37,7 @@ const ENDINGS: [(&str, Notation); 5] = [
 ];
 
 impl Document {
-    /// The notation in which the document is read; `None` where it is not ilo.
+    /// The notation of the document; `None` if it is not ilo.
     pub(super) fn notation(&self, uri: &str) -> Option<Notation> {
         let name = uri.rsplit('/').next().unwrap_or(uri);
         let named = ENDINGS.iter().find(|(ending, _)| name.len() > ending.len() && name.ends_with(ending));
@@ -58,12 +58,12 @@ impl Documents {
         self.open.get_mut(uri)
     }
 
-    /// All addresses.
+    /// All URIs.
     pub(super) fn uris(&self) -> Vec<String> {
         self.open.keys().cloned().collect()
     }
 
-    /// Opens a document; `false` where too much is open.
+    /// Opens a document; `false` if the total size would be too large.
     pub(super) fn open(&mut self, uri: String, language: String, version: i32, text: String) -> bool {
         self.close(&uri);
         if self.bytes.saturating_add(text.len()) > MOST {
@@ -74,7 +74,7 @@ impl Documents {
         true
     }
 
-    /// Takes changes of a document; `false` where it is not open, or too much is.
+    /// Applies changes to a document; `false` if it is not open, or if the total size would be too large.
     pub(super) fn change(&mut self, uri: &str, version: i32, changes: Vec<Change>, units: Units) -> bool {
         let Some(document) = self.open.get_mut(uri) else { return false };
         let before = document.text.len();
@@ -99,7 +99,7 @@ impl Documents {
         true
     }
 
-    /// Forgets a document.
+    /// Closes a document.
     pub(super) fn close(&mut self, uri: &str) -> Option<Document> {
         let document = self.open.remove(uri)?;
         self.bytes = self.bytes.saturating_sub(document.text.len());

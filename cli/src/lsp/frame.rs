@@ -1,19 +1,19 @@
-//! Messages as bytes: headers, an empty line, and JSON of the length that the headers say.
+//! The base protocol: a message consists of headers, an empty line, and JSON of the length in the headers.
 
 use std::io::{self, BufRead, Read, Write};
 
-/// The most bytes of a message. A document of 10 MB takes less, whatever is in it.
+/// The maximum size of a message, which is enough for any document of 10 MB.
 pub(super) const LONGEST: usize = 64 << 20;
-/// The most bytes of a line of the headers.
+/// The maximum length of a header line.
 const HEADER: u64 = 4 << 10;
-/// The most lines of headers.
+/// The most header lines.
 const HEADERS: usize = 64;
 
-/// What was read.
+/// The result of reading.
 pub(super) enum Frame {
     /// The bytes of a message.
     Message(Vec<u8>),
-    /// A message of so many bytes, which was passed over.
+    /// A message of this size, which was skipped.
     TooLong(usize),
     /// The end of the input.
     End,
@@ -22,7 +22,7 @@ pub(super) enum Frame {
 /// Reads a message.
 ///
 /// # Errors
-/// Where the headers are no headers, so that nothing tells where the next message begins.
+/// If the headers are malformed, so that the start of the next message is unknown.
 pub(super) fn read(input: &mut impl BufRead) -> io::Result<Frame> {
     let mut length: Option<usize> = None;
     for number in 0.. {
@@ -36,7 +36,7 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<Frame> {
         }
         let text = text.trim_end();
         if text.is_empty() {
-            // Empty lines between messages are passed.
+            // Empty lines between messages are skipped.
             match length {
                 Some(_) => break,
                 None if number == 0 => continue,
@@ -54,7 +54,7 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<Frame> {
         let skipped = io::copy(&mut input.take(u64::try_from(length).unwrap_or(u64::MAX)), &mut io::sink())?;
         return Ok(if usize::try_from(skipped) == Ok(length) { Frame::TooLong(length) } else { Frame::End });
     }
-    // As much as arrives is kept, not as much as is promised.
+    // Memory is allocated for what arrives, not for the promised length.
     let mut bytes = Vec::new();
     input.take(u64::try_from(length).unwrap_or(u64::MAX)).read_to_end(&mut bytes)?;
     Ok(if bytes.len() == length { Frame::Message(bytes) } else { Frame::End })

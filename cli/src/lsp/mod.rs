@@ -1,8 +1,8 @@
-//! The language server: the Language Server Protocol on standard streams, over what `ilo_asm::ide` knows.
+//! The language server: the Language Server Protocol on standard streams, on top of `ilo_asm::ide`.
 //!
-//! One thread answers messages in their order; another reads them, so that a request that was cancelled
-//! meanwhile, and a change that the next one replaces, cost nothing. A document is kept as text alone and is
-//! analysed anew for each request: that costs less than keeping a tree for each.
+//! One thread answers messages in order; another reads them, so that cancelled requests and superseded
+//! changes cost nothing. Only the text of a document is kept; it is analysed for each request, which costs
+//! less than keeping a tree for each document.
 //!
 //! | file | contents |
 //! |---|---|

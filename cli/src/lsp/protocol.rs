@@ -1,10 +1,10 @@
-//! The shapes of the protocol's JSON, as far as this server reads and writes it. A crate of all its types
-//! takes about as long to compile as `ilo-asm` itself.
+//! The JSON types of the protocol that this server uses. A crate with all types takes about as long to
+//! compile as `ilo-asm` itself.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// A place, from 0.
+/// A position, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Position {
     pub(super) line: u32,
@@ -134,7 +134,7 @@ pub(super) struct PublishDiagnostics<'s> {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// What requests about a place say of it.
+/// The parameters of requests about a position.
 #[derive(Debug, Deserialize)]
 pub(super) struct PositionParams {
     pub(super) position: Position,
@@ -185,7 +185,7 @@ pub(super) struct VersionedDocument {
     pub(super) version: i32,
 }
 
-/// A change: of the whole document, where it has no range.
+/// A change; without a range it replaces the whole document.
 #[derive(Debug, Deserialize)]
 pub(super) struct Change {
     pub(super) range: Option<Range>,

@@ -1,19 +1,19 @@
-//! What was read and not yet answered. The reader waits where much is.
+//! The queue of messages that have been read but not answered. The reader waits while it is full.
 
 use lsp_server::{Message, RequestId};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of messages that wait, at which the reader waits too. One message is always taken.
+/// The size in bytes at which the queue is full. It always accepts one message.
 const MOST: usize = 128 << 20;
 
-/// Something that was read.
+/// An item of the queue.
 pub(super) enum Read {
     /// A message.
     Message(Message),
-    /// What is no message, as the text of the answer to it.
+    /// A malformed message, with the text of its answer.
     Wrong(i32, String),
-    /// The input ended; with what was wrong with it, where that is why.
+    /// The end of the input, with the error if that is the reason.
     End(Option<String>),
 }
 
@@ -36,7 +36,7 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what was read, of so many bytes; `false` where nobody takes it any more.
+    /// Adds an item of the given size; `false` if the receiver has stopped.
     pub(super) fn push(&self, read: Read, bytes: usize) -> bool {
         let mut waiting = self.lock();
         while waiting.bytes > 0 && waiting.bytes.saturating_add(bytes) > MOST && !waiting.closed {
@@ -51,7 +51,7 @@ impl Queue {
         true
     }
 
-    /// Takes what was read first; waits for it.
+    /// Takes the first item; waits if there is none.
     pub(super) fn pop(&self) -> Read {
         let mut waiting = self.lock();
         loop {
@@ -64,7 +64,7 @@ impl Queue {
         }
     }
 
-    /// Ends the reader at its next message.
+    /// Stops the reader at its next message.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
@@ -85,7 +85,7 @@ impl Queue {
         })
     }
 
-    /// Whether a document changes again.
+    /// Whether a later message changes a document.
     pub(super) fn changes(&self, uri: &str) -> bool {
         self.any(|method, params| {
             let changed = || params.get("textDocument")?.get("uri")?.as_str();

@@ -1,4 +1,4 @@
-//! A session: from `initialize` to `exit`, and which function answers what.
+//! A session from `initialize` to `exit`, and the dispatch of messages.
 
 use super::answer::{Asked, METHODS, Refusal, read};
 use super::catalogues::{Catalogues, path};
@@ -14,7 +14,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use std::thread;
 
-/// How far a session is.
+/// The state of a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     New,
@@ -22,10 +22,11 @@ enum State {
     ShutDown,
 }
 
-/// Serves one client until it says `exit` or its messages end; whether it ended as the protocol says.
+/// Serves one client until `exit` or the end of its messages. Returns whether the session ended as the
+/// protocol requires.
 ///
 /// # Errors
-/// Where nothing can be written any more.
+/// If nothing can be written any more.
 pub(crate) fn serve(input: impl BufRead + Send + 'static, output: impl Write) -> io::Result<bool> {
     let queue = Arc::new(Queue::default());
     let reader = Arc::clone(&queue);
@@ -43,7 +44,7 @@ pub(crate) fn serve(input: impl BufRead + Send + 'static, output: impl Write) ->
     ended
 }
 
-/// Reads messages until there are no more, or nobody takes them.
+/// Reads messages until the end of the input, or until the receiver stops.
 fn read_all(mut input: impl BufRead, queue: &Queue) {
     loop {
         let (read, bytes) = match frame::read(&mut input) {
@@ -124,7 +125,7 @@ impl<W: Write> Session<W> {
         self.send(&json!({"method": method, "params": params}))
     }
 
-    /// Writes a line into the editor's log.
+    /// Writes a line to the log of the editor.
     fn log(&mut self, message: &str) -> io::Result<()> {
         const WARNING: u8 = 2;
         self.notify("window/logMessage", &json!({"type": WARNING, "message": message}))
@@ -176,7 +177,7 @@ impl<W: Write> Session<W> {
         }
     }
 
-    /// Asks about an open document; `None` where it is not open, or not ilo.
+    /// Runs a query on an open document; `None` if it is not open or not ilo.
     fn asked<T>(&mut self, uri: &str, ask: impl FnOnce(&Asked<'_>) -> T) -> Option<T> {
         let document = self.documents.get(uri)?;
         let notation = document.notation(uri)?;
@@ -193,7 +194,7 @@ impl<W: Write> Session<W> {
         let root = folder.and_then(Value::as_str).and_then(path);
         let options = params.get("initializationOptions").unwrap_or(&Value::Null);
         if let Err(problem) = self.catalogues.set(options, root.as_deref()) {
-            // The editor shows it, and goes on without a catalogue.
+            // The editor shows it and continues without a catalogue.
             let shown = json!({"type": 1, "message": format!("ilo: {problem}")});
             let sent = self.notify("window/showMessage", &shown);
             sent.map_err(|error| (ErrorCode::InternalError as i32, error.to_string()))?;
@@ -244,7 +245,7 @@ impl<W: Write> Session<W> {
                 Err((_, problem)) => Some(problem),
             },
             "textDocument/didSave" => {
-                // It may have been the file that describes the tools.
+                // It may have been the file with the tools.
                 let uris = self.documents.uris();
                 uris.iter().try_for_each(|uri| self.publish(uri))?;
                 None
@@ -254,7 +255,7 @@ impl<W: Write> Session<W> {
         problem.map_or(Ok(()), |problem| self.log(&format!("{method}: {problem}")))
     }
 
-    /// Shows what is wrong with a document. Of one that never was ilo, nothing is said.
+    /// Publishes the diagnostics of a document; none for one that never was ilo.
     fn publish(&mut self, uri: &str) -> io::Result<()> {
         #[expect(
             clippy::redundant_closure_for_method_calls,
@@ -273,7 +274,7 @@ impl<W: Write> Session<W> {
     }
 }
 
-/// What the server can do.
+/// The capabilities of the server.
 fn capabilities(units: Units) -> Value {
     const WHOLE_DOCUMENTS: u8 = 1;
     json!({

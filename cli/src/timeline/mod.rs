@@ -1,7 +1,7 @@
-//! A trace as a timeline: the calls of a run with when they started and how long they took.
+//! Draws a trace as a timeline: the calls of a run with their start times and durations.
 //!
-//! A trace may be of any length and come from anywhere, so that of each call only a short text is kept, and
-//! of many calls those that took longest; what was left out is counted.
+//! A trace may have any length and come from anywhere, so only a short text of each call is kept, and of many
+//! calls only the longest ones; the others are counted.
 
 mod picture;
 #[cfg(test)]
@@ -18,30 +18,30 @@ use ilo_spec::program::Number;
 use std::fmt::Write;
 use std::io::BufRead;
 
-/// Calls that are kept: what a person goes through line by line.
+/// The most calls that are kept: as many as a person reads line by line.
 const ROWS: usize = 200;
-/// Columns kept of a tool's name, and of arguments and answer.
+/// The columns that are kept of the name of a tool, and of arguments and answer.
 const NAME: usize = 60;
 const VALUE: usize = 200;
-/// Milliseconds that a time in a trace is at most: some thirty years.
+/// The largest time in a trace in milliseconds: some thirty years.
 const LONGEST: f64 = 1e12;
 
-/// A run's calls over time.
+/// The calls of a run over time.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
-    /// The calls that are kept, in the order in which the run made them.
+    /// The kept calls, in the order of the run.
     rows: Vec<Row>,
-    /// How many there were, and how many of them failed.
+    /// The number of calls, and of failed ones.
     calls: u64,
     failed: u64,
-    /// Milliseconds of all together.
+    /// The total time of all calls in milliseconds.
     together: f64,
-    /// When the first began and the last ended, in milliseconds.
+    /// The start of the first call and the end of the last, in milliseconds.
     begin: f64,
     end: f64,
-    /// The longest of those that are left out.
+    /// The longest of the omitted calls.
     left_out: f64,
-    /// Whether the last line is cut off, as that of a run that was killed.
+    /// Whether the last line is truncated, as in the trace of a killed run.
     cut: bool,
 }
 
@@ -51,7 +51,7 @@ struct Row {
     seq: u64,
     tool: String,
     arguments: String,
-    /// The answer, or what it failed with.
+    /// The answer or the failure.
     result: String,
     failed: bool,
     start: f64,
@@ -62,7 +62,7 @@ impl Timeline {
     /// Reads a trace, as `ilo_host::trace::Trace` writes it; `name` is its file in messages.
     ///
     /// # Errors
-    /// The first line that is not a call with its times, or what reading came to.
+    /// The first line that is not a call with its times, or an error of reading.
     pub(crate) fn read(name: &str, trace: impl BufRead) -> Result<Timeline, Problem> {
         let mut timeline = Timeline { begin: f64::INFINITY, ..Timeline::default() };
         each_line(name, trace, |number, line, whole| {
@@ -94,7 +94,7 @@ impl Timeline {
         }
     }
 
-    /// Leaves out all but the longest calls.
+    /// Drops all but the longest calls.
     fn thin(&mut self) {
         if self.rows.len() > ROWS {
             self.rows.sort_by(|a, b| b.duration.total_cmp(&a.duration).then(a.seq.cmp(&b.seq)));
@@ -117,7 +117,7 @@ impl Timeline {
         self.end - self.begin
     }
 
-    /// What it shows, in a line.
+    /// A summary in one line.
     fn summary(&self) -> String {
         if self.calls == 0 {
             return "no calls".to_owned();
@@ -128,7 +128,7 @@ impl Timeline {
         format!("{calls}{failed}, {span} from first to last, {together} one by one")
     }
 
-    /// What it does not show, a line each.
+    /// What it omits, one line each.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let left_out = self.calls - self.rows.len() as u64;
@@ -142,12 +142,12 @@ impl Timeline {
         notes
     }
 
-    /// As text for a terminal, in lines of about a hundred columns.
+    /// The timeline as text for a terminal, with lines of about a hundred columns.
     pub(crate) fn text(&self) -> String {
         text::write(self)
     }
 
-    /// As an SVG for light and dark ground, which needs nothing besides.
+    /// The timeline as a self-contained SVG for light and dark backgrounds.
     pub(crate) fn svg(&self) -> String {
         picture::write(self)
     }
@@ -185,7 +185,7 @@ fn call(line: &[u8]) -> Result<Row, String> {
     })
 }
 
-/// A value in few words: a record without its braces, a text without its quotes.
+/// A value in short form: a record without its braces, a text without its quotes.
 fn value(value: &Data) -> String {
     match value {
         Data::Text(text) => clean(text, VALUE),
@@ -201,7 +201,7 @@ fn value(value: &Data) -> String {
     }
 }
 
-/// A number as a double, which times need not be exact for.
+/// A number as a double, which is exact enough for times.
 #[allow(clippy::cast_precision_loss, reason = "a time is shown with three digits")]
 fn double(number: Number) -> f64 {
     match number {
@@ -222,7 +222,7 @@ fn counted(count: u64, what: &str) -> String {
     format!("{number} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A time in milliseconds for people: three digits that count.
+/// A time in milliseconds with three significant digits.
 fn time(milliseconds: f64) -> String {
     let (value, unit) = match milliseconds {
         ms if ms > 0.0 && ms < 0.9995 => (ms * 1e3, "µs"),

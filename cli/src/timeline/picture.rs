@@ -1,8 +1,8 @@
-//! A timeline as one self-contained SVG: no script, no font and no file besides it.
+//! Draws a timeline as a self-contained SVG, without scripts, fonts or other files.
 //!
-//! A row a call, its name and arguments to the left, its bar where it lies in the run; pointed at, a row
-//! tells all that is known of it. Each tool has a colour, failures have theirs and a dashed outline. The
-//! picture follows the reader's setting of light or dark ground.
+//! Each call has a row with its name and arguments to the left and a bar at its time. A tooltip shows all
+//! that is known about it. Each tool has a colour; failures have another colour and a dashed outline. The
+//! picture follows the reader's setting of a light or dark background.
 
 use super::{Row, Timeline, time};
 use ilo_asm::catalog::without_scheme;
@@ -18,13 +18,13 @@ const BARS: f64 = 540.0;
 const ROW: f64 = 22.0;
 const HEAD: f64 = 74.0;
 const FOOT: f64 = 16.0;
-/// Columns of a name and of arguments to the left.
+/// The columns of a name and of arguments.
 const NAME: usize = 21;
 const SAID: usize = 24;
-/// The most lines that divide the time.
+/// The most grid lines.
 const TICKS: f64 = 8.0;
 
-/// Colours of tools, fill on light and on dark ground, told apart also by those who do not see all of them.
+/// The colours of tools on light and dark backgrounds, chosen to be distinguishable for colour-blind readers.
 const TOOLS: [[&str; 2]; 8] = [
     ["#3b7dd8", "#5b9bf0"],
     ["#12807c", "#3fb8b1"],
@@ -100,7 +100,7 @@ fn style(out: &mut String) {
     let _ = writeln!(out, "@media (prefers-color-scheme:dark){{\n{dark}}}\n</style>");
 }
 
-/// Where a moment lies.
+/// The horizontal position of a time.
 fn place(timeline: &Timeline, moment: f64) -> f64 {
     let span = timeline.span();
     if span > 0.0 { LEFT + (moment - timeline.begin) / span * BARS } else { LEFT }

@@ -1,10 +1,10 @@
-//! A timeline as text: a line a call, with a bar where it lies in the run.
+//! Draws a timeline as text: one line for each call, with a bar at its time.
 
 use super::{Row, Timeline, time};
 use ilo_graph::{clean, columns};
 use std::fmt::Write;
 
-/// Columns of a bar, of a tool's name, and of what is said behind it.
+/// The columns of a bar, of the name of a tool, and of the text after it.
 const BAR: usize = 40;
 const NAME: usize = 24;
 const SAID: usize = 32;
@@ -24,14 +24,14 @@ pub(super) fn write(timeline: &Timeline) -> String {
     out
 }
 
-/// A text that is cut to a width and filled up to it.
+/// A text that is cut or padded to a width.
 fn padded(text: &str, width: usize) -> String {
     let cut = if columns(text) > width { clean(text, width) } else { text.to_owned() };
     let fill = " ".repeat(width.saturating_sub(columns(&cut)));
     cut + &fill
 }
 
-/// Where a call lies: at least one mark, whatever its length.
+/// The bar of a call: at least one mark.
 fn bar(timeline: &Timeline, row: &Row) -> String {
     let place = |moment: f64| match timeline.span() {
         span if span > 0.0 => column((moment - timeline.begin) / span),
@@ -43,7 +43,7 @@ fn bar(timeline: &Timeline, row: &Row) -> String {
     format!("{}{}{}", "·".repeat(start), mark.repeat(end - start), "·".repeat(BAR - end))
 }
 
-/// The column at a part of the bar.
+/// The column at a fraction of the bar.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! `check`: errors and warnings of programs, checked against the tools that are really there.
+//! `check`: shows errors and warnings of programs, checked against the actual tools.
 
 use super::lock::LockArgs;
 use super::{Exit, Refused, load, output, tools_of};
@@ -23,7 +23,7 @@ pub(super) struct Args {
     tools: Option<PathBuf>,
     #[command(flatten)]
     lock: LockArgs,
-    /// Print what is wrong to standard output, a line of JSON each
+    /// Print each problem as a line of JSON to standard output
     #[arg(long)]
     json: bool,
     /// Treat warnings as errors
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     Ok(if all_right { Exit::Ok } else { Exit::Invalid })
 }
 
-/// Checks one file and says what is wrong with it; the tools that it calls are added to `named`.
+/// Checks one file and shows its problems; the tools that it calls are added to `named`.
 fn check(
     file: &Path,
     bytes: &[u8],

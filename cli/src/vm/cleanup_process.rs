@@ -1,9 +1,10 @@
-//! A second small process. If this one is killed, it ends the processes that this one has left running.
+//! The cleanup process: a second small process that ends the processes which this one leaves running if it is
+//! killed.
 //!
-//! Nothing can be done in a process that gets SIGKILL. So a second process of this program reads from a pipe
-//! that only the first one holds. When the pipe closes, the first process has ended. Then the second one
-//! finds the processes with the mark of the first: it ends commands at once, and servers after the time that
-//! they have to end by themselves.
+//! A process that gets SIGKILL cannot do anything. So a second process of this program reads from a pipe that
+//! only the first one holds open. When the pipe closes, the first process has ended. Then the second one
+//! finds the processes with the mark of the first: it ends commands at once, and servers after the time in
+//! which they should end by themselves.
 
 use super::Exit;
 use ilo_host::tools::process_mark;
@@ -20,7 +21,7 @@ const LEAVE: Duration = Duration::from_secs(3);
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The mark of the process that is waited for
+    /// The mark of the process to wait for
     mark: String,
 }
 
@@ -34,12 +35,12 @@ pub(super) fn hold(lock: File) {
     *LOCK.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
 }
 
-/// Starts it; where it cannot be started, there is none.
+/// Starts it; `None` if it cannot be started.
 pub(super) fn start() {
     static KEEPER: OnceLock<Option<Child>> = OnceLock::new();
     KEEPER.get_or_init(|| {
         let mut command = Command::new("/proc/self/exe");
-        // In a group of its own no key of the terminal reaches it; without our environment it bears nobody's
+        // In its own group it gets no signals of the terminal; without an inherited environment it has no
         // mark.
         command
             .arg0("ilo-vm")

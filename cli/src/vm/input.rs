@@ -63,10 +63,10 @@ fn read_input(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
     })
 }
 
-/// What is said where the memory of the run is too small for the input.
+/// The message if the memory of the run is too small for the input.
 pub(super) const MEMORY: &str = " (`--memory`)";
 
-/// The option that sets the limit which an input passes.
+/// The option for the limit that an input exceeds.
 fn limit_option(kind: &ReadErrorKind) -> &'static str {
     match kind {
         ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => MEMORY,
@@ -75,7 +75,7 @@ fn limit_option(kind: &ReadErrorKind) -> &'static str {
     }
 }
 
-/// Bytes of a value for which the list is shown that it should have been.
+/// The size up to which a value is shown as the list that was meant.
 const LIST_SHOWN: usize = 200;
 
 /// Reads `NAME=VALUE`.
@@ -92,7 +92,7 @@ fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<
     if ty == Type::TEXT {
         return Ok((name.to_owned(), Data::from(value)));
     }
-    // Anything may be a list, and need not.
+    // A value of any type may be a list.
     let item = ty.item().filter(|_| ty != Type::ANY);
     let refused = |why: String| {
         let hint = match item {
@@ -110,7 +110,7 @@ fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<
     }
 }
 
-/// A list as JSON, of what was given for one: its items, with commas between them perhaps.
+/// The list that was meant by a text of items, possibly separated by commas, as JSON.
 fn list_form(value: &str, item: Type) -> String {
     let one = |part: &str| match read(part.as_bytes(), &Bounds::default()) {
         _ if item == Type::TEXT => Some(Data::from(part.trim_matches('"'))),

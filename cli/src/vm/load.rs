@@ -1,4 +1,4 @@
-//! A file to a verified program, and the function of it that is asked for.
+//! Loads a file as a verified program, and selects its entry function.
 
 use super::lock::LockArgs;
 use super::{Refused, output};
@@ -20,18 +20,18 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// How the files of programs are read: in which notation, and how large they may be.
+/// The options for reading programs: the notation, and size limits.
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Files of programs")]
 pub(super) struct FileLimits {
-    /// The notation of a source: id, tool-calling, constrained, workflow or mcp [default: found from its
+    /// The notation of a source: id, tool-calling, constrained, workflow or mcp [default: detected from its
     /// content]
     #[arg(long, value_name = "NOTATION")]
     from: Option<Notation>,
-    /// Most bytes of a source file
+    /// The maximum size of a source file, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_SOURCE, hide_short_help = true)]
     pub(super) max_source: usize,
-    /// Most bytes of a bytecode file
+    /// The maximum size of a bytecode file, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_BYTECODE, hide_short_help = true)]
     max_bytecode: usize,
 }
@@ -63,7 +63,7 @@ pub(super) fn connect<'p>(
     Ok(tools.connect(names(programs, limits).iter().map(String::as_str))?)
 }
 
-/// The names that programs give what they call.
+/// The names of the tools that programs call.
 pub(super) fn names<'p>(
     programs: impl IntoIterator<Item = &'p [u8]>,
     limits: &FileLimits,
@@ -71,7 +71,7 @@ pub(super) fn names<'p>(
     let mut names = BTreeSet::new();
     for bytes in programs {
         if is_bytecode(bytes) {
-            // What cannot be decoded calls nothing, and is refused where it is loaded.
+            // Bytecode that cannot be decoded calls nothing, and is rejected when it is loaded.
             names.extend(decode(bytes).iter().flat_map(|program| {
                 program.tools.iter().filter_map(|&name| program.strings.get(name)).map(str::to_owned)
             }));
@@ -82,7 +82,7 @@ pub(super) fn names<'p>(
     names
 }
 
-/// The names that bytecode gives what it calls.
+/// The names of the tools that bytecode calls.
 #[cfg(all(feature = "journal", feature = "serve"))]
 pub(super) fn tools_in(bytecode: &[u8]) -> BTreeSet<String> {
     let named = |program: ilo_spec::program::Program| -> BTreeSet<String> {
@@ -120,7 +120,7 @@ pub(super) fn load_file(
         let changed = tools.map(|tools| lock.problems(tools, names.iter().map(String::as_str)));
         return Err(changed.filter(|changed| !changed.is_empty()).map_or(Refused::Shown, Refused::from));
     };
-    // What the assembler makes is verified like everything else.
+    // The output of the assembler is verified too.
     Program::new(program).map_err(|error| Problem::new(Code::Unverified, place, error.to_string()).into())
 }
 

@@ -1,4 +1,4 @@
-//! `--lock`: tools held against the definitions that were accepted before.
+//! `--lock`: compares tools with the definitions that were accepted before.
 
 use super::{Refused, output};
 use ilo_host::lock::{Held, Lock};
@@ -6,7 +6,7 @@ use ilo_host::problem::Problem;
 use ilo_host::tools::Tools;
 use std::path::{Path, PathBuf};
 
-/// Where accepted definitions are kept.
+/// The options for the lock file.
 #[derive(Default, clap::Args)]
 pub(super) struct LockArgs {
     /// Compare the tools with the definitions in this file, which is created if it is missing
@@ -23,8 +23,8 @@ impl LockArgs {
         self.lock.as_deref()
     }
 
-    /// What has changed of the tools that a program names which is not right as they are now: an error in it
-    /// may come from that. Nothing is written.
+    /// The changes of the tools that an invalid program names, since its errors may be due to them. Nothing
+    /// is written.
     pub(super) fn problems<'n>(
         &self,
         tools: &Tools,
@@ -40,7 +40,7 @@ impl LockArgs {
         self.lock.as_ref().is_some_and(|path| self.update || !path.exists())
     }
 
-    /// Holds these tools against the file, where one is given.
+    /// Compares these tools with the file, if one is given.
     pub(super) fn hold<'n>(
         &self,
         tools: &Tools,

@@ -1,7 +1,7 @@
-//! The log of `serve`: lines to standard error that never wait for whoever reads it.
+//! The log of `serve`: writes lines to standard error without ever waiting for its reader.
 //!
-//! A thread writes them. While nobody reads, a bounded number of lines wait; more are dropped and counted,
-//! and the next line that can be written, or the end, says how many.
+//! A thread writes the lines. While nobody reads, a limited number of lines wait; more are dropped and
+//! counted, and the next line that is written, or the end, reports their number.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,14 +10,14 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Lines that wait.
+/// The most waiting lines.
 const LINES: usize = 1_024;
-/// Bytes of the lines that wait.
+/// The maximum total size of waiting lines.
 const BYTES: usize = 1 << 20;
-/// Bytes of a line; the rest of a longer one is left out.
+/// The maximum length of a line; the rest is dropped.
 const LINE: usize = 16 << 10;
 
-/// Where lines go; its clones share it.
+/// The log; clones share it.
 #[derive(Clone)]
 pub(super) struct Log(Arc<Queue>);
 
@@ -52,7 +52,7 @@ impl Log {
         let (lines, waiting) = sync_channel(LINES);
         let counts = Arc::<Counts>::default();
         let counted = Arc::clone(&counts);
-        // Without a thread every line is dropped.
+        // Without a thread all lines are dropped.
         drop(thread::Builder::new().name("log".to_owned()).spawn(move || write(out, &waiting, &counted)));
         Log(Arc::new(Queue { lines, counts }))
     }
@@ -74,7 +74,7 @@ impl Log {
         }
     }
 
-    /// Waits until all lines are written and those that were dropped are reported, but no longer than this.
+    /// Waits until all lines are written and dropped lines are reported, at most for the given time.
     pub(super) fn flush(&self, longest: Duration) {
         let until = Instant::now() + longest;
         let counts = &self.0.counts;

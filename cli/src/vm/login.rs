@@ -12,21 +12,21 @@ use std::time::Duration;
 #[derive(clap::Args)]
 #[command(after_help = "Example: ilo-vm login tickets --tools tools.json")]
 pub(super) struct Login {
-    /// The server, as the tools file names it
+    /// The name of the server in the tools file
     server: String,
     /// The tools file
     #[arg(long, value_name = "FILE")]
     tools: PathBuf,
-    /// A scope to ask for; those that the server names if none is given
+    /// A scope to request [default: those that the server names]
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<String>,
     /// The ID of a client that was registered by hand
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
-    /// The variable of the environment that holds the secret of that client
+    /// The environment variable with the secret of that client
     #[arg(long, value_name = "NAME", requires = "client_id")]
     client_secret_env: Option<String>,
-    /// The port of this machine that the browser is sent back to; 0 is any
+    /// The port of this machine to which the browser is redirected; 0 is any
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
     /// Print the address and open no browser
@@ -40,7 +40,7 @@ pub(super) struct Login {
 #[derive(clap::Args)]
 #[command(after_help = "Example: ilo-vm logout tickets --tools tools.json")]
 pub(super) struct Logout {
-    /// The server, as the tools file names it
+    /// The name of the server in the tools file
     server: String,
     /// The tools file
     #[arg(long, value_name = "FILE")]
@@ -89,7 +89,7 @@ pub(super) fn logout(args: &Logout) -> Result<Exit, Refused> {
     Ok(Exit::Ok)
 }
 
-/// The secret of a client, from the environment so that no list of processes shows it.
+/// The secret of a client. It comes from the environment so that process lists do not show it.
 fn secret(args: &Login) -> Result<Option<String>, Problem> {
     let Some(name) = &args.client_secret_env else { return Ok(None) };
     let given = std::env::var(name).ok().filter(|secret| !secret.is_empty());

@@ -1,5 +1,4 @@
-//! The command line: one file for each command, and what the commands share. It decides nothing that the
-//! library could.
+//! The command line of `ilo-vm`: one file for each command, and what the commands share.
 
 mod check;
 #[cfg(target_os = "linux")]
@@ -92,7 +91,7 @@ enum Verb {
 }
 
 impl Verb {
-    /// Whether it runs for long, and for many.
+    /// Whether it is a long-running server.
     fn is_server(&self) -> bool {
         #[cfg(feature = "serve")]
         if matches!(self, Verb::Serve(_)) {
@@ -102,7 +101,7 @@ impl Verb {
     }
 }
 
-/// How the program ends. Of several, the last one here counts.
+/// The exit codes. If several apply, the last one here is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Exit {
     Ok = 0,

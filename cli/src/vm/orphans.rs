@@ -1,9 +1,9 @@
-//! What tools leave running in sessions of their own, out of reach of their process groups.
+//! Ends processes that tools leave running in other sessions, outside of their process groups.
 //!
-//! On Linux such a process falls to this program once its parent has ended, and is ended with it. Elsewhere
-//! it stays. A server that runs for long does not do this: what falls to it would have to be waited for, and
-//! waiting for everything takes from others what they wait for. There, what a run leaves is found by its mark
-//! (`ilo_host::tools::process_mark`), which a process can hide.
+//! On Linux this program is a subreaper: such a process becomes its child when the parent has ended, and is
+//! ended with it. On other systems it survives. A long-running server is not a subreaper, because waiting for
+//! all children would take the status of processes for which others wait. There, processes are found by their
+//! mark (`ilo_host::tools::process_mark`), which a process can remove.
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -13,10 +13,10 @@ mod linux {
     use std::time::{Duration, Instant};
     use std::{fs, thread};
 
-    /// How long ended processes may take to go.
+    /// How long killed processes may take to end.
     const REAP: Duration = Duration::from_secs(2);
 
-    /// The children that this program had before it started any: those of a shell whose place it took.
+    /// The children that this program had at its start: those of a shell that it replaced by `exec`.
     static BEFORE: OnceLock<BTreeSet<i32>> = OnceLock::new();
 
     pub(crate) fn adopt() {
@@ -29,13 +29,13 @@ mod linux {
         let Some(before) = BEFORE.get() else { return };
         let until = Instant::now() + REAP;
         while Instant::now() < until {
-            // What a process leaves behind in turn is found by another look.
+            // Children of such processes are found in the next round.
             let left: Vec<Pid> = children().difference(before).copied().filter_map(Pid::from_raw).collect();
             if left.is_empty() {
                 return;
             }
             for process in left {
-                // One that has just ended is no error. Taking its status leaves nothing in the process table.
+                // A process that has just ended is not an error. Waiting reaps it.
                 let _ = kill_process(process, Signal::KILL);
                 let _ = waitpid(Some(process), WaitOptions::NOHANG);
             }
@@ -53,7 +53,7 @@ mod linux {
     }
 }
 
-/// From now on, what loses its parent falls to this program.
+/// Makes this program a subreaper.
 pub(super) fn adopt() {
     #[cfg(target_os = "linux")]
     linux::adopt();

@@ -1,4 +1,4 @@
-//! Writing to standard output and standard error. A reader that has gone away is no error.
+//! Writes to standard output and standard error. A closed pipe is not an error.
 
 #[cfg(feature = "serve")]
 use super::log::Log;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 #[cfg(feature = "serve")]
 use std::sync::OnceLock;
 
-/// Problems shown; the rest are counted.
+/// The most problems that are shown; the rest are counted.
 const SHOWN: usize = 100;
 
 /// Prints to standard output.
@@ -29,7 +29,7 @@ pub(super) fn bytes(bytes: &[u8], exit: Exit) -> Result<Exit, Refused> {
     }
 }
 
-/// Sends what is printed to standard error through the log of `serve`, which never waits, from now on.
+/// From now on, sends output for standard error through the log of `serve`, which never waits.
 #[cfg(feature = "serve")]
 pub(super) fn log_errors() {
     // The first log stays.
@@ -45,7 +45,7 @@ pub(super) fn error(text: &str) {
     if let Some(log) = LOG.get() {
         return log.line(text.as_bytes());
     }
-    // There is nowhere left to say that this failed.
+    // There is nowhere to report that this failed.
     drop(io::stderr().lock().write_all(text.as_bytes()));
 }
 
@@ -68,8 +68,8 @@ pub(super) fn lacking<'p>(problems: impl IntoIterator<Item = &'p Problem>) {
     }
 }
 
-/// A text without control characters, and without those that show nothing or turn the direction of others:
-/// names come from files and servers, and a terminal would obey them.
+/// A text with control characters, invisible characters and direction marks escaped, because names come from
+/// files and servers and a terminal would obey them.
 pub(super) fn plain(text: &str) -> String {
     text.chars().map(|c| if is_hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
@@ -80,7 +80,7 @@ pub(super) fn plain_lines(text: &str) -> String {
     text.split('\n').map(plain).collect::<Vec<_>>().join("\n")
 }
 
-/// Rows with aligned columns, the first row being the head.
+/// Rows with aligned columns; the first row is the header.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| plain(cell)).collect()).collect();

@@ -1,4 +1,4 @@
-//! `plan`: what a program would do.
+//! `plan`: shows what a program would do.
 
 use super::lock::LockArgs;
 use super::tools::policy;
@@ -31,7 +31,7 @@ Example: ilo-vm plan examples/checkout.ilo --tools examples/tools.json")]
 pub(super) struct Args {
     /// Source or bytecode; `-` is standard input
     file: PathBuf,
-    /// The function that would run; without it, the only one that no other calls
+    /// The function that would run [default: the only one that no other function calls]
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
     /// The tools file; what it marks `read_only` changes nothing
@@ -106,7 +106,7 @@ fn rollback(call: &Planned) -> String {
     }
 }
 
-/// Where calls are, the first few of them.
+/// The positions of the first few calls.
 fn places(places: &[Place]) -> String {
     const SHOWN: usize = 4;
     let shown = places.iter().take(SHOWN).map(|place| match place.source {

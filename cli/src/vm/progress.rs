@@ -1,5 +1,5 @@
-//! What a person at a terminal sees of a run that takes longer than a second: the tool that is under way, how
-//! many calls are done, and how long it has taken.
+//! The progress line for runs that take longer than a second: the current tool, the number of completed
+//! calls, and the elapsed time.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -10,7 +10,7 @@ use std::time::Duration;
 const QUIET: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(100);
 
-/// A line on standard error that appears after a while and is gone at the end.
+/// A line on standard error that appears after a while and is removed at the end.
 pub(super) struct Progress {
     bar: ProgressBar,
     /// Calls that were started ahead of their turn, and are neither made nor dropped yet.
@@ -20,7 +20,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Shows progress, where standard error is a terminal. The line has no colours.
+    /// Shows progress if standard error is a terminal. The line has no colours.
     pub(super) fn start() -> Option<Progress> {
         if !std::io::stderr().is_terminal() {
             return None;

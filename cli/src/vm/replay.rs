@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Most bytes of a trace.
+/// The maximum size of a trace.
 const TRACE: u64 = 256 << 20;
 
 const HELP: &str = "\
@@ -31,7 +31,7 @@ pub(super) struct Args {
     trace: PathBuf,
     /// Source or bytecode; `-` is standard input
     file: PathBuf,
-    /// The function to run; without it, the only one that no other calls
+    /// The function to run [default: the only one that no other function calls]
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
     /// The arguments as one JSON record; `@FILE` reads a file, `-` standard input

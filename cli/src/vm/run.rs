@@ -1,4 +1,4 @@
-//! `run`: check a program, then run it; standard output is the outcome and nothing else.
+//! `run`: checks a program and runs it; standard output is only the outcome.
 
 #[cfg(feature = "journal")]
 use super::journal::{RunJournal, drive::Driver};
@@ -47,7 +47,7 @@ Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 4 wait
 
 Example: ilo-vm run examples/notify.ilo --tools examples/tools.json --arg user-id=u1 --arg message=Hello";
 
-/// How long is waited at the end for the spans of a run to be sent.
+/// How long to wait at the end until the spans of a run are sent.
 const FLUSH: Duration = Duration::from_secs(3);
 
 #[derive(clap::Args)]
@@ -55,7 +55,7 @@ const FLUSH: Duration = Duration::from_secs(3);
 pub(super) struct Args {
     /// Source or bytecode; `-` is standard input
     file: PathBuf,
-    /// The function to run; without it, the only one that no other calls
+    /// The function to run [default: the only one that no other function calls]
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
     /// The arguments as one JSON record; `@FILE` reads a file, `-` standard input
@@ -81,24 +81,24 @@ pub(super) struct Args {
     files: load::FileLimits,
 }
 
-/// What a run may use.
+/// The limits of a run.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct RunLimits {
     #[command(flatten)]
     machine: MachineLimits,
-    /// Milliseconds of the whole run
+    /// Time limit of the run, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_RUN_MS)]
     timeout: u64,
-    /// Milliseconds of one tool call, unless its entry sets another limit
+    /// Time limit of a tool call, in milliseconds, unless its entry sets another one
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_CALL_MS)]
     call_timeout: u64,
-    /// Calls of read-only tools under way at once; with 1, one at a time
+    /// Simultaneous calls of read-only tools; with 1, one call at a time
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_CALLS_UNDER_WAY)]
     max_calls_at_once: usize,
 }
 
-/// What the machine of a run may use.
+/// The limits of the machine.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct MachineLimits {
@@ -131,7 +131,7 @@ pub(super) struct MachineLimits {
     max_depth: usize,
 }
 
-/// A nesting that may be asked for.
+/// Parses a nesting limit.
 fn depth(text: &str) -> Result<usize, String> {
     let depth: usize = text.parse().map_err(|_| "expected a whole number".to_owned())?;
     let most = limits::VALUE_DEPTH;
@@ -237,13 +237,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     result?.outcome().map_or_else(|| Ok(signal.tell()), |outcome| show(outcome, signal.cancel.is_set()))
 }
 
-/// Waits until the spans of the run were sent, and says where they were not.
+/// Waits until the spans of the run are sent, and reports if they were not.
 pub(super) fn flush(telemetry: Option<&Telemetry>) {
     let why = telemetry.and_then(|telemetry| telemetry.flush(FLUSH));
     why.iter().for_each(|why| output::error(&format!("warning: {}\n", output::plain(why))));
 }
 
-/// Prints the outcome, indented where a person looks at it.
+/// Prints the outcome, indented on a terminal.
 pub(super) fn show(outcome: Outcome<'_>, cancelled: bool) -> Result<Exit, Refused> {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -350,7 +350,7 @@ impl Begun<'_> {
     }
 }
 
-/// Whether two paths lead to one file, by links of either kind too.
+/// Whether two paths are the same file, also through links.
 fn is_same_file(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     if let (Ok(a), Ok(b)) = (a.metadata(), b.metadata()) {
@@ -360,7 +360,7 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Refuses a pipe that nobody reads: opening it would wait for a reader.
+/// Rejects a pipe without a reader: opening it would block.
 fn has_reader(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -375,7 +375,7 @@ fn has_reader(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What watches the run: the trace, the line for people, and who listens to signals.
+/// The observers of a run: the trace, the progress line, and the signal handler.
 pub(super) struct Watch {
     trace: Option<Trace<File>>,
     pub(super) progress: Option<Progress>,
@@ -392,7 +392,7 @@ impl Watch {
         Watch { trace, progress, signal, untaken: BTreeMap::new() }
     }
 
-    /// Watches no longer.
+    /// Ends the observation.
     pub(super) fn finish(self) {
         let Watch { trace, progress, untaken, .. } = self;
         drop(progress);
@@ -437,7 +437,7 @@ impl Observer for Watch {
     }
 }
 
-/// What is said of calls whose answers nobody needed.
+/// The message about calls whose answers were not needed.
 fn tell_untaken(untaken: &BTreeMap<String, u64>) {
     if untaken.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! `serve`: offer programs to agents, as an MCP server.
+//! `serve`: runs an MCP server that offers programs to agents.
 
 use super::lock::LockArgs;
 use super::log::Log;
@@ -23,7 +23,7 @@ use tracing::level_filters::LevelFilter;
 
 /// Threads beside those of runs and questions, for what the runtime itself does.
 const SPARE: usize = 64;
-/// How long is waited at the end for the log to be written.
+/// How long to wait at the end until the log is written.
 const FLUSH: Duration = Duration::from_millis(200);
 
 /// How to try it, and how a client starts it.
@@ -92,7 +92,7 @@ struct HttpArgs {
     hosts: Vec<String>,
 }
 
-/// What clients may use.
+/// The limits for clients.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits of clients")]
 struct ClientLimits {

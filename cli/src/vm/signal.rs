@@ -1,21 +1,21 @@
-//! Ctrl-C and similar signals: the first cancels the run, which rolls back what it has done; the second ends
-//! it with its running tools, and a message names the call that was under way.
+//! Handles Ctrl-C and similar signals: the first cancels the run, which rolls back what it has done; the
+//! second ends it with its running tools, and a message names the interrupted call.
 
 use super::{Exit, orphans, output};
 use ilo_host::interrupt::Interrupt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the first signal says.
+/// The message at the first signal.
 const CANCELLING: &str =
     "cancelling: what the run has done is rolled back; a second signal ends the program at once\n";
 
-/// What the first signal says where a journal records the run.
+/// The message at the first signal for a run with a journal.
 #[cfg(feature = "journal")]
 const STOPPING: &str = "stopping: the call under way is awaited, and `resume` continues the run; a second signal ends the program \
      at once\n";
 
-/// The tool whose call is under way, and the wish that the run ends.
+/// The current call, and the requests to end the run.
 #[derive(Clone, Default)]
 pub(super) struct Signal {
     /// Set by the first signal.
@@ -86,7 +86,7 @@ impl Signal {
         }
     }
 
-    /// Says what was interrupted.
+    /// Reports what was interrupted.
     pub(super) fn tell(&self) -> Exit {
         let message = match self.tool().take() {
             Some(tool) => {

@@ -1,4 +1,4 @@
-//! Asks the person at the terminal for consent before calls of tools with `confirm`.
+//! Asks the person at the terminal for confirmation before calls of tools with `confirm`.
 //!
 //! Input that was typed before the question was shown is discarded. All arguments are shown before the answer
 //! is taken, a page at a time where they are long.
@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 const SCREEN: (usize, usize) = (24, 80);
 /// The most bytes of an answer that are read.
 const ANSWER: usize = 64;
-/// Why a call is refused that a person did not want.
+/// The failure of a call that a person refused.
 pub(super) const NO: &str = "the answer at the terminal was no";
-/// The longest wait between two looks at whether the run was interrupted.
+/// The longest interval between checks for an interrupt.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A terminal where somebody may answer.
+/// A terminal at which somebody may answer.
 #[derive(Debug)]
 pub(super) struct Terminal {
     screen: File,

@@ -1,4 +1,4 @@
-//! `tools`: the tools of a tools file, for people or as the catalogue that the assembler reads.
+//! `tools`: lists the tools of a tools file, for people or as a catalogue for `ilo-asm`.
 
 use super::{Exit, Refused, output, tools_of};
 use ilo_asm::catalog::Lookup;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-/// The time between two looks at the servers.
+/// The interval between checks of the servers.
 const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(clap::Args)]
@@ -23,7 +23,7 @@ pub(super) struct Args {
     /// Print the catalogue as JSON, tools as MCP lists them
     #[arg(long)]
     json: bool,
-    /// Print how each server does, and a line when that changes, until the program is interrupted
+    /// Print the state of each server, and a line when it changes, until interrupted
     #[arg(long, conflicts_with = "json")]
     watch: bool,
 }
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     output::print(&shown, Exit::Ok)
 }
 
-/// Prints how each server does whenever that changes.
+/// Prints the state of each server whenever it changes.
 fn watch(tools: &Tools) -> Result<Exit, Refused> {
     let mut shown: Vec<Option<Health>> = Vec::new();
     loop {
@@ -81,7 +81,7 @@ fn watch(tools: &Tools) -> Result<Exit, Refused> {
     }
 }
 
-/// The keywords of a tool's schemas that no check looks at.
+/// The keywords of a tool's schemas that are not checked.
 fn unchecked_keywords(tools: &Tools, tool: &Tool) -> Vec<&'static str> {
     match tools.catalog().lookup(&tool.name) {
         Lookup::Found(found) if tool.validate => found.unchecked_keywords(),
@@ -97,7 +97,7 @@ pub(super) fn connect_all(tools: &mut Tools) {
     output::lacking(&tools.schema_problems().take(MOST).collect::<Vec<_>>());
 }
 
-/// The tool as MCP lists it, with how it may be called and where it comes from.
+/// The tool in MCP's form, with its policy and origin.
 fn entry(tools: &Tools, tool: &Tool) -> Data {
     let mut fields = vec![("name".to_owned(), Data::from(tool.name.as_str()))];
     let mut add = |name: &str, value: Option<Data>| {
@@ -145,7 +145,7 @@ pub(super) fn policy(policy: &Policy) -> Data {
     Data::Record(fields.into_iter().flatten().collect())
 }
 
-/// The arguments as a model reads them.
+/// The arguments in the form for a model.
 fn arguments(tools: &Tools, tool: &Tool) -> String {
     match tools.catalog().lookup(&tool.name) {
         Lookup::Found(found) if tool.input_schema.is_some() => found.arguments(),

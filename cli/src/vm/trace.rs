@@ -1,4 +1,4 @@
-//! `trace`: what a run's calls did when, as text or as a picture.
+//! `trace`: shows the calls of a run over time, as text or as a picture.
 
 use super::{Exit, Refused, load, output};
 use crate::timeline::Timeline;

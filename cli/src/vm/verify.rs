@@ -1,4 +1,4 @@
-//! `verify`: whether bytecode is safe to run.
+//! `verify`: reports whether bytecode is safe to run.
 
 use super::{Exit, Refused, load};
 use ilo_host::problem::Problem;

@@ -1,4 +1,4 @@
-//! Driving a run that a journal records: until it ends, or waits for somebody who is not at this terminal.
+//! Drives a run that a journal records, until it ends or waits for somebody who is not at this terminal.
 
 use super::super::progress::Progress;
 use super::super::run::{Watch, show, show_stored};
@@ -18,22 +18,22 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The least time that a run gets that is continued: enough to come to its call.
+/// The minimum time for a continued run: enough to reach its call.
 const LEAST: Duration = Duration::from_secs(1);
-/// Sleep up to which a process stays, instead of leaving the run to `resume`.
+/// The longest sleep for which the process waits, instead of leaving the run to `resume`.
 const NAP: Duration = Duration::from_secs(5);
 /// How long a question at the terminal waits.
 const QUESTION: Duration = Duration::from_hours(24 * 365);
 
-/// What follows once a run was driven.
+/// What to do after driving a run.
 enum Then {
     /// The command is done.
     Exit(Exit),
-    /// The run can go on at once.
+    /// The run can continue at once.
     Again(RunId),
 }
 
-/// What runs of a journal are driven with.
+/// The context for driving runs of a journal.
 pub(crate) struct Driver<'d> {
     pub(crate) store: Arc<Store>,
     pub(crate) journal: &'d Path,
@@ -68,7 +68,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Says that a run waits for others.
+    /// Prints that a run waits.
     fn waits(&mut self, run: RunId, state: State, call: u64, wake: Option<i64>) -> Result<Then, Refused> {
         let summary = self.store.show(run)?;
         let At::Live(live) = &summary.at else { return Ok(Then::Again(run)) };
@@ -78,7 +78,7 @@ impl Driver<'_> {
         self.left(&left, summary.name.as_deref())
     }
 
-    /// A run waits. It goes on where the person at the terminal decides, or after a short sleep.
+    /// Handles a waiting run. It continues if the person at the terminal decides, or after a short sleep.
     fn left(&self, left: &Left, name: Option<&str>) -> Result<Then, Refused> {
         if let Left::Waits { run, wake, .. } = left
             && (self.naps(*wake) || self.ask(left)?)
@@ -88,7 +88,7 @@ impl Driver<'_> {
         suspended(&self.store, left, name, self.journal).map(Then::Exit)
     }
 
-    /// Waits until a run wakes, where that is soon; false if it is not, or a signal came.
+    /// Waits until a run wakes, if that is soon; false if it is not, or after a signal.
     fn naps(&self, wake: Option<i64>) -> bool {
         let Some(wake) = wake else { return false };
         let Some(time) = shown::until(wake).filter(|time| *time <= NAP) else { return false };
@@ -152,7 +152,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Asks the person at the terminal, if the run waits for an approval; whether that was decided.
+    /// Asks the person at the terminal if the run waits for an approval. Returns whether it was decided.
     fn ask(&self, left: &Left) -> Result<bool, Refused> {
         let Left::Waits { run, state: State::Asking, call, tool, arguments, .. } = left else {
             return Ok(false);

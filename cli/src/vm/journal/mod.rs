@@ -53,7 +53,7 @@ impl ServeJournal {
     }
 }
 
-/// The journal that a verb is about.
+/// The journal of a command.
 #[derive(clap::Args)]
 pub(super) struct Place {
     /// The journal
@@ -108,7 +108,7 @@ pub(super) fn open(path: &Path, key: &KeyArgs, create: bool) -> Result<Arc<Store
     Ok(Arc::new(Store::open(path, &Options { create, key })?))
 }
 
-/// Removes runs that ended long ago, once a day. Where that fails, the runs at hand do not.
+/// Removes runs that ended long ago, once a day. An error of this does not affect the current runs.
 pub(super) fn tidy(store: &Store) {
     if let Err(error) = store.prune_daily() {
         output::error(&format!(
@@ -118,12 +118,12 @@ pub(super) fn tidy(store: &Store) {
     }
 }
 
-/// Who decides, where nothing else is given.
+/// The default name of the person who decides.
 fn person() -> String {
     std::env::var("USER").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "somebody".to_owned())
 }
 
-/// Why a run waits, for other programs.
+/// The reason why a run waits, for other programs.
 fn reason(state: State) -> &'static str {
     match state {
         State::Doubt => "in-doubt",
@@ -132,7 +132,7 @@ fn reason(state: State) -> &'static str {
     }
 }
 
-/// The commands of which a person types one next.
+/// The commands that a person may type next.
 fn next_commands(summary: &Summary) -> Vec<String> {
     let At::Live(live) = &summary.at else { return Vec::new() };
     let run = summary.run;

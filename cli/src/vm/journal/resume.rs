@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest time between two looks at what others have written.
+/// The longest interval between checks for changes by others.
 const LOOK: Duration = Duration::from_secs(1);
 
 const HELP: &str = "\
@@ -52,10 +52,10 @@ pub(crate) struct Args {
     tools: Option<PathBuf>,
     #[command(flatten)]
     lock: LockArgs,
-    /// Milliseconds of one tool call, unless its entry sets another limit
+    /// Time limit of a tool call, in milliseconds, unless its entry sets another one
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_CALL_MS)]
     call_timeout: u64,
-    /// Calls of read-only tools under way at once; with 1, one at a time
+    /// Simultaneous calls of read-only tools; with 1, one call at a time
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_CALLS_UNDER_WAY)]
     max_calls_at_once: usize,
     #[command(flatten)]
@@ -68,13 +68,13 @@ pub(crate) struct Args {
 #[derive(clap::Args)]
 #[command(next_help_heading = "New limits of a run that has used up its own")]
 struct More {
-    /// Instructions, roughly, including those before
+    /// Instructions, roughly, including earlier ones
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
-    /// Tool calls, including those before
+    /// Tool calls, including earlier ones
     #[arg(long, value_name = "N")]
     calls: Option<u64>,
-    /// Milliseconds of work, including those before
+    /// Time limit for the work of a run, in milliseconds, including earlier work
     #[arg(long, value_name = "MS")]
     time: Option<u64>,
 }
@@ -104,7 +104,7 @@ struct Work<'a> {
     store: Arc<Store>,
     tools: Tools,
     watch: Watch,
-    /// How each run was left last.
+    /// The last state in which each run was left.
     codes: BTreeMap<RunId, Exit>,
     /// Runs that this release cannot read: they are reported once.
     unreadable: BTreeSet<RunId>,
@@ -131,7 +131,7 @@ impl Work<'_> {
         }
         for &run in runs {
             let exit = match self.one(run) {
-                // Of all runs, those that another process has are its own business.
+                // If all runs are continued, those of other processes are skipped.
                 Err(Refused::Journal(error))
                     if self.args.runs.is_empty()
                         && [ErrorCode::Owned, ErrorCode::Lost].contains(&error.code) =>
@@ -173,7 +173,7 @@ impl Work<'_> {
         driver.resume(run)
     }
 
-    /// What is in the way of a run that is to call tools now.
+    /// The problems that prevent a run from calling its tools.
     fn obstacle(&self, run: RunId) -> Result<Option<Obstacle>, Refused> {
         let summary = self.store.show(run)?;
         let At::Live(live) = &summary.at else { return Ok(None) };
@@ -196,7 +196,7 @@ impl Work<'_> {
         Ok((!changed.is_empty()).then_some(Obstacle::Tools("changed-tool", changed)))
     }
 
-    /// Says why a run is not continued. Nothing of it is called.
+    /// Reports why a run is not continued. None of its calls is made.
     fn blocked(&mut self, run: RunId, obstacle: &Obstacle) -> Result<Exit, Refused> {
         output::error(&format!("run {run} is not continued:\n"));
         let reason = match obstacle {
@@ -218,14 +218,15 @@ impl Work<'_> {
         output::print(&format!("{line}}}\n"), Exit::Suspended)
     }
 
-    /// Continues runs as they can be, until a signal; of runs that were named, until all have ended.
+    /// Continues runs when possible, until a signal; if runs were named, until they have all ended.
     fn stay(&mut self, named: &[RunId]) -> Result<(), Refused> {
         let mut version = None;
         while !self.watch.signal.cancel.is_set() {
             if !named.is_empty() && self.have_ended(named)? {
                 return Ok(());
             }
-            // What another process holds, or a tool blocks, is looked at again when somebody has written.
+            // A run that another process holds, or that a tool blocks, is tried again after somebody has
+            // written.
             let now = self.store.version()?;
             let is_time = self.store.next_wake()?.is_some_and(|time| time.is_zero());
             if is_time || version != Some(now) {
@@ -236,7 +237,7 @@ impl Work<'_> {
                 self.pass(&runs)?;
                 version = Some(now);
             }
-            // One that is due and still sleeps cannot go on now.
+            // One that is due and still sleeps cannot continue now.
             let time = self.store.next_wake()?.filter(|time| !time.is_zero()).unwrap_or(LOOK);
             let until = Instant::now() + time.min(LOOK);
             while Instant::now() < until && !self.watch.signal.cancel.is_set() {
@@ -256,7 +257,7 @@ impl Work<'_> {
     }
 }
 
-/// What is in the way of a run.
+/// What prevents a run from continuing.
 enum Obstacle {
     /// This release cannot read it; why.
     Release(String),
@@ -284,7 +285,7 @@ impl More {
     }
 }
 
-/// Raises a limit; what was used before counts, so a lower one would leave nothing.
+/// Raises a limit. What was used before counts, so a lower limit would leave nothing.
 fn raise(option: &str, given: Option<u64>, limit: &mut u64) -> Result<(), Refused> {
     let Some(given) = given else { return Ok(()) };
     if given <= *limit {

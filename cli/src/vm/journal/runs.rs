@@ -1,4 +1,4 @@
-//! `runs`: what people see of a journal's runs, and what they decide.
+//! `runs`: shows the runs of a journal, and records decisions.
 
 use super::super::{Exit, Refused, output};
 use super::shown::{self, Programs, quoted, time};
@@ -13,11 +13,12 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Rows of a table that are shown where no number is given.
+/// The default number of rows of a table.
 const ROWS: usize = 100;
-/// Rows that are laid out, and in memory, at once; each block of a longer table has its own head.
+/// The number of rows that are in memory and laid out together; each block of a longer table has its own
+/// header.
 const BLOCK: usize = 1000;
-/// Characters of the arguments in a row.
+/// The maximum length of the arguments in a row.
 const ARGUMENTS: usize = 48;
 
 const HELP: &str = "\
@@ -92,7 +93,7 @@ struct ListArgs {
     /// Only runs in this state
     #[arg(long, value_name = "STATE", value_parser = status())]
     state: Option<Status>,
-    /// At most so many runs, those that were started last [default: 100; with --json all]
+    /// The number of runs, of those that were started last [default: 100; with --json all]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// A line of JSON for each run
@@ -147,7 +148,7 @@ struct AnswerArgs {
     /// The number of the call; not needed with an idempotency key in place of RUN
     #[arg(long, value_name = "N")]
     call: Option<u64>,
-    /// The value that the call has given
+    /// The value that the call returned
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     value: String,
 }
@@ -168,7 +169,7 @@ struct FailArgs {
 struct ExportArgs {
     #[command(flatten)]
     one: RunArgs,
-    /// The file to write; it must not be there
+    /// The file to write; it must not exist
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
@@ -191,7 +192,7 @@ struct PruneArgs {
     /// How many days ago they must have ended [default: those of --keep, else 30]
     #[arg(long, value_name = "N")]
     days: Option<u32>,
-    /// From now on let runs that have ended stay so many days in this journal
+    /// From now on keep ended runs for this number of days in this journal
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
     /// Print JSON
@@ -290,7 +291,7 @@ struct View<'v> {
     store: &'v Store,
     journal: &'v Path,
     programs: Programs,
-    /// Whether a person looks at a terminal.
+    /// Whether standard output is a terminal.
     person: bool,
     /// The states of all rows.
     states: BTreeSet<State>,
@@ -306,7 +307,7 @@ impl View<'_> {
         self.rows.push(row);
     }
 
-    /// The rows so far, with a head; nothing if there are none.
+    /// Prints the rows so far, with a header; nothing if there are none.
     fn table(&mut self) -> String {
         if self.rows.is_empty() {
             return String::new();
@@ -418,7 +419,7 @@ fn decide(args: &OneArgs, call: Option<u64>, decision: &Decision) -> Result<Exit
     told(&store, *json, run, &format!("run {run} is {state}: {}", state.advice()))
 }
 
-/// Prints where a run is now.
+/// Prints the state of a run.
 fn told(store: &Store, json: bool, run: ilo_journal::RunId, text: &str) -> Result<Exit, Refused> {
     if json {
         let line = shown::line(store, &mut Programs::default(), &store.show(run)?);
@@ -444,7 +445,7 @@ fn export(args: &ExportArgs) -> Result<Exit, Refused> {
         Ok(())
     });
     if let Err(refused) = written {
-        // An export that failed may be made again.
+        // A failed export can be repeated.
         drop(fs::remove_file(&args.output));
         return Err(refused);
     }

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Who decides where a client's person does.
+/// The recorded name for decisions of a person at a client.
 const CLIENT: &str = "the client of the server";
 /// The least time that a run gets that is continued: enough to come to its call.
 const LEAST: Duration = Duration::from_secs(1);
@@ -24,7 +24,7 @@ const LEAST: Duration = Duration::from_secs(1);
 /// A server's journal.
 pub(crate) struct Served {
     store: Arc<Store>,
-    /// What others had written at the last look.
+    /// The version of the journal at the last check.
     version: Mutex<Option<i64>>,
     /// Runs that this release cannot read: they are reported once.
     unreadable: Mutex<BTreeSet<RunId>>,
@@ -91,7 +91,7 @@ fn drive(
     ilo_host::run::drive(run, tools, &options, observer, &mut recording);
     let Announced { recording, .. } = recording;
     match recording.error() {
-        // Another process goes on with it.
+        // Another process continues it.
         Some(error) if [ErrorCode::Lost, ErrorCode::Owned].contains(&error.code) => Ok(()),
         Some(error) => Err(error.to_string()),
         None => {
@@ -226,7 +226,7 @@ impl Durable for Served {
     }
 }
 
-/// A recording that says once that its run is in the journal.
+/// A recorder that signals when its run is in the journal.
 struct Announced<'h, 'b> {
     recording: Recording<'h>,
     begun: Option<&'b mut dyn FnMut(u64)>,

@@ -1,4 +1,4 @@
-//! Runs, times and texts as they are shown.
+//! Formats runs, times and texts for display.
 
 use ilo_host::data::write::quote;
 use ilo_journal::{At, Store, Summary, Waiting};
@@ -11,7 +11,7 @@ pub(super) fn quoted(text: &str) -> String {
     quote(text)
 }
 
-/// A time as RFC 3339 has it, in UTC, to the second.
+/// A time in RFC 3339 format, in UTC, to the second.
 pub(super) fn time(milliseconds: i64) -> String {
     let seconds = milliseconds.div_euclid(1000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));

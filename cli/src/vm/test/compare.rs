@@ -1,15 +1,14 @@
-//! Expected and found values, compared as JSON: 1 and 1.0 are equal, and so are records with other orders of
-//! fields.
+//! Compares expected and found values as JSON: 1 and 1.0 are equal, and the order of fields does not matter.
 
 use super::shortened;
 use ilo_host::data::Data;
 use std::collections::BTreeMap;
 
-/// Differences that are listed.
+/// The most differences that are listed.
 const MOST: usize = 10;
-/// Characters of a value that a difference shows.
+/// The most characters of a value that a difference shows.
 const SHOWN: usize = 120;
-/// Members of a fault that are compared only where the case gives them.
+/// Members of a fault that are compared only if the case has them.
 const OPTIONAL: [&str; 2] = ["message", "at"];
 /// Members of a call that differ from run to run, or that only a file of a trace has.
 const UNCOMPARED: [&str; 3] = ["start_ms", "duration_ms", "number"];
@@ -84,7 +83,7 @@ pub(super) fn outcomes(expected: &Data, found: &Data) -> Vec<String> {
     differences(expected, &left)
 }
 
-/// A call as it is compared: without its times, and without its number where the case gives none.
+/// A call in the form for comparison: without its times, and without its number if the case has none.
 pub(super) fn call(mut call: Data, without_number: bool) -> Data {
     if let Data::Record(fields) = &mut call {
         let left_out = |name: &str| UNCOMPARED.contains(&name) || without_number && name == "seq";
@@ -120,8 +119,8 @@ pub(super) fn calls(expected: &[Data], found: &[Data]) -> Vec<String> {
     differing
 }
 
-/// The expected calls as lines. One that equals a found call is as the line of that is, so that only calls
-/// that differ are shown as different, also behind a call that is missing or too many.
+/// The expected calls as lines. A call that equals a found one is written like that one, so that only
+/// differing calls are shown as different, even after a missing or an extra call.
 pub(super) fn in_layout_of(expected: &[Data], found: &[Data], lines: &str) -> String {
     let without_number: Vec<Data> = found.iter().map(|found| call(found.clone(), true)).collect();
     let lines: Vec<&str> = lines.lines().collect();
@@ -142,7 +141,7 @@ pub(super) fn in_layout_of(expected: &[Data], found: &[Data], lines: &str) -> St
     text
 }
 
-/// A call in short.
+/// A short form of a call.
 fn brief(call: &Data) -> String {
     let tool = match call.get("tool") {
         Some(Data::Text(tool)) => shortened(tool, SHOWN),

@@ -1,4 +1,4 @@
-//! Case files: finding, reading and updating them.
+//! Finds, reads and updates case files.
 
 use crate::vm::load::place;
 use ilo_asm::case::Case;
@@ -72,7 +72,7 @@ impl CaseFile {
     /// Reads a case.
     ///
     /// # Errors
-    /// Everything that is wrong with its form.
+    /// All errors in its form.
     pub(super) fn read(path: &Path) -> Result<CaseFile, Vec<Problem>> {
         let place = place(path);
         let bytes = file::read(path, CASE).map_err(|problem| vec![problem])?;
@@ -91,7 +91,7 @@ impl CaseFile {
         Ok(CaseFile { path: path.to_path_buf(), text, case })
     }
 
-    /// What the case is about.
+    /// The header `about`.
     pub(super) fn about(&self) -> Option<&str> {
         self.case.header("about")
     }

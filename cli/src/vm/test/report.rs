@@ -1,4 +1,4 @@
-//! What `test` prints: a line for each case, the differences of those that do not hold, and a summary.
+//! The output of `test`: a line for each case, the differences of failed cases, and a summary.
 
 use super::shortened;
 use super::subject::Failure;
@@ -13,19 +13,19 @@ use std::time::Duration;
 const SHOWN: usize = 2_000;
 const LINES: usize = 40;
 
-/// What came of a case.
+/// The result of a case.
 pub(super) enum Status {
     Passed,
-    /// The case did not hold; these sections were written, and it holds now.
+    /// The case failed; these sections were updated, and it passes now.
     Updated(Vec<String>),
-    /// What does not hold, and sections that were written.
+    /// The failures, and the sections that were updated.
     Failed(Vec<Failure>, Vec<String>),
-    /// What is wrong with the case itself.
+    /// Errors in the case itself.
     Invalid(Vec<Problem>),
 }
 
 impl Status {
-    /// The status of a case that holds, after these sections were written.
+    /// The status of a case that passes, after these sections were updated.
     pub(super) fn held(updated: Vec<String>) -> Status {
         if updated.is_empty() { Status::Passed } else { Status::Updated(updated) }
     }

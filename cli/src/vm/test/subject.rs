@@ -1,4 +1,4 @@
-//! One program of a case: it is checked and run, and what comes of it is compared.
+//! One program of a case: checks it, runs it, and compares the results.
 
 use super::compare;
 use super::files::CaseFile;
@@ -28,7 +28,7 @@ const CALLS: usize = 64 << 20;
 /// The function and its input, or the problems that the run reports as it starts.
 type Start = Result<(ilo_vm::FunctionId, Data), Vec<Problem>>;
 
-/// What a case may give as `options`.
+/// The options of a case.
 #[derive(Parser)]
 #[command(no_binary_name = true, disable_help_flag = true, disable_version_flag = true)]
 struct CaseOptions {
@@ -42,18 +42,18 @@ struct CaseOptions {
     files: FileLimits,
 }
 
-/// Something that does not hold.
+/// A failure.
 #[derive(Debug, Default)]
 pub(super) struct Failure {
     /// The notation of the source, in a case with several.
     pub(super) notation: Option<Notation>,
     /// The part of the case: findings, fixed, start, outcome or calls.
     pub(super) part: &'static str,
-    /// What is different, a line each.
+    /// The differences, one per line.
     pub(super) lines: Vec<String>,
-    /// The expected and the found text, where they are compared as a whole.
+    /// The expected and the found text, if they are compared as a whole.
     pub(super) texts: Option<(String, String)>,
-    /// The section with its new content, where `--update` can write it.
+    /// The section with its new content, if `--update` can write it.
     pub(super) update: Option<(String, String)>,
 }
 
@@ -163,7 +163,7 @@ impl Subject<'_> {
         Ok(Some(tools))
     }
 
-    /// Checks and runs the program, and lists what does not hold; nothing if the run was interrupted.
+    /// Checks and runs the program, and returns the failures; `None` if the run was interrupted.
     ///
     /// # Errors
     /// What is wrong with the case itself.
@@ -233,7 +233,7 @@ impl Subject<'_> {
             .map_err(|error| vec![Problem::new(Code::Unverified, place, error.to_string())])
     }
 
-    /// What is in the way of a run: the function, the input, missing tools.
+    /// The problems that prevent a run: the function, the input, missing tools.
     fn start(&self, program: &Program, tools: &Tools) -> Result<Start, Vec<Problem>> {
         let function = match entry::function(program, self.options.function.as_deref(), "--fn") {
             Ok(function) => function,
@@ -320,7 +320,7 @@ impl Subject<'_> {
         Ok((!lines.is_empty()).then(|| Failure { texts, update, ..self.failure("outcome", lines) }))
     }
 
-    /// Compares the calls, where the case lists them. A case without an outcome gets both.
+    /// Compares the calls, if the case lists them. A case without an outcome gets both.
     fn calls(&self, calls: &Calls) -> Result<Option<Failure>, Vec<Problem>> {
         let found = calls.lines.iter().fold(String::new(), |all, line| all + line + "\n");
         let update = Some((self.title("trace"), found.clone()));
