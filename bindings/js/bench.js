@@ -21,7 +21,8 @@ const USER = { email: "ada@example.org", verified: true };
 const ROUNDS = 100;
 const CALLS = 100;
 const TARGETS = {
-    "ilo.wasm, brotli, kB": 560,
+    "ilo.wasm, brotli, kB": 670,
+    "vm.wasm, brotli, kB": 300,
     "guide.wasm, brotli, kB": 400,
     "compile, ms": 20,
     "notify, run, µs": 8,

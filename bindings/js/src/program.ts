@@ -220,14 +220,21 @@ export class Program {
     async run(inputs: Inputs = {}, options: RunOptions & StartOptions & Partial<InStore> = {}): Promise<Outcome> {
         const { store, name } = options;
         if ((store === undefined) !== (name === undefined)) throw new TypeError("expected `store` and `name` together");
+        if (store !== undefined && name !== undefined) return this.#runIn(store, name, inputs, options);
+        const tools = toolsOf(this.runner, options.tools ?? this.#tools);
+        try {
+            const found = isQuick(options) ? this.#quick(inputs, options, tools) : this.#start(inputs, options, tools);
+            return "status" in found ? found : await drive(found, tools, options);
+        } finally {
+            if (tools !== options.tools && tools !== this.#tools) tools.dispose();
+        }
+    }
+
+    async #runIn(store: Store, name: string, inputs: Inputs, options: RunOptions & StartOptions): Promise<Outcome> {
         return this.#over(options.tools, async (tools) => {
-            if (store === undefined || name === undefined) {
-                const found = isQuick(options) ? this.#quick(inputs, options, tools) : this.#start(inputs, options, tools);
-                return "status" in found ? found : drive(found, tools, options);
-            }
             const beginning: Beginning = {
                 program: this.#packed,
-                function: options.function ?? null,
+                function: functionOf(options) ?? null,
                 input: text("the input", inputs),
                 limits: limitsText(options.limits) ?? "{}",
             };
