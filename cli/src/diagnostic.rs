@@ -6,6 +6,7 @@
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
 use ilo_asm::span::{Lines, Span};
+use ilo_asm::text::visible;
 
 /// The maximum number of bytes of a line that are shown.
 const SHOWN: usize = 160;
@@ -31,18 +32,19 @@ pub(crate) fn render_all(file: &str, source: &str, diagnostics: &Diagnostics, st
 /// Renders a diagnostic, with colours if `styled`, without a line end.
 pub(crate) fn render(file: &str, lines: &Lines<'_>, diagnostic: &Diagnostic, styled: bool) -> String {
     let level = if diagnostic.is_error() { Level::ERROR } else { Level::WARNING };
-    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.as_str());
+    // What is quoted from the source may hold characters that a terminal would obey.
+    let title = level.primary_title(visible(&diagnostic.message)).id(diagnostic.code.as_str());
     let label = match (&diagnostic.expected, &diagnostic.found) {
-        (Some(expected), Some(found)) => format!("expected {expected}, found {found}"),
+        (Some(expected), Some(found)) => visible(&format!("expected {expected}, found {found}")),
         _ => String::new(),
     };
     let mut group = Group::with_title(title).elements(excerpt(file, lines, diagnostic.span, &label));
     for help in helps(diagnostic) {
-        group = group.element(Level::HELP.message(help));
+        group = group.element(Level::HELP.message(visible(&help)));
     }
     let mut groups = vec![group];
     for (span, what) in &diagnostic.related {
-        let title = Level::NOTE.secondary_title(what.as_str());
+        let title = Level::NOTE.secondary_title(visible(what));
         groups.push(Group::with_title(title).elements(excerpt(file, lines, *span, "")));
     }
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
@@ -117,6 +119,18 @@ mod tests {
         ] {
             assert!(shown.contains(part), "{part} in\n{shown}");
         }
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_would_obey_is_shown() {
+        let text = "a\u{202e}b\u{1b}[31mc\u{200b}";
+        let diagnostic = Diagnostic::new(Code::BadCharacter, Span::new(0, 1), text)
+            .expected(text, text)
+            .related(Span::new(0, 1), text)
+            .help(text);
+        let shown = render("f.ilo", &Lines::new(text), &diagnostic, false);
+        assert!(!shown.contains(['\u{202e}', '\u{1b}']), "{shown:?}");
+        assert_eq!(shown.matches("a\\u202eb\\u001b[31mc\\u200b").count(), 5, "{shown}");
     }
 
     #[test]

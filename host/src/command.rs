@@ -59,7 +59,10 @@ impl Command {
         let status = running.wait(request)?;
         let output = running.output();
         if !status.success() {
-            return Err(Failure::text(failure_message(status, &running.errors(), &self.secrets)));
+            let message = failure_message(status, &running.errors(), &self.secrets);
+            // A program that was killed may have done its work.
+            let killed = status.code().is_none();
+            return Err(if killed { Failure::InDoubt(message) } else { Failure::text(message) });
         }
         read(&output, &request.bounds).map_err(|error| unreadable(&error, &output))
     }
@@ -125,7 +128,7 @@ fn unreadable(error: &ReadError, found: &[u8]) -> Failure {
                 "" => "nothing".to_owned(),
                 text => format!("`{}`", ilo_drive::problem::shortened(text, 80)),
             };
-            Failure::text(format!("expected one JSON value on standard output, found {shown}: {error}"))
+            Failure::Misfit(format!("expected one JSON value on standard output, found {shown}: {error}"))
         }
     }
 }

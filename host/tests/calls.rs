@@ -114,12 +114,17 @@ fn a_command_runs_in_the_files_folder_with_a_closed_environment() {
 fn a_command_that_fails_says_why() {
     assert_eq!(failed(shell("echo 1; echo ' no such user ' >&2; exit 3")), "no such user");
     assert_eq!(failed(shell("exit 3")), "ended with status 3 and nothing on standard error");
-    assert_eq!(failed(shell("kill -9 $$")), "ended by signal 9");
-    assert_eq!(failed(shell("echo why >&2; kill -15 $$")), "ended by signal 15: why");
 }
 
 #[test]
-fn output_that_is_no_value_is_a_failure_that_says_what_was_found() {
+fn a_command_that_is_killed_may_have_done_its_work() {
+    assert_eq!(shell("kill -9 $$"), Err(Failure::InDoubt("ended by signal 9".to_owned())));
+    let why = Failure::InDoubt("ended by signal 15: why".to_owned());
+    assert_eq!(shell("echo why >&2; kill -15 $$"), Err(why));
+}
+
+#[test]
+fn output_that_is_no_value_is_an_answer_that_does_not_fit() {
     let cases = [
         ("", "expected one JSON value on standard output, found nothing: "),
         ("echo hello", "expected one JSON value on standard output, found `hello`: line 1, column 1: "),
@@ -142,8 +147,8 @@ fn output_that_is_no_value_is_a_failure_that_says_what_was_found() {
         (r#"echo '"\ud800"'"#, "expected one JSON value on standard output, found `\"\\ud800\"`: "),
     ];
     for (script, expected) in cases {
-        let message = failed(shell(script));
-        assert!(message.starts_with(expected), "{script}: {message}");
+        let Err(Failure::Misfit(why)) = shell(script) else { panic!("{script}") };
+        assert!(why.starts_with(expected), "{script}: {why}");
     }
 }
 

@@ -14,10 +14,12 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long servers may take to end by themselves.
 const LEAVE: Duration = Duration::from_secs(3);
+/// The pause between two looks at whether they have.
+const LOOK: Duration = Duration::from_millis(50);
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -60,7 +62,10 @@ pub(super) fn run(args: &Args) -> Exit {
     let mut rest = [0];
     while matches!(io::stdin().read(&mut rest), Ok(1..)) {}
     process_mark::end_commands(&args.mark);
-    thread::sleep(LEAVE);
+    let until = Instant::now() + LEAVE;
+    while process_mark::any(&args.mark) && Instant::now() < until {
+        thread::sleep(LOOK);
+    }
     process_mark::end_all(&args.mark);
     Exit::Ok
 }

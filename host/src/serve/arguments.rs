@@ -10,6 +10,9 @@ use rmcp::model::ErrorData;
 /// The most arguments of a call.
 const MOST: usize = 1_000;
 
+/// The arguments of all tools that the server brings.
+const NAMES: [&str; 6] = ["source", "notation", "function", "inputs", "query", "limit"];
+
 /// The arguments that have not been taken yet, each as JSON.
 pub(super) struct Given {
     fields: Vec<(String, Bytes)>,
@@ -64,8 +67,11 @@ impl Given {
     }
 
     pub(super) fn source(&mut self) -> Result<Source, ErrorData> {
-        let missing = || refused("`source` is missing: the text of the program");
-        let value = self.take("source").ok_or_else(missing)?;
+        let Some(value) = self.take("source") else {
+            let missing = "`source` is missing: the text of the program";
+            let other = self.unknown().map(|(name, _)| format!("; there is no argument `{name}`"));
+            return Err(refused(missing.to_owned() + &other.unwrap_or_default()));
+        };
         let text = match value.first() {
             Some(b'"') => {
                 serde_json::from_slice(&value).map_err(|error| refused(format!("`source`: {error}")))
@@ -75,7 +81,7 @@ impl Given {
                 let text = std::str::from_utf8(&value).map_err(|error| refused(format!("`source`: {error}")));
                 text.map(str::to_owned)
             }
-            _ => Err(missing()),
+            _ => Err(refused("`source` must be the text of a program")),
         }?;
         let notation =
             self.text("notation")?.map(|name| name.parse()).transpose().map_err(refused::<String>)?;
@@ -91,10 +97,14 @@ impl Given {
         }
     }
 
+    /// An argument that no tool of the server has.
+    fn unknown(&self) -> Option<&(String, Bytes)> {
+        self.fields.iter().find(|(name, _)| !NAMES.contains(&name.as_str()))
+    }
+
     pub(super) fn nothing_left(&self) -> Result<(), ErrorData> {
-        let names = ["source", "notation", "function", "inputs", "query", "limit"];
         let Some((name, _)) = self.fields.first() else { return Ok(()) };
-        Err(refused(format!("unknown argument `{name}`{}", meant_or_all(name, names))))
+        Err(refused(format!("unknown argument `{name}`{}", meant_or_all(name, NAMES))))
     }
 }
 
@@ -125,6 +135,19 @@ mod tests {
         Given::of(Some(&arguments)).map_err(|error| error.message.into_owned())
     }
 
+    fn refusal(given: &mut Given) -> String {
+        given.source().err().map(|error| error.message.into_owned()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_source_under_another_name_is_told() {
+        let mut other = given(r#"{"inputs": {}, "program": "; fn"}"#).unwrap();
+        let told = "`source` is missing: the text of the program; there is no argument `program`";
+        assert_eq!(refusal(&mut other), told);
+        let mut number = given(r#"{"source": 5}"#).unwrap();
+        assert_eq!(refusal(&mut number), "`source` must be the text of a program");
+    }
+
     #[test]
     fn each_argument_is_taken_once() {
         let mut given =
@@ -135,7 +158,7 @@ mod tests {
         assert_eq!(given.text("query").unwrap().as_deref(), Some("q"));
         assert_eq!(given.text("function").unwrap(), None);
         assert!(given.nothing_left().is_ok());
-        assert!(given.source().is_err());
+        assert_eq!(refusal(&mut given), "`source` is missing: the text of the program");
         assert_eq!(given.inputs().unwrap(), "{}");
     }
 

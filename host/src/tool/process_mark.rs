@@ -71,11 +71,25 @@ pub fn end_commands(of: &str) {
 
 /// Ends all processes that the process with this mark has left, including servers.
 pub fn end_all(of: &str) {
-    end_where(|mark| mark.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    end_where(|mark| is_of(mark, of));
+}
+
+/// Whether processes run that the process with this mark has left, including servers.
+pub fn any(of: &str) -> bool {
+    any_where(|mark| is_of(mark, of))
+}
+
+fn is_of(mark: &str, of: &str) -> bool {
+    mark.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(target_os = "linux")]
-use linux::end_where;
+use linux::{any_where, end_where};
+
+#[cfg(not(target_os = "linux"))]
+fn any_where(_is_meant: impl Fn(&str) -> bool) -> bool {
+    false
+}
 
 #[cfg(not(target_os = "linux"))]
 fn end_where(_is_meant: impl Fn(&str) -> bool) {}
@@ -102,12 +116,20 @@ mod linux {
         }
     }
 
+    /// Whether there is a process with a mark.
+    pub(super) fn any_where(is_meant: impl Fn(&str) -> bool) -> bool {
+        processes().any(|pid| mark(pid).is_some_and(|mark| is_meant(&mark)))
+    }
+
+    fn processes() -> impl Iterator<Item = Pid> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(Pid::from_raw)
+    }
+
     /// Whether there was one.
     fn end_once(is_meant: impl Fn(&str) -> bool) -> bool {
-        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let mut found = false;
-        for pid in numbers.filter_map(Pid::from_raw) {
+        for pid in processes() {
             if !mark(pid).is_some_and(|mark| is_meant(&mark)) {
                 continue;
             }
