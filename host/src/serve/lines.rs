@@ -110,15 +110,19 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
         self.sending = Some(Box::pin(sending));
     }
 
-    /// Counts a message; a request beyond the maximum is rejected.
+    /// Counts a message. A request beyond the maximum is rejected, and so is one with the ID of a request that
+    /// waits: only one of the two could be answered. This error has no ID, since it would end the other.
     fn counted(&mut self, message: RxJsonRpcMessage<RoleServer>) -> Received {
         match &message {
             RxJsonRpcMessage::<RoleServer>::Request(request) if self.asked.len() >= ASKED => {
                 let why = format!("{ASKED} requests wait for their answers; this one was not looked at");
                 return Err(Refused::new(Some(request.id.clone()), ErrorCode::INVALID_REQUEST, why));
             }
-            RxJsonRpcMessage::<RoleServer>::Request(request) => {
-                self.asked.insert(request.id.clone());
+            RxJsonRpcMessage::<RoleServer>::Request(request) if !self.asked.insert(request.id.clone()) => {
+                let id = &request.id;
+                let why =
+                    format!("request {id} waits for its answer; this one has its ID and was not looked at");
+                return Err(Refused::new(None, ErrorCode::INVALID_REQUEST, why));
             }
             RxJsonRpcMessage::<RoleServer>::Notification(told) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &told.notification
@@ -263,6 +267,23 @@ mod tests {
         assert_eq!(["{}", "[]", "1", r#"{"jsonrpc":"2.0","id":1}"#].map(code), [-32600; 4]);
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), 1);
         assert_eq!(code(r#"{"jsonrpc":"1.0","method":"notifications/initialized"}"#), 0);
+    }
+
+    #[test]
+    fn an_id_has_one_request_until_it_is_answered_or_cancelled() {
+        let (mut lines, _) = Lines::new(empty(), tokio::io::sink(), 100);
+        let mut refused = |text: &'static str| {
+            let Ok(Some(message)) = message(Ok(Bytes::from_static(text.as_bytes()))) else {
+                panic!("{text}")
+            };
+            lines.counted(message).err().map(|refused| refused.id.is_none())
+        };
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), None);
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#), Some(true));
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":"1","method":"ping"}"#), None);
+        let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+        assert_eq!(refused(cancel), None);
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), None);
     }
 
     #[test]
