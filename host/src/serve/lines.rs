@@ -110,7 +110,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
         self.sending = Some(Box::pin(sending));
     }
 
-    /// Counts a message. A request beyond the maximum is rejected, and so is one with the ID of a request that
+    /// Counts a message. A request beyond the maximum is rejected. So is one with the ID of a request that
     /// waits: only one of the two could be answered. This error has no ID, since it would end the other.
     fn counted(&mut self, message: RxJsonRpcMessage<RoleServer>) -> Received {
         match &message {
