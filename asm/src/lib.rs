@@ -34,3 +34,8 @@ pub mod steps;
 mod syntax;
 pub mod text;
 pub mod types;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -11,7 +11,7 @@ const KNOWN: [u64; 18] = [
 
 #[test]
 fn random_programs_survive_every_notation() {
-    let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(300_u64);
+    let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(200_u64);
     let (mut same, mut wrong) = (0, Vec::new());
     for seed in (0..seeds).chain(KNOWN.into_iter().filter(|&seed| seed >= seeds)) {
         let source = case(&bytes(seed)).source;
