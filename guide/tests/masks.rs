@@ -185,6 +185,9 @@ fn a_vocabulary_that_is_none_is_refused() {
     let none: [&[u8]; 0] = [];
     assert!(Vocab::new(&none, 0).unwrap_err().to_string().contains("at least one token"));
     assert!(Vocab::new(&["a"], 1).unwrap_err().to_string().contains("the last token is 0"));
+    let lengths = Vocab::from_bytes(b"abc".to_vec(), &[1, 1], 0).unwrap_err().to_string();
+    assert!(lengths.contains("do not add up to 3 bytes"), "{lengths}");
+    assert_eq!(Vocab::from_bytes(b"abc".to_vec(), &[1, 2], 0).unwrap().token(1), b"bc");
     // Only special tokens, and only the end.
     let catalog = Catalog::default();
     let session = Session::new(&catalog, "f() -> nil", &Options::default()).unwrap();

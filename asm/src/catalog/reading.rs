@@ -24,18 +24,6 @@ const LARGEST: usize = 4096;
 /// The most keywords, names and constants that are read for a tool.
 const WORK: usize = 1 << 17;
 
-/// Keywords that allow fields which are listed elsewhere.
-const ELSEWHERE: [&str; 8] = [
-    "if",
-    "patternProperties",
-    "dependentSchemas",
-    "dependencies",
-    "$dynamicRef",
-    "$recursiveRef",
-    "unevaluatedProperties",
-    "propertyNames",
-];
-
 /// The shapes of a tool's arguments and of its answer.
 pub(super) fn shapes(tool: &str, input: Option<&Value>, output: Option<&Value>) -> Shapes {
     let mut nodes = vec![Node::ANY];
@@ -152,6 +140,73 @@ struct MergedField<'s> {
     name: &'s str,
     required: bool,
     source: Option<Source<'s>>,
+}
+
+/// The keywords of one schema, as far as they are read.
+#[derive(Default)]
+struct Keywords<'s> {
+    reference: Option<&'s Value>,
+    all_of: Option<&'s Value>,
+    any_of: Option<&'s Value>,
+    one_of: Option<&'s Value>,
+    ty: Option<&'s Value>,
+    nullable: Option<&'s Value>,
+    constants: Option<&'s Value>,
+    constant: Option<&'s Value>,
+    minimum: Option<&'s Value>,
+    exclusive_minimum: Option<&'s Value>,
+    maximum: Option<&'s Value>,
+    exclusive_maximum: Option<&'s Value>,
+    items: Option<&'s Value>,
+    prefix_items: Option<&'s Value>,
+    properties: Option<&'s Value>,
+    required: Option<&'s Value>,
+    /// `additionalProperties`.
+    others: Option<&'s Value>,
+    /// There is a keyword by which a record may have fields that are listed elsewhere.
+    elsewhere: bool,
+}
+
+impl<'s> Keywords<'s> {
+    /// One pass: most schemas have few of the keywords, and to look for each takes longer.
+    fn of(schema: &'s Map<String, Value>) -> Keywords<'s> {
+        let mut found = Keywords::default();
+        for (keyword, value) in schema {
+            let place = match keyword.as_str() {
+                "$ref" => &mut found.reference,
+                "allOf" => &mut found.all_of,
+                "anyOf" => &mut found.any_of,
+                "oneOf" => &mut found.one_of,
+                "type" => &mut found.ty,
+                "nullable" => &mut found.nullable,
+                "enum" => &mut found.constants,
+                "const" => &mut found.constant,
+                "minimum" => &mut found.minimum,
+                "exclusiveMinimum" => &mut found.exclusive_minimum,
+                "maximum" => &mut found.maximum,
+                "exclusiveMaximum" => &mut found.exclusive_maximum,
+                "items" => &mut found.items,
+                "prefixItems" => &mut found.prefix_items,
+                "properties" => &mut found.properties,
+                "required" => &mut found.required,
+                "additionalProperties" => &mut found.others,
+                "if"
+                | "patternProperties"
+                | "dependentSchemas"
+                | "dependencies"
+                | "$dynamicRef"
+                | "$recursiveRef"
+                | "unevaluatedProperties"
+                | "propertyNames" => {
+                    found.elsewhere = true;
+                    continue;
+                }
+                _ => continue,
+            };
+            *place = Some(value);
+        }
+        found
+    }
 }
 
 /// Everything that a schema says about one value.
@@ -532,61 +587,58 @@ impl<'s, 'n> Reader<'s, 'n> {
 
     /// What a schema says; `None` if that exceeds the limits.
     fn schema(&mut self, schema: &'s Value, depth: usize) -> Option<MergedSchema<'s>> {
-        let Value::Object(keywords) = schema else { return Some(MergedSchema::any(Others::Unsaid)) };
-        self.spend(1 + keywords.len())?;
-        let mut merged = self.keywords(keywords)?;
-        if let Some(target) = keywords.get("$ref") {
+        let Value::Object(map) = schema else { return Some(MergedSchema::any(Others::Unsaid)) };
+        self.spend(1 + map.len())?;
+        let keywords = Keywords::of(map);
+        let mut merged = self.keywords(&keywords)?;
+        if let Some(target) = keywords.reference {
             let target = target.as_str().and_then(|target| self.root.pointer(target.strip_prefix('#')?));
             let referred = target.map(|target| self.merged(&Source::One(target), depth));
             merged = merged.and(referred.unwrap_or_else(|| MergedSchema::any(Others::Allowed)));
         }
-        for part in keywords.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+        for part in keywords.all_of.and_then(Value::as_array).into_iter().flatten() {
             let part = self.merged(&Source::One(part), depth);
             self.spend(merged.size())?;
             merged = merged.and(part);
         }
-        for key in ["anyOf", "oneOf"] {
-            let Some(several) = keywords.get(key) else { continue };
+        for several in [keywords.any_of, keywords.one_of].into_iter().flatten() {
             let several = several.as_array().map_or(&[][..], Vec::as_slice);
             let one = self.one_of(several.iter().map(Source::One), depth);
             merged = merged.and(one.unwrap_or_else(|| MergedSchema::any(Others::Allowed)));
         }
-        if ELSEWHERE.iter().any(|&key| keywords.contains_key(key)) {
+        if keywords.elsewhere {
             merged.others = Others::Allowed;
         }
         Some(merged)
     }
 
     /// What the keywords of a schema say, without its references.
-    fn keywords(&mut self, keywords: &'s Map<String, Value>) -> Option<MergedSchema<'s>> {
+    fn keywords(&mut self, keywords: &Keywords<'s>) -> Option<MergedSchema<'s>> {
         let mut merged = MergedSchema::any(Others::Unsaid);
-        let constants = keywords.get("enum").and_then(Value::as_array);
+        let constants = keywords.constants.and_then(Value::as_array);
         let constants = constants.map(Vec::as_slice).filter(|all| !all.is_empty());
-        let constants = constants.or_else(|| keywords.get("const").map(core::slice::from_ref));
+        let constants = constants.or_else(|| keywords.constant.map(core::slice::from_ref));
         if let Some(constants) = constants {
             self.spend(constants.len())?;
             merged.constants(constants);
         }
         self.fields(keywords, &mut merged)?;
-        if let Some(kinds) = keywords.get("type").and_then(|name| kinds(name, &mut merged.whole)) {
-            let nullable = keywords.get("nullable") == Some(&Value::Bool(true));
+        if let Some(kinds) = keywords.ty.and_then(|name| kinds(name, &mut merged.whole)) {
+            let nullable = keywords.nullable == Some(&Value::Bool(true));
             merged.kinds = merged.kinds.and(if nullable { kinds.or(Kinds::NIL) } else { kinds });
-        } else if merged.kinds == Kinds::ANY
-            && keywords.contains_key("properties")
-            && !merged.fields.is_empty()
-        {
+        } else if merged.kinds == Kinds::ANY && keywords.properties.is_some() && !merged.fields.is_empty() {
             (merged.kinds, merged.guessed) = (Kinds::RECORD, true);
         }
-        merged.least = bound(keywords, "minimum", "exclusiveMinimum", Ordering::Greater);
-        merged.most = bound(keywords, "maximum", "exclusiveMaximum", Ordering::Less);
-        let items = keywords.get("items").filter(|items| items.is_object());
-        merged.items = items.filter(|_| !keywords.contains_key("prefixItems")).map(Source::One);
+        merged.least = bound(keywords.minimum, keywords.exclusive_minimum, Ordering::Greater);
+        merged.most = bound(keywords.maximum, keywords.exclusive_maximum, Ordering::Less);
+        let items = keywords.items.filter(|items| items.is_object());
+        merged.items = items.filter(|_| keywords.prefix_items.is_none()).map(Source::One);
         Some(merged)
     }
 
-    fn fields(&mut self, keywords: &'s Map<String, Value>, merged: &mut MergedSchema<'s>) -> Option<()> {
-        let listed = keywords.get("properties").and_then(Value::as_object);
-        let required = keywords.get("required").and_then(Value::as_array);
+    fn fields(&mut self, keywords: &Keywords<'s>, merged: &mut MergedSchema<'s>) -> Option<()> {
+        let listed = keywords.properties.and_then(Value::as_object);
+        let required = keywords.required.and_then(Value::as_array);
         self.spend(listed.map_or(0, Map::len) + required.map_or(0, Vec::len))?;
         let required = required.into_iter().flatten().filter_map(Value::as_str);
         let mut needed: HashSet<&str> = required.clone().collect();
@@ -597,9 +649,9 @@ impl<'s, 'n> Reader<'s, 'n> {
             source: Some(Source::One(schema)),
         }));
         let unlisted = required.filter(|&name| needed.remove(name));
-        let any = keywords.contains_key("properties") && !merged.fields.is_empty();
+        let any = keywords.properties.is_some() && !merged.fields.is_empty();
         merged.fields.extend(unlisted.map(|name| MergedField { name, required: true, source: None }));
-        (merged.others, merged.rest) = match keywords.get("additionalProperties") {
+        (merged.others, merged.rest) = match keywords.others {
             Some(Value::Bool(false)) => (Others::Refused, None),
             Some(rest @ Value::Object(_)) => (Others::Allowed, Some(Source::One(rest))),
             Some(_) => (Others::Allowed, None),
@@ -657,10 +709,9 @@ fn number(value: &Value) -> Option<Number> {
 }
 
 /// A bound of a range. Older schemas mark it as exclusive with a separate bool.
-fn bound(keywords: &Map<String, Value>, key: &str, exclusive: &str, side: Ordering) -> Option<Bound> {
-    let beside = keywords.get(exclusive);
+fn bound(inner: Option<&Value>, beside: Option<&Value>, side: Ordering) -> Option<Bound> {
     let included = beside != Some(&Value::Bool(true));
-    let inner = keywords.get(key).and_then(number).map(|number| Bound { number, included });
+    let inner = inner.and_then(number).map(|number| Bound { number, included });
     let outer = beside.and_then(number).map(|number| Bound { number, included: false });
     tighter(inner, outer, side)
 }

@@ -243,7 +243,15 @@ impl<'c> Shape<'c> {
             record.sorted.binary_search_by(|place| of(place).map_or("", |field| &*field.name).cmp(name));
         match found {
             Ok(at) => record.sorted.get(at).and_then(of).map(|field| (self.at(field.node), field.required)),
-            Err(_) => record.rest.map(|rest| (self.at(rest), false)),
+            Err(_) => self.unlisted().map(|rest| (rest, false)),
+        }
+    }
+
+    /// What the fields are that are not listed; `None` where a record cannot have others.
+    pub fn unlisted(self) -> Option<Shape<'c>> {
+        match &self.node().record {
+            Some(record) => record.rest.map(|rest| self.at(rest)),
+            None => Some(Shape::ANY),
         }
     }
 

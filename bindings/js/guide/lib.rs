@@ -39,16 +39,7 @@ impl Vocabulary {
     /// Reads the bytes of all tokens, one behind the other, and how many each has.
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: Vec<u8>, lengths: Vec<u32>, eos: u32) -> Result<Vocabulary, String> {
-        let mut rest = &bytes[..];
-        let mut tokens = Vec::with_capacity(lengths.len());
-        for length in lengths {
-            let Some((token, behind)) = rest.split_at_checked(length as usize) else {
-                return Err(range("the lengths of the tokens are more than their bytes"));
-            };
-            tokens.push(token);
-            rest = behind;
-        }
-        let vocab = ilo_guide::Vocab::new(&tokens, eos).map_err(|error| range(&error.0))?;
+        let vocab = ilo_guide::Vocab::from_bytes(bytes, &lengths, eos).map_err(|error| range(&error.0))?;
         Ok(Vocabulary(Rc::new(vocab)))
     }
 

@@ -8,7 +8,7 @@ use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// How deep the constant of a tool's argument may nest.
 pub(crate) const DEEPEST_CONSTANT: u8 = 4;
@@ -22,7 +22,7 @@ pub(crate) fn depth_of(session: &Session<'_>, shape: Shape<'_>) -> Option<u8> {
 
 fn depth_within(session: &Session<'_>, shape: Shape<'_>, left: u8) -> Option<u8> {
     let left = left.checked_sub(1)?;
-    if shape.is_any() || flat(shape).is_some() {
+    if flat(shape).is_some() {
         return Some(1);
     }
     if !shape.kinds().meets(Kinds::RECORD) {
@@ -36,48 +36,55 @@ fn depth_within(session: &Session<'_>, shape: Shape<'_>, left: u8) -> Option<u8>
     Some(deepest + 1)
 }
 
+/// A constant that holds no other.
+enum Flat<'c> {
+    List,
+    Nil,
+    Bool(bool),
+    Text(&'c str),
+    Number(Number),
+}
+
+impl fmt::Display for Flat<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flat::List => f.write_str("LIST 0"),
+            Flat::Nil => f.write_str("LIT 2 nil"),
+            Flat::Bool(truth) => write!(f, "LIT 3 {truth}"),
+            Flat::Text(text) => write!(f, "LIT 0 {}", serde_json::Value::from(*text)),
+            Flat::Number(number) => write!(f, "LIT 1 {number}"),
+        }
+    }
+}
+
 /// A constant of a shape that holds no other.
-fn flat(shape: Shape<'_>) -> Option<String> {
+fn flat(shape: Shape<'_>) -> Option<Flat<'_>> {
     let takes = |kind| shape.kinds().meets(kind);
-    if takes(Kinds::LIST) {
-        return Some("LIST 0".to_owned());
+    if shape.is_any() || takes(Kinds::LIST) {
+        return Some(Flat::List);
     }
     if takes(Kinds::NIL) {
-        return Some("LIT 2 nil".to_owned());
+        return Some(Flat::Nil);
     }
     if takes(Kinds::BOOL) {
-        return Some(format!("LIT 3 {}", shape.boolean().unwrap_or(true)));
+        return Some(Flat::Bool(shape.boolean().unwrap_or(true)));
     }
     if takes(Kinds::TEXT) {
         let text = shape.texts().map_or(Some(""), |texts| texts.first().map(|text| &**text));
         if let Some(text) = text {
-            return Some(format!("LIT 0 {}", serde_json::Value::from(text)));
+            return Some(Flat::Text(text));
         }
     }
-    if takes(Kinds::NUMBER)
-        && let Some(number) = number(shape)
-    {
-        return Some(format!("LIT 1 {number}"));
-    }
-    None
+    takes(Kinds::NUMBER).then(|| number(shape)).flatten().map(Flat::Number)
 }
 
 /// A number of a shape.
-fn number(shape: Shape<'_>) -> Option<String> {
+fn number(shape: Shape<'_>) -> Option<Number> {
     if let Some(numbers) = shape.numbers() {
-        return numbers.first().map(ToString::to_string);
+        return numbers.first().copied();
     }
     let (low, high) = integers(shape)?;
-    Some(
-        if low <= 0 && 0 <= high {
-            0
-        } else if low > 0 {
-            low
-        } else {
-            high
-        }
-        .to_string(),
-    )
+    Some(Number::Int(0.clamp(low, high)))
 }
 
 /// The integers of a shape of numbers, within what is written; `None` where there is none.
@@ -110,7 +117,7 @@ impl<'c> Arena<'c> {
     pub(crate) fn plain(&self, session: &Session<'c>, want: Want<'c>) -> Option<Word> {
         match want {
             Want::Shape(shape) if !shape.is_any() => match flat(shape) {
-                Some(text) if text.starts_with("LIST") => Some(Word::List),
+                Some(Flat::List) => Some(Word::List),
                 Some(_) => Some(Word::Lit),
                 None => depth_of(session, shape).map(|_| Word::Obj),
             },
@@ -136,12 +143,8 @@ impl<'c> Arena<'c> {
 
 fn shape_constant(session: &Session<'_>, shape: Shape<'_>, left: u8, out: &mut String) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
-    if shape.is_any() {
-        out.push_str("LIST 0");
-        return true;
-    }
     if let Some(flat) = flat(shape) {
-        out.push_str(&flat);
+        let _ = write!(out, "{flat}");
         return true;
     }
     if !shape.kinds().meets(Kinds::RECORD) {
@@ -162,16 +165,14 @@ fn shape_constant(session: &Session<'_>, shape: Shape<'_>, left: u8, out: &mut S
 /// The shortest constant of a shape in the notation `constrained`.
 fn json_constant(shape: Shape<'_>, left: u8, out: &mut String) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
-    let constant = if shape.is_any() { Some("LIST 0".to_owned()) } else { flat(shape) };
-    if let Some(constant) = constant {
-        match constant.split_at_checked(6) {
-            Some(("LIT 0 ", text)) => {
-                let _ = write!(out, "{{\"text\":{text}}}");
-            }
-            Some(("LIT 2 ", _)) => out.push_str("null"),
-            Some(("LIST 0", _)) => out.push_str("[]"),
-            _ => out.push_str(constant.rsplit(' ').next().unwrap_or_default()),
-        }
+    if let Some(flat) = flat(shape) {
+        let _ = match flat {
+            Flat::List => write!(out, "[]"),
+            Flat::Nil => write!(out, "null"),
+            Flat::Bool(truth) => write!(out, "{truth}"),
+            Flat::Text(text) => write!(out, "{{\"text\":{}}}", serde_json::Value::from(text)),
+            Flat::Number(number) => write!(out, "{number}"),
+        };
         return true;
     }
     out.push_str("{\"obj\":{");

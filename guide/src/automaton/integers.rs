@@ -207,7 +207,7 @@ impl<'c> Core<'_, 'c> {
         let takes = |this: &Self, known| this.arena.takes(this.session, frame.want, known);
         // A field that the shape does not list is like each other one.
         let other = shape.map_or(ValueInfo::ANY, |shape| {
-            unlisted(shape).map_or(ValueInfo::ANY, |(shape, required)| ValueInfo::described(shape, required))
+            shape.unlisted().map_or(ValueInfo::ANY, |shape| ValueInfo::described(shape, false))
         });
         let others = takes(self, other);
         let numbers: Vec<u32> =
@@ -237,7 +237,7 @@ impl<'c> Core<'_, 'c> {
             Some((number, depth_of(self.session, it.shape).is_some() && !given.contains(&number)))
         });
         let numbers: Vec<(u32, bool)> = numbers.collect();
-        let others = unlisted(shape).is_some_and(|(rest, _)| depth_of(self.session, rest).is_some());
+        let others = shape.unlisted().is_some_and(|rest| depth_of(self.session, rest).is_some());
         let mut found: Vec<u32> = numbers.iter().filter(|it| it.1 != others).map(|it| it.0).collect();
         if others {
             found.extend(given);
@@ -377,13 +377,6 @@ pub(crate) fn most_fields(session: &Session<'_>, shape: Shape<'_>) -> u32 {
         may += u32::from(fits(field.shape));
     }
     let named = u32::try_from(session.named.len()).unwrap_or(u32::MAX);
-    let others = if unlisted(shape).is_some_and(|it| fits(it.0)) { named.saturating_sub(known) } else { 0 };
+    let others = if shape.unlisted().is_some_and(fits) { named.saturating_sub(known) } else { 0 };
     may.saturating_add(others)
-}
-
-/// What the fields are that a shape does not list; `None` where there are none.
-fn unlisted(shape: Shape<'_>) -> Option<(Shape<'_>, bool)> {
-    // No name has a line end, and the names of JSON are no limit: the longest listed name and more is none.
-    let longest = shape.names().max_by_key(|name| name.len()).unwrap_or_default();
-    shape.field(&format!("{longest}\n"))
 }

@@ -390,25 +390,24 @@ impl<'c> Session<'c> {
     }
 
     fn add_fields_of(&mut self, callee: &Callee<'c>) {
-        let mut names: Vec<String> = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
         match callee {
-            Callee::Function { parameters, .. } => names.extend(parameters.iter().map(|it| it.0.clone())),
+            Callee::Function { parameters, .. } => names.extend(parameters.iter().map(|it| it.0.as_str())),
             Callee::Tool(tool) => {
                 let mut rest = vec![(tool.output(), 0_u8), (tool.input(), 0)];
                 while let Some((shape, depth)) = rest.pop() {
-                    let fields: Vec<_> = shape.fields().collect();
-                    names.extend(fields.iter().map(|field| field.name.to_owned()));
+                    let fields = shape.fields();
+                    names.extend(fields.clone().map(|field| field.name));
                     if depth < 4 && names.len() < 4096 {
-                        rest.extend(fields.iter().map(|field| (field.shape, depth + 1)));
-                        let item = shape.item();
-                        rest.extend((!item.is_any()).then_some((item, depth + 1)));
+                        let inner = fields.map(|field| field.shape).chain([shape.item()]);
+                        rest.extend(inner.filter(|it| !it.is_any()).map(|it| (it, depth + 1)));
                     }
                 }
             }
         }
         for name in names {
-            if !self.field_numbers.contains_key(&name) {
-                self.add_field(&name);
+            if !self.field_numbers.contains_key(name) {
+                self.add_field(name);
             }
         }
     }

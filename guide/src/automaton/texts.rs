@@ -92,6 +92,10 @@ pub(crate) enum Led {
 pub(crate) fn run(start: Inside, bytes: &[u8]) -> Led {
     let mut inside = start;
     for (at, &byte) in bytes.iter().enumerate() {
+        // Most bytes are such.
+        if inside == Inside::Plain && matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\') {
+            continue;
+        }
         match step(inside, byte) {
             Step::Refused => return Led::Refused,
             Step::Closes => return Led::Closed(at + 1),

@@ -105,8 +105,7 @@ impl Machine<'_, '_> {
 
     /// The tokens that stay in a text, as they are known, and those that end it.
     fn fill_text(&mut self, vocab: &Vocab, inside: Inside, key: bool, bits: &mut [u32]) {
-        let ready = vocab.texts.stays(place(inside));
-        bits.iter_mut().zip(ready).for_each(|(to, from)| *to |= from);
+        vocab.texts.fill(place(inside), bits);
         let json = vocab.json();
         let closers = json.closers(inside);
         // What follows a literal does not depend on what it says, but for a name in AT.
@@ -150,8 +149,7 @@ impl Machine<'_, '_> {
     /// The tokens that stay in a text that may be a reference, as they are known, and those that end it: by
     /// what they have behind it where it is a text for sure.
     fn fill_bare(&mut self, vocab: &Vocab, inside: Inside, dollar: bool, bits: &mut [u32]) {
-        let ready = vocab.texts.stays(place(inside));
-        bits.iter_mut().zip(ready).for_each(|(to, from)| *to |= from);
+        vocab.texts.fill(place(inside), bits);
         let json = vocab.json();
         let again = |this: &mut Self, tokens: &[u32], bits: &mut [u32]| {
             tokens.iter().for_each(|&token| clear(bits, token));

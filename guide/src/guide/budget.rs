@@ -222,14 +222,21 @@ impl Guide<'_, '_> {
     }
 
     fn tighten_each(&mut self, vocab: &Vocab, left: usize, bits: &mut [u32]) {
+        const WIDTH: u32 = 16;
         let mut known = Known::new(&mut self.machine);
-        for (word, place) in (0..).zip(bits) {
-            let mut rest = *place;
-            while rest != 0 {
-                let bit = rest.trailing_zeros();
-                rest &= rest - 1;
-                if !self.machine.fits(vocab, word * 32 + bit, left, &mut known) {
-                    *place &= !(1 << bit);
+        for (chunk, words) in (0..).zip(bits.chunks_mut(WIDTH as usize)) {
+            // Most have no token.
+            if words.iter().fold(0, |all, word| all | word) == 0 {
+                continue;
+            }
+            for (word, place) in (chunk * WIDTH..).zip(words) {
+                let mut rest = *place;
+                while rest != 0 {
+                    let bit = rest.trailing_zeros();
+                    rest &= rest - 1;
+                    if !self.machine.fits(vocab, word * 32 + bit, left, &mut known) {
+                        *place &= !(1 << bit);
+                    }
                 }
             }
         }

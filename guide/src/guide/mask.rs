@@ -67,12 +67,7 @@ impl Guide<'_, '_> {
             self.machine.each(vocab, vocab.sorted.iter().copied(), bits);
             return;
         }
-        let ready = vocab.texts.stays(at);
-        let length = ready.len().min(bits.len());
-        if let (Some(to), Some(from)) = (bits.get_mut(..length), ready.get(..length)) {
-            to.copy_from_slice(from);
-        }
-        bits.iter_mut().skip(length).for_each(|word| *word = 0);
+        vocab.texts.fill(at, bits);
         let closers = vocab.texts.closers(at);
         let is_key = self.machine.core.state.phase == Phase::CaseKey && inside == Inside::Plain;
         if !is_key && !self.machine.text_is_free() {

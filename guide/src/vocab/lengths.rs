@@ -3,6 +3,7 @@
 use super::Vocab;
 use crate::automaton::close::Out;
 use crate::automaton::lex::LEVELS;
+use hashbrown::HashMap;
 use ilo_spec::node::{TABLE, Word};
 
 /// What the vocabulary cannot write.
@@ -22,6 +23,8 @@ pub(crate) struct Lengths {
     words: Vec<u16>,
     integers: Vec<u16>,
     constants: Vec<u16>,
+    /// Without anything before: integers, and what may be left of a word.
+    rests: HashMap<Box<[u8]>, u16>,
 }
 
 impl Lengths {
@@ -39,7 +42,12 @@ impl Lengths {
             }
             lengths
         };
+        let mnemonics = TABLE.iter().map(|row| row.mnemonic).chain(CONSTANTS);
+        let rests = mnemonics.flat_map(|word| (0..word.len()).filter_map(|from| word.get(from..)));
+        let integers = (0..INTEGERS).map(|number| number.to_string());
+        let rests = rests.map(str::to_owned).chain(integers);
         Lengths {
+            rests: rests.map(|rest| (rest.as_bytes().into(), length(&rest))).collect(),
             lines: (0..LEVELS).flat_map(|level| words(&format!("\n{}", "  ".repeat(level.into())))).collect(),
             words: words(" ").to_vec(),
             integers: (0..INTEGERS).map(|number| length(&format!(" {number}"))).collect(),
@@ -48,7 +56,8 @@ impl Lengths {
     }
 
     pub(super) fn memory(&self) -> usize {
-        2 * (self.lines.len() + self.words.len() + self.integers.len() + self.constants.len())
+        32 * self.rests.len()
+            + 2 * (self.lines.len() + self.words.len() + self.integers.len() + self.constants.len())
     }
 }
 
@@ -77,7 +86,13 @@ impl<'v> Length<'v> {
 
     /// Takes the tokens of these bytes.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> bool {
-        bytes.is_empty() || self.take(self.vocab.cut(bytes).map(|tokens| tokens.len()))
+        if bytes.is_empty() {
+            return true;
+        }
+        match self.vocab.lengths().rests.get(bytes) {
+            Some(length) => self.known(Some(length)),
+            None => self.take(self.vocab.cut(bytes).map(|tokens| tokens.len())),
+        }
     }
 }
 
@@ -98,8 +113,11 @@ impl Out for Length<'_> {
     }
 
     fn constant(&mut self, text: &str) -> bool {
-        match CONSTANTS.iter().position(|it| *it == text) {
-            Some(at) => self.known(self.vocab.lengths().constants.get(at)),
+        let lengths = self.vocab.lengths();
+        let known = CONSTANTS.iter().position(|it| *it == text).and_then(|at| lengths.constants.get(at));
+        let integer = || lengths.integers.get(text.parse::<usize>().ok()?);
+        match known.or_else(integer) {
+            Some(length) => self.known(Some(length)),
             None => self.bytes(format!(" {text}").as_bytes()),
         }
     }

@@ -1,6 +1,7 @@
 //! The tokens of a model, and tables of them that make masks fast: a trie of those that are written outside
 //! texts, one of digits, and for each place in a text those that stay in it or end it.
 
+mod bytes;
 mod json;
 mod lengths;
 mod texts;
@@ -10,6 +11,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytes::Bytes;
 pub(crate) use json::JsonTokens;
 pub(crate) use lengths::{Length, Lengths};
 pub(crate) use texts::{Closer, Texts};
@@ -33,9 +35,7 @@ impl std::error::Error for VocabError {}
 /// The tokens of a model. Many guides share one.
 #[derive(Debug)]
 pub struct Vocab {
-    bytes: Vec<u8>,
-    /// Where each token begins, and where the last ends.
-    starts: Vec<u32>,
+    bytes: Bytes,
     eos: u32,
     /// Tokens that are not empty and not the end, in the order of their bytes.
     pub(crate) sorted: Vec<u32>,
@@ -63,6 +63,18 @@ fn beginning(token: &[u8]) -> u64 {
     u64::from_be_bytes(first)
 }
 
+/// Whether so many tokens with so many bytes can be a vocabulary.
+fn is_vocabulary(count: usize, bytes: usize, eos: u32) -> Result<(), VocabError> {
+    let wrong = match count.checked_sub(1) {
+        None => "a vocabulary has at least one token".to_owned(),
+        Some(_) if count > MOST => format!("{count} tokens; at most {MOST} can be used"),
+        Some(last) if eos as usize > last => format!("the end is token {eos}, but the last token is {last}"),
+        Some(_) if u32::try_from(bytes).is_err() => "the tokens have more than 4 GB".to_owned(),
+        Some(_) => return Ok(()),
+    };
+    Err(VocabError(wrong))
+}
+
 impl Vocab {
     /// A vocabulary: the bytes of each token, and the number of the token that ends a text. Special tokens
     /// have no bytes and are never allowed. Several tokens may have the same bytes.
@@ -70,26 +82,35 @@ impl Vocab {
     /// # Errors
     /// Without tokens, with more than 16,777,216 tokens or 4 GB of bytes, or where `eos` is none of them.
     pub fn new(tokens: &[impl AsRef<[u8]>], eos: u32) -> Result<Vocab, VocabError> {
+        let lengths = tokens.iter().map(|token| token.as_ref().len());
+        let length = lengths.clone().fold(0, usize::saturating_add);
+        is_vocabulary(tokens.len(), length, eos)?;
+        let mut all = Vec::with_capacity(length);
+        tokens.iter().for_each(|token| all.extend_from_slice(token.as_ref()));
+        Vocab::of(all, lengths, eos)
+    }
+
+    /// The same of the bytes of all tokens, one behind the other, and how many each has.
+    ///
+    /// # Errors
+    /// As those of [`Vocab::new`], and where the bytes are not as many as the tokens have.
+    pub fn from_bytes(bytes: Vec<u8>, lengths: &[u32], eos: u32) -> Result<Vocab, VocabError> {
+        is_vocabulary(lengths.len(), bytes.len(), eos)?;
+        Vocab::of(bytes, lengths.iter().map(|&length| length as usize), eos)
+    }
+
+    fn of(
+        all: Vec<u8>,
+        lengths: impl ExactSizeIterator<Item = usize>,
+        eos: u32,
+    ) -> Result<Vocab, VocabError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        if tokens.is_empty() {
-            return Err(VocabError("a vocabulary has at least one token".to_owned()));
-        }
-        if tokens.len() > MOST {
-            return Err(VocabError(format!("{} tokens; at most {MOST} can be used", tokens.len())));
-        }
-        if eos as usize >= tokens.len() {
-            let last = tokens.len() - 1;
-            return Err(VocabError(format!("the end is token {eos}, but the last token is {last}")));
-        }
-        let (mut bytes, mut starts) = (Vec::new(), vec![0]);
-        for token in tokens {
-            bytes.extend_from_slice(token.as_ref());
-            let end = u32::try_from(bytes.len());
-            starts.push(end.map_err(|_| VocabError("the tokens have more than 4 GB".to_owned()))?);
-        }
+        let length = all.len();
+        let Some(bytes) = Bytes::new(all, lengths) else {
+            return Err(VocabError(format!("the lengths of the tokens do not add up to {length} bytes")));
+        };
         let mut vocab = Vocab {
             bytes,
-            starts,
             eos,
             sorted: Vec::new(),
             longest: 0,
@@ -102,24 +123,26 @@ impl Vocab {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             crossings: 0,
         };
-        vocab.index();
+        vocab.sort();
+        let mut texts = Texts::new(&vocab);
+        vocab.trie = Trie::new(&vocab, &mut texts);
+        vocab.texts = texts;
+        vocab.digits = Digits::new(&vocab);
+        vocab.crossings = vocab.trie.crossings();
         Ok(vocab)
     }
 
-    fn index(&mut self) {
-        let count = u32::try_from(self.len()).unwrap_or_default();
-        let tokens = (0..count).filter(|&token| token != self.eos && !self.token(token).is_empty());
-        let mut begun: Vec<(u64, u32)> = tokens.map(|token| (beginning(self.token(token)), token)).collect();
-        begun.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0).then_with(|| self.token(a.1).cmp(self.token(b.1))).then(a.1.cmp(&b.1))
-        });
+    /// Sorts the tokens by their bytes.
+    fn sort(&mut self) {
+        let tokens = (0..).zip(self.bytes.each()).filter(|it| it.0 != self.eos && !it.1.is_empty());
+        let mut begun: Vec<(u64, u32)> = tokens.map(|(token, bytes)| (beginning(bytes), token)).collect();
+        begun.sort_unstable();
+        // Tokens that begin alike are few.
+        for alike in begun.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+            alike.sort_by(|a, b| self.token(a.1).cmp(self.token(b.1)));
+        }
         let sorted: Vec<u32> = begun.into_iter().map(|it| it.1).collect();
-        self.longest = sorted.iter().map(|&token| self.token(token).len()).max().unwrap_or_default();
-        let mut texts = Texts::new(&sorted, self);
-        self.trie = Trie::new(&sorted, self, &mut texts);
-        self.texts = texts;
-        self.digits = Digits::new(&sorted, self);
-        self.crossings = self.trie.crossings();
+        self.longest = self.bytes.each().map(<[u8]>::len).max().unwrap_or_default();
         let first = (0..=256_u16).map(|byte| {
             let begins_before =
                 |&token: &u32| self.token(token).first().is_some_and(|&it| u16::from(it) < byte);
@@ -129,10 +152,17 @@ impl Vocab {
         self.sorted = sorted;
     }
 
+    /// The sorted tokens with this first byte.
+    fn with_first(&self, byte: u8) -> &[u32] {
+        let at = |place: usize| self.first.get(place).map(|&at| at as usize);
+        let range = at(byte.into()).zip(at(usize::from(byte) + 1));
+        range.and_then(|(from, to)| self.sorted.get(from..to)).unwrap_or_default()
+    }
+
     /// How many tokens there are.
     #[allow(clippy::len_without_is_empty, reason = "a vocabulary is never empty")]
     pub fn len(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+        self.bytes.count()
     }
 
     /// The words of a mask: bit `t % 32` of word `t / 32` is set where token `t` may come next.
@@ -147,9 +177,7 @@ impl Vocab {
 
     /// The bytes of a token; none where there is no such token.
     pub fn token(&self, token: u32) -> &[u8] {
-        let at = |number: usize| self.starts.get(number).map(|&start| start as usize);
-        let number = token as usize;
-        at(number).zip(at(number + 1)).and_then(|(from, to)| self.bytes.get(from..to)).unwrap_or_default()
+        self.bytes.of(token as usize)
     }
 
     /// The sorted tokens that begin with these bytes, as a range of places.
@@ -171,25 +199,22 @@ impl Vocab {
 
     /// The longest token that a text begins with, and its length.
     fn longest_at(&self, text: &[u8]) -> Option<(u32, usize)> {
-        let first = usize::from(*text.first()?);
-        let at = |place: usize| self.first.get(place).map(|&at| at as usize);
-        let (mut from, mut to) = (at(first)?, at(first + 1)?);
-        let mut found = None;
-        for (depth, &byte) in text.iter().enumerate().take(self.longest) {
-            let at = |place: &u32| self.token(*place).get(depth).copied();
-            if depth > 0 {
-                let range = self.sorted.get(from..to)?;
-                let low = range.partition_point(|token| at(token) < Some(byte));
-                let high = range.partition_point(|token| at(token) <= Some(byte));
-                (from, to) = (from + low, from + high);
+        let range = self.with_first(*text.first()?);
+        let mut length = text.len().min(self.longest);
+        while length > 0 {
+            // The last token up to these bytes has the most bytes in common with them.
+            let begun = text.get(..length)?;
+            let end = range.partition_point(|&token| self.token(token) <= begun);
+            let last = self.token(*range.get(end.checked_sub(1)?)?);
+            let common = last.iter().zip(begun).take_while(|(a, b)| a == b).count();
+            if common == last.len() {
+                let same = range.get(..end)?;
+                let first = same.partition_point(|&token| self.token(token) < last);
+                return Some((*same.get(first)?, common));
             }
-            // What has no more bytes comes first.
-            let Some(&first) = self.sorted.get(from).filter(|_| from < to) else { break };
-            if self.token(first).len() == depth + 1 {
-                found = Some((first, depth + 1));
-            }
+            length = common;
         }
-        found
+        None
     }
 
     /// Cuts a text into tokens, the longest first. `None` where no token has the next byte.
@@ -206,9 +231,10 @@ impl Vocab {
 
     /// How many bytes the vocabulary and its tables have, nearly.
     pub fn memory(&self) -> usize {
-        self.bytes.len()
-            + 4 * (self.starts.len() + self.sorted.len())
+        self.bytes.memory()
+            + 4 * self.sorted.len()
             + self.trie.memory()
+            + self.digits.memory()
             + self.texts.memory()
             + self.lengths.get().map_or(0, Lengths::memory)
             + self.json.get().map_or(0, JsonTokens::memory)

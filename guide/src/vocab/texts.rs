@@ -1,5 +1,5 @@
-//! Tokens within texts: for each place in a text a mask of those that stay in it, and those that end it by
-//! what they have behind.
+//! Tokens within texts: for each place in a text those that stay in it, and those that end it by what they
+//! have behind.
 
 use super::{Vocab, trie};
 use crate::automaton::texts::{Inside, Led, PLACES, Step, run, step};
@@ -12,11 +12,46 @@ pub(crate) struct Closer {
     pub(crate) token: u32,
 }
 
+/// Tokens, in the form that is smaller.
+#[derive(Debug)]
+enum Tokens {
+    Listed(Box<[u32]>),
+    Mask(Box<[u32]>),
+}
+
+impl Tokens {
+    fn new(tokens: Vec<u32>, vocab: &Vocab) -> Tokens {
+        if tokens.len() < vocab.mask_len() {
+            return Tokens::Listed(tokens.into());
+        }
+        Tokens::Mask(mask(&tokens, vocab))
+    }
+
+    fn memory(&self) -> usize {
+        let (Tokens::Listed(words) | Tokens::Mask(words)) = self;
+        4 * words.len()
+    }
+}
+
+fn mask(tokens: &[u32], vocab: &Vocab) -> Box<[u32]> {
+    let mut mask = vec![0; vocab.mask_len()];
+    set_all(&mut mask, tokens);
+    mask.into()
+}
+
+fn set_all(mask: &mut [u32], tokens: &[u32]) {
+    for token in tokens {
+        if let Some(word) = mask.get_mut(*token as usize / 32) {
+            *word |= 1 << (token % 32);
+        }
+    }
+}
+
 /// The tables.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     /// By place.
-    stays: Vec<Box<[u32]>>,
+    stays: Vec<Tokens>,
     /// Of those at a plain place, those that lead to one again.
     plain: Box<[u32]>,
     closers: Vec<Vec<Closer>>,
@@ -26,19 +61,13 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    pub(super) fn new(sorted: &[u32], vocab: &Vocab) -> Texts {
+    pub(super) fn new(vocab: &Vocab) -> Texts {
         let (mut texts, mut plain) = (Texts::default(), Vec::new());
-        // Few tokens begin with what may follow an escape or half a character.
-        let first = |byte: u8| {
-            let from = sorted.partition_point(|&token| vocab.token(token).first() < Some(&byte));
-            let rest = sorted.get(from..).unwrap_or_default();
-            let length = rest.partition_point(|&token| vocab.token(token).first() == Some(&byte));
-            rest.get(..length).unwrap_or_default()
-        };
         for &inside in &PLACES {
-            let mut stays = vec![0_u32; vocab.mask_len()].into_boxed_slice();
-            let mut closers = Vec::new();
-            for &token in (0..=u8::MAX).filter(|&byte| step(inside, byte) != Step::Refused).flat_map(first) {
+            let (mut stays, mut closers) = (Vec::new(), Vec::new());
+            // Few tokens begin with what may follow an escape or half a character.
+            let first = (0..=u8::MAX).filter(|&byte| step(inside, byte) != Step::Refused);
+            for &token in first.flat_map(|byte| vocab.with_first(byte)) {
                 let bytes = vocab.token(token);
                 match run(inside, bytes) {
                     Led::Refused => {}
@@ -46,9 +75,7 @@ impl Texts {
                         if inside == Inside::Plain && next == Inside::Plain {
                             plain.push(token);
                         }
-                        if let Some(word) = stays.get_mut(token as usize / 32) {
-                            *word |= 1 << (token % 32);
-                        }
+                        stays.push(token);
                     }
                     Led::Closed(at) => {
                         let tail = bytes.get(at..).unwrap_or_default();
@@ -56,15 +83,10 @@ impl Texts {
                     }
                 }
             }
-            texts.stays.push(stays);
+            texts.stays.push(Tokens::new(stays, vocab));
             texts.closers.push(closers);
         }
-        texts.plain = vec![0; vocab.mask_len()].into_boxed_slice();
-        for token in plain {
-            if let Some(word) = texts.plain.get_mut(token as usize / 32) {
-                *word |= 1 << (token % 32);
-            }
-        }
+        texts.plain = mask(&plain, vocab);
         texts
     }
 
@@ -84,9 +106,20 @@ impl Texts {
         Some(number)
     }
 
-    /// The mask of the tokens that stay in a text at a place.
-    pub(crate) fn stays(&self, place: usize) -> &[u32] {
-        self.stays.get(place).map_or(&[], |mask| mask)
+    /// Makes a mask that of the tokens that stay in a text at a place.
+    pub(crate) fn fill(&self, place: usize, bits: &mut [u32]) {
+        match self.stays.get(place) {
+            Some(Tokens::Mask(mask)) if mask.len() == bits.len() => bits.copy_from_slice(mask),
+            Some(Tokens::Mask(mask)) => {
+                let all = mask.iter().copied().chain(core::iter::repeat(0));
+                bits.iter_mut().zip(all).for_each(|(to, from)| *to = from);
+            }
+            Some(Tokens::Listed(tokens)) => {
+                bits.fill(0);
+                set_all(bits, tokens);
+            }
+            None => bits.fill(0),
+        }
     }
 
     /// The mask of the tokens that stay at a plain place.
@@ -103,8 +136,11 @@ impl Texts {
     }
 
     pub(super) fn memory(&self) -> usize {
-        let masks: usize = self.stays.iter().map(|mask| 4 * mask.len()).sum();
+        let masks: usize = self.stays.iter().map(Tokens::memory).sum();
         let closers: usize = self.closers.iter().map(|all| 8 * all.len()).sum();
-        masks + closers + self.tails.iter().map(|tail| 2 * (tail.len() + 24)).sum::<usize>()
+        masks
+            + 4 * self.plain.len()
+            + closers
+            + self.tails.iter().map(|tail| 2 * (tail.len() + 24)).sum::<usize>()
     }
 }

@@ -89,8 +89,12 @@ fn is_part(part: &[u8], first: bool, last: bool) -> bool {
     if part.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E')) {
         return true;
     }
-    let mnemonics = TABLE.iter().map(|row| row.mnemonic).chain(NAMES);
-    let mut words = mnemonics.map(str::as_bytes);
+    let is_name = part.iter().all(u8::is_ascii_lowercase);
+    if !is_name && !part.iter().all(|&byte| byte.is_ascii_uppercase() || byte == b'_') {
+        return false;
+    }
+    let (mnemonics, names) = if is_name { (&[][..], &NAMES[..]) } else { (TABLE, &[][..]) };
+    let mut words = mnemonics.iter().map(|row| row.mnemonic).chain(names.iter().copied()).map(str::as_bytes);
     match (first, last) {
         (true, true) => words.any(|word| word.windows(part.len()).any(|window| window == part)),
         (true, false) => words.any(|word| word.ends_with(part)),
@@ -104,10 +108,10 @@ fn is_digits(token: &[u8]) -> bool {
 }
 
 impl Trie {
-    pub(super) fn new(sorted: &[u32], vocab: &Vocab, texts: &mut Texts) -> Trie {
+    pub(super) fn new(vocab: &Vocab, texts: &mut Texts) -> Trie {
         let mut trie = Trie::default();
         let mut path: Vec<(u8, u32)> = Vec::new();
-        for &token in sorted {
+        for &token in &vocab.sorted {
             let bytes = vocab.token(token);
             if is_digits(bytes) || !is_plausible(bytes) {
                 continue;
@@ -226,11 +230,11 @@ pub(crate) struct Digits {
 }
 
 impl Digits {
-    pub(super) fn new(sorted: &[u32], vocab: &Vocab) -> Digits {
+    pub(super) fn new(vocab: &Vocab) -> Digits {
         let root = DigitNode { children: [NO_NODE; 10], tokens: Vec::new() };
         let mut digits = Digits { nodes: vec![root], ..Digits::default() };
-        let mut all: Vec<u32> =
-            sorted.iter().copied().filter(|&token| is_digits(vocab.token(token))).collect();
+        let begun = (b'0'..=b'9').flat_map(|digit| vocab.with_first(digit));
+        let mut all: Vec<u32> = begun.copied().filter(|&token| is_digits(vocab.token(token))).collect();
         for &token in &all {
             digits.insert(vocab.token(token), token);
         }
@@ -279,6 +283,12 @@ impl Digits {
 
     pub(crate) fn node(&self, node: u32) -> Option<&DigitNode> {
         self.nodes.get(node as usize)
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        let tokens: usize =
+            self.nodes.iter().map(|node| size_of::<DigitNode>() + 4 * node.tokens.len()).sum();
+        tokens + 4 * (self.by_length.len() + self.leading.len())
     }
 
     /// The tokens of at most so many digits, which may begin a number if so.
