@@ -1,8 +1,10 @@
 //! The reader and the writer of numbers (specification: numbers).
 //!
 //! Reading keeps integers exact: a JSON number without point and exponent is a 64-bit integer or is refused.
-//! Writing uses the shortest digits that read back as the same double, positional if `1e-5 <= |x| < 1e16`,
-//! else `d.ddde16`. A double always has a point or an exponent, so that it reads back as a double.
+//! Writing uses the shortest digits that read back as the same double, and of two such numbers that are
+//! equally near the one with an even last digit, as JavaScript and Python do. They are positional if
+//! `1e-5 <= |x| < 1e16`, else `d.ddde16`. A double always has a point or an exponent, so that it reads back
+//! as a double.
 
 use crate::program::Number;
 use core::fmt::{self, Write};
@@ -92,6 +94,69 @@ impl Write for Digits {
     }
 }
 
+/// The shortest digits that read back as the double, as `d.ddde16`; of two that are equally near, those with
+/// an even last digit.
+///
+/// # Errors
+/// None: the buffer is long enough.
+pub fn shortest(double: f64) -> Result<Digits, fmt::Error> {
+    let mut digits = Digits::default();
+    write!(digits, "{double:e}")?;
+    // The core library takes the larger one. Two numbers of 15 digits are never the same double.
+    let text = digits.as_str();
+    let end = text.find('e').unwrap_or(text.len());
+    let is_odd = text.as_bytes().get(end.wrapping_sub(1)).is_some_and(|digit| digit % 2 == 1);
+    if end > "1.".len() + 14
+        && is_odd
+        && let Some(even) = even_neighbour(double, text, end)
+    {
+        return Ok(even);
+    }
+    Ok(digits)
+}
+
+/// The digits with a last digit that is smaller by one, if the double is in the middle between both numbers
+/// and they read back as it too. `end` is where the digits of `text` end.
+#[cold]
+fn even_neighbour(double: f64, text: &str, end: usize) -> Option<Digits> {
+    /// More digits than the exact value of any double has.
+    const ALL: usize = 800;
+    let mut even = Digits::default();
+    even.write_str(text).ok()?;
+    *even.bytes.get_mut(end.checked_sub(1)?)? -= 1;
+    let (digits, exponent) = even.as_str().split_at_checked(end)?;
+    let (_, fraction) = digits.split_once('.')?;
+    let middle = || Middle { digits: digits.as_bytes(), five: b"5", exponent: exponent.as_bytes() };
+    // Most are refused by the next digit alone.
+    write!(middle(), "{double:.places$e}", places = fraction.len() + 1).ok()?;
+    write!(middle(), "{double:.ALL$e}").ok()?;
+    (even.as_str().parse() == Ok(double)).then_some(even)
+}
+
+/// Takes only what is written of the middle between two numbers: the digits of the smaller one, a 5, zeros,
+/// and the exponent.
+struct Middle<'t> {
+    digits: &'t [u8],
+    five: &'t [u8],
+    exponent: &'t [u8],
+}
+
+impl Write for Middle<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            let Middle { digits, five, exponent } = self;
+            let part = match (digits.is_empty(), five.is_empty()) {
+                (false, _) => digits,
+                (true, false) => five,
+                (true, true) if byte == b'0' && exponent.first() == Some(&b'e') => continue,
+                (true, true) => exponent,
+            };
+            *part = part.strip_prefix(&[byte]).ok_or(fmt::Error)?;
+        }
+        Ok(())
+    }
+}
+
 /// Writes a number in the form used by outcomes, texts and listings.
 ///
 /// # Errors
@@ -101,8 +166,7 @@ pub fn write(number: Number, out: &mut impl Write) -> fmt::Result {
         Number::Int(int) => return write!(out, "{int}"),
         Number::Double(double) => double,
     };
-    let mut buffer = Digits::default();
-    write!(buffer, "{double:e}")?;
+    let buffer = shortest(double)?;
     let (mantissa, exponent) = buffer.as_str().split_once('e').ok_or(fmt::Error)?;
     let exponent: i32 = exponent.parse().map_err(|_| fmt::Error)?;
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
@@ -198,6 +262,11 @@ mod tests {
             ("20.5", "20.5"),
             ("1e2", "100.0"),
             ("5e-324", "5e-324"),
+            // In the middle between two numbers of 17 digits.
+            ("13.362930297851562", "13.362930297851562"),
+            ("-8.714248657226563", "-8.714248657226562"),
+            ("76150467484057.625", "76150467484057.62"),
+            ("13.362930297851564", "13.362930297851564"),
             ("1.7976931348623157e308", "1.7976931348623157e308"),
             ("9007199254740993.0", "9007199254740992.0"),
         ];

@@ -3,6 +3,7 @@
 use crate::number::nearest;
 use alloc::string::String;
 use core::fmt::Write;
+use ilo_spec::number::shortest;
 use ilo_spec::program::Number;
 
 /// Digits that the shortest decimal of a double may have, and one that a carry adds.
@@ -46,7 +47,9 @@ impl Decimal {
     pub(crate) fn of(double: f64) -> Decimal {
         let mut decimal = Decimal { negative: false, digits: [0; MOST], count: 0, exponent: 0 };
         let mut collect = Collect(&mut decimal, None);
-        let _ = write!(collect, "{double:e}");
+        if let Ok(digits) = shortest(double) {
+            let _ = collect.write_str(digits.as_str());
+        }
         let exponent =
             collect.1.map_or(0, |(negative, exponent)| if negative { -exponent } else { exponent });
         decimal.exponent = exponent;

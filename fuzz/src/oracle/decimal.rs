@@ -1,5 +1,6 @@
 //! Exact decimals by their digits, for ROUND, FIXED and ISO (specification: 12.10, 12.14).
 
+use super::number::shortest;
 use ilo_spec::program::Number;
 
 /// The digits of a whole number, and how many of them are decimal places. Both may be as long as they like.
@@ -15,7 +16,8 @@ impl Decimal {
     pub(super) fn of(number: Number) -> Decimal {
         let text = match number {
             Number::Int(int) => int.to_string(),
-            Number::Double(double) => format!("{double:e}"),
+            Number::Double(double) if double.is_sign_negative() => format!("-{}", shortest(-double)),
+            Number::Double(double) => shortest(double),
         };
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -90,8 +90,7 @@ pub(super) fn write_double(double: f64) -> String {
     if magnitude == 0.0 {
         return format!("{sign}0.0");
     }
-    // The fewest digits that read back, as `d.ddde-7`.
-    let shortest = format!("{magnitude:e}");
+    let shortest = shortest(magnitude);
     let (digits, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     if !(1e-5..1e16).contains(&magnitude) {
         return format!("{sign}{digits}e{exponent}");
@@ -106,6 +105,25 @@ pub(super) fn write_double(double: f64) -> String {
         Ok(whole) => format!("{}.{}", &digits[..=whole], &digits[whole + 1..]),
     };
     format!("{sign}{text}")
+}
+
+/// The fewest digits that read back to a double that is not negative, as `d.ddde-7`; of two such numbers that
+/// are equally near, the one with the even last digit.
+pub(super) fn shortest(magnitude: f64) -> String {
+    let text = format!("{magnitude:e}");
+    let exact = format!("{magnitude:.800e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exact = exact.split_once('e').map_or("", |(digits, _)| digits.trim_end_matches('0'));
+    let (rest, last) = digits.split_at(digits.len() - 1);
+    let last: u32 = last.parse().unwrap_or(0);
+    if last % 2 == 1 {
+        let even = format!("{rest}{}", last - 1);
+        let reads_back = format!("{even}e{exponent}").parse() == Ok(magnitude);
+        if reads_back && exact == format!("{even}5") {
+            return format!("{even}e{exponent}");
+        }
+    }
+    text
 }
 
 /// A double that is rendered by itself (1.6.3): a whole one below 1e16 has no point, and zero no sign.
