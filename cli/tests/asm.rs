@@ -245,7 +245,7 @@ fn next_lists_what_may_follow_or_where_a_beginning_is_wrong() {
     let (code, _, error) = run(at, &["next", "-"], &format!("{header}{{\"ret\":\"m\"}}]}}"));
     assert!(code == 2 && error.ends_with("1:56: expected `n\"`; found `m\"}]}`\n"), "{error}");
     let (code, _, error) = run(at, &["next", "-"], "{\"fn\":");
-    assert!(code == 2 && error.contains("behind which a body begins"), "{error}");
+    assert!(code == 2 && error.contains("after which a body begins"), "{error}");
     let (code, _, error) = run(at, &["next", "-"], "RET ");
     assert!(code == 2 && error.contains("a signature must be given"), "{error}");
 }
