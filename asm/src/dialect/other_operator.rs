@@ -223,8 +223,9 @@ impl Membership {
     /// What to write instead.
     pub(crate) fn help(self, written: Written) -> String {
         let (has, not) = match written {
+            Written::Record => (r#"{"has": [list, value]}"#, r#"`{"not": …}` around it"#),
+            Written::Infix => ("has($list, $value)", "`not` before it"),
             Written::Id => ("HAS <list> <value>", "`NOT` before it"),
-            _ => (r#"{"has": [list, value]}"#, r#"`{"not": …}` around it"#),
         };
         let negation = if self.negated { format!(", and {not} that it does not") } else { String::new() };
         format!("`{has}` tells whether a list holds a value, a text a part, or a record a field{negation}")
@@ -258,38 +259,46 @@ pub(crate) fn membership(spelling: &str) -> Option<Membership> {
 /// The text before and after an operand.
 type Affixes = (&'static str, &'static str);
 
-/// Unary tests of other languages, each with what is before and after the operand here: in records,
-/// and in ID text.
-const PREDICATES: &[(&[&str], Affixes, Affixes)] = &[
+/// Unary tests of other languages, each with what is before and after the operand here: in records, in infix
+/// text, and in ID text.
+const PREDICATES: &[(&[&str], [Affixes; 3])] = &[
     (
         &["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"],
-        ("{\"==\": [", ", null]}"),
-        ("EQ ", " LIT 2 nil"),
+        [("{\"==\": [", ", null]}"), ("", " == null"), ("EQ ", " LIT 2 nil")],
     ),
     (
         &["is_not_null", "not_null", "notnull", "exists", "present", "defined"],
-        ("{\"!=\": [", ", null]}"),
-        ("NEQ ", " LIT 2 nil"),
+        [("{\"!=\": [", ", null]}"), ("", " != null"), ("NEQ ", " LIT 2 nil")],
     ),
-    (&["is_empty", "isempty", "empty"], ("{\"==\": [{\"len\": ", "}, 0]}"), ("EQ LEN ", " LIT 1 0")),
+    (
+        &["is_empty", "isempty", "empty"],
+        [("{\"==\": [{\"len\": ", "}, 0]}"), ("len(", ") == 0"), ("EQ LEN ", " LIT 1 0")],
+    ),
     (
         &["is_not_empty", "not_empty", "notempty", "nonempty"],
-        ("{\">\": [{\"len\": ", "}, 0]}"),
-        ("GT LEN ", " LIT 1 0"),
+        [("{\">\": [{\"len\": ", "}, 0]}"), ("len(", ") > 0"), ("GT LEN ", " LIT 1 0")],
     ),
 ];
 
 /// The text before and after the operand for a unary test of other languages, such as `is_null`.
 pub(crate) fn predicate(spelling: &str, written: Written) -> Option<Affixes> {
     let plain = spelling.to_ascii_lowercase().replace('-', "_");
-    let &(_, record, id) = PREDICATES.iter().find(|(words, ..)| words.contains(&plain.as_str()))?;
-    Some(if written == Written::Id { id } else { record })
+    let &(_, [record, infix, id]) = PREDICATES.iter().find(|(words, _)| words.contains(&plain.as_str()))?;
+    Some(match written {
+        Written::Record => record,
+        Written::Infix => infix,
+        Written::Id => id,
+    })
 }
 
 /// What to write instead of a function or a test of other languages, as [`in_place_of`] says or with the
 /// operators here.
 pub(crate) fn instead_of(spelling: &str, written: Written) -> Option<String> {
-    let operand = if written == Written::Id { "<x>" } else { "…" };
+    let operand = match written {
+        Written::Record => "…",
+        Written::Infix => "$x",
+        Written::Id => "<x>",
+    };
     in_place_of(spelling, written)
         .or_else(|| {
             let (before, after) = predicate(spelling, written)?;

@@ -92,7 +92,7 @@ impl Reader<'_, '_, '_> {
                 None => self
                     .wrong(Code::UnknownOperator, format!("there is no function `{}`", shorten(word)))
                     .nearest(near)
-                    .help(other_operator::in_place_of(word, Written::Infix).unwrap_or_else(|| {
+                    .help(other_operator::instead_of(word, Written::Infix).unwrap_or_else(|| {
                         format!("there are {LIST}; what a tool computes is a step with `call`")
                     })),
             };
@@ -236,7 +236,7 @@ impl Reader<'_, '_, '_> {
         let Some(end) = name_end(self.words.text, to + 1) else { return false };
         let whole = self.words.get(from, end);
         let meant = other_operator::meant(whole);
-        let help = other_operator::in_place_of(whole, Written::Infix);
+        let help = other_operator::instead_of(whole, Written::Infix);
         if self.words.byte(end) != Some(b'(') || (meant.is_none() && help.is_none()) {
             return false;
         }
@@ -276,7 +276,7 @@ impl Reader<'_, '_, '_> {
                 let rest = if one { "" } else { ", …" };
                 format!("a function is written before its operands: `{spelling}({of}{close}{rest})`")
             }
-            _ => match other_operator::in_place_of(name, Written::Infix) {
+            _ => match other_operator::instead_of(name, Written::Infix) {
                 Some(instead) => format!("nothing is called on a value: {instead}"),
                 None if matches!(self.token, Token::Symbol(".")) => format!("the operators are {LIST}"),
                 None => "only functions take parentheses: `len($list)`".to_owned(),
