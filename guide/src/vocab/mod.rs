@@ -199,22 +199,23 @@ impl Vocab {
 
     /// The longest token that a text begins with, and its length.
     fn longest_at(&self, text: &[u8]) -> Option<(u32, usize)> {
-        let range = self.with_first(*text.first()?);
-        let mut length = text.len().min(self.longest);
-        while length > 0 {
-            // The last token up to these bytes has the most bytes in common with them.
-            let begun = text.get(..length)?;
-            let end = range.partition_point(|&token| self.token(token) <= begun);
-            let last = self.token(*range.get(end.checked_sub(1)?)?);
-            let common = last.iter().zip(begun).take_while(|(a, b)| a == b).count();
-            if common == last.len() {
-                let same = range.get(..end)?;
-                let first = same.partition_point(|&token| self.token(token) < last);
-                return Some((*same.get(first)?, common));
+        let mut range = self.with_first(*text.first()?);
+        let mut found = None;
+        for (depth, &byte) in text.iter().enumerate().take(self.longest) {
+            if depth > 0 {
+                let at = |token: &u32| self.token(*token).get(depth).copied();
+                let low = range.partition_point(|token| at(token) < Some(byte));
+                range = range.get(low..)?;
+                let high = range.partition_point(|token| at(token) <= Some(byte));
+                range = range.get(..high)?;
             }
-            length = common;
+            // A token without more bytes comes first.
+            let Some(&first) = range.first() else { break };
+            if self.token(first).len() == depth + 1 {
+                found = Some((first, depth + 1));
+            }
         }
-        None
+        found
     }
 
     /// Cuts a text into tokens, the longest first. `None` where no token has the next byte.
