@@ -494,7 +494,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let subject = self.expression(&map.subject);
         if let Some(subject) = ty(subject) {
             let met = |case: &Case<'a>| rules::may_be_equal(subject, case.key.ty().into());
-            // A JSON key may stand for two cases, of which one suffices.
+            // A JSON key may be the key of two cases; one of them suffices.
             let mut keys = map.cases.chunk_by(|one, other| one.key_span == other.key_span);
             if let Some(case) = keys.find(|cases| !cases.iter().any(met)).and_then(<[_]>::first) {
                 self.found.push(messages::never_met(self.function.notation, subject, case));
