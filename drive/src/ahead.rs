@@ -1,5 +1,4 @@
-//! Calls of read-only tools side by side: those that a run will come to are started while it waits for
-//! another.
+//! Starts calls of read-only tools before the run makes them, while the run waits for another call.
 //!
 //! A scout (`ilo_vm::Scout`) runs ahead of the run and predicts the calls that will follow. The run itself
 //! stays strictly in order: it makes each call when it comes to it, and takes the answer of one that was
@@ -17,20 +16,20 @@ use bumpalo::Bump;
 use ilo_vm::{Datum, Run, Scout};
 use std::collections::VecDeque;
 
-/// How many calls the scout looks ahead for each call that may run at once. It is more than 1 because the
+/// Calls that the scout looks ahead for each call that may run at once. It is more than 1 because the
 /// arguments of some of these calls are not known yet.
 const LOOKED: usize = 4;
-/// How many answers are kept or awaited for each call that may run at once. It is more than 1 so that calls
-/// that depend on these answers can start before the run uses them.
+/// Answers that are kept or awaited for each call that may run at once. It is more than 1 so that calls that
+/// depend on these answers can start before the run uses them.
 const KEPT: usize = 2;
-/// After looks ahead that found nothing, at most this many calls are made without another look.
+/// The most calls that are made without another look, after looks ahead that found no call.
 const PASSED: u32 = 64;
 
-/// The number of a call that was started; no other call of the run has it.
+/// The number of a started call, unique within the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
-/// What came of a call, with what the host wants to have back with it.
+/// The result of a call, with the data that the host passed along with it.
 #[derive(Debug)]
 pub(crate) struct Settled<V> {
     pub(crate) result: Result<Data, Failure>,
@@ -41,7 +40,7 @@ pub(crate) struct Settled<V> {
 #[derive(Debug)]
 pub(crate) struct Work<V> {
     pub(crate) ticket: Ticket,
-    /// The place that the call occupies until it has ended; `None` for the call that the run waits for.
+    /// The slot that the call occupies until it has ended; `None` for the call that the run waits for.
     slot: Option<Slot>,
     pub(crate) done: Option<Settled<V>>,
 }
@@ -53,11 +52,11 @@ impl<V> Work<V> {
     }
 }
 
-/// A call that the run will come to.
+/// A call that the run is expected to make.
 #[derive(Debug)]
 struct Expected<V> {
     tool: String,
-    /// The arguments as JSON, where they are known.
+    /// The arguments as JSON, if they are known.
     arguments: Option<String>,
     work: Option<Work<V>>,
 }
@@ -68,14 +67,14 @@ impl<V> Expected<V> {
     }
 }
 
-/// What is to be done outside.
+/// An action for the host.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Order {
     Start { ticket: Ticket, tool: String, arguments: Data },
     Drop { ticket: Ticket, tool: String },
 }
 
-/// The calls that one run will come to.
+/// The calls that one run is expected to make.
 #[derive(Debug)]
 pub(crate) struct Ahead<V> {
     slots: CallSlots,
@@ -83,15 +82,15 @@ pub(crate) struct Ahead<V> {
     /// Whether the scout is after the last expected call and can continue.
     going: bool,
     expected: VecDeque<Expected<V>>,
-    /// Calls whose answers nobody wants any more, and that have not ended.
+    /// Calls that have not ended and whose answers are no longer wanted.
     left: Vec<(Ticket, Slot)>,
-    /// How many looks in a row found nothing.
+    /// The number of successive looks that found no call.
     vain: u32,
-    /// How many calls to make before the next look.
+    /// The number of calls until the next look.
     pass: u32,
-    /// How many calls were started.
+    /// The number of calls that were started.
     tickets: u64,
-    /// What is to be done outside, in order.
+    /// Actions for the host, in order.
     pub(crate) orders: Vec<Order>,
 }
 
@@ -116,13 +115,13 @@ impl<V> Ahead<V> {
         Ticket(self.tickets)
     }
 
-    /// Whether arguments of an expected call are not known yet, so that the answers of others may start
-    /// calls.
+    /// Whether the arguments of an expected call are not known yet, so that answers of others can make it
+    /// startable.
     pub(crate) fn lacks(&self) -> bool {
         self.expected.iter().any(|call| call.arguments.is_none())
     }
 
-    /// A call that is not the run's own has ended; whether its answer is still wanted.
+    /// Records that a started call has ended, and returns whether its answer is still wanted.
     pub(crate) fn settle(&mut self, ticket: Ticket, mut settled: Settled<V>, world: &dyn World) -> bool {
         self.left.retain(|(left, _)| *left != ticket);
         let is = |call: &&mut Expected<V>| call.work.as_ref().is_some_and(|work| work.ticket == ticket);
@@ -136,7 +135,7 @@ impl<V> Ahead<V> {
         true
     }
 
-    /// A call could not be started: the run makes it in its turn.
+    /// Records that a call could not be started. The run makes it in its turn.
     pub(crate) fn not_started(&mut self, ticket: Ticket) {
         self.left.retain(|(left, _)| *left != ticket);
         for call in &mut self.expected {
@@ -157,7 +156,7 @@ impl<V> Ahead<V> {
         Some(work)
     }
 
-    /// Nothing that was started is wanted any more.
+    /// Drops every call that was started ahead.
     pub(crate) fn forget(&mut self) {
         self.going = false;
         self.drop_some(0, self.expected.len());
@@ -171,7 +170,7 @@ impl<V> Ahead<V> {
         }
     }
 
-    /// Looks for calls that follow the one at which the run waits, and starts them.
+    /// Looks for calls that follow the one that the run waits for, and starts them.
     pub(crate) fn look(&mut self, run: &Run, own: Option<&Work<V>>, world: &dyn World) {
         let mut place = self.expected.len();
         let anew = !self.going || self.lacks();
@@ -205,8 +204,8 @@ impl<V> Ahead<V> {
             && self.slots.has_room()
     }
 
-    /// The next call that the scout finds, if its tool may be called early. The scout first gets the answer
-    /// of the call before `place`, if it has arrived.
+    /// Returns the next call that the scout finds, if its tool may be called early. The scout first gets the
+    /// answer of the call before `place`, if it has arrived.
     fn next(&mut self, place: usize, own: Option<&Work<V>>, world: &dyn World) -> Option<Expected<V>> {
         let before = match place.checked_sub(1) {
             Some(before) => self.expected.get(before).and_then(|call| call.work.as_ref()),
@@ -224,7 +223,7 @@ impl<V> Ahead<V> {
                     let value = failure.value().unwrap_or(Data::Nil);
                     scout.answer(Err(value.to_datum(&arena)));
                 }
-                // The run ends there.
+                // The scout reached the end of the run.
                 Failure::TimedOut | Failure::Interrupted | Failure::Limit(..) => return None,
             },
         }
@@ -251,7 +250,8 @@ impl<V> Ahead<V> {
                 self.expected[place] = next;
                 return started;
             }
-            // The run has learnt something since: what was expected from here on will not come.
+            // The answers since then led the run elsewhere, so the calls expected from here on will not be
+            // made.
             self.drop_some(place, self.expected.len());
         }
         next.work = self.start(&next, world);
@@ -260,11 +260,11 @@ impl<V> Ahead<V> {
         started
     }
 
-    /// Starts a call whose arguments are known, where there is room.
+    /// Starts a call if its arguments are known and a slot is free.
     fn start(&mut self, call: &Expected<V>, world: &dyn World) -> Option<Work<V>> {
         let arguments = data_of(call.arguments.as_ref()?);
         if world.refuses(&call.tool, &arguments).is_some() {
-            // The run does not make it either.
+            // The run will not make this call either.
             return None;
         }
         let slot = self.slots.take()?;

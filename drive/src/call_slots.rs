@@ -1,11 +1,12 @@
-//! How many calls may be under way at once, in all runs that share the number.
+//! Limits the number of calls under way at once, over all runs that share the limit.
 
 use ilo_spec::limits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many calls of read-only tools may be under way at once: the one that a run waits for, and those that
-/// were started ahead of it. Clones share the number; with 1 every run makes its calls one at a time.
+/// The number of calls of read-only tools that may be under way at once: the one that a run waits for, and
+/// those that were started ahead of it. Clones share the number; with 1 every run makes its calls one at a
+/// time.
 #[derive(Clone, Debug)]
 pub struct CallSlots {
     most: usize,
@@ -13,22 +14,22 @@ pub struct CallSlots {
 }
 
 impl CallSlots {
-    /// So many calls at once, at least 1.
+    /// Allows `most` calls at once, at least 1.
     pub fn new(most: usize) -> CallSlots {
         CallSlots { most: most.max(1), taken: Arc::default() }
     }
 
-    /// How many.
+    /// The number of calls allowed at once.
     pub fn most(&self) -> usize {
         self.most
     }
 
-    /// Whether there is room for one more that is started ahead.
+    /// Whether another call can be started ahead.
     pub fn has_room(&self) -> bool {
         self.taken.load(Ordering::Relaxed) + 1 < self.most
     }
 
-    /// Room for a call that is started ahead; one is left for that which waits.
+    /// Takes a slot for a call that is started ahead. One slot is left for the call that the run waits for.
     pub fn take(&self) -> Option<Slot> {
         let free = |taken: usize| (taken + 1 < self.most).then_some(taken + 1);
         let taken = self.taken.try_update(Ordering::Relaxed, Ordering::Relaxed, free);
@@ -42,7 +43,7 @@ impl Default for CallSlots {
     }
 }
 
-/// The room of one call; it is free again once this is dropped.
+/// The slot of one call, which is free again when this is dropped.
 #[derive(Debug)]
 pub struct Slot(Arc<AtomicUsize>);
 

@@ -28,7 +28,7 @@ pub enum Data {
     Record(Vec<(String, Data)>),
 }
 
-/// A loop: a value may be as deep as whoever read it allowed.
+/// A loop instead of recursion: a value may be as deep as its reader allowed.
 impl Drop for Data {
     fn drop(&mut self) {
         let mut inner = Vec::new();
@@ -40,7 +40,7 @@ impl Drop for Data {
 }
 
 impl Data {
-    /// Hands over what it holds that holds more.
+    /// Moves the lists and records that it holds to `inner`.
     fn give(&mut self, inner: &mut Vec<Data>) {
         let deep = |value: &Data| matches!(value, Data::List(_) | Data::Record(_));
         match self {
@@ -62,7 +62,7 @@ impl Data {
         }
     }
 
-    /// What kind of value it is, in the language's words.
+    /// The kind of the value, in the language's words.
     pub fn kind(&self) -> &'static str {
         match self {
             Data::Nil => "nil",
@@ -74,7 +74,7 @@ impl Data {
         }
     }
 
-    /// Whether the two are equal as JSON: 1 and 1.0 are, and so are records with other orders of fields.
+    /// Whether the two are equal as JSON: `1` equals `1.0`, and the order of fields does not matter.
     pub fn same(&self, other: &Data) -> bool {
         let mut pairs = vec![(self, other)];
         while let Some(pair) = pairs.pop() {
@@ -103,8 +103,8 @@ impl Data {
         true
     }
 
-    /// Whether everything that `self` says holds in `other`: a record may have more fields there, in any
-    /// order; all else is equal, 1 and 1.0 included.
+    /// Whether `other` contains all of `self`: its records may have more fields, in any order. Everything
+    /// else is equal; `1` equals `1.0`.
     pub fn fits(&self, other: &Data) -> bool {
         let mut pairs = vec![(self, other)];
         while let Some(pair) = pairs.pop() {

@@ -1,5 +1,5 @@
-//! The run loop as a state machine: it says which calls to start and takes their answers; whoever drives it
-//! brings the time and makes the calls.
+//! The run loop as a state machine: it says which calls to start and takes their answers. Its caller supplies
+//! the time and makes the calls.
 //!
 //! The run is strictly in order. Calls of read-only tools may start early (`ahead`); apart from time, this
 //! makes no visible difference: the outcome, the order of the calls, the fuel and what is recorded do not
@@ -22,64 +22,64 @@ use std::collections::VecDeque;
 use std::mem;
 use std::time::Duration;
 
-/// The fuel after which the run gives control back while it only computes: about a millisecond.
+/// The fuel after which a run that only computes returns control: about a millisecond.
 const SLICE: u64 = 200_000;
 
-/// What a call is to its run, which decides what may end it. Bindings give these as numbers.
+/// The role of a call in its run, which decides what may end it. Bindings pass these as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A call of a read-only tool before its turn, beside others.
+    /// A call of a read-only tool that was started before its turn.
     Ahead = 0,
-    /// A call of a read-only tool in its turn: a cancel ends it.
+    /// A call of a read-only tool in its turn. A cancel ends it.
     Read = 1,
-    /// A call that may change something: once it is sent, its answer is awaited, even if the run is
+    /// A call that may change something. Once it is sent, its answer is awaited, even if the run is
     /// cancelled.
     Change = 2,
-    /// A call of a run that was cancelled, which is made all the same.
+    /// A call that is made although its run was cancelled.
     Undo = 3,
-    /// The call of a ROLLBACK entry: it has the time of its tool, whatever is left of the run's.
+    /// The call of a ROLLBACK entry. Its time limit is that of its tool, whatever is left of the run's time.
     Entry = 4,
 }
 
-/// A call to be started.
+/// A call that the caller has to start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
-    /// Names the call in [`Drive::settle`].
+    /// Identifies the call in [`Drive::settle`].
     pub ticket: Ticket,
     /// The tool by the name that the program uses.
     pub tool: String,
     /// The arguments: a record.
     pub arguments: Data,
-    /// What may end it.
+    /// Decides what may end the call.
     pub kind: Kind,
-    /// Whether nothing can be done until it has ended but awaiting calls that were started before.
+    /// Whether the run can only await calls that were started before, until this call has ended.
     pub alone: bool,
-    /// The key that its tool gets with every attempt.
+    /// The idempotency key, which the tool gets with every attempt.
     pub key: Option<String>,
     /// Whether a person has already allowed the call.
     pub confirmed: bool,
 }
 
-/// What is to be done next.
+/// What the caller has to do next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    /// The run makes the call that [`Drive::due`] describes; where it was not started ahead, `Start` follows.
+    /// The run makes the call that [`Drive::due`] describes. If it was not started ahead, `Start` follows.
     Due,
-    /// Start this call, and give its answer to [`Drive::settle`].
+    /// Start this call, and pass its result to [`Drive::settle`].
     Start(Start),
-    /// The answer of a call that was started ahead is not wanted: it may be ended. [`Drive::settle`] still
-    /// gets it, or whatever it ended with.
+    /// The answer of a call that was started ahead is not wanted, so the call may be ended. [`Drive::settle`]
+    /// still gets its result.
     Drop {
         /// The call.
         ticket: Ticket,
         /// Its tool.
         tool: String,
     },
-    /// The call that [`Drive::made`] describes has ended; the run goes on with its answer at the next step.
+    /// The call that [`Drive::made`] describes has ended. The run continues with its answer at the next step.
     Made,
-    /// The run has more to compute: look after whatever else there is, and come again.
+    /// The run has more to compute: do other work if there is some, and call `next` again.
     Computing,
-    /// Nothing can be done before another call has ended.
+    /// Another call has to end first.
     Wait,
     /// The run is over.
     Done,
@@ -91,8 +91,8 @@ pub enum Next {
 pub struct Turn {
     /// Its number: calls are counted from 0, in the order in which the run makes them.
     pub seq: u64,
-    /// Its number within the run, from 1. It stays the same when the run is suspended and goes on, and calls
-    /// that were not made have one too.
+    /// Its number within the run, from 1. It stays the same when the run is suspended and restored, and it
+    /// counts calls that were not made too.
     pub number: u64,
     /// Whether a ROLLBACK entry makes it.
     pub rollback: bool,
@@ -104,7 +104,7 @@ pub struct Turn {
     pub arguments: Data,
     /// Whether it was started before its turn.
     pub ahead: bool,
-    /// Whether it is made at all: its arguments may not fit.
+    /// Whether it is sent. A call whose arguments do not fit is not.
     pub sent: bool,
 }
 
@@ -113,41 +113,42 @@ pub struct Turn {
 pub struct Made<V> {
     /// The call.
     pub turn: Turn,
-    /// What came of it.
+    /// The result of the call.
     pub result: Result<Data, Failure>,
-    /// What [`Drive::settle`] got with it.
+    /// The data that [`Drive::settle`] got with the result.
     pub note: V,
-    /// Whether it may have changed something although the run has no answer of it, and if so, what that does.
+    /// Whether it may have changed something although the run has no answer to it, and what follows from
+    /// that.
     pub doubt: Option<OnDoubt>,
-    /// Whether the run was cancelled by then.
+    /// Whether the run was cancelled before it ended.
     pub cancelled: bool,
 }
 
 #[derive(Debug)]
 enum Phase<V> {
-    /// The machine runs.
+    /// The machine computes.
     Running,
     /// The run waits for a call.
     Calling(Turn, Work<V>),
-    /// A call was refused, which nobody knows yet.
+    /// A call was refused, which has not been reported yet.
     Refused(Made<V>),
     /// A call has ended, and the run does not have its answer yet.
     Ended(Made<V>),
     Over(End),
 }
 
-/// A run that is driven. `V` is what the host wants back with an answer, such as the time that it took.
+/// A run that is driven. `V` is the data that the host wants back with a result, such as its duration.
 #[derive(Debug)]
 pub struct Drive<V> {
     run: Run,
     ahead: Ahead<V>,
     phase: Phase<V>,
-    /// What is to be done outside before anything else.
+    /// Actions that precede everything else.
     events: VecDeque<Next>,
     seq: u64,
-    /// Whether calls ahead of their turn have ended since the last look.
+    /// Whether calls that were started ahead have ended since the last look.
     news: bool,
-    /// Whether the run's time was over.
+    /// Whether the run's time is over.
     late: bool,
     /// The limit on the run's time, for its message.
     time: Duration,
@@ -169,12 +170,12 @@ impl<V: Default> Drive<V> {
         }
     }
 
-    /// The run, to look at it.
+    /// The run, for inspection.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// The run, once driving it is over; before that, it counts as interrupted.
+    /// Returns the run when driving is over. Before that, it counts as interrupted.
     pub fn finish(self) -> Finished {
         let end = match self.phase {
             Phase::Over(end) => end,
@@ -183,7 +184,7 @@ impl<V: Default> Drive<V> {
         Finished::new(self.run, end)
     }
 
-    /// How driving ended, once it has.
+    /// How driving ended, if it has.
     pub fn end(&self) -> Option<&End> {
         match &self.phase {
             Phase::Over(end) => Some(end),
@@ -207,11 +208,11 @@ impl<V: Default> Drive<V> {
         }
     }
 
-    /// Takes what came of a call. A ticket that is not under way changes nothing.
+    /// Takes the result of a call. A ticket that is not under way changes nothing.
     pub fn settle(&mut self, ticket: Ticket, result: Result<Data, Failure>, note: V, world: &dyn World) {
         match &mut self.phase {
             Phase::Calling(turn, work) if work.ticket == ticket => {
-                // What an entry answers, nothing reads; where the answer comes later, this is none.
+                // The answer of an entry is not read. If it comes later, there is none here.
                 let read = !turn.rollback && !world.policy(&turn.tool).is_some_and(|policy| policy.deferred);
                 let result = if read { world.checked(&turn.tool, result) } else { result };
                 work.done.get_or_insert(Settled { result, note });
@@ -220,13 +221,13 @@ impl<V: Default> Drive<V> {
         }
     }
 
-    /// A call with [`Kind::Ahead`] could not be started, for example for lack of a thread: it is made in its
-    /// turn.
+    /// Reports that a call with [`Kind::Ahead`] could not be started, for example for lack of a thread. It is
+    /// made in its turn.
     pub fn not_started(&mut self, ticket: Ticket) {
         self.ahead.not_started(ticket);
     }
 
-    /// What is to be done next.
+    /// Returns what the caller has to do next.
     pub fn next(&mut self, world: &dyn World, recorder: &mut dyn Recorder) -> Next {
         loop {
             if let Some(event) = self.events.pop_front() {
@@ -256,7 +257,7 @@ impl<V: Default> Drive<V> {
         }
     }
 
-    /// Lets the machine run to a call or the end, for a while.
+    /// Runs the machine to a call, to the end, or for a limited amount of fuel.
     fn advance(&mut self, world: &dyn World, recorder: &mut dyn Recorder) -> Option<Next> {
         self.take_cancel(world);
         let calls = match self.run.step_within(SLICE) {
@@ -279,7 +280,7 @@ impl<V: Default> Drive<V> {
         None
     }
 
-    /// The run has ended.
+    /// Records that the run has ended.
     fn conclude(&mut self, recorder: &mut dyn Recorder) {
         match recorder.end(&self.run) {
             Ok(()) => self.stop(End::Outcome),
@@ -287,14 +288,14 @@ impl<V: Default> Drive<V> {
         }
     }
 
-    /// Driving is over.
+    /// Ends driving.
     fn stop(&mut self, end: End) {
         self.ahead.forget();
         self.pass_orders();
         self.phase = Phase::Over(end);
     }
 
-    /// The run waits for a call, which has not been made.
+    /// Describes the call that the run waits for and has not made.
     fn come_to_call(&mut self, world: &dyn World, recorder: &mut dyn Recorder) {
         if world.is_interrupted() {
             return self.stop(End::Interrupted);
@@ -364,7 +365,7 @@ impl<V: Default> Drive<V> {
         let (key, confirmed) = match permit {
             Permit::Settled(result) => {
                 let mut work = own.unwrap_or_else(|| Work::own(self.ahead.ticket()));
-                // A person may have given it.
+                // A person may have allowed it since.
                 let result = if turn.rollback { result } else { world.checked(&turn.tool, result) };
                 work.done = Some(Settled { result, note: V::default() });
                 self.phase = Phase::Calling(turn, work);
@@ -385,8 +386,8 @@ impl<V: Default> Drive<V> {
         self.phase = Phase::Calling(turn, work);
     }
 
-    /// Looks whether the call has ended that the run waits for, and meanwhile starts what the answers of
-    /// others decide.
+    /// Checks whether the call that the run waits for has ended, and starts calls that the answers of others
+    /// made known.
     fn look_after(&mut self, turn: Turn, mut work: Work<V>, world: &dyn World) -> Option<Next> {
         if let Some(Settled { result, note }) = work.done.take() {
             let doubt = doubt(world.policy(&turn.tool), &result).filter(|_| turn.changes && !turn.rollback);
@@ -403,7 +404,7 @@ impl<V: Default> Drive<V> {
         (!look).then_some(Next::Wait)
     }
 
-    /// Passes on what is to be done outside.
+    /// Returns the next action for the caller.
     fn pass_orders(&mut self) {
         self.events.extend(self.ahead.orders.drain(..).map(|order| match order {
             Order::Drop { ticket, tool } => Next::Drop { ticket, tool },
@@ -414,11 +415,12 @@ impl<V: Default> Drive<V> {
         }));
     }
 
-    /// Records the result of a call, and gives it to the run.
+    /// Records the result of a call, and passes it to the run.
     fn take(&mut self, made: &Made<V>, world: &dyn World, recorder: &mut dyn Recorder) {
         if let (Err(failure @ Failure::Unsent(_)), false) = (&made.result, made.turn.sent) {
             if let (Some(Data::Text(message)), Some(call)) = (failure.value().as_ref(), self.run.pending()) {
-                // A message that passes a limit has ended the run with that fault; the next step says so.
+                // A message that exceeds a limit has ended the run with that fault, which the next step
+                // returns.
                 drop(call.fail_unsent(message));
             }
             return;
@@ -438,7 +440,7 @@ impl<V: Default> Drive<V> {
         }
     }
 
-    /// Cancels the run where that was asked for.
+    /// Cancels the run if this was requested.
     fn take_cancel(&mut self, world: &dyn World) {
         if world.is_cancelled() && !self.run.is_cancelled() {
             self.run.cancel();
@@ -447,7 +449,7 @@ impl<V: Default> Drive<V> {
 
     fn fail(&mut self, message: &str) {
         if let Some(call) = self.run.pending() {
-            // A message that passes a limit has ended the run with that fault; the next step says so.
+            // A message that exceeds a limit has ended the run with that fault, which the next step returns.
             drop(call.fail(message));
         }
     }
@@ -463,7 +465,7 @@ impl<V: Default> Drive<V> {
     }
 }
 
-/// What comes of it that a call which changes something has no answer.
+/// What follows when a call that may change something has no answer.
 fn doubt(policy: Option<&Policy>, result: &Result<Data, Failure>) -> Option<OnDoubt> {
     match result {
         Err(Failure::InDoubt(_)) => Some(policy.map(|policy| policy.on_doubt).unwrap_or_default()),

@@ -3,15 +3,15 @@
 use crate::data::Data;
 use ilo_spec::error::Code;
 
-/// Begins the failure of a call whose arguments do not fit: it was not sent.
+/// The first words of the failure of a call whose arguments do not fit, which was not sent.
 pub const ARGUMENTS: &str = "the arguments do not fit: ";
-/// Begins the failure of a call whose answer does not fit: it was made.
+/// The first words of the failure of a call whose answer does not fit, which was made.
 pub const ANSWER: &str = "the answer does not fit: ";
 
 /// Why a call has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
-    /// The tool failed; the program can handle it. Normally a text.
+    /// The tool failed. The program can handle it. The value is normally a text.
     Failed(Data),
     /// The call may have been made: no answer came in time, the connection was lost, or a command was killed.
     /// The program can handle it; the message says what happened.
@@ -26,7 +26,7 @@ pub enum Failure {
     TimedOut,
     /// The run was interrupted from outside.
     Interrupted,
-    /// The answer passed a limit: a fault that no program can handle.
+    /// The answer exceeded a limit, which is a fault that no program can handle.
     Limit(Code, String),
 }
 
@@ -36,7 +36,7 @@ impl Failure {
         Failure::Failed(Data::Text(message.into()))
     }
 
-    /// The value with which the call fails, where the program can handle it.
+    /// The value with which the call fails, if the program can handle it.
     pub fn value(&self) -> Option<Data> {
         match self {
             Failure::Failed(value) => Some(value.clone()),

@@ -1,15 +1,16 @@
-//! Calls that need a person's confirmation and that a run will come to, so that all are asked about at once.
+//! Finds the calls that need confirmation and that a run is expected to make, so that a person can be asked
+//! about all of them at once.
 
 use crate::data::Data;
 use crate::policy::Policies;
 use crate::run::data_of;
 use ilo_vm::{Run, Scout};
 
-/// How many calls are looked at.
+/// The number of calls that are considered.
 const LOOKED: usize = 1_000;
 
-/// The calls with a confirmation that follow the one at which a run waits, in their order, with their
-/// arguments: those that do not depend on an answer that is not there yet, at most so many.
+/// The calls with confirmation that follow the one at which a run waits, in order, with their arguments.
+/// Calls that depend on a missing answer are left out; at most `most` calls are returned.
 pub fn to_confirm(run: &Run, policies: &dyn Policies, most: usize) -> Vec<(String, Data)> {
     let mut scout = Scout::new(run.program());
     let mut found = Vec::new();

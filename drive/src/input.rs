@@ -1,12 +1,11 @@
-//! What a function is started with, against its parameters: every name and type at once, before anything
-//! runs.
+//! Compares the input of a function with its parameters: every name and type at once, before anything runs.
 
 use crate::data::Data;
 use crate::problem::{MOST, Problem, meant_or_all};
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
 
-/// What is wrong with an input for these parameters: values that are missing, unknown, or of another type.
+/// The problems of an input for these parameters: values that are missing, unknown, or of another type.
 pub fn problems(parameters: &[(&str, Type)], input: &Data) -> Vec<Problem> {
     let Data::Record(fields) = input else {
         let message = format!("expected a record with a field for each parameter, found {}", input.kind());
@@ -39,7 +38,7 @@ pub fn place(name: &str) -> String {
     format!("input `{}`", crate::problem::shortened(name, 80))
 }
 
-/// What was found where the type does not fit.
+/// Describes a value whose type does not fit.
 fn mismatch(value: &Data, ty: Type) -> Option<String> {
     let mut values = vec![(value, ty, None)];
     while let Some((value, ty, index)) = values.pop() {

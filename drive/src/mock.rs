@@ -1,4 +1,4 @@
-//! Tools that answer with what was written down for them.
+//! Tools that answer with fixed values.
 //!
 //! How often an entry has served is counted over the life of the mock, not of a run. Waiting is for the host.
 
@@ -8,7 +8,7 @@ use crate::problem::shortened;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Fixed answers, the first that fits.
+/// Fixed answers, of which the first match is used.
 #[derive(Debug)]
 pub struct Mock {
     /// The answers, in the order of the file.
@@ -18,18 +18,18 @@ pub struct Mock {
 /// One answer.
 #[derive(Debug)]
 pub struct Entry {
-    /// What must be among the arguments.
+    /// Fields that the arguments must contain.
     pub when: Option<Data>,
-    /// How often it still serves; without it, for ever.
+    /// The number of further calls that it answers; without it, any number.
     pub left: Option<AtomicU64>,
-    /// How long it waits first.
+    /// The delay of the answer.
     pub delay: Duration,
     /// The value, or the failure.
     pub answer: Result<Data, Data>,
 }
 
 impl Entry {
-    /// Whether it answers this call; one that serves a number of times has served once more.
+    /// Whether it answers this call. If it has a number of calls, this uses up one.
     fn takes(&self, arguments: &Data) -> bool {
         self.when.as_ref().is_none_or(|when| when.fits(arguments))
             && self.left.as_ref().is_none_or(|left| {
@@ -39,7 +39,7 @@ impl Entry {
 }
 
 impl Mock {
-    /// The answer to a call, and how long it takes; the call counts as made.
+    /// The answer to a call, and its delay. The call counts as made.
     pub fn answer(&self, tool: &str, arguments: &Data) -> (Duration, Result<Data, Failure>) {
         match self.entries.iter().find(|entry| entry.takes(arguments)) {
             Some(entry) => (entry.delay, entry.answer.clone().map_err(Failure::Failed)),
@@ -51,8 +51,7 @@ impl Mock {
         }
     }
 
-    /// Whether calls may begin in any order: one that counts how often an entry served answers by the order
-    /// of its calls.
+    /// Whether calls may begin in any order. If an entry counts its calls, the answers depend on the order.
     pub fn may_run_ahead(&self) -> bool {
         self.entries.iter().all(|entry| entry.left.is_none())
     }

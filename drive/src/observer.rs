@@ -1,4 +1,4 @@
-//! Who watches the calls of a run.
+//! An interface to watch the calls of a run.
 
 use crate::data::Data;
 use crate::failure::Failure;
@@ -11,8 +11,8 @@ use std::time::Duration;
 pub struct Ended<'c> {
     /// Its number: calls are counted from 0, in the order in which the run makes them.
     pub seq: u64,
-    /// Its number within the run, from 1. It stays the same when the run is suspended and goes on, and calls
-    /// that were not made have one too.
+    /// Its number within the run, from 1. It stays the same when the run is suspended and restored, and it
+    /// counts calls that were not made too.
     pub number: u64,
     /// Whether a ROLLBACK entry makes it.
     pub rollback: bool,
@@ -20,21 +20,21 @@ pub struct Ended<'c> {
     pub tool: &'c str,
     /// The arguments: a record.
     pub arguments: &'c Data,
-    /// What came of it.
+    /// Its result.
     pub result: &'c Result<Data, Failure>,
-    /// When it was started, from the start of the run on. A call that was started ahead of its turn may have
-    /// been so before others with a smaller number.
+    /// When it was started, counted from the start of the run. A call that was started ahead may have an
+    /// earlier time than calls with a smaller number.
     pub start: Duration,
-    /// How long it took.
+    /// Its duration.
     pub duration: Duration,
-    /// Whether it was started before the run made it.
+    /// Whether it was started before its turn.
     pub ahead: bool,
-    /// Whether it was made at all: its arguments may not fit.
+    /// Whether it was sent. A call whose arguments do not fit is not.
     pub sent: bool,
-    /// Whether it may have changed something although the run has no answer of it, and if so, what that did:
-    /// the call failed, or the run ended for that reason.
+    /// Whether it may have changed something although the run has no answer to it, and what followed: the
+    /// call failed, or the run ended for that reason.
     pub doubt: Option<OnDoubt>,
-    /// Whether the run was cancelled by then.
+    /// Whether the run was cancelled before it ended.
     pub cancelled: bool,
 }
 
@@ -42,11 +42,11 @@ pub struct Ended<'c> {
 pub trait Observer {
     /// The run makes a call.
     fn started(&mut self, _seq: u64, _tool: &str) {}
-    /// A call has ended, and the run goes on with its answer.
+    /// A call has ended, and the run continues with its answer.
     fn ended(&mut self, _call: &Ended<'_>) {}
     /// A call of a read-only tool is started before the run makes it.
     fn ahead(&mut self, _tool: &str) {}
-    /// The run will not make a call that was started ahead, or not now: its answer is dropped.
+    /// The answer of a call that was started ahead is dropped: the run will not make this call, or not now.
     fn untaken(&mut self, _tool: &str) {}
 }
 

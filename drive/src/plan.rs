@@ -1,5 +1,5 @@
-//! What a program would do to the world, found without running it: which tools it can call, how often at
-//! most, which of them change something, and which of those nothing rolls back.
+//! Plans: what a program could do to the world, found without running it. A plan says which tools it can
+//! call, how often at most, which of them change something, and which of these calls nothing rolls back.
 //!
 //! It reads verified bytecode, so it works for every notation. Paths that exclude each other are counted
 //! once: the bound is that of the most expensive path.
@@ -21,10 +21,10 @@ pub use required::{without_journal, without_rollback};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-/// Steps that planning may take: a second's work, a thousand times a large program's.
+/// Steps that planning may take: about a second of work, a thousand times that of a large program.
 const STEPS: usize = 20_000_000;
 
-/// What a program would do.
+/// What a program could do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The function that would run.
@@ -33,32 +33,32 @@ pub struct Plan {
     pub calls: Vec<Planned>,
 }
 
-/// What would happen with one tool.
+/// What could happen with one tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
     /// The name by which the program calls it.
     pub tool: String,
-    /// How often at most: `1`, or `≤ 2 × len(customers)`.
+    /// The most calls: `1`, or `≤ 2 × len(customers)`.
     pub most: String,
-    /// How it may be called, as far as the tools file says; retries are beyond `most`.
+    /// How it may be called, according to the tools file. Retries are not in `most`.
     pub policy: Policy,
     /// Whether every call of it is a rollback.
     pub is_rollback: bool,
-    /// The tools that are registered in one step with calls of it: a failure or fault anywhere behind such a
-    /// call makes them.
+    /// The tools that are registered in one step with calls of it. A failure or fault after such a call makes
+    /// them run.
     pub entries: Vec<String>,
-    /// Where the calls of it are that are no rollbacks and have no such entry.
+    /// The positions of its calls that are not rollbacks and have no such entry.
     pub by_hand: Vec<Place>,
-    /// The tools whose calls as rollbacks can still run once a call of it without an entry has succeeded.
+    /// The tools whose calls as rollbacks can still run after a call of it without an entry has succeeded.
     /// What they undo is not known.
     pub rollbacks: Vec<String>,
-    /// Whether there is a call of it, itself no rollback, that nothing rolls back on any path.
+    /// Whether it has a call, not itself a rollback, that nothing rolls back on any path.
     pub some_without: bool,
-    /// Where those calls are.
+    /// The positions of those calls.
     pub without: Vec<Place>,
 }
 
-/// Where a call is: its line and column in the source, as far as the bytecode has them, or its instruction.
+/// The position of a call: its line and column in the source if the bytecode has them, else its instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The line and column, from 1.
@@ -67,7 +67,7 @@ pub struct Place {
     pub instruction: u32,
 }
 
-/// Work that is left.
+/// Counts down the work that may still be done.
 struct Budget(usize);
 
 impl Budget {
@@ -80,7 +80,7 @@ impl Budget {
 /// Plans a run of a function.
 ///
 /// # Errors
-/// Where the program is so large that no plan can be made in reasonable time.
+/// A program that is too large to plan in reasonable time.
 pub fn plan(program: &ilo_vm::Program, function: FunctionId, tools: &dyn Policies) -> Result<Plan, Problem> {
     let program = program.spec();
     let large = || Problem::new(Code::BadUsage, "", "the program is too large to plan");
@@ -89,10 +89,10 @@ pub fn plan(program: &ilo_vm::Program, function: FunctionId, tools: &dyn Policie
     planner.plan(function.0.into(), tools).ok_or_else(large)
 }
 
-/// How often each tool is called at most.
+/// The most calls of each tool.
 type Cost = BTreeMap<ToolId, Bound>;
 
-/// How two costs come together.
+/// How two costs are combined.
 #[derive(Clone, Copy, PartialEq)]
 enum Join {
     /// One of two paths is taken.
@@ -104,9 +104,9 @@ enum Join {
 struct Planner<'p> {
     program: &'p Program,
     budget: Budget,
-    /// Of the functions that were looked at.
+    /// The costs of the functions that were analysed.
     costs: HashMap<usize, Rc<Cost>>,
-    /// Where something is registered in one step with a call.
+    /// Where a call registers something in the same step.
     of_calls: HashSet<u32>,
 }
 
@@ -115,7 +115,7 @@ impl<'p> Planner<'p> {
         self.program.strings.get(id).unwrap_or("?")
     }
 
-    /// The name of a tool, which costs what it takes.
+    /// The name of a tool. Making it costs work.
     fn name(&mut self, tool: ToolId) -> Option<String> {
         let name = self.text(*self.program.tools.get(usize::from(tool.0))?);
         self.budget.spend(name.len())?;
@@ -182,7 +182,8 @@ impl<'p> Planner<'p> {
         self.program.calls.get(usize::from(call.0)).map(|call| call.tool)
     }
 
-    /// How often a function calls each tool: one pass backward, a loop's body on its own.
+    /// Computes how often a function calls each tool, in one backward pass; the body of a loop is computed by
+    /// itself.
     fn cost(&mut self, function: &Function) -> Option<Cost> {
         let facts = facts(self.program, function, &mut self.budget)?;
         let length = usize::try_from(function.end - function.start).ok()?;
@@ -225,7 +226,7 @@ impl<'p> Planner<'p> {
             self.either(&mut paths, &other)?;
         }
         let own = match op {
-            // What is registered may be called once.
+            // The registered call may run once.
             Op::Tool { call, .. } | Op::ToolRollback { call, .. } | Op::Rollback { call, .. } => {
                 Cost::from([(self.tool(call)?, Bound::once())])
             }
@@ -242,8 +243,8 @@ impl<'p> Planner<'p> {
         Some(paths)
     }
 
-    /// Each pass goes on to the next one, or is the last and leaves the loop. There are at most as many as
-    /// items, so what the leaving pass has in common with the others is counted with them.
+    /// Each pass continues with the next one, or is the last and leaves the loop. The number of passes is at
+    /// most the number of items, so calls that the leaving pass shares with the others are counted with them.
     fn loop_cost(
         &mut self,
         walk: &Walk,
@@ -254,7 +255,7 @@ impl<'p> Planner<'p> {
         let (_, end) = loop_at(self.program, pc)?;
         let mut paths = walk.get(end);
         let Some(mut leaving) = bodies.remove(&end) else { return Some(paths) };
-        // Of a path that goes on to the next pass.
+        // The paths that continue with the next pass.
         let list = facts.lists.get(&pc).cloned().unwrap_or(bound::Known::Nothing);
         let inside = walk.open.len() + 1;
         let pass = leaving.get_mut(inside).and_then(Option::take).unwrap_or_default();
@@ -277,7 +278,7 @@ impl<'p> Planner<'p> {
         Some(paths)
     }
 
-    /// One set of paths or another.
+    /// Combines alternative sets of paths.
     fn either(&mut self, paths: &mut Paths, others: &Paths) -> Option<()> {
         if paths.len() < others.len() {
             paths.resize(others.len(), None);
@@ -292,12 +293,12 @@ impl<'p> Planner<'p> {
         Some(())
     }
 
-    /// Adds to every path what happens before.
+    /// Adds the preceding calls to every path.
     fn all_with(&mut self, paths: &mut Paths, before: &Rc<Cost>) -> Option<()> {
         paths.iter_mut().flatten().try_for_each(|cost| self.join(cost, before, Join::Both))
     }
 
-    /// Joins another cost into one, sharing where there is nothing to do.
+    /// Combines another cost with this one. They share storage if one of them is empty.
     fn join(&mut self, cost: &mut Rc<Cost>, other: &Rc<Cost>, join: Join) -> Option<()> {
         self.budget.spend(1)?;
         if other.is_empty() {
@@ -323,20 +324,20 @@ impl<'p> Planner<'p> {
     }
 }
 
-/// The costs of the paths from an instruction, by where they lead: at 0 to the end of the function, at `n`
-/// to the end of a pass of the `n`th loop around the instruction, counted from the outermost. `None` where no
-/// path leads.
+/// The costs of the paths from an instruction, by where they lead: at 0 to the end of the function, at `n` to
+/// the end of a pass of the `n`th loop around the instruction, counted from the outermost. `None` if no path
+/// leads there.
 type Paths = Vec<Option<Rc<Cost>>>;
 
 /// The paths from each instruction of a function.
 struct Walk {
     start: u32,
     costs: Vec<Paths>,
-    /// The loops whose bodies are being walked through, from the outermost.
+    /// The loops whose bodies are being analysed, from the outermost.
     open: Vec<Open>,
 }
 
-/// A loop whose body is being walked through.
+/// A loop whose body is being analysed.
 struct Open {
     /// The first instruction of its body.
     body: u32,
@@ -357,8 +358,8 @@ impl Walk {
         }
     }
 
-    /// The paths of a jump: from its target, or to the end of a pass where that is a `next` of a loop around
-    /// it.
+    /// The paths of a jump: those of its target, or the end of a pass if the target is the `next` of an
+    /// enclosing loop.
     fn go(&self, target: u32) -> Paths {
         let inside = self.open.partition_point(|open| open.next >= target);
         if inside.checked_sub(1).is_some_and(|at| self.open[at].next == target) {

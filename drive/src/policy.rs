@@ -1,12 +1,12 @@
-//! How a tool may be called: what it changes, whether a person is asked, how long it may take, whether a
-//! failed call is made again.
+//! Policies: what a tool changes, whether a person is asked, how long a call may take, whether a failed call
+//! is made again.
 
 use crate::failure::Failure;
 use std::fmt;
 use std::time::Duration;
 
-/// Most times that a failed call is made again: with the pauses that is half a minute, and what has not come
-/// back by then is not about to.
+/// The most retries of a failed call. With the pauses they take half a minute; a tool that has not recovered
+/// by then rarely does soon.
 pub const RETRIES: u32 = 10;
 /// The pause before the first retry; each further one is twice as long.
 const FIRST: Duration = Duration::from_millis(100);
@@ -16,7 +16,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// What follows a call that may have been made, but whose answer never came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnDoubt {
-    /// Where a journal records the run, a person decides; else it is a failure.
+    /// If a journal records the run, a person decides; else it is a failure.
     #[default]
     Ask,
     /// It is a failure, which the program can handle.
@@ -29,44 +29,45 @@ pub enum OnDoubt {
 #[allow(clippy::struct_excessive_bools, reason = "each is a key of the tools file")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Whether it changes nothing; what is not said to be so is taken to change something.
+    /// Whether it changes nothing. Without this, a tool is assumed to change something.
     pub read_only: bool,
-    /// Whether calling it twice with the same arguments is as calling it once.
+    /// Whether two calls with the same arguments have the effect of one.
     pub idempotent: bool,
-    /// How often a call that failed is made again; only where it is idempotent.
+    /// The number of retries of a failed call, if the tool is idempotent.
     pub retries: u32,
     /// Whether a person is asked before each call.
     pub confirm: bool,
-    /// How long a call may take, where it differs from the default; each retry anew.
+    /// The time limit of a call if it differs from the default. Each retry has it anew.
     pub timeout: Option<Duration>,
-    /// Whether the bytes of images and the like come with an answer, as base64, or only their type and size.
+    /// Whether an answer contains the bytes of images and other binary content, as base64, or only their type
+    /// and size.
     pub bytes: bool,
     /// What follows a call that may have been made, but whose answer never came.
     pub on_doubt: OnDoubt,
     /// Whether every call of it must register its rollback in the same step.
     pub requires_rollback: bool,
-    /// How often it may be called, in all runs of a process together.
+    /// The limit on how often it may be called, by all runs of a process together.
     pub rate: Option<Rate>,
-    /// Whether a text that it answers with and that is JSON is read as such.
+    /// Whether a text answer that is JSON is read as JSON.
     pub json: bool,
-    /// Whether a call only begins the work, and its answer comes later, from outside. Only a journal can wait
+    /// Whether a call only begins the work, and its answer comes later from outside. Only a journal can wait
     /// for that answer.
     pub deferred: bool,
-    /// Whether a call does nothing but wait for so many `seconds`, so that a journal can let the run sleep.
+    /// Whether a call only waits for a number of `seconds`, so that a journal can let the run sleep.
     pub waits: bool,
 }
 
-/// So many calls in so much time.
+/// A number of calls in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     /// The calls, at least 1.
     pub calls: usize,
-    /// The time in which no more than these begin.
+    /// The period in which at most this number of calls begin.
     pub per: Duration,
 }
 
 impl fmt::Display for Policy {
-    /// In few words: `may change something, asks first, 5000 ms`.
+    /// The policy in a few words: `may change something, asks first, 5000 ms`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.read_only { "reads only" } else { "may change something" })?;
         if self.confirm {
@@ -107,10 +108,10 @@ impl fmt::Display for Policy {
 
 /// The policies of the tools that a program can name.
 pub trait Policies {
-    /// How the tool that answers for a name may be called; `None` where no tool does.
+    /// The policy of the tool with this name; `None` if there is none.
     fn policy(&self, tool: &str) -> Option<&Policy>;
 
-    /// Whether the tool only reads and needs no confirmation. False for an unknown name.
+    /// Whether the tool only reads and needs no confirmation; false for an unknown name.
     fn is_read_only(&self, tool: &str) -> bool {
         self.policy(tool).is_some_and(|policy| policy.read_only && !policy.confirm)
     }
@@ -122,20 +123,20 @@ pub trait Policies {
 }
 
 impl Policy {
-    /// How long to wait before a failed call is made again, as the least and the longest pause; the host
-    /// takes one of them by chance, so that those who failed together do not come again together. `retry`
-    /// counts from 0.
+    /// The least and the longest pause before a failed call is made again. The host chooses one of them at
+    /// random, so that callers that failed together do not retry together. `retry` counts from 0.
     pub fn pause(retry: u32) -> (Duration, Duration) {
         let whole = FIRST.saturating_mul(1 << retry.min(16)).min(LONGEST);
         (whole / 2, whole)
     }
 
-    /// Whether a call that may have been made can be made again: after a crash it is not in doubt.
+    /// Whether a call that may have been made can be made again. After a crash, such a call is not in doubt.
     pub fn is_safe_again(&self) -> bool {
         self.read_only || self.idempotent
     }
 
-    /// What follows a crash while a call of a durable run is under way: it is made `again`, or is in `doubt`.
+    /// What follows a crash while a call of a durable run is under way: the call is made `again`, or is in
+    /// `doubt`.
     pub fn after_crash(&self) -> &'static str {
         if self.is_safe_again() { "again" } else { "doubt" }
     }

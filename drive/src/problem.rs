@@ -7,23 +7,23 @@ pub use ilo_asm::text::shortened;
 use ilo_spec::error::Code;
 use std::fmt;
 
-/// Characters of a name that is listed.
+/// Characters of a name that are shown.
 const NAME: usize = 64;
-/// Names that one is compared with: comparing takes time, and names come from outside.
+/// Names that are compared with a given one. Comparing takes time, and names come from outside.
 const NAMES: usize = 1_000;
-/// Names that are listed: more are not read.
+/// Names that are listed.
 const LISTED: usize = 20;
-/// Problems that are gathered at once: nobody reads more, and finding the place of each takes time.
+/// Problems that are collected at once: finding the position of each takes time.
 pub const MOST: usize = 100;
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Its stable code.
     pub code: Code,
-    /// Where: a file with line and column, an option, a tool; empty where nothing can be said.
+    /// The place: a file with line and column, an option, a tool. Empty if there is none.
     pub place: String,
-    /// The message: expected, found, and the fix where it is clear.
+    /// The message: what was expected and found, and the fix if there is one.
     pub message: String,
 }
 
@@ -46,17 +46,17 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The name nearest to `found`, where one is near enough to have been meant.
+/// The name nearest to `found`, if one is near enough.
 pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     ilo_asm::text::nearest(found, names.into_iter().take(NAMES))
 }
 
-/// `; did you mean …?` where a name is near, else nothing.
+/// `; did you mean …?` if a name is near, else nothing.
 pub fn did_you_mean<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     nearest(found, names).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-/// `; did you mean …?` where a name is near, else the names that there are, the first twenty of them.
+/// `; did you mean …?` if a name is near, else the first twenty of the existing names.
 pub fn meant_or_all<'n>(found: &str, names: impl IntoIterator<Item = &'n str> + Clone) -> String {
     if let Some(name) = nearest(found, names.clone()) {
         return format!("; did you mean `{name}`?");

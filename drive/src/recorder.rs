@@ -1,4 +1,4 @@
-//! What a journal records of a run, so that the run can outlive its process.
+//! The interface of a journal: it records a run, so that the run can outlive its process.
 //!
 //! The loop calls a [`Recorder`] in this order, on one thread:
 //!
@@ -24,39 +24,39 @@ use std::fmt::Debug;
 pub struct Due<'c> {
     /// The run, which waits for the answer.
     pub run: &'c Run,
-    /// The tool by the name that the program uses.
+    /// The tool, by the name that the program uses.
     pub tool: &'c str,
-    /// How it may be called; `None` where no tool answers for the name.
+    /// The policy of the tool; `None` if there is no such tool.
     pub policy: Option<&'c Policy>,
     /// The arguments: a record.
     pub arguments: &'c Data,
-    /// Its number within the run, from 1: the same after a restore.
+    /// Its number within the run, from 1, which is the same after a restore.
     pub number: u64,
     /// Whether a ROLLBACK entry makes it.
     pub rollback: bool,
 }
 
-/// What happens to a call that a run waits for.
+/// The decision about a call that a run waits for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Permit {
     /// It is made.
     #[default]
     Call,
-    /// It is made with this key, which its tool gets with every attempt, so that it can tell attempts at one
-    /// call from several calls.
+    /// It is made with this key. The tool gets the key with every attempt, so that it can tell attempts at
+    /// one call from several calls.
     CallWithKey {
         /// The key.
         key: String,
-        /// Whether a person has already allowed the call, so that nobody is asked.
+        /// Whether a person has already allowed the call, so that nobody is asked again.
         confirmed: bool,
     },
-    /// It is not made: this is its result.
+    /// It is not made; this is its result.
     Settled(Result<Data, Failure>),
     /// It is not made, and the run stops here without an outcome.
     Suspend,
 }
 
-/// What happens to the result of a call.
+/// The decision about the result of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Taken {
     /// The run gets it.
@@ -66,7 +66,7 @@ pub enum Taken {
     Suspend,
 }
 
-/// Nothing more can be recorded, and why. The run stops without an outcome.
+/// Why nothing more can be recorded. The run stops without an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotRecorded(pub String);
 
@@ -78,7 +78,7 @@ impl std::fmt::Display for NotRecorded {
 
 impl std::error::Error for NotRecorded {}
 
-/// Records a run. Every method does nothing unless it is written.
+/// Records a run. The default of every method does nothing.
 pub trait Recorder: Debug {
     /// A call is about to be made.
     ///

@@ -1,4 +1,4 @@
-//! Runs a program with the answers of a trace in place of tools. No tool is called.
+//! Runs a program with the answers of a trace in place of tools. It calls no tool.
 //!
 //! A trace has the calls of a run and not its input or outcome. The program must make the same calls in the
 //! same order; the first one that differs ends the replay.
@@ -16,7 +16,7 @@ use ilo_spec::limits;
 use ilo_spec::program::Number;
 use ilo_vm::{FunctionId, Limits, Program, Run, Step};
 
-/// Characters of arguments that a message shows.
+/// Characters of arguments that are shown in a message.
 const SHOWN: usize = 200;
 
 /// The numbers of the codes of faults.
@@ -27,7 +27,7 @@ const FAULTS: std::ops::Range<u16> = 800..900;
 pub struct Recording {
     name: String,
     calls: Vec<Recorded>,
-    /// Whether the last line is cut off, as that of a run that was killed.
+    /// Whether the last line is cut off, because its run was killed.
     cut: bool,
 }
 
@@ -38,30 +38,31 @@ struct Recorded {
     /// Its line in the trace, from 1.
     line: u64,
     seq: u64,
-    /// Its number within the run, where the trace has it.
+    /// Its number within the run, if the trace has it.
     number: Option<u64>,
     tool: String,
     arguments: Data,
     answer: Result<Data, Data>,
     /// Whether a ROLLBACK entry made it.
     rollback: bool,
-    /// Whether it may have changed something although the run has no answer of it.
+    /// Whether it may have changed something although the run has no answer to it.
     in_doubt: bool,
-    /// Whether it was made.
+    /// Whether it was sent.
     sent: bool,
     /// Whether the run was cancelled before the call had ended.
     cancelled: bool,
-    /// How this call ended the run, if it did. That of an entry ends nothing.
+    /// How this call ended the run, if it did. The call of an entry ends nothing.
     ended: Option<Ending>,
 }
 
 impl Recorded {
-    /// Answers the call of a run as that of the trace was answered.
+    /// Answers the call of a run as the trace says.
     fn answer(&self, run: &mut Run) {
         let Some(mut call) = run.pending() else { return };
         if !self.sent {
             if let Err(Data::Text(message)) = &self.answer {
-                // A message that passes a limit has ended the run with that fault; the next step says so.
+                // A message that exceeds a limit has ended the run with that fault, which the next step
+                // returns.
                 drop(call.fail_unsent(message));
             }
             return;
@@ -74,13 +75,13 @@ impl Recorded {
             _ => "",
         };
         let arena = Bump::new();
-        // An answer that passes a limit has ended the run with that fault; the next step says so.
+        // An answer that exceeds a limit has ended the run with that fault, which the next step returns.
         match (self.ended, &self.answer) {
             (Some(Ending::Fault(Code::FaultTimedOut) | Ending::Interrupted), _) if self.rollback => {
                 drop(call.fail(NO_ANSWER));
             }
             (Some(Ending::Fault(_)), _) if self.rollback => drop(call.answer(())),
-            // The cancel has ended a call that only reads.
+            // The cancel ended a call that only reads.
             (Some(Ending::Interrupted), _) if self.cancelled => drop(call.fail(CANCELLED)),
             (Some(Ending::Fault(code @ (Code::FaultTimedOut | Code::FaultInDoubt))), _) => {
                 run.end_with(code, message);
@@ -108,15 +109,15 @@ enum Ending {
 pub struct Reading(Recording);
 
 impl Reading {
-    /// A trace of which nothing is read yet; `name` is its file in messages.
+    /// Begins to read a trace; `name` is its file in messages.
     pub fn new(name: &str) -> Reading {
         Reading(Recording { name: name.to_owned(), ..Recording::default() })
     }
 
-    /// Takes the line of this number, from 1; `whole` says that a line break ended it.
+    /// Takes the line with this number, from 1. `whole` says that a line break ended it.
     ///
     /// # Errors
-    /// A line that is not a call of a trace. The last one may be cut off.
+    /// A line that is not a call of a trace, unless it is the last one and cut off.
     pub fn line(&mut self, number: u64, line: &[u8], whole: bool) -> Result<(), Problem> {
         if line.trim_ascii().is_empty() {
             return Ok(());
@@ -135,7 +136,7 @@ impl Reading {
     /// The calls that were read.
     ///
     /// # Errors
-    /// A call that is missing or there twice.
+    /// A call that is missing or occurs twice.
     pub fn end(mut self) -> Result<Recording, Problem> {
         self.0.order()?;
         Ok(self.0)
@@ -164,7 +165,7 @@ impl Recording {
     /// Runs a function with the answers of the trace.
     ///
     /// # Errors
-    /// An input that does not fit or passes the limits, or the first call that differs from the trace.
+    /// An input that does not fit or exceeds the limits, or the first call that differs from the trace.
     pub fn replay(
         &self,
         program: &Program,
@@ -187,7 +188,8 @@ impl Recording {
     fn answer(&self, run: &mut Run) -> Result<(), Problem> {
         let mut calls = self.calls.iter().peekable();
         loop {
-            // The cancel came after the last call that is no rollback: the run may end without another.
+            // The cancel came after the last call that is not a rollback: the run may end without another
+            // one.
             if calls.peek().is_some_and(|next| next.cancelled && next.rollback) && !run.is_cancelled() {
                 run.cancel();
             }
@@ -196,7 +198,7 @@ impl Recording {
                 run.cancel();
             }
             let Some(call) = run.waiting() else { break };
-            // Of a run that was cancelled, the trace has no call that the run refused.
+            // The trace of a cancelled run does not contain the calls that the run refused.
             let is_next =
                 calls.peek().is_some_and(|next| next.number.is_none_or(|next| next == call.number()));
             if call.is_cancelled() && !is_next {
@@ -251,7 +253,7 @@ impl Recording {
         Problem::new(Code::TraceDiffers, format!("{}:{}", self.name, recorded.line), message)
     }
 
-    /// The program makes a call behind the last one of the trace.
+    /// The problem of a call after the last one of the trace.
     fn no_more(&self, tool: &str, arguments: &Data) -> Problem {
         let (number, found) = (self.calls.len() + 1, call_text(tool, arguments));
         let cut = if self.cut { "; the last line of the trace is cut off" } else { "" };
@@ -266,7 +268,7 @@ fn call_text(tool: &str, arguments: &Data) -> String {
     format!("`{}` with {}", shortened(tool, SHOWN), shortened(&arguments.to_json(), SHOWN))
 }
 
-/// The arguments that differ, on both sides; of many fields only those.
+/// The arguments that differ, on both sides. If there are many fields, only the differing ones.
 fn differing(expected: &Data, found: &Data) -> (String, String) {
     let only = |side: &Data, other: &Data| match side {
         Data::Record(fields) => {

@@ -1,4 +1,4 @@
-//! The parts of driving a run that every way of driving it shares: its start, its end, and arguments.
+//! What all ways of driving a run share: its start, its end, and arguments.
 
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
@@ -8,9 +8,9 @@ use bumpalo::Bump;
 use ilo_spec::limits;
 use ilo_vm::{Datum, FunctionId, Outcome, Run, StartError};
 
-/// What the call of an entry fails with whose answer did not come.
+/// The failure of an entry's call whose answer did not come.
 pub const NO_ANSWER: &str = "no answer came in time";
-/// What a call that a cancelled run does not make fails with.
+/// The failure of a call that a cancelled run does not make.
 pub const CANCELLED: &str = "cancelled";
 
 /// How driving a run ended.
@@ -20,13 +20,13 @@ pub enum End {
     Outcome,
     /// It was interrupted from outside.
     Interrupted,
-    /// The recorder has stopped it: it waits for somebody.
+    /// The recorder stopped it: it waits for something outside.
     Suspended,
     /// The recorder could not record it.
     NotRecorded(NotRecorded),
 }
 
-/// A run that nobody drives any more.
+/// A run that is no longer driven.
 #[derive(Debug)]
 pub struct Finished {
     run: Run,
@@ -39,7 +39,7 @@ impl Finished {
         Finished { run, end }
     }
 
-    /// How the run ended; nothing where it stopped before, or where its outcome could not be recorded.
+    /// The outcome; nothing if the run stopped before its end, or if its outcome could not be recorded.
     pub fn outcome(&self) -> Option<Outcome<'_>> {
         self.run.outcome().filter(|_| self.end == End::Outcome)
     }
@@ -49,16 +49,16 @@ impl Finished {
         &self.end
     }
 
-    /// The run, to look at what it used.
+    /// The run, for its use of fuel and memory.
     pub fn run(&self) -> &Run {
         &self.run
     }
 }
 
-/// Starts a function with an input, which fits its parameters.
+/// Starts a function with an input that fits its parameters.
 ///
 /// # Errors
-/// An input that passes the limits.
+/// An input that exceeds the limits.
 pub fn start(run: &mut Run, function: FunctionId, input: &Data) -> Result<(), Problem> {
     let arena = Bump::new();
     let fields = match input.to_datum(&arena) {
@@ -66,13 +66,13 @@ pub fn start(run: &mut Run, function: FunctionId, input: &Data) -> Result<(), Pr
         _ => &[],
     };
     run.start_named(function, fields).map_err(|error| {
-        // They are not the input's fault.
+        // These faults are not caused by the input.
         let place = if matches!(error, StartError::Registers { .. }) { "" } else { "input" };
         Problem::new(error.code(), place, error.to_string())
     })
 }
 
-/// Arguments that the machine wrote, which are within the run's limits.
+/// Reads arguments that the machine wrote, which are within the run's limits.
 pub fn data_of(json: &str) -> Data {
     let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
     read(json.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()))

@@ -8,18 +8,18 @@ use ilo_spec::error::Code;
 use std::fmt;
 use std::time::Duration;
 
-/// The member of a call that may have changed something although the run has no answer of it.
+/// The member that marks a call that may have changed something although the run has no answer to it.
 pub(crate) const IN_DOUBT: &str = "in_doubt";
-/// The member of a call that was not made, since its arguments do not fit.
+/// The member that marks a call that was not sent, because its arguments do not fit.
 pub const SENT: &str = "sent";
-/// The member of a call that ended after its run was cancelled.
+/// The member that marks a call that ended after its run was cancelled.
 pub(crate) const AFTER_CANCEL: &str = "cancelled";
-/// The member of a call that ended its run: the code of the fault, or [`INTERRUPTED`].
+/// The member that marks a call that ended its run: the code of the fault, or [`INTERRUPTED`].
 pub(crate) const ENDED: &str = "ended";
-/// What a call of a run that was interrupted has there.
+/// The value of that member in a run that was interrupted.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
-/// A call that has ended as a line of a trace: as [`line()`], with its times and its number within the run.
+/// A line of a trace for a call that has ended: [`line()`] with its times and its number within the run.
 pub fn timed_line(call: &Ended<'_>) -> String {
     let (start, duration) = (Milliseconds(call.start), Milliseconds(call.duration));
     let mut line = line(call);

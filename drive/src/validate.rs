@@ -1,4 +1,4 @@
-//! Values against what the schemas of their tools say, at run time.
+//! Compares values with the schemas of their tools, at run time.
 //!
 //! It refuses nothing that the schema allows: what a [`Shape`] does not hold (`pattern`, `format` and the
 //! like) is passed over, and fields that a schema does not list are refused only where it says so.
@@ -12,14 +12,14 @@ use ilo_spec::pure::Kinds;
 use std::iter::Enumerate;
 use std::slice::Iter;
 
-/// Characters of a value that a message shows.
+/// Characters of a value that are shown in a message.
 const SHOWN: usize = 60;
-/// Allowed constants that a message lists.
+/// Allowed constants that are listed in a message.
 const LISTED: usize = 8;
-/// Steps of a path that a message shows.
+/// Steps of a path that are shown in a message.
 const STEPS: usize = 12;
 
-/// A list or record whose parts are looked at, one after another.
+/// A list or record whose parts are compared in order.
 enum Inside<'v, 's> {
     List { items: Enumerate<Iter<'v, Data>>, at: usize, shape: Shape<'s> },
     Record { fields: Iter<'v, (String, Data)>, name: &'v str, shape: Shape<'s> },
@@ -45,7 +45,7 @@ impl<'v, 's> Inside<'v, 's> {
     }
 }
 
-/// The first part of a value that does not fit, and why; `None` where all of it does.
+/// The path to the first part of a value that does not fit, and the reason; `None` if the whole value fits.
 pub fn misfit(shape: Shape<'_>, value: &Data) -> Option<String> {
     let mut inside = Vec::new();
     let mut next = Some((value, shape));
@@ -72,7 +72,7 @@ pub fn misfit(shape: Shape<'_>, value: &Data) -> Option<String> {
     }
 }
 
-/// Why a value does not fit by itself; its parts are not looked at.
+/// The reason why a value does not fit, apart from its parts.
 fn wrong(value: &Data, shape: Shape<'_>) -> Option<String> {
     let kind = kind(value);
     if !shape.kinds().meets(kind) {
@@ -93,7 +93,7 @@ fn wrong(value: &Data, shape: Shape<'_>) -> Option<String> {
     Some(format!("expected {expected}, found {}", shortened(&value.to_json(), SHOWN)))
 }
 
-/// The path to a part, as a message begins with it.
+/// The path to a part, as messages begin with it.
 fn path(inside: &[Inside<'_, '_>]) -> String {
     let shown = inside.len().saturating_sub(STEPS);
     let steps = inside.iter().skip(shown).map(|step| match step {
@@ -102,7 +102,7 @@ fn path(inside: &[Inside<'_, '_>]) -> String {
     });
     match steps.collect::<String>().trim_start_matches('.') {
         "" => String::new(),
-        // The last steps say most.
+        // The last steps are the most informative ones.
         path if shown > 0 => format!("`…{path}`: "),
         path => format!("`{path}`: "),
     }
@@ -119,7 +119,7 @@ fn kind(value: &Data) -> Kinds {
     }
 }
 
-/// A field that a record must have and has not, or one that the schema refuses.
+/// A required field that is missing, or a field that the schema refuses.
 fn wrong_fields(given: &[(String, Data)], shape: Shape<'_>) -> Option<String> {
     let mut names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
@@ -178,7 +178,7 @@ mod tests {
     use crate::data::read::{Bounds, read};
     use ilo_asm::catalog::Catalog;
 
-    /// What is wrong with a value by a schema.
+    /// How a value differs from a schema.
     fn wrong(schema: &str, value: &str) -> String {
         let tools = format!(r#"[{{"name":"t","inputSchema":{schema}}}]"#);
         let catalog = Catalog::from_json(&tools).unwrap();

@@ -1,4 +1,4 @@
-//! What is around a run: its tools with their policies and schemas, its time, and who ends it.
+//! The environment of a run: its tools with their policies and schemas, its time, and requests to end it.
 
 use crate::data::Data;
 use crate::failure::Failure;
@@ -6,35 +6,36 @@ use crate::policy::Policies;
 use crate::validate::misfit;
 use ilo_asm::catalog::Tool;
 
-/// What a run asks of the world around it, beside answers.
+/// What a run asks of its environment, apart from answers.
 pub trait World: Policies {
-    /// Whether the time of the run is over. While a rollback entry is called, it stops.
+    /// Whether the time of the run is over. The time stops while a rollback entry is called.
     fn is_late(&self) -> bool {
         false
     }
 
-    /// Whether the run was cancelled from outside: what it has done is rolled back.
+    /// Whether the run was cancelled from outside. If so, its work is rolled back.
     fn is_cancelled(&self) -> bool {
         false
     }
 
-    /// Whether the run was interrupted from outside: it stops without an outcome, and nothing is rolled back.
+    /// Whether the run was interrupted from outside. If so, it stops without an outcome, and nothing is
+    /// rolled back.
     fn is_interrupted(&self) -> bool {
         false
     }
 
-    /// The tool that answers for a name, as the catalogue has it; its schemas say what fits it.
+    /// The tool with this name in the catalogue, whose schemas say what fits it.
     fn signature(&self, _tool: &str) -> Option<&Tool> {
         None
     }
 
-    /// Why a call with these arguments is not made: they do not fit.
+    /// Why a call with these arguments is not made: the arguments do not fit.
     fn refuses(&self, tool: &str, arguments: &Data) -> Option<String> {
         let tool = self.signature(tool).filter(|tool| tool.is_validated())?;
         misfit(tool.input(), arguments)
     }
 
-    /// What a call comes to: a failure where its answer does not fit.
+    /// The result of a call, which is a failure if its answer does not fit.
     fn checked(&self, tool: &str, result: Result<Data, Failure>) -> Result<Data, Failure> {
         let value = result?;
         let tool = self.signature(tool).filter(|tool| tool.is_validated());

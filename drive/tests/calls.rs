@@ -1,4 +1,4 @@
-//! What a run gets for its calls: misfits, doubt, time, cancels, recorders.
+//! The results of calls for a run: misfits, doubt, time, cancels, recorders.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod support;
@@ -54,7 +54,7 @@ fn arguments_that_do_not_fit_are_not_sent_and_count_nowhere() {
         let line = format!(r#"{{"seq":0,"tool":"get","args":{{"id":{x}}},"sent":false,"failed":{failure}}}"#);
         assert_eq!(bad.calls, [line]);
     }
-    // The limit of calls does not count it either.
+    // The limit on calls does not count it either.
     let two =
         "LET 1 CALL 0 1 0 LIT 0 \"a\"\nMATCH 1 1\n  ERR 2 1\n    REF 2\nLET 3 CALL 0 1 0 LIT 1 1\nFIELD 3 0";
     let program = program(&format!("{HEAD}{two}\n"));
@@ -76,7 +76,7 @@ fn an_answer_that_does_not_fit_is_a_failure_and_the_change_is_listed() {
     assert_eq!(bad.outcome.unwrap(), expected);
     let failed = format!(r#""failed":"the answer does not fit: {why}","in_doubt":true}}"#);
     assert!(bad.calls[0].ends_with(&failed), "{:?}", bad.calls);
-    // What a schema does not list is allowed.
+    // Fields that a schema does not list are allowed.
     let more = with_schemas(|_, _| Ok(data(r#"{"id":2,"more":[]}"#)));
     assert_eq!(
         seen(body, r#"{"x":9}"#, &more, &mut ()).outcome.as_deref(),
@@ -101,7 +101,7 @@ fn doubt_is_a_failure_or_ends_the_run() {
 fn what_a_run_has_done_is_rolled_back_when_its_time_is_over_or_it_is_cancelled() {
     let body = "LET 1 CALL 1 1 0 REF 0\nROLLBACK CALL 2 1 0 LIT 0 \"u\"\nLET 2 CALL 0 1 0 LIT 1 1\nREF 2";
     let kinds = |seen: &Seen| seen.started.iter().map(|(kind, _)| *kind).collect::<Vec<_>>();
-    // The first look is before the change, the next behind it.
+    // The first look is before the change, the next one after it.
     let late = Around::new(fits);
     late.late_at.set(Some(2));
     let late = seen(body, r#"{"x":1}"#, &late, &mut ());
@@ -136,7 +136,7 @@ fn a_long_computation_gives_control_back_and_ends_when_its_time_is_over() {
     assert_eq!(seen(body, r#"{"x":1}"#, &around, &mut ()).end, End::Interrupted);
 }
 
-/// Writes down what it hears, and stops where it should.
+/// Records the calls of its methods, and stops where the test asks for it.
 #[derive(Debug, Default)]
 struct Log {
     lines: Vec<String>,

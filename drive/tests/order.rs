@@ -1,4 +1,4 @@
-//! The order in which answers arrive changes nothing: every order is tried.
+//! The order in which answers arrive changes nothing. Every order is tried.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod support;
@@ -26,13 +26,13 @@ fn answer(tool: &str, arguments: &Data) -> Result<Data, Failure> {
     Ok(Data::Record(vec![("id".into(), number(id + 10)), ("name".into(), Data::from(tool))]))
 }
 
-/// What is seen of a run must be the same; which calls were started early need not.
+/// The visible behaviour of a run must be the same; which calls were started early may differ.
 fn same(a: &Seen, b: &Seen) -> bool {
     (&a.outcome, &a.end, a.fuel, a.memory, &a.calls) == (&b.outcome, &b.end, b.fuel, b.memory, &b.calls)
 }
 
-/// Drives a program in every order of answers; returns how many there are, and the most calls that one starts
-/// before their turn.
+/// Drives a program in every order of answers. Returns the number of orders, and the most calls that one of
+/// them starts before their turn.
 #[track_caller]
 fn every_order(body: &str) -> (usize, usize) {
     let program = program(&format!("{HEAD}{body}\n"));
@@ -70,7 +70,7 @@ fn reads_that_need_other_answers_end_in_every_order() {
 
 #[test]
 fn a_change_drops_what_was_read_ahead() {
-    // Where the first read fails, the reads that were expected do not come.
+    // If the first read fails, the expected reads are not made.
     let body = "LET 1 CALL 0 1 0 LIT 1 4\nMATCH 1 1\n  ERR 2 2\n    LET 3 CALL 1 1 0 LIT 1 7\n    RET REF 3\n\
                 LET 4 CALL 0 1 0 LIT 1 1\nLET 5 CALL 0 1 0 LIT 1 2\nLIST 2 REF 4 REF 5";
     let (orders, ahead) = every_order(body);

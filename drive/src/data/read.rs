@@ -9,19 +9,19 @@ use ilo_spec::number::{self, NumberError};
 use jiter::{Jiter, JiterError, Peek};
 use std::fmt;
 
-/// How much may be read.
+/// The bounds of a value that is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Bytes of the text.
     pub bytes: usize,
-    /// Lists and records within each other.
+    /// Nesting of lists and records.
     pub depth: usize,
-    /// Values in all.
+    /// Values in total.
     pub values: usize,
 }
 
 impl Default for Bounds {
-    /// Those of one tool result.
+    /// The bounds of one tool result.
     fn default() -> Bounds {
         Bounds {
             bytes: limits::DEFAULT_RESULT,
@@ -31,23 +31,23 @@ impl Default for Bounds {
     }
 }
 
-/// Where and why a text is no value.
+/// The place and the reason of an error in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
-    /// The byte.
+    /// The offset in bytes.
     pub offset: usize,
     /// Its line, from 1.
     pub line: usize,
     /// Its column in characters, from 1.
     pub column: usize,
-    /// Why.
+    /// The reason.
     pub kind: ReadErrorKind,
 }
 
-/// Why a text is no value.
+/// The reason why a text is not a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadErrorKind {
-    /// Not JSON; the text says what was expected.
+    /// Not JSON, with what was expected.
     Syntax(String),
     /// Not UTF-8.
     NotUtf8,
@@ -124,7 +124,7 @@ fn syntax(error: &JiterError) -> Failed {
 /// Reads one value.
 ///
 /// # Errors
-/// The first place where the text is not a value, or passes a bound.
+/// The first place where the text is not a value, or exceeds a bound.
 pub fn read(bytes: &[u8], bounds: &Bounds) -> Result<Data, ReadError> {
     let result = if bytes.len() > bounds.bytes {
         Err((bounds.bytes, ReadErrorKind::Bytes(bounds.bytes)))
@@ -195,7 +195,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Puts a value where it belongs, closing every container that ends after it.
+    /// Adds a value to the innermost open container, and closes every container that ends after it.
     fn place(&mut self, mut value: Data) -> Result<Placed, Failed> {
         loop {
             let next = match self.open.last_mut() {
@@ -244,7 +244,7 @@ enum Placed {
     Last(Data),
 }
 
-/// A duplicate name among the fields.
+/// A name that occurs twice among the fields.
 pub fn repeated(fields: &[(String, Data)]) -> Option<&str> {
     let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
@@ -345,8 +345,8 @@ mod tests {
         assert_eq!(read(b"1234", &Bounds { bytes: 3, ..bounds }).unwrap_err().kind, ReadErrorKind::Bytes(3));
     }
 
-    /// Whatever is read is written so that it is read as the same; whatever is not gives an error inside the
-    /// text.
+    /// A value that was read is written so that it reads back as the same value. Every other text gives an
+    /// error with a place inside the text.
     #[test]
     fn changed_text_is_refused_or_means_what_it_says() {
         let text = br#"{"a":[1,-0,2.5e3,"x\u00e9\n",true,null],"b":{"c":{},"":[[]]}}"#;

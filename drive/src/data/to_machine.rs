@@ -19,7 +19,7 @@ struct Gather<'a> {
 }
 
 impl Data {
-    /// The value as the machine takes it; texts are borrowed, the rest lies in the arena.
+    /// Converts a value to the form of the machine. Texts are borrowed; lists and records are in the arena.
     pub fn to_datum<'a>(&'a self, arena: &'a Bump) -> Datum<'a> {
         let mut gather = Gather { arena, open: Vec::new(), whole: Datum::Nil };
         self.feed(&mut gather);

@@ -1,4 +1,4 @@
-//! Values to JSON, and to anything else that takes a value piece by piece.
+//! Writes values as JSON, or to any other sink.
 //!
 //! One loop walks the tree and calls a sink; the JSON writer is one of the sinks. Numbers are written by the
 //! one writer in `spec`.
@@ -7,7 +7,7 @@ use super::Data;
 use ilo_spec::number;
 use ilo_spec::program::Number;
 
-/// Takes a value piece by piece.
+/// Receives the parts of a value in order.
 pub trait Sink<'d> {
     /// nil.
     fn nil(&mut self);
@@ -17,13 +17,13 @@ pub trait Sink<'d> {
     fn number(&mut self, value: Number);
     /// A text.
     fn text(&mut self, value: &'d str);
-    /// A list begins, with as many items.
+    /// A list begins, with this number of items.
     fn begin_list(&mut self, length: usize);
-    /// A record begins, with as many fields.
+    /// A record begins, with this number of fields.
     fn begin_record(&mut self, length: usize);
     /// The name of the field whose value follows.
     fn key(&mut self, name: &'d str);
-    /// The list or record that began last ends.
+    /// The innermost open list or record ends.
     fn end(&mut self);
 }
 
@@ -33,7 +33,7 @@ enum Inside<'d> {
 }
 
 impl Data {
-    /// Hands the value to a sink, piece by piece.
+    /// Sends the parts of the value to a sink.
     pub fn feed<'d>(&'d self, sink: &mut impl Sink<'d>) {
         let mut inside: Vec<Inside<'_>> = Vec::new();
         let mut next = Some(self);
@@ -64,14 +64,14 @@ impl Data {
         }
     }
 
-    /// The value as JSON without blanks.
+    /// The value as JSON without whitespace.
     pub fn to_json(&self) -> String {
         let mut json = Json { out: String::new(), indent: None, open: Vec::new(), after_key: false };
         self.feed(&mut json);
         json.out
     }
 
-    /// The value as JSON for people: a line for each item and field.
+    /// The value as indented JSON: a line for each item and field.
     pub fn to_json_indented(&self) -> String {
         let mut json = Json { out: String::new(), indent: Some(2), open: Vec::new(), after_key: false };
         self.feed(&mut json);

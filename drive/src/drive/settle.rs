@@ -1,4 +1,4 @@
-//! What a run gets for a call that has ended.
+//! Passes the result of a call to its run.
 
 use super::{Drive, Made};
 use crate::data::Data;
@@ -10,7 +10,7 @@ use bumpalo::Bump;
 use ilo_spec::error::Code;
 
 impl<V: Default> Drive<V> {
-    /// Answers the call of an entry; whether the run goes on.
+    /// Answers the call of an entry, and returns whether the run continues.
     pub(super) fn entry_ended(&mut self, result: &Result<Data, Failure>, world: &dyn World) -> bool {
         if world.is_interrupted() || matches!(result, Err(Failure::Interrupted)) {
             return false;
@@ -18,7 +18,7 @@ impl<V: Default> Drive<V> {
         let Some(call) = self.run.pending() else { return false };
         let arena = Bump::new();
         drop(match result {
-            // An answer that is too large for a value is an answer: nothing reads it.
+            // An answer that is too large for a value still counts as an answer: it is not read.
             Ok(_) | Err(Failure::Limit(..) | Failure::Misfit(_)) => call.answer(()),
             Err(Failure::Failed(value)) => call.fail_with(value.to_datum(&arena)),
             Err(Failure::InDoubt(message)) => call.fail(message),
@@ -28,7 +28,7 @@ impl<V: Default> Drive<V> {
         true
     }
 
-    /// Answers a call; whether the run goes on.
+    /// Answers a call, and returns whether the run continues.
     pub(super) fn ended(&mut self, made: &Made<V>, world: &dyn World) -> bool {
         if world.is_interrupted() {
             return false;
@@ -38,7 +38,7 @@ impl<V: Default> Drive<V> {
         let cancelled = self.run.is_cancelled();
         let Some(call) = self.run.pending() else { return false };
         let arena = Bump::new();
-        // An answer that passes a limit has ended the run with that fault; the next step says so.
+        // An answer that exceeds a limit has ended the run with that fault, which the next step returns.
         match &made.result {
             Ok(value) if !over || call.has_rollback() => {
                 drop(call.answer(value.to_datum(&arena)));
@@ -59,7 +59,7 @@ impl<V: Default> Drive<V> {
                 self.run.end_with(Code::FaultInDoubt, message);
             }
             Err(Failure::InDoubt(message)) => drop(call.fail_in_doubt(message)),
-            // The cancel has ended a call that only reads, or a question before the call.
+            // The cancel ended a call that only reads, or a question before the call.
             Err(Failure::Interrupted) if cancelled => drop(call.fail(CANCELLED)),
             Err(Failure::Interrupted) => return false,
             Err(Failure::Limit(code, message)) => call.refuse_answer(*code, message),

@@ -1,4 +1,4 @@
-//! How often something happens at most: a sum of products of list lengths.
+//! Upper bounds of counts: sums of products of list lengths.
 //!
 //! A bound only ever grows coarser: where branches meet, the larger coefficient of each product counts, and a
 //! sum with too many products is given up.
@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
-/// Products in one bound: past this nobody can read it, and calls of calls could double them without end.
+/// Products in one bound. A longer one is not readable, and nested calls could double their number without
+/// end.
 const PRODUCTS: usize = 16;
-/// Bytes of a list's name: a longer one says nothing more.
+/// Bytes of a list's name. A longer name tells people nothing more.
 const NAME: usize = 120;
 
-/// The name of a value in a program, around the parameter of the function from which it comes.
+/// The name of a value in a program, built around the parameter of the function from which it comes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
     before: String,
@@ -26,12 +27,12 @@ impl Name {
         Name { before: String::new(), parameter: Some(index), after: String::new() }
     }
 
-    /// A value that comes from no parameter.
+    /// A value that does not come from a parameter.
     pub(super) fn plain(text: String) -> Name {
         Name { before: text, parameter: None, after: String::new() }
     }
 
-    /// The name of a field of it; `None` where it would be too long.
+    /// The name of one of its fields; `None` if it would be too long.
     pub(super) fn field(&self, field: &str) -> Option<Name> {
         let mut name = self.clone();
         if self.parameter.is_some() && self.before.is_empty() {
@@ -49,7 +50,7 @@ impl Name {
         name.checked()
     }
 
-    /// The name with the caller's argument in the place of the parameter.
+    /// The name with the caller's argument in place of the parameter.
     fn with_argument(&self, argument: &Name) -> Option<Name> {
         let inner = self.after.split('.').skip(1).try_fold(argument.clone(), |name, field| name.field(field));
         inner?.prefixed(&self.before)
@@ -65,25 +66,25 @@ impl Name {
     }
 }
 
-/// What is known of a value.
+/// What is known about a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Known {
     /// Nothing.
     Nothing,
-    /// A list of at most so many items.
+    /// A list of at most this number of items.
     Items(u64),
-    /// This integer.
+    /// A known integer.
     Count(u64),
-    /// A name.
+    /// A value with this name.
     Named(Rc<Name>),
 }
 
-/// How often at most.
+/// An upper bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bound {
     /// Products of list lengths, each with its coefficient.
     products: BTreeMap<Vec<Name>, u64>,
-    /// Whether it was given up.
+    /// Whether the sum was given up.
     beyond: bool,
 }
 
@@ -111,17 +112,17 @@ impl Bound {
         }
     }
 
-    /// Both, one after the other.
+    /// Both happen.
     pub(super) fn add(&mut self, other: &Bound) {
         self.merge(other, u64::saturating_add);
     }
 
-    /// One or the other.
+    /// One or the other happens.
     pub(super) fn either(&mut self, other: &Bound) {
         self.merge(other, u64::max);
     }
 
-    /// Takes away what is counted elsewhere.
+    /// Subtracts what is counted elsewhere.
     pub(super) fn without(&mut self, other: &Bound) {
         for (product, count) in &other.products {
             if let Some(mine) = self.products.get_mut(product) {
@@ -156,7 +157,7 @@ impl Bound {
         bound
     }
 
-    /// The bound as a caller sees it, with its arguments for the parameters.
+    /// The bound for a caller, with its arguments in place of the parameters.
     pub(super) fn called_with(&self, arguments: &[Known], unnamed: &Name) -> Bound {
         let mut bound = Bound { beyond: self.beyond, ..Bound::default() };
         for (product, count) in &self.products {

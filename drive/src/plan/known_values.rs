@@ -1,4 +1,4 @@
-//! What each register holds at each loop and call, as far as names go: one pass forward over a function.
+//! What each register holds at each loop and call, if it has a name: one forward pass over a function.
 //!
 //! Where paths meet, only what they agree on stays known; what a loop writes is unknown throughout it. So a
 //! reported name or length is right on every path.
@@ -12,18 +12,18 @@ use ilo_spec::pure::Pure;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What is known at the loops and calls of one function.
+/// The values that are known at the loops and calls of one function.
 #[derive(Default)]
 pub(super) struct Facts {
     /// The list of the loop that begins at an instruction.
     pub(super) lists: HashMap<u32, Known>,
-    /// The arguments of the own function called at an instruction.
+    /// The arguments of the call of an own function at an instruction.
     pub(super) arguments: HashMap<u32, Vec<Known>>,
 }
 
 type State = Vec<Known>;
 
-/// The name of a list of which nothing is known, by its place.
+/// The name of a list that nothing else is known about, by its position.
 pub(super) fn unnamed(program: &Program, pc: u32) -> Name {
     Name::plain(match program.position(pc) {
         Some(place) => format!("the list at line {}, column {}", place.line, place.column),
@@ -31,7 +31,7 @@ pub(super) fn unnamed(program: &Program, pc: u32) -> Name {
     })
 }
 
-/// The instructions that an instruction may go to, itself and loops aside.
+/// The instructions that may follow an instruction, except itself and loops.
 pub(super) fn jumps(program: &Program, pc: u32, op: Op, mut each: impl FnMut(u32)) {
     let next = pc + 1;
     let mut go = |distance: u16| each(next.saturating_add(distance.into()));
@@ -141,7 +141,7 @@ fn arrive(pending: &mut HashMap<u32, State>, at: u32, state: &State, budget: &mu
     Some(())
 }
 
-/// What both agree on. `None` where the budget is spent.
+/// What both agree on; `None` if the budget is used up.
 fn meet(mut state: State, other: State, budget: &mut Budget) -> Option<State> {
     budget.spend(state.len())?;
     for (known, other) in state.iter_mut().zip(other) {
@@ -178,7 +178,7 @@ fn forget_output(op: Op, state: &mut State) {
     });
 }
 
-/// What a straight instruction does to what is known.
+/// Applies an instruction that is not a jump to the known values.
 fn step(program: &Program, op: Op, state: &mut State) {
     let text = |id| program.strings.get(id).unwrap_or("?");
     let result_of = |name: &str| {

@@ -1,5 +1,4 @@
-//! What tools require of a run: calls with an entry that rolls them back, and a journal for answers that come
-//! later.
+//! What tools require of a program: rollback entries for their calls, and a journal for deferred answers.
 
 use super::undo::is_rollback;
 use crate::policy::Policies;
@@ -42,8 +41,7 @@ pub fn without_rollback(program: &ilo_vm::Program, tools: &dyn Policies) -> Vec<
     found
 }
 
-/// Tools whose answers come later (`deferred`), for a run that no journal records: nothing could wait for
-/// them.
+/// Tools with deferred answers, for a run without a journal: nothing could wait for the answers.
 pub fn without_journal(program: &ilo_vm::Program, tools: &dyn Policies) -> Vec<Problem> {
     let deferred = |name: &&str| tools.policy(name).is_some_and(|policy| policy.deferred);
     let problem = |name: &str| {

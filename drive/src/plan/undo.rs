@@ -1,4 +1,4 @@
-//! Which rollbacks can still run once a call has succeeded.
+//! Which rollbacks can still run after a call has succeeded.
 //!
 //! That is a matter of paths: a rollback counts where code leads to it from behind the call, round a loop or
 //! out of one, through the functions that are called and those that called. What a rollback undoes no
@@ -15,14 +15,14 @@ use std::rc::Rc;
 /// Tools whose calls are rollbacks, shared by the instructions from which they can be reached.
 type Tools = Rc<BTreeSet<ToolId>>;
 
-/// The calls of one tool, taken together.
+/// All calls of one tool.
 #[derive(Clone, Default)]
 pub(super) struct Sites {
-    /// Whether there is a call that is no rollback.
+    /// Whether one of them is not a rollback.
     pub(super) forward: bool,
-    /// What is registered in one step with such calls.
+    /// The tools that are registered in one step with these calls.
     pub(super) entries: BTreeSet<ToolId>,
-    /// Those with which nothing is.
+    /// The calls without such an entry.
     pub(super) by_hand: BTreeSet<u32>,
     /// Those of them that no rollback can follow.
     pub(super) bare: BTreeSet<u32>,
@@ -30,7 +30,7 @@ pub(super) struct Sites {
     pub(super) after: BTreeSet<ToolId>,
 }
 
-/// What can follow a function's calls once it has ended, whoever called it.
+/// What can follow the calls of a function after it has ended, whichever function called it.
 struct Outside {
     after: Tools,
     /// Whether nothing follows one of its calls.
@@ -38,7 +38,7 @@ struct Outside {
 }
 
 impl Planner<'_> {
-    /// Finds for each tool which rollbacks can follow its calls. What the functions call is known.
+    /// Finds for each tool which rollbacks can follow its calls. The calls that functions make are known.
     pub(super) fn find_rollbacks(&mut self, functions: &[usize]) -> Option<BTreeMap<ToolId, Sites>> {
         let mut within: HashMap<usize, Vec<Tools>> = HashMap::new();
         for &index in functions {
@@ -47,7 +47,7 @@ impl Planner<'_> {
             within.insert(index, found);
         }
         let mut sites: BTreeMap<ToolId, Sites> = BTreeMap::new();
-        // Callers come first. A function without an entry is called in rollbacks alone.
+        // Callers come first. A function without an entry here is called only by rollbacks.
         let mut outside: HashMap<usize, Outside> = HashMap::new();
         outside.insert(*functions.last()?, Outside { after: Rc::default(), bare: true });
         for &index in functions.iter().rev() {
@@ -77,7 +77,7 @@ impl Planner<'_> {
                         sites.entries.extend(entries);
                     }
                     Op::Invoke { function: callee, .. } => {
-                        // It may fail after some of its calls have succeeded.
+                        // The function may fail after some of its calls have succeeded.
                         let mut targets = Vec::new();
                         jumps(self.program, pc, op, |target| targets.push(target));
                         for target in targets {
@@ -113,7 +113,8 @@ impl Planner<'_> {
         Some(tools)
     }
 
-    /// Notes what a function registers in one step with a call: it takes back that call and none before it.
+    /// Notes the entries that a function registers in one step with a call. Such an entry undoes that call
+    /// and no earlier one.
     fn note_sections(&mut self, function: &Function) -> Option<()> {
         for pc in function.start..function.end {
             self.budget.spend(0)?;
@@ -124,7 +125,7 @@ impl Planner<'_> {
         Some(())
     }
 
-    /// For each instruction of a function, the rollbacks that can run from there on until the function ends.
+    /// For each instruction of a function, the rollbacks that can run from it to the end of the function.
     fn rollbacks_from(
         &mut self,
         function: &Function,
@@ -144,7 +145,7 @@ impl Planner<'_> {
                 self.unite(&mut here, &from(&found, function, target))?;
             }
             if let Op::Next { back, .. } = op {
-                // Another pass may run what is in the body, or leave it.
+                // A further pass may run the body again, or the loop ends.
                 for inside in (pc + 1).saturating_sub(back.0.into())..pc {
                     let op = self::op(self.program, inside)?;
                     let own = self.run_by(inside, op, within)?;
@@ -175,7 +176,7 @@ impl Planner<'_> {
                 Rc::new(BTreeSet::from([self.tool(call)?]))
             }
             Op::Invoke { function, .. } if undoes => {
-                // All that it calls is called to undo.
+                // Everything that it calls is called as a rollback.
                 let cost: &Cost = self.costs.get(&usize::from(function.0))?;
                 let tools = cost.keys().copied().collect();
                 self.budget.spend(cost.len().saturating_mul(4))?;
@@ -190,7 +191,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Adds tools to others, sharing where there is nothing to add.
+    /// Adds tools to others, sharing storage if there is nothing to add.
     fn unite(&mut self, tools: &mut Tools, more: &Tools) -> Option<()> {
         self.budget.spend(0)?;
         if more.is_empty() || Rc::ptr_eq(tools, more) {
@@ -206,13 +207,13 @@ impl Planner<'_> {
     }
 }
 
-/// What was found for an instruction of a function.
+/// The result for an instruction of a function.
 fn from(found: &[Tools], function: &Function, pc: u32) -> Tools {
     let index = usize::try_from(pc.saturating_sub(function.start)).ok();
     index.and_then(|index| found.get(index)).cloned().unwrap_or_default()
 }
 
-/// Whether a call is a rollback: its failure is noted.
+/// Whether a call is a rollback: its failure is only recorded.
 pub(super) fn is_rollback(program: &Program, pc: u32, call: Op) -> bool {
     let (Op::Tool { fail, .. } | Op::Invoke { fail, .. }) = call else { return false };
     fail.0 > 0 && matches!(op(program, pc + 1 + u32::from(fail.0)), Some(Op::Note { .. }))

@@ -1,5 +1,4 @@
-//! A run that is driven without threads: calls are answered by a function of their arguments, in an order
-//! that a script gives.
+//! Drives a run without threads. A function of the arguments answers calls, in an order that a script gives.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use ilo_asm::catalog::{Catalog, Lookup, Tool};
@@ -39,20 +38,20 @@ pub(crate) fn run(program: &Program, input: &str) -> Run {
 
 type Answer = dyn Fn(&str, &Data) -> Result<Data, Failure>;
 
-/// What is around a run in a test.
+/// The environment of a run in a test.
 pub(crate) struct Around {
     pub(crate) policies: BTreeMap<&'static str, Policy>,
     pub(crate) catalog: Catalog,
     pub(crate) answer: Box<Answer>,
-    /// The time of the run ends at that look.
+    /// The look at which the time of the run ends.
     pub(crate) late_at: Cell<Option<u64>>,
-    /// The run is cancelled from that look on.
+    /// The look from which the run is cancelled.
     pub(crate) cancelled_at: Cell<Option<u64>>,
     pub(crate) interrupted_at: Cell<Option<u64>>,
 }
 
 impl Around {
-    /// `get` only reads; whatever else there is changes something.
+    /// `get` only reads; every other tool changes something.
     pub(crate) fn new(answer: impl Fn(&str, &Data) -> Result<Data, Failure> + 'static) -> Around {
         let reads = Policy { read_only: true, ..Policy::default() };
         Around {
@@ -105,7 +104,7 @@ impl World for Around {
     }
 }
 
-/// Choices between so many things each, tried one script after another until all were.
+/// Choices among a number of options each. The scripts are tried one after another until all were tried.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     /// What was chosen, and among how many.
@@ -114,7 +113,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// Chooses one of so many.
+    /// Chooses a number below `among`.
     pub(crate) fn choose(&mut self, among: usize) -> usize {
         if self.next == self.taken.len() {
             self.taken.push((0, among));
@@ -125,7 +124,7 @@ impl Script {
         choice
     }
 
-    /// Goes on to the next script; whether there is one.
+    /// Continues with the next script, and returns whether there is one.
     pub(crate) fn advance(&mut self) -> bool {
         self.next = 0;
         while let Some((choice, of)) = self.taken.pop() {
@@ -138,7 +137,7 @@ impl Script {
     }
 }
 
-/// What was seen of a run from outside.
+/// The visible behaviour of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) outcome: Option<String>,
