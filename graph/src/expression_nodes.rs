@@ -1,4 +1,4 @@
-//! The nodes that expressions become, and what each of them reads.
+//! Makes nodes of expressions, and finds what each node reads.
 
 use super::flow::{Def, Flow};
 use super::model::{Edge, EdgeKind, Graph, Item, Kind, Node, NodeId, Row};
@@ -7,10 +7,10 @@ use super::text::{ABOUT, LINE, Line, clean, literal};
 use hashbrown::HashMap;
 use ilo_asm::ast::{Binary, Call, Expr, ExprKind, Field, Function, Literal, MatchMap, Slot, TypeName};
 
-/// Rows shown in a node; the rest are counted.
+/// Rows shown in a node. The rest are only counted.
 const ROWS: usize = 12;
 
-/// Why an operand may not be evaluated.
+/// The reason why an operand may not be evaluated.
 #[derive(Clone, Copy)]
 enum Guard<'a> {
     And(&'a Expr<'a>),
@@ -19,13 +19,13 @@ enum Guard<'a> {
     Default,
 }
 
-/// A reading: what is read, and the name of it.
+/// A read: what is read, and its name.
 pub(super) struct Read {
     pub(super) def: Def,
     pub(super) label: String,
 }
 
-/// An edge without an end yet: it leads to the next node.
+/// An edge without an end, which will lead to the next node.
 #[derive(Clone, Copy)]
 pub(super) struct Exit {
     pub(super) from: NodeId,
@@ -33,7 +33,7 @@ pub(super) struct Exit {
     pub(super) label: &'static str,
 }
 
-/// A function's nodes, as far as they are drawn.
+/// The nodes of a function that were made so far.
 pub(super) struct Steps<'g, 'a> {
     pub(super) graph: &'g mut Graph,
     functions: &'g HashMap<&'a str, usize>,
@@ -64,13 +64,13 @@ impl<'g, 'a> Steps<'g, 'a> {
         }
     }
 
-    /// Makes a call a rollback, whose failure is only recorded.
+    /// Turns a call into a rollback, whose failure is only recorded.
     pub(super) fn undo(&mut self, node: NodeId) {
         self.graph.nodes[node.0].kind = Kind::Undo;
         self.graph.nodes[node.0].fails = false;
     }
 
-    /// Makes a call one that is registered: it is not made here.
+    /// Turns a call into a registered one, which is not made here.
     pub(super) fn later(&mut self, node: NodeId) {
         self.graph.nodes[node.0].kind = Kind::Later;
         self.graph.nodes[node.0].fails = false;
@@ -95,7 +95,7 @@ impl<'g, 'a> Steps<'g, 'a> {
         entry
     }
 
-    /// Adds a node to which all open edges lead, and opens one from it.
+    /// Adds a node to which all open edges lead, and opens an edge from it.
     pub(super) fn node(&mut self, kind: Kind, title: String) -> NodeId {
         let id = NodeId(self.graph.nodes.len());
         for exit in std::mem::take(&mut self.open) {
@@ -153,7 +153,7 @@ impl<'g, 'a> Steps<'g, 'a> {
         self.reads.extend(reads.into_iter().map(|read| (node, read)));
     }
 
-    /// Makes the nodes of an expression's calls and maps, and gives what the whole of it reads.
+    /// Makes the nodes of an expression's calls and maps, and returns what the whole expression reads.
     pub(super) fn operands(&mut self, expr: &Expr<'a>, reads: &mut Vec<Read>) {
         if let Some((slot, label)) = self.ahead.names.path(expr) {
             reads.extend(self.flow.of(slot).map(|def| Read { def, label }));
@@ -258,7 +258,7 @@ impl<'g, 'a> Steps<'g, 'a> {
         id
     }
 
-    /// A node that shows an expression behind a word; a record shows its fields as rows.
+    /// A node that shows an expression after a word. A record shows its fields as rows.
     pub(super) fn shows(&mut self, kind: Kind, word: &str, expr: &Expr<'a>) -> NodeId {
         let mut reads = Vec::new();
         self.operands(expr, &mut reads);
@@ -308,7 +308,7 @@ impl<'g, 'a> Steps<'g, 'a> {
     }
 }
 
-/// The first rows, and how many more there are.
+/// The first rows, and the number of the rest.
 fn capped(rows: impl Iterator<Item = Row>, count: usize) -> Vec<Row> {
     let shown = if count > ROWS { ROWS - 1 } else { count };
     let mut rows: Vec<Row> = rows.take(shown).collect();

@@ -1,5 +1,5 @@
-//! Completes a drawing at its end, when it is known which failures are handled, which calls are rollbacks,
-//! and what each value is read by.
+//! Completes a drawing, when it is known which failures are handled, which calls are rollbacks, and what
+//! reads each value.
 
 use super::expression_nodes::{Read, Steps};
 use super::flow::Def;
@@ -10,7 +10,7 @@ use hashbrown::{HashMap, HashSet};
 /// Names shown on one edge of data.
 const LABELS: usize = 3;
 
-/// Takes the mark of failure from calls of functions that cannot fail.
+/// Removes the mark of failure from calls of functions that cannot fail.
 pub(super) fn harmless(graph: &mut Graph) {
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); graph.frames.len()];
     let mut failing = vec![false; graph.frames.len()];
@@ -34,8 +34,8 @@ pub(super) fn harmless(graph: &mut Graph) {
     }
 }
 
-/// Takes the failure from calls that a MATCH takes apart, makes rollbacks of the candidates that nothing
-/// reads, and draws who reads what. The function's first node is `first`.
+/// Removes the mark of failure from calls with a MATCH, turns the candidates that nothing reads into
+/// rollbacks, and draws which node reads which value. The function's first node is `first`.
 pub(super) fn settle(steps: &mut Steps<'_, '_>, matched: &[Def], candidates: Vec<NodeId>, first: usize) {
     let nodes = &mut steps.graph.nodes;
     steps.flow.reached(matched.iter().copied(), |node| {
@@ -57,7 +57,7 @@ pub(super) fn settle(steps: &mut Steps<'_, '_>, matched: &[Def], candidates: Vec
     data(steps, first);
 }
 
-/// One edge between two nodes, however often one reads the other.
+/// Merges the data edges between two nodes into one.
 fn data(steps: &mut Steps<'_, '_>, first: usize) {
     let mut at: HashMap<(NodeId, NodeId), usize> = HashMap::new();
     let mut edges: Vec<(Edge, Vec<String>)> = Vec::new();

@@ -1,15 +1,15 @@
-//! Which node a value comes from: the bindings that reach each reading of a slot.
+//! Finds the nodes that a value comes from: the bindings that reach each read of a slot.
 //!
-//! A reading is resolved at the end of a function, when the bindings at the end of loops are known. A slot
-//! that two ways may have bound is a join of both, so branches cost what they bind and nothing is copied.
+//! A read is resolved at the end of a function, when the bindings at the end of loops are known. A slot that
+//! two paths may have bound is a join of both, so branches cost only what they bind, and nothing is copied.
 
 use super::model::NodeId;
 use ilo_asm::ast::Slot;
 use smallvec::SmallVec;
 
-/// Sources shown for one reading: more could not be told apart in a picture.
+/// Sources shown for one read. More could not be told apart in a picture.
 pub(super) const SOURCES: usize = 8;
-/// Joins looked through for one reading, so that a chain of branches stays linear.
+/// Joins that are followed for one read, so that a chain of branches takes linear time.
 const STEPS: usize = 64;
 
 /// A binding, or a join of bindings.
@@ -22,7 +22,7 @@ enum Source {
     Join([Option<Def>; 2]),
 }
 
-/// The bindings on a way through a branch, by slot; none if the way does not reach the end of the branch.
+/// The bindings on a path through a branch, by slot; none if the path does not reach the end of the branch.
 pub(super) type Changes = Option<Vec<(usize, Option<Def>)>>;
 
 /// The bindings of a function.
@@ -30,7 +30,7 @@ pub(super) type Changes = Option<Vec<(usize, Option<Def>)>>;
 pub(super) struct Flow {
     sources: Vec<Source>,
     state: Vec<Option<Def>>,
-    /// What was there before each binding.
+    /// The binding that each binding replaced.
     log: Vec<(usize, Option<Def>)>,
 }
 
@@ -69,19 +69,19 @@ impl Flow {
         self.state.get(slot).copied().flatten()
     }
 
-    /// Joins a way on which a slot has this binding.
+    /// Joins a path on which a slot has this binding.
     pub(super) fn meet(&mut self, slot: usize, def: Option<Def>) {
         let now = self.at(slot);
         let joined = self.joined([now, def]);
         self.set(slot, joined);
     }
 
-    /// The place to come back to after a way through a branch.
+    /// A mark to which [`Self::leave`] returns after a path through a branch.
     pub(super) fn mark(&self) -> usize {
         self.log.len()
     }
 
-    /// Takes back everything since the mark and says what it was.
+    /// Undoes every change since the mark and returns the changes.
     pub(super) fn leave(&mut self, mark: usize, comes_out: bool) -> Changes {
         let mut changes: Vec<_> =
             self.log[mark..].iter().map(|&(slot, _)| (slot, self.state[slot])).collect();
@@ -93,7 +93,7 @@ impl Flow {
         comes_out.then_some(changes)
     }
 
-    /// Goes on after both ways of a branch.
+    /// Joins the two paths of a branch.
     pub(super) fn join(&mut self, ways: [Changes; 2]) {
         match ways {
             [None, None] => {}
@@ -125,7 +125,7 @@ impl Flow {
         }
     }
 
-    /// Begins a loop that binds a slot: its readings may see what an earlier pass bound.
+    /// Begins a loop that binds a slot. Its reads may see what an earlier pass bound.
     pub(super) fn begin_loop(&mut self, slot: usize) -> Option<(usize, Def)> {
         let before = *self.state.get(slot)?;
         let join = self.source(Source::Join([before, None]));
@@ -145,7 +145,7 @@ impl Flow {
         self.set(slot, Some(join));
     }
 
-    /// The nodes a value may come from, at most [`SOURCES`].
+    /// The nodes that a value may come from, at most [`SOURCES`].
     pub(super) fn origins(&self, def: Def) -> SmallVec<[NodeId; SOURCES]> {
         let mut found = SmallVec::new();
         let mut seen: SmallVec<[Def; STEPS]> = SmallVec::new();

@@ -1,41 +1,41 @@
-//! Positions of everything in the SVG.
+//! The positions of everything in the SVG.
 //!
 //! Programs are structured, so the layout follows the structure instead of searching for one. A *chain* is
-//! everything on one vertical axis: the steps of a block and, in a branch, the way that goes straight on.
-//! A side branch is a chain of its own to the right, level with its diamond; the next branch or loop
-//! of the chain waits until that has ended. A loop is a box around the chain of its body. To the left of a
-//! chain run the lanes of its values. Heights do not depend on widths, so three passes do: down, then out,
-//! then across. Each is linear.
+//! everything on one vertical axis: the steps of a block and, in a branch, the path that continues straight
+//! on. A side branch is a chain of its own to the right, level with its diamond; the next branch or loop of
+//! the chain waits until that has ended. A loop is a box around the chain of its body. The lanes of a chain's
+//! values are to its left. Heights do not depend on widths, so three passes are enough: heights, widths, then
+//! horizontal positions. Each is linear.
 
 use super::model::{Edge, EdgeKind, Graph, Item, Kind, Node, NodeId};
 use super::text::columns;
 
-/// The gap between items below one another.
+/// The vertical gap between items.
 const GAP: i64 = 30;
-/// Between a chain and what goes aside from it.
+/// The gap between a chain and its side chains.
 const ASIDE: i64 = 64;
-/// Between what a way goes round and the way: the mark of a failure has its place there.
+/// The gap between a main part and the path around it, in which the mark of a failure is drawn.
 const ROUND: i64 = 30;
-/// Between the lanes of values.
+/// The distance between lanes of values.
 const LANE: i64 = 9;
-/// Lanes of one chain; more share.
+/// The most lanes of one chain. Further values share them.
 const LANES: usize = 16;
-/// Inside boxes.
+/// The padding of boxes.
 const PAD: i64 = 16;
-/// Between frames.
+/// The gap between frames.
 const FRAMES: i64 = 28;
-/// How far over the next step ways join, and below the last one they turn.
+/// The height above the next step at which paths join, and below the last one at which they turn.
 const JOIN: i64 = 13;
-/// Height of a node's title, and of its other lines.
+/// The height of a node's title, and of its other lines.
 pub(super) const TITLE: i64 = 18;
 pub(super) const ROW: i64 = 16;
-/// Inside a node, over its title and below its last line.
+/// The padding above a node's title and below its last line.
 pub(super) const INSET: i64 = 8;
-/// Between the values that come into a node.
+/// The distance between values that enter a node.
 const TAP: i64 = 14;
 
-/// Pixels of text in a fixed-width font: each column has 0.6 of the size, and a little is kept for fonts that
-/// differ.
+/// The width of text in a fixed-width font in pixels: each column is 0.6 of the size, with some reserve for
+/// fonts that differ.
 pub(super) fn width(text: &str, size: i64) -> i64 {
     i64::try_from(columns(text)).unwrap_or(0) * size * 61 / 100 + 1
 }
@@ -74,16 +74,16 @@ pub(super) struct Layout {
     pub(super) nodes: Vec<Rect>,
     /// By node: the box of a loop.
     pub(super) boxes: Vec<Option<Rect>>,
-    /// By node: where an empty side of a branch goes round its main part.
+    /// By node: where an empty side of a branch passes around its main part.
     pub(super) rounds: Vec<Option<i64>>,
-    /// By node: the height at which ways to it join.
+    /// By node: the height at which paths to it join.
     pub(super) joins: Vec<i64>,
-    /// By edge: how a way out of a side goes round the main part, where that has something aside too: at
-    /// which height it turns, and where to.
+    /// By edge: how a path out of a side passes around the main part, if that has a side chain too: the
+    /// height at which it turns, and where it leads.
     pub(super) exits: Vec<Vec<(i64, i64)>>,
     /// By node: the lane of its value.
     pub(super) lanes: Vec<Option<i64>>,
-    /// By node: the way comes in from the left.
+    /// By node: whether the path enters from the left.
     pub(super) level: Vec<bool>,
     /// By function.
     pub(super) frames: Vec<Rect>,
@@ -91,7 +91,7 @@ pub(super) struct Layout {
     pub(super) height: i64,
 }
 
-/// Puts a whole picture.
+/// Computes the positions of a whole picture.
 pub(super) fn layout(graph: &Graph) -> Layout {
     let count = graph.nodes.len();
     let mut work = Work {
@@ -136,26 +136,26 @@ pub(super) fn layout(graph: &Graph) -> Layout {
     work.out
 }
 
-/// The drawings on one axis; widths are from the axis.
+/// The items on one axis. Widths are measured from the axis.
 #[derive(Debug, Default)]
 struct Chain {
     /// Half of the widest node.
     half: i64,
     left: i64,
     right: i64,
-    /// The widest name of a value that comes in.
+    /// The widest name of an incoming value.
     names: i64,
-    /// Up to where each lane is taken.
+    /// The lowest occupied position of each lane.
     lanes: Vec<i64>,
-    /// From the axis to the first lane.
+    /// The distance from the axis to the first lane.
     inner: i64,
     axis: i64,
-    /// The chain that this one goes aside from or is inside of.
+    /// The chain that this one is beside or inside.
     parent: usize,
     depth: usize,
-    /// A way leads out of its end.
+    /// Whether a path leads out of its end.
     leaves: bool,
-    /// Where that way goes round, from the axis of the parent.
+    /// Where that path passes around the main part, measured from the axis of the parent.
     exit: Option<i64>,
     bottom: i64,
 }
@@ -177,12 +177,12 @@ impl Work {
         number
     }
 
-    /// Goes through the chains that a way leads out of.
+    /// Visits the chains whose ends have a path out.
     fn climb(&mut self, edge: &Edge, mut each: impl FnMut(&mut Chain)) {
         if matches!(edge.kind, EdgeKind::Data | EdgeKind::Back) {
             return;
         }
-        // Ways into and out of a loop begin and end at its box.
+        // Paths into and out of a loop begin and end at its box.
         let outside = |node: NodeId, outside: bool| {
             let chain = self.chain_of[node.0];
             if outside { self.chains[chain].parent } else { chain }
@@ -195,7 +195,7 @@ impl Work {
         }
     }
 
-    /// Finds where ways come in from the left.
+    /// Finds where paths enter from the left.
     fn levels(&mut self, items: &[Item]) {
         for item in items {
             match item {
@@ -219,7 +219,7 @@ impl Work {
         let sizes = self.out.nodes.iter_mut().zip(&graph.nodes).zip(taps).zip(&self.out.level);
         for (((rect, node), taps), &level) in sizes {
             *rect = size(node);
-            // Values come in on the left, below the way itself where that comes in there too.
+            // Values enter on the left, below the path if that enters there too.
             let sides = if level { 2 } else { 1 };
             if taps > 1 {
                 rect.h = rect.h.max((taps + 1) * TAP * sides);
@@ -227,7 +227,7 @@ impl Work {
         }
     }
 
-    /// Puts a chain's part from `y` down; no side branch is above `floor`. Gives where both end.
+    /// Positions a chain's part from `y` down, with no side branch above `floor`. Returns where both end.
     fn down(&mut self, items: &[Item], chain: usize, mut y: i64, mut floor: i64) -> (i64, i64) {
         for item in items {
             match item {
@@ -237,8 +237,8 @@ impl Work {
                     let half = self.out.nodes[head.0].h / 2;
                     if let Some(first) = side.as_deref().and_then(|side| side.first()) {
                         let over = self.over_entry(first);
-                        // Where the side begins higher than its diamond, it is the lowest part after the
-                        // last step.
+                        // If the side begins higher than its diamond, it is the lowest part after the last
+                        // step.
                         y = y.max(floor + over - half).max(y + over - half);
                         let top = y + half - over;
                         self.out.joins[head.0] = top.min(y) - JOIN;
@@ -283,7 +283,7 @@ impl Work {
         y + h + GAP
     }
 
-    /// From the top of an item to the middle of its first node.
+    /// The distance from the top of an item to the middle of its first node.
     fn over_entry(&self, item: &Item) -> i64 {
         let half = self.out.nodes[entry(item).0].h / 2;
         match item {
@@ -296,8 +296,7 @@ impl Work {
         }
     }
 
-    /// Gives each value that is read a lane beside its chain, from where it is bound to where it is last
-    /// read.
+    /// Gives each value that is read a lane beside its chain, from its binding to its last read.
     fn lanes(&mut self, graph: &Graph) {
         let mut spans: Vec<Option<(i64, i64)>> = vec![None; graph.nodes.len()];
         for edge in graph.edges.iter().filter(|edge| edge.kind == EdgeKind::Data) {
@@ -307,7 +306,7 @@ impl Work {
             let span = spans[edge.from.0].get_or_insert((from, from));
             *span = (span.0.min(to), span.1.max(to));
         }
-        // Nodes are numbered down the chain, so the lanes that are free are those that ended above.
+        // Nodes are numbered down the chain, so the free lanes are those that ended above.
         for (number, span) in spans.into_iter().enumerate() {
             let Some((start, end)) = span else { continue };
             let lanes = &mut self.chains[self.chain_of[number]].lanes;
@@ -325,7 +324,7 @@ impl Work {
         }
     }
 
-    /// Finds how far a chain reaches to either side of its axis.
+    /// Finds how far a chain extends to either side of its axis.
     fn out(&mut self, items: &[Item], chain: usize) {
         let (left, right) = self.reach(items, chain);
         let chain = &mut self.chains[chain];
@@ -371,7 +370,7 @@ impl Work {
         (left, right)
     }
 
-    /// Puts frames side by side, in rows about as wide as they are high together.
+    /// Arranges frames in rows, so that the whole is about as wide as it is high.
     fn frames(&mut self, graph: &Graph, roots: &[(usize, i64)]) {
         let span = |work: &Work, root: usize| work.chains[root].left + work.chains[root].right + 2 * PAD;
         let area: i64 = roots.iter().map(|&(root, height)| span(self, root).saturating_mul(height)).sum();
@@ -396,7 +395,7 @@ impl Work {
         }
     }
 
-    /// Puts a chain's part on its axis.
+    /// Positions a chain's part horizontally.
     fn across(&mut self, items: &[Item], chain: usize, axis: i64, down: i64) {
         self.chains[chain].axis = axis;
         for item in items {
@@ -442,7 +441,7 @@ pub(super) fn entry(item: &Item) -> NodeId {
     }
 }
 
-/// The size of a node's text with what is around it.
+/// The size of a node: its text and the padding.
 fn size(node: &Node) -> Rect {
     let mut w = width(&node.title, 13);
     if let Some(binds) = &node.binds {
@@ -466,7 +465,7 @@ fn size(node: &Node) -> Rect {
     }
 }
 
-/// The lines over a node's title.
+/// The lines above a node's title.
 pub(super) fn notes(node: &Node) -> impl Iterator<Item = &str> {
     let kind = match node.kind {
         Kind::Undo => Some("↶ rollback"),

@@ -1,9 +1,9 @@
-//! Draws a program, for people who want to see what it will do before it runs.
+//! Draws programs, for people who want to see what a program will do before it runs.
 //!
-//! The tree becomes a neutral picture once ([`walk`] into [`model`]); each form then only writes it down:
-//! [`svg`] with a layout of its own ([`layout`]), [`dot`] and [`mermaid`] leaving the layout to their tools.
-//! Calls of tools are highlighted; rollbacks, failures and data flow have a look of their own. Nothing
-//! here checks a program: a faulty tree gives a picture of what it says.
+//! [`walk`] turns the tree into a neutral picture ([`model`]) once; each form only writes it: [`svg`] with a
+//! layout of its own ([`layout`]), [`dot`] and [`mermaid`] without positions, which their tools compute.
+//! Calls of tools are highlighted; rollbacks, failures and data flow have their own styles. This crate does
+//! not check programs: a faulty tree gives a picture of what it contains.
 
 mod dot;
 mod expression_nodes;
@@ -24,10 +24,10 @@ use ilo_asm::ast::File;
 use std::fmt;
 use std::str::FromStr;
 
-/// A form of picture.
+/// A picture format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// A self-contained SVG, readable on light and dark ground.
+    /// A self-contained SVG, readable on light and dark backgrounds.
     #[default]
     Svg,
     /// Graphviz text.
@@ -37,7 +37,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every form with its name; the one list of them.
+    /// Every format with its name. This is the only list of them.
     pub const ALL: [(Format, &'static str); 3] =
         [(Format::Svg, "svg"), (Format::Dot, "dot"), (Format::Mermaid, "mermaid")];
 }
@@ -59,10 +59,10 @@ impl FromStr for Format {
     }
 }
 
-/// Draws every function of a file, one frame each.
+/// Draws every function of a file, in a frame each.
 ///
-/// Time and size are linear in the program, times its nesting at worst; texts are cut to what a picture can
-/// show.
+/// Time and size are at worst linear in the size of the program times its nesting. Texts are cut to what a
+/// picture can show.
 pub fn graph(file: &File<'_>, format: Format) -> String {
     let graph = walk::graph(file);
     match format {

@@ -1,7 +1,7 @@
 //! The picture as a Mermaid flowchart.
 //!
-//! Mermaid reads much in a label: every character that is not plainly a letter, a digit or harmless is
-//! written as the number of its character.
+//! Mermaid interprets many characters in a label, so every character that is not a letter, a digit or known
+//! to be harmless is written as its number.
 
 use super::model::{DATA, Edge, EdgeKind, FAILURE, Graph, Item, Kind, Node, NodeId, PALETTE};
 use std::fmt::Write;
@@ -45,7 +45,7 @@ pub(super) fn write(graph: &Graph) -> String {
     out
 }
 
-/// A style of its own for each kind: `end` and other words of the language are no class names.
+/// A style for each kind. `end` and other words of Mermaid cannot be class names.
 fn class(kind: Kind) -> String {
     format!("ilo_{}", kind.class())
 }

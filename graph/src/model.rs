@@ -1,8 +1,7 @@
-//! A program as a neutral picture: what there is to draw, before any form of drawing.
+//! A program as a neutral picture: what there is to draw, before any format.
 //!
-//! Nodes and edges are flat lists; [`Item`] keeps the structure that the program had, which is what the
-//! structured layout follows. All text here is clean and cut to length ([`super::text`]), but not escaped:
-//! each form does its own.
+//! Nodes and edges are flat lists. [`Item`] keeps the structure of the program, which the layout follows. All
+//! text here is clean and cut to length ([`super::text`]), but not escaped: each format escapes it.
 
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -14,7 +13,7 @@ pub(super) struct NodeId(pub(super) usize);
 /// A whole file.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    /// A frame a function, in the order of the file.
+    /// The frames, one for each function, in the order of the file.
     pub(super) frames: Vec<Frame>,
     pub(super) nodes: Vec<Node>,
     /// In the order of the walk: control first, then data, function by function.
@@ -36,8 +35,8 @@ pub(super) struct Frame {
 pub(super) enum Item {
     /// A step.
     Step(NodeId),
-    /// IF or MATCH: what goes straight on, and what goes aside. An empty side goes round the main part; a
-    /// side that does not end the function joins what comes next.
+    /// IF or MATCH: the part that continues straight on, and the side part. An empty side passes around the
+    /// main part; a side that does not end the function joins what comes next.
     Branch { head: NodeId, main: Vec<Item>, side: Option<Vec<Item>>, joins: bool },
     /// FOR.
     Loop { head: NodeId, body: Vec<Item> },
@@ -52,9 +51,9 @@ pub(super) enum Kind {
     Tool,
     /// A call of a function of the file.
     Own,
-    /// A call whose failure is only recorded: it takes something back.
+    /// A call whose failure is only recorded: it undoes something.
     Undo,
-    /// A call that is registered: it takes something back if a failure or fault follows.
+    /// A registered call, which undoes something if a failure or fault follows.
     Later,
     /// A value that is computed.
     Value,
@@ -66,7 +65,7 @@ pub(super) enum Kind {
     Match,
     /// FOR.
     For,
-    /// What a pass of a loop yields.
+    /// The value that a pass of a loop yields.
     Yield,
     /// The end of a pass.
     Next,
@@ -86,13 +85,13 @@ pub(super) struct Node {
     /// The name of the slot that takes the value of a call.
     pub(super) binds: Option<String>,
     pub(super) rows: Vec<Row>,
-    /// When it happens at all, for a node in an operand that is not always evaluated.
+    /// The condition under which it is evaluated, for a node in an operand that is not always evaluated.
     pub(super) guard: Option<String>,
-    /// A failure here ends the function.
+    /// Whether a failure here ends the function.
     pub(super) fails: bool,
     /// The function of the file that is called.
     pub(super) callee: Option<usize>,
-    /// The whole text, longer than the lines shown.
+    /// The whole text, if it is longer than the lines shown.
     pub(super) about: String,
 }
 
@@ -100,7 +99,7 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) name: String,
-    /// The sign between the two.
+    /// The sign between the two parts.
     pub(super) sign: &'static str,
     pub(super) value: String,
 }
@@ -114,23 +113,23 @@ pub(super) struct Edge {
     pub(super) label: String,
 }
 
-/// What an edge means.
+/// The meaning of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EdgeKind {
-    /// What happens next.
+    /// Control flow to the next node.
     Flow,
-    /// What happens next after a failure.
+    /// Control flow after a failure.
     Failure,
     /// The next pass of a loop.
     Back,
-    /// What happens after the last pass of a loop.
+    /// Control flow after the last pass of a loop.
     Done,
-    /// A value goes from where it is bound to where it is read.
+    /// Data flow, from the binding of a value to a read of it.
     Data,
 }
 
 impl Graph {
-    /// From the end of each loop's body to what comes after the loop: what comes after is below.
+    /// Edges from the end of each loop's body to what comes after the loop, which is drawn below it.
     pub(super) fn after_loops(&self) -> Vec<(NodeId, NodeId)> {
         let mut ends: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for edge in self.edges.iter().filter(|edge| edge.kind == EdgeKind::Back) {
@@ -142,12 +141,12 @@ impl Graph {
 }
 
 impl Kind {
-    /// The name of its style, the same in every form.
+    /// The name of its style, the same in every format.
     pub(super) fn class(self) -> &'static str {
         PALETTE.iter().find(|paint| paint.kind == self).map_or("", |paint| paint.class)
     }
 
-    /// The line over its title, if there is one.
+    /// The line above its title, if there is one.
     pub(super) fn note(self) -> Option<&'static str> {
         match self {
             Kind::Undo => Some("rollback"),
@@ -161,12 +160,12 @@ impl Kind {
         matches!(self, Kind::Tool | Kind::Own | Kind::Undo | Kind::Later)
     }
 
-    /// Drawn as a diamond: the ways part here.
+    /// Whether it is drawn as a diamond: the paths part here.
     pub(super) fn parts(self) -> bool {
         matches!(self, Kind::If | Kind::Match)
     }
 
-    /// Drawn with round ends: the function or the pass ends here, or begins.
+    /// Whether it is drawn with round ends: the function or the pass begins or ends here.
     pub(super) fn ends(self) -> bool {
         matches!(self, Kind::Ok | Kind::Err | Kind::Yield | Kind::Next | Kind::Break)
     }
@@ -177,9 +176,9 @@ impl Kind {
 pub(super) struct Paint {
     pub(super) kind: Kind,
     pub(super) class: &'static str,
-    /// Fill, line and text on a light ground.
+    /// Fill, line and text on a light background.
     pub(super) light: [&'static str; 3],
-    /// Fill, line and text on a dark ground.
+    /// Fill, line and text on a dark background.
     pub(super) dark: [&'static str; 3],
 }
 
@@ -187,7 +186,7 @@ const fn paint(kind: Kind, class: &'static str, light: [&'static str; 3], dark: 
     Paint { kind, class, light, dark }
 }
 
-/// Every kind with its style; the one list of them.
+/// Every kind with its style. This is the only list of them.
 #[rustfmt::skip]
 pub(super) const PALETTE: [Paint; 15] = [
     paint(Kind::Entry, "entry", ["#eef1f5", "#5b6675", "#1c2430"], ["#262c35", "#8b97a8", "#e6ebf2"]),
@@ -213,5 +212,5 @@ pub(super) const FAILURE: [&str; 2] = ["#c9302c", "#ff7a75"];
 pub(super) const FLOW: [&str; 2] = ["#3c4654", "#b3bdca"];
 /// The colour of data flow, light and dark.
 pub(super) const DATA: [&str; 2] = ["#4c86b8", "#6fa8d6"];
-/// The colour of the way to a function of the file, light and dark.
+/// The colour of edges to functions of the file, light and dark.
 pub(super) const CALLS: [&str; 2] = ["#7a3fd1", "#b48cff"];

@@ -1,11 +1,11 @@
-//! What has to be known of a function before it is drawn: what its slots are called, and what each loop
-//! binds.
+//! What has to be known about a function before it is drawn: the names of its slots, and the slots that each
+//! loop binds.
 
 use super::text::{LINE, Names, clean};
 use ilo_asm::ast::{Arm, Block, Bound, Control, For, Function, LoopId, Slot, StmtKind};
 use std::ops::Range;
 
-/// A look at a function ahead of the walk.
+/// A pass over a function before the walk.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     pub(super) names: Names,
@@ -81,8 +81,7 @@ impl Ahead {
         self.block(&node.body);
         node.otherwise.iter().for_each(|block| self.block(block));
         let id = node.id.0 as usize;
-        // A number past the function's slots of loops would be the reader's mistake; it costs a missing line
-        // at worst.
+        // A number beyond the function's loops would be an error of the reader. At worst, a line is missing.
         if self.loops.len() <= id && id <= self.bound.len() {
             self.loops.resize(id + 1, 0..0);
         }
@@ -91,7 +90,7 @@ impl Ahead {
         }
     }
 
-    /// A slot without a name is called after what it takes.
+    /// Names a slot without a name after the value that it takes.
     fn arm(&mut self, arm: &Arm<'_>, fallback: &str) {
         if let Some(slot) = self.names.slots.get_mut(arm.bind.0 as usize)
             && slot.is_empty()

@@ -1,8 +1,8 @@
-//! The picture as one self-contained SVG: no script, no font and no file besides it.
+//! The picture as a self-contained SVG: it needs no script, font or other file.
 //!
-//! Colours are classes with a second set for a dark ground, so the picture follows the reader's setting.
-//! Whatever is pointed at shows its whole text; a call of a function of the file links to that function's
-//! frame.
+//! Colours are classes with a second set for dark backgrounds, so the picture follows the setting of its
+//! viewer. An element under the pointer shows its whole text; a call of a function of the file links to that
+//! function's frame.
 
 use super::layout::{Layout, ROW, Rect, TITLE, layout, notes};
 use super::model::{CALLS, DATA, Edge, EdgeKind, FAILURE, FLOW, Graph, Item, Kind, Node, NodeId, PALETTE};
@@ -114,7 +114,7 @@ impl Svg<'_> {
         let _ = writeln!(self.out, "<path class=\"{class}\" marker-end=\"url(#ilo-{class})\" d=\"{d}\"/>");
     }
 
-    /// From each value a lane, and from the lane a line to each reader.
+    /// Draws a lane from each value, and a line from the lane to each reader.
     fn data(&mut self) {
         let graph = self.graph;
         let mut seen = vec![0_i64; graph.nodes.len()];
@@ -127,7 +127,7 @@ impl Svg<'_> {
             let Some(lane) = self.layout.lanes[edge.from.0] else { continue };
             seen[edge.to.0] += 1;
             let y = tap(&to, seen[edge.to.0], count[edge.to.0], self.layout.level[edge.to.0]);
-            // A line that passes behind other nodes keeps off the lines that end there.
+            // A line that passes other nodes keeps a distance to the lines that end there.
             let y = if from.middle() == to.middle() { y } else { y - 3 };
             let aside = to.x > lane;
             let end = if aside { to.x } else { to.right() };
@@ -142,7 +142,7 @@ impl Svg<'_> {
         self.out.push_str(&labels);
     }
 
-    /// From each call of a function of the file to that function.
+    /// Draws an edge from each call of a function of the file to that function.
     fn calls(&mut self) {
         let graph = self.graph;
         for (index, frame) in graph.frames.iter().enumerate() {
@@ -157,7 +157,7 @@ impl Svg<'_> {
                 } else {
                     (from.right(), to.right(), from.right().max(to.right()) + 60)
                 };
-                // Level with the title, over where values come in.
+                // Level with the title, above incoming values.
                 let (high, low) = (from.y + 10, to.y + 10);
                 let _ = writeln!(
                     self.out,
@@ -167,7 +167,7 @@ impl Svg<'_> {
         }
     }
 
-    /// What happens next; gives the names of the ways, which are drawn over everything.
+    /// Draws control flow, and returns the names of the paths, which are drawn on top of everything.
     fn control(&mut self) -> String {
         let graph = self.graph;
         let mut firsts = Firsts::default();
@@ -181,7 +181,7 @@ impl Svg<'_> {
             };
             let points = self.way(number, edge, &mut firsts);
             self.path(class, &points);
-            // The box of a loop says what is done for each item and what is done after.
+            // The box of a loop states what is done for each item and what is done after.
             if let [start, next, ..] = points[..]
                 && graph.nodes[edge.from.0].kind.parts()
             {
@@ -192,14 +192,14 @@ impl Svg<'_> {
         labels
     }
 
-    /// The corners of a way.
+    /// The corners of a path.
     fn way(&self, number: usize, edge: &Edge, firsts: &mut Firsts) -> Vec<(i64, i64)> {
         let (from, to) = (self.layout.nodes[edge.from.0], self.layout.nodes[edge.to.0]);
         let (x, y) = (to.middle(), to.y);
         if firsts.asides.contains(&(edge.from, edge.to)) {
             return vec![(from.right(), from.centre()), (to.x, to.centre())];
         }
-        // The first way of a branch without a side part goes straight where its main part is empty too.
+        // The first path of a branch without a side part is straight if its main part is empty too.
         let (mut points, mut across) = match self.layout.rounds[edge.from.0] {
             Some(round)
                 if !firsts.mains.remove(&(edge.from, Some(edge.to)))
@@ -317,7 +317,7 @@ impl Svg<'_> {
         }
     }
 
-    /// A failure that nothing takes ends the function: a short way to nowhere.
+    /// Draws a failure that nothing handles and that ends the function: a short path that leads nowhere.
     fn stub(&mut self, rect: &Rect) {
         let (x, y) = (rect.right(), rect.bottom() - 11);
         let _ = writeln!(
@@ -364,7 +364,7 @@ impl Firsts {
     }
 }
 
-/// Where the n-th of several values comes in; below the middle where the way itself comes in there.
+/// The position at which the n-th of several values enters, below the middle if the path enters there too.
 fn tap(rect: &Rect, number: i64, count: i64, level: bool) -> i64 {
     if level {
         rect.centre() + rect.h / 2 * number / (count + 1)

@@ -1,17 +1,18 @@
 //! Expressions as short readable text: infix, one line, cut at a length.
 //!
-//! Names and texts come from outside: what would not show as itself (controls, direction marks, invisible
-//! characters) is written as an escape, so that no form has to think of it. Markup is escaped by each form.
+//! Names and texts come from outside. Characters that are not visible or change others (controls, direction
+//! marks, invisible characters) are written as escapes, so that no format has to handle them. Each format
+//! escapes its own markup.
 
 use ilo_asm::ast::{Binary, Expr, ExprKind, Field, Literal, Slot, Unary};
 use std::fmt::Write;
 
-/// Columns in a line of a node: longer lines make nodes that are wider than their neighbours.
+/// Columns in a line of a node. Longer lines would make nodes wider than their neighbours.
 pub(super) const LINE: usize = 44;
-/// Columns of the whole text of a node, shown when pointed at.
+/// Columns of the whole text of a node, which is shown under the pointer.
 pub(super) const ABOUT: usize = 800;
 
-/// A line that is being written and takes no more than its room.
+/// A line that is being written, with a limited width.
 #[derive(Debug)]
 pub(super) struct Line {
     out: String,
@@ -24,7 +25,7 @@ impl Line {
         Line { out: String::new(), room, full: false }
     }
 
-    /// Appends text, made visible; past the room only `…` is added.
+    /// Appends text in visible form. Beyond the width, only `…` is added.
     pub(super) fn push(&mut self, text: &str) {
         for c in text.chars() {
             if self.full {
@@ -53,7 +54,7 @@ impl Line {
     }
 }
 
-/// Whether a character would not show as itself, or could change how others show.
+/// Whether a character is not visible, or could change how others are shown.
 fn hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
@@ -62,13 +63,13 @@ fn hidden(c: char) -> bool {
         || matches!(c, '\u{ffa0}' | '\u{fff0}'..='\u{ffff}' | '\u{e0000}'..='\u{10ffff}')
 }
 
-/// How many columns of a fixed-width font a text takes, rather too many than too few.
+/// The number of columns that a text takes in a fixed-width font, rather too large than too small.
 pub fn columns(text: &str) -> usize {
     let wide = |c: char| c >= '\u{1100}' && !('\u{1e00}'..'\u{2e80}').contains(&c);
     text.chars().map(|c| if wide(c) { 2 } else { 1 }).sum()
 }
 
-/// A name or text made visible, and cut to a room of so many columns.
+/// A name or text in visible form, cut to this number of columns.
 pub fn clean(text: &str, room: usize) -> String {
     let mut line = Line::new(room);
     line.push(text);
@@ -87,14 +88,14 @@ impl Names {
         self.slots.get(slot.0 as usize).map_or("?", String::as_str)
     }
 
-    /// An expression in a room.
+    /// An expression, cut to a width.
     pub(super) fn text(&self, expr: &Expr<'_>, room: usize) -> String {
         let mut line = Line::new(room);
         self.expr(&mut line, expr, 0);
         line.done()
     }
 
-    /// Appends an operand of an operator of strength `outer`.
+    /// Appends an operand of an operator with precedence `outer`.
     pub(super) fn expr(&self, line: &mut Line, expr: &Expr<'_>, outer: u8) {
         if line.full {
             return;
@@ -195,7 +196,7 @@ impl Names {
         line.push(")");
     }
 
-    /// A part of a text that is put together.
+    /// A part of a text template.
     fn template(&self, line: &mut Line, expr: &Expr<'_>) {
         match expr.kind {
             _ if line.full => {}
@@ -224,7 +225,8 @@ impl Names {
         }
     }
 
-    /// What a value is read as: the slot's name, or the path from it. `None` for any other expression.
+    /// The name under which a value is read: the slot's name, or the path from it. `None` for any other
+    /// expression.
     pub(super) fn path(&self, expr: &Expr<'_>) -> Option<(Slot, String)> {
         let mut inner = expr;
         while let ExprKind::Field(record, _) = inner.kind {
@@ -237,14 +239,14 @@ impl Names {
     }
 }
 
-/// Writes an operation, in brackets where it binds less than its surroundings.
+/// Writes an operation, in brackets if its precedence is lower than that of its surroundings.
 fn grouped(line: &mut Line, strength: u8, outer: u8, inner: impl FnOnce(&mut Line)) {
     line.push(if strength < outer { "(" } else { "" });
     inner(line);
     line.push(if strength < outer { ")" } else { "" });
 }
 
-/// A constant as JSON writes it.
+/// A constant in JSON.
 pub(super) fn literal(line: &mut Line, value: Literal<'_>) {
     match value {
         Literal::Nil => line.push("nil"),
@@ -260,10 +262,10 @@ pub(super) fn literal(line: &mut Line, value: Literal<'_>) {
 
 const NOT: u8 = 3;
 const COMPARE: u8 = 4;
-/// Binds stronger than every operator.
+/// A precedence above that of every operator.
 const ATOM: u8 = 8;
 
-/// The sign of an infix operator, and how strongly it binds.
+/// The sign of an infix operator, and its precedence.
 fn infix(operator: Binary) -> (&'static str, u8) {
     match operator {
         Binary::Or => (" or ", 1),

@@ -1,7 +1,7 @@
-//! The one walk from the syntax tree to the picture.
+//! The single pass from the syntax tree to the picture.
 //!
-//! It follows a function in the order of the source, keeps the ways that are open at each point, and hands
-//! bindings to [`super::flow`]. It says what a program will do and judges nothing: a faulty tree gives a
+//! It follows a function in the order of the source, keeps the paths that are open at each point, and passes
+//! bindings to [`super::flow`]. It draws what a program will do without judging it: a faulty tree gives a
 //! picture all the same.
 
 use super::expression_nodes::{Exit, Read, Steps};
@@ -31,7 +31,7 @@ pub(super) fn graph(file: &File<'_>) -> Graph {
     graph
 }
 
-/// What becomes of a block's value.
+/// What happens to a block's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tail {
     Drop,
@@ -42,13 +42,13 @@ enum Tail {
 
 struct Walk<'g, 'a> {
     steps: Steps<'g, 'a>,
-    /// Whether the function gives a result.
+    /// Whether the function returns a result.
     result: bool,
-    /// What a MATCH takes apart.
+    /// The values that a MATCH takes apart.
     matched: Vec<Def>,
-    /// Calls that are rollbacks unless something reads them.
+    /// Calls that are rollbacks unless something reads their values.
     candidates: Vec<NodeId>,
-    /// The loops around.
+    /// The enclosing loops.
     loops: Vec<OpenLoop>,
 }
 
@@ -96,7 +96,7 @@ impl<'g, 'a> Walk<'g, 'a> {
         self.statements(block, tail, false);
     }
 
-    /// A block; in one that rolls back, a call that nothing reads is a compensation when the block ends in
+    /// A block. If it rolls back, a call whose value is not read is a compensation when the block ends in
     /// `RET_ERR`.
     fn statements(&mut self, block: &Block<'a>, tail: Tail, rolls_back: bool) {
         let last = block.statements.len().saturating_sub(1);
@@ -176,7 +176,7 @@ impl<'g, 'a> Walk<'g, 'a> {
         }
     }
 
-    /// Walks one way out of a branch.
+    /// Walks one path through a branch.
     fn way(&mut self, exit: Exit, inner: impl FnOnce(&mut Self)) -> Way {
         let items = std::mem::take(&mut self.steps.items);
         let (mark, first) = (self.steps.flow.mark(), self.steps.graph.nodes.len());
@@ -188,7 +188,7 @@ impl<'g, 'a> Walk<'g, 'a> {
         Way { items: std::mem::replace(&mut self.steps.items, items), open, changes, size }
     }
 
-    /// Goes on after a branch whose first way is drawn straight on.
+    /// Continues after a branch whose first path is drawn straight on.
     fn join(&mut self, head: NodeId, mut main: Way, side: Option<Way>) {
         self.steps.open = std::mem::take(&mut main.open);
         let joins = side.as_ref().is_some_and(|way| !way.open.is_empty());
@@ -219,7 +219,7 @@ impl<'g, 'a> Walk<'g, 'a> {
         let otherwise = self.way(exit("no"), |walk| {
             node.otherwise.iter().for_each(|block| walk.statements(block, tail, true));
         });
-        // What ends goes aside, and where both go on or both end, the shorter does.
+        // A path that ends is drawn at the side. If both continue or both end, the shorter one is.
         let then_aside = match (then.open.is_empty(), otherwise.open.is_empty()) {
             (true, false) => true,
             (false, true) => false,
@@ -316,7 +316,7 @@ impl<'g, 'a> Walk<'g, 'a> {
         self.steps.open.append(&mut past);
     }
 
-    /// BREAK leads behind the innermost loop.
+    /// BREAK leads to the end of the innermost loop.
     fn breaks(&mut self) {
         let node = self.steps.step(Kind::Break, "break".to_owned());
         self.steps.open.clear();
@@ -326,7 +326,7 @@ impl<'g, 'a> Walk<'g, 'a> {
         open.breaks.push((Exit { from: node, kind: EdgeKind::Flow, label: "" }, slots));
     }
 
-    /// What becomes of the list that a loop yields.
+    /// What happens to the list that a loop yields.
     fn collected(&mut self, head: NodeId, def: Def, tail: Tail) {
         let (kind, title) = match tail {
             Tail::Drop => return,
@@ -346,10 +346,10 @@ impl<'g, 'a> Walk<'g, 'a> {
     }
 }
 
-/// A BREAK, and what the slots of its loop hold there.
+/// A BREAK, and the bindings of its loop's slots there.
 type Break = (Exit, Vec<(usize, Option<Def>)>);
 
-/// A loop whose body is walked.
+/// A loop whose body is being walked.
 struct OpenLoop {
     /// The slots that it binds.
     slots: Vec<usize>,
@@ -357,7 +357,7 @@ struct OpenLoop {
     breaks: Vec<Break>,
 }
 
-/// One way out of a branch.
+/// One path out of a branch.
 struct Way {
     items: Vec<Item>,
     open: Vec<Exit>,

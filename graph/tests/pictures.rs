@@ -1,7 +1,7 @@
-//! Pictures of programs: what has to be in them, in each form, whatever the program.
+//! Pictures of programs: what each format must contain, whatever the program.
 //!
-//! Every `.ilo` file in `tests/pictures` is a case; beside it lie its three pictures, which `ILO_BLESS=1`
-//! rewrites.
+//! Every `.ilo` file in `tests/pictures` is a case. Its three pictures are beside it; `ILO_BLESS=1` rewrites
+//! them.
 
 #![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
 
@@ -40,7 +40,7 @@ fn cases() -> Vec<(PathBuf, String)> {
     cases
 }
 
-/// The ids and classes of the nodes, as each form writes them.
+/// The ids and classes of the nodes, as each format writes them.
 fn nodes(picture: &str, format: Format) -> Vec<(String, String)> {
     let between = |line: &str, before: &str, after: &str| {
         let start = line.find(before)? + before.len();
@@ -61,7 +61,7 @@ fn nodes(picture: &str, format: Format) -> Vec<(String, String)> {
         .collect()
 }
 
-/// How often a program has each thing, from its words alone.
+/// The number of elements of each kind in a program, from its words alone.
 fn words(source: &str, wanted: &[&str]) -> usize {
     let lines = source.lines().filter(|line| !line.starts_with(';'));
     lines.flat_map(str::split_whitespace).filter(|word| wanted.contains(word)).count()
@@ -145,7 +145,7 @@ fn nothing_overlaps(source: &str) {
     }
 }
 
-/// What happens next is never drawn through a node.
+/// Control flow is never drawn through a node.
 #[track_caller]
 fn ways_are_free(svg: &str, shapes: &[Shape]) {
     let document = roxmltree::Document::parse(svg).unwrap();
@@ -275,7 +275,7 @@ fn random_programs_are_whole_and_nothing_overlaps() {
     }
 }
 
-/// Edges of the dot form between titles, with their labels.
+/// The edges of the DOT format between titles, with their labels.
 fn edges(source: &str, with: &str) -> Vec<(String, String, String)> {
     let dot = draw(source, Format::Dot);
     let plain = |text: &str| {
@@ -371,7 +371,7 @@ fn rollbacks_and_failures_have_their_own_look() {
 
 #[test]
 fn a_failure_that_nothing_takes_is_marked() {
-    // What is called, and how many failures end the function.
+    // The called functions and tools, and the number of failures that end the function.
     let table = [
         ("LET 2 CALL 0 0\nRET_OK REF 2\n", 1),
         ("LET 2 CALL 0 0\nMATCH 2 2\n  ERR 4 1\n    RET_ERR REF 4\n  OK 5 1\n    RET_OK REF 5\n", 0),
@@ -440,7 +440,7 @@ fn names_from_outside_are_shown_and_never_obeyed() {
         };
         assert!(!picture.contains(hidden), "{format}");
         assert!(!picture.contains("<script") && !picture.contains("<img"), "{format}");
-        // A line is a statement in two of the forms: none may come from a name.
+        // A line is a statement in two of the formats, and none may come from a name.
         assert!(picture.lines().all(|line| !line.trim_start().starts_with("classDef x")), "{format}");
     }
     let mermaid = draw(&source, Format::Mermaid);
