@@ -1,5 +1,5 @@
-//! What the manifests say: which crate may depend on which, and lints for all; and what the core must not
-//! touch.
+//! The rules for manifests: which crate may depend on which, the shared lints, and what the core must not
+//! use.
 
 use crate::tree::{below, complain, files, read};
 
@@ -15,7 +15,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("host", &["asm", "vm", "drive"]),
     ("journal/restate", &["asm", "vm", "drive", "host"]),
     ("cli", &["asm", "vm", "graph", "guide", "drive", "journal", "host"]),
-    // What nobody gets as part of the product.
+    // Packages that are not part of the product.
     ("fuzz", &["asm", "vm", "graph", "guide", "drive", "journal", "host"]),
     ("benches", &["asm", "vm", "graph", "guide", "drive", "journal", "host", "worker"]),
     ("benches/serve", &[]),
@@ -23,7 +23,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("examples", &["asm", "vm"]),
 ];
 
-/// Crates that read arguments and write to terminals are for `cli` alone.
+/// Crates that read arguments or write to terminals, which only `cli` may use.
 const TERMINAL: &[&str] = &[
     "anstream",
     "anstyle",
@@ -40,14 +40,14 @@ const TERMINAL: &[&str] = &[
     "tracing-subscriber",
 ];
 
-/// Libraries, of which none knows a terminal.
+/// The libraries. None of them may use a terminal.
 const LIBRARIES: &[&str] = &["spec", "asm", "vm", "graph", "guide", "drive", "journal", "host"];
 
 fn exists(path: &str) -> bool {
     files().iter().any(|file| file == path)
 }
 
-/// The names of a manifest's dependencies, those of tests left out.
+/// The names of the dependencies in a manifest, without those of tests.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut inside = false;
@@ -65,7 +65,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
     names
 }
 
-/// The dependencies of a crate, none where it does not exist.
+/// The dependencies of a crate; none if it does not exist.
 fn of(folder: &str) -> Vec<String> {
     let path = format!("{folder}/Cargo.toml");
     if exists(&path) { dependencies(&read(&path)) } else { Vec::new() }
@@ -84,7 +84,7 @@ fn a_crate_depends_only_on_those_that_it_may() {
         files().iter().filter(|path| path.ends_with("/Cargo.toml") && read(path).contains("\nname = \"ilo-"))
     {
         let folder = path.trim_end_matches("/Cargo.toml");
-        // Bindings are packages of a workspace of their own, and on top of all.
+        // Bindings are in a workspace of their own and depend on all crates.
         if !folder.starts_with("bindings/") && !MAY_DEPEND.iter().any(|(name, _)| *name == folder) {
             problems.push(format!("{folder} has no row"));
         }
@@ -101,7 +101,7 @@ fn arguments_terminals_and_colours_are_in_cli_alone() {
         problems.extend(found.map(|other| format!("{name} depends on {other}")));
         for path in below(&format!("{name}/src"), &[".rs"]) {
             let words = ["IsTerminal", "is_terminal", "\\x1b[", "\\u{1b}["];
-            // Tests hold hostile texts.
+            // Tests contain hostile texts.
             let text = read(path);
             let text = text.split("#[cfg(test)]").next().unwrap_or_default();
             problems.extend(
@@ -147,7 +147,7 @@ fn what_the_core_must_not_touch_stays_out_of_it() {
     // The VM is a pure function of program, input and answers.
     deny("vm/src", &["std::fs", "std::time", "std::thread", "std::env", "std::net", "std::io"], &[]);
     deny("spec/src", &["std::"], &[]);
-    // Driving a run is the same everywhere: the host brings time, threads and tools.
+    // `drive` runs the same everywhere: the host supplies time, threads and tools.
     let outside = [
         "std::fs",
         "std::thread",
@@ -159,7 +159,7 @@ fn what_the_core_must_not_touch_stays_out_of_it() {
         "SystemTime",
     ];
     deny("drive/src", &outside, &[]);
-    // Of asm, JSON values are for the renderer of diagnostics, the catalogue and the command line; tests
+    // In asm, only the renderer of diagnostics, the catalogue and the command line use JSON values; tests
     // compare readers with serde.
     let json: Vec<&str> = below("asm/src", &[".rs"])
         .filter(|path| {

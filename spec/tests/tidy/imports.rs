@@ -1,12 +1,12 @@
-//! Which room of a crate imports which, re-exports followed to the room that defines what is used.
+//! Finds which room of a crate imports which. Re-exports are followed to the room that defines the item.
 //!
-//! A room is a file or folder directly below `src`. Not seen are methods and fields, which need types, and
-//! names that a macro puts together.
+//! A room is a file or folder directly below `src`. Methods and fields, which need types, and names that
+//! macros build are not seen.
 
 use crate::modules::{Files, Modules, Path};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An import: which room imports which, and the first place where it does.
+/// An import: the importing and the imported room, and the first place of such an import.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Import {
     pub(crate) from: String,
@@ -53,20 +53,20 @@ impl Rooms {
     }
 }
 
-/// Finds what paths name.
+/// Finds what paths refer to.
 struct Names<'m> {
     modules: &'m Modules,
     library: &'m str,
 }
 
-/// Lookups that are under way, so that names that are defined by each other end.
+/// Lookups in progress, so that names that are defined by each other end.
 type Seen = BTreeSet<(usize, Path)>;
 
-/// Names of a path that is still followed; only paths that are defined by each other grow so long.
+/// The longest path that is followed. Only paths that are defined by each other become so long.
 const LONGEST_PATH: usize = 16;
 
 impl Names<'_> {
-    /// The rooms that a path in a module leads to or through; the root of the crate counts only for what it
+    /// The rooms that a path in a module leads to or through. The root of the crate counts only for what it
     /// defines.
     fn rooms(&self, from: usize, path: &[String]) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
@@ -86,7 +86,7 @@ impl Names<'_> {
         found
     }
 
-    /// The module at which a path begins, and how many of its names said so.
+    /// The module at which a path begins, and the number of names that it took to say so.
     fn start(&self, from: usize, path: &[String]) -> Option<(usize, usize)> {
         let all = &self.modules.all;
         let root = |mut at: usize| {
@@ -111,7 +111,7 @@ impl Names<'_> {
         Some((at, taken))
     }
 
-    /// Whether a module has a name.
+    /// Whether a module has an item with a name.
     fn provides(&self, at: usize, name: &str, seen: &mut Seen) -> bool {
         let module = &self.modules.all[at];
         module.children.contains_key(name)
@@ -120,7 +120,7 @@ impl Names<'_> {
             || self.glob_with(at, name, seen).is_some()
     }
 
-    /// The glob import of a module that brings a name in.
+    /// The glob import of a module that provides a name.
     fn glob_with(&self, at: usize, name: &str, seen: &mut Seen) -> Option<&Path> {
         if !seen.insert((at, vec![name.to_owned()])) {
             return None;
@@ -132,12 +132,12 @@ impl Names<'_> {
         })
     }
 
-    /// The module that a path names, if it names one.
+    /// The module that a path refers to, if it refers to one.
     fn module(&self, from: usize, path: &[String], seen: &mut Seen) -> Option<usize> {
         if path.len() > LONGEST_PATH || !seen.insert((from, path.to_vec())) {
             return None;
         }
-        // A glob is no way to the module that it names itself.
+        // A glob cannot be resolved through the module that it names itself.
         let begins = |name: &str| {
             let module = &self.modules.all[from];
             module.children.contains_key(name) || module.aliases.contains_key(name)
@@ -176,7 +176,7 @@ impl Names<'_> {
         }
     }
 
-    /// Follows names from a module on.
+    /// Follows names, beginning in a module.
     fn enter(&self, mut at: usize, path: &[String], found: &mut BTreeSet<String>, seen: &mut Seen) {
         for (place, name) in path.iter().enumerate() {
             let module = &self.modules.all[at];
@@ -190,7 +190,7 @@ impl Names<'_> {
             }
             let rest = &path[place + 1..];
             if let Some(targets) = module.aliases.get(name) {
-                // `use memchr::memchr` names the other crate's, not itself.
+                // `use memchr::memchr` refers to the other crate's, not to itself.
                 for target in targets.iter().filter(|target| target[0] != *name) {
                     self.follow(at, &[target, rest].concat(), found, seen);
                 }

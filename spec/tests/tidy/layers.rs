@@ -1,10 +1,9 @@
-//! The table of which room of a crate may import which, and the checks against it. `rooms/*.txt` hold the
-//! tables.
+//! Reads the tables that say which room of a crate may import which, and checks imports against them. The
+//! tables are in `rooms/*.txt`.
 //!
-//! A line of a table is `FLOOR ROOM... : ALLOWED...`. The floor is a number and may be left out. What is
-//! allowed is a floor (`2`), a range of floors (`0-2`) or a room. `#` begins a comment. A line `today` says
-//! that the rows are the imports as they were found and that circles in them are not refused yet; without it
-//! they are.
+//! A line of a table is `FLOOR ROOM... : ALLOWED...`. The floor is a number and may be left out. ALLOWED is a
+//! floor (`2`), a range of floors (`0-2`) or a room. `#` begins a comment. A line `today` says that the rows
+//! are the imports as they were found and that cycles are not refused yet; without it they are refused.
 
 use crate::imports::Rooms;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A table.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    /// For each room the rooms that it may import.
+    /// For each room, the rooms that it may import.
     pub(crate) rows: BTreeMap<String, BTreeSet<String>>,
-    /// Whether circles are accepted.
+    /// Whether cycles are accepted.
     pub(crate) today: bool,
 }
 
@@ -65,7 +64,7 @@ impl Table {
         Ok(table)
     }
 
-    /// A table of the imports as they are.
+    /// A table of the present imports.
     pub(crate) fn of(found: &Rooms) -> String {
         let mut rows: BTreeMap<&str, Vec<&str>> =
             found.rooms.iter().map(|room| (room.as_str(), vec![])).collect();
@@ -79,7 +78,7 @@ impl Table {
         format!("today\n{}\n", rows.join("\n"))
     }
 
-    /// What is wrong with the table, and with imports held against it.
+    /// The problems of a table, and of the imports compared with it.
     pub(crate) fn problems(&self, found: &Rooms) -> Vec<String> {
         let mut problems = Vec::new();
         for room in found.rooms.iter().filter(|room| !self.rows.contains_key(*room)) {
@@ -104,9 +103,9 @@ impl Table {
         problems
     }
 
-    /// Rooms that may import each other in a circle, if there are some.
+    /// Rooms that import each other in a cycle, if there are some.
     fn circle(&self) -> Option<Vec<String>> {
-        // Rooms that import nothing but what was taken away already are taken away, until none is.
+        // Repeatedly removes rooms that import only rooms that were removed already.
         let mut left: BTreeMap<&String, &BTreeSet<String>> = self.rows.iter().collect();
         loop {
             let free: Vec<&String> = left
@@ -119,7 +118,7 @@ impl Table {
             }
             left.retain(|room, _| !free.contains(room));
         }
-        // Every room that is left imports one that is left.
+        // Every remaining room imports a remaining one.
         let mut way = vec![*left.keys().next()?];
         loop {
             let row = left.get(way.last()?)?;

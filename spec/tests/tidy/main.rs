@@ -1,4 +1,4 @@
-//! The rules of the house, checked over the tree and the manifests.
+//! The rules of the project, checked over the tree and the manifests.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
@@ -15,10 +15,10 @@ mod tree;
 
 use tree::{below, complain, read};
 
-/// Lines past which a file holds two things.
+/// The longest file in lines. A longer one usually has two subjects.
 const LONGEST_FILE: usize = 800;
 
-/// Where the tests of a crate are one binary, a file that it does not declare would never run.
+/// If the tests of a crate are one binary, a file that it does not declare never runs.
 #[test]
 fn every_test_file_is_in_the_binary_of_all_tests() {
     let mut problems = Vec::new();

@@ -1,6 +1,6 @@
-//! The modules of a crate, read from its source text: what each declares, imports and names.
+//! Reads the modules of a crate from its source text: what each declares, imports and refers to.
 //!
-//! What is compiled for tests only (`#[cfg(test)]`, `#[test]`) is left out.
+//! Code that is compiled only for tests (`#[cfg(test)]`, `#[test]`) is left out.
 
 use crate::source::{Kind, Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,14 +18,14 @@ pub(crate) struct Module {
     pub(crate) room: String,
     /// The file below `src`.
     pub(crate) file: String,
-    /// The module around it; none for the root of a library or a binary.
+    /// The module that contains it; none for the root of a library or a binary.
     pub(crate) parent: Option<usize>,
     pub(crate) children: BTreeMap<String, usize>,
-    /// Names that `use` brings in, public or not, with their paths.
+    /// The names that `use` imports, public or not, with their paths.
     pub(crate) aliases: BTreeMap<String, BTreeSet<Path>>,
-    /// The modules that `use …::*` names.
+    /// The modules in `use …::*`.
     pub(crate) globs: BTreeSet<Path>,
-    /// Names of functions, types and so on that are defined here.
+    /// The names of functions, types and other items that are defined here.
     pub(crate) items: BTreeSet<String>,
     /// Every path of two names or more, and every path of a `use`, with the line of its first occurrence.
     pub(crate) paths: BTreeMap<Path, usize>,
@@ -33,7 +33,7 @@ pub(crate) struct Module {
     pub(crate) words: BTreeSet<String>,
 }
 
-/// The modules of a package: of its library and of its binaries.
+/// The modules of a package: of its library and its binaries.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
     pub(crate) all: Vec<Module>,
@@ -69,7 +69,7 @@ impl Modules {
         self.all.iter().map(|module| module.room.as_str()).collect()
     }
 
-    /// Adds a file as a module, with those that it declares.
+    /// Adds a file as a module, with the modules that it declares.
     fn add(&mut self, files: &Files, file: &str, parent: Option<usize>) -> Option<usize> {
         let text = files.get(file)?;
         let code: Vec<Token> = tokens(text).into_iter().filter(|token| token.kind != Kind::Comment).collect();
@@ -88,7 +88,7 @@ impl Modules {
     }
 }
 
-/// The folder in which a file's child modules are.
+/// The folder of a file's child modules.
 fn folder(file: &str, is_root: bool) -> String {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     if is_root || name == "mod.rs" { folder.to_owned() } else { join(folder, name.trim_end_matches(".rs")) }
@@ -98,7 +98,7 @@ fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-/// Leaves out each item with an attribute that says that it is for tests; `None` if the whole file is.
+/// Removes each item with an attribute for tests; `None` if the whole file is for tests.
 fn without_tests(code: &[Token]) -> Option<Vec<Token>> {
     let mut kept = Vec::new();
     let mut at = 0;
@@ -122,14 +122,14 @@ fn without_tests(code: &[Token]) -> Option<Vec<Token>> {
     Some(kept)
 }
 
-/// Whether an attribute is `test` or a `cfg` that needs tests.
+/// Whether an attribute is `test` or a `cfg` that requires tests.
 fn is_for_tests(attribute: &[Token]) -> bool {
     let words: Vec<&str> =
         attribute.iter().map(|token| token.text.as_str()).filter(|text| !"#![](),".contains(text)).collect();
     matches!(words[..], ["test", ..] | ["cfg", "test", ..] | ["cfg", "all", "test", ..])
 }
 
-/// The place behind the bracket that closes the one at `at`, or behind `at` where there is none.
+/// The position after the bracket that closes the one at `at`, or after `at` if there is none.
 fn closing(code: &[Token], at: usize) -> usize {
     let mut depth = 0_usize;
     for (place, token) in code.iter().enumerate().skip(at) {
@@ -145,7 +145,7 @@ fn closing(code: &[Token], at: usize) -> usize {
     code.len()
 }
 
-/// The place behind the item at `at`, its further attributes included.
+/// The position after the item at `at` and its further attributes.
 fn item_end(code: &[Token], mut at: usize) -> usize {
     const ITEMS: [&str; 15] = [
         "async", "const", "enum", "extern", "fn", "impl", "let", "mod", "pub", "static", "struct", "trait",
@@ -154,7 +154,7 @@ fn item_end(code: &[Token], mut at: usize) -> usize {
     while code.get(at).is_some_and(|token| token.is("#")) {
         at = closing(code, at + 1);
     }
-    // A field, a variant or an arm ends with a comma, in which an item may have commas.
+    // A field, a variant or an arm ends with a comma, but can contain commas.
     let is_item = code.get(at).is_some_and(|token| ITEMS.contains(&token.text.as_str()));
     while let Some(token) = code.get(at) {
         match token.symbol() {
@@ -172,12 +172,12 @@ fn item_end(code: &[Token], mut at: usize) -> usize {
     at
 }
 
-/// Reads the tokens of a file, its inline modules included.
+/// Reads the tokens of a file, including its inline modules.
 struct Reader<'m, 'f> {
     modules: &'m mut Modules,
     files: &'f Files,
     folder: String,
-    /// The modules that are open, each with the depth of braces inside it.
+    /// The open modules, each with its depth of braces.
     open: Vec<(usize, usize)>,
     depth: usize,
 }
@@ -291,7 +291,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Records the path that begins at `at`; gives the place of its last token.
+    /// Records the path that begins at `at`. Returns the position of its last token.
     fn path(&mut self, code: &[Token], at: usize) -> usize {
         let is_rest = at > 0 && (code[at - 1].is("::") || code[at - 1].is("."));
         let mut path = vec![code[at].text.clone()];
@@ -348,7 +348,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Brings a path into the module under a name, or all that is in it.
+    /// Imports a path into the module under a name, or everything in it.
     fn bring(&mut self, name: Option<String>, path: Path, line: usize, global: bool) {
         if global || path.is_empty() {
             return;

@@ -1,16 +1,16 @@
-//! Comments and messages: their width and their words.
+//! Checks the width and the words of comments and messages.
 
 use crate::root::FOLDERS;
 use crate::source::{Kind, Token, tokens};
 use crate::tree::{below, complain, read};
 
-/// Columns of a comment; rustfmt wraps code at the same width, and no comments.
+/// The longest comment line in columns. rustfmt wraps code at the same width, but does not wrap comments.
 const WIDTH: usize = 110;
 
-/// Files beside the [`FOLDERS`] without [`BANNED`] words.
+/// Files without [`BANNED`] words, apart from the [`FOLDERS`].
 const CLEAN: &[&str] = &["README.md", "ARCHITECTURE.md"];
 
-/// Words and phrases that are not the usual ones for what they mean, with the usual ones.
+/// Words and phrases that are not usual in their meaning here, with the usual ones.
 const BANNED: &[(&str, &str)] = &[
     ("mend", "fix"),
     ("mends", "fixes"),
@@ -25,10 +25,10 @@ const BANNED: &[(&str, &str)] = &[
     ("stands", "is, is in"),
 ];
 
-/// Files that have to name the words.
+/// Files that contain these words on purpose.
 const NAMING: &[&str] = &["spec/tests/tidy/prose.rs"];
 
-/// The lines of a source with a comment that ends past the width.
+/// The lines of a source with a comment that exceeds the width.
 fn wide(source: &str) -> Vec<usize> {
     let comments = tokens(source).into_iter().filter(|token| token.kind == Kind::Comment);
     let mut found: Vec<usize> = comments
@@ -39,7 +39,7 @@ fn wide(source: &str) -> Vec<usize> {
     found
 }
 
-/// The words of a text in lower case with their lines, of which the first is `line`.
+/// The words of a text in lower case with their lines; `line` is the first line.
 fn words(text: &str, line: usize) -> impl Iterator<Item = (String, usize)> {
     (line..).zip(text.lines()).flat_map(|(line, text)| {
         let words =
@@ -48,7 +48,7 @@ fn words(text: &str, line: usize) -> impl Iterator<Item = (String, usize)> {
     })
 }
 
-/// The banned phrases in a file, with their lines: of a Rust source in comments and in strings.
+/// The banned phrases in a file, with their lines. In a Rust source, only comments and strings count.
 fn banned(path: &str, text: &str) -> Vec<(usize, &'static str, &'static str)> {
     let of = |wanted: Kind| -> Vec<(String, usize)> {
         let found = tokens(text).into_iter().filter(|token| token.kind == wanted);

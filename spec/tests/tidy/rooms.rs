@@ -1,7 +1,7 @@
 //! The layering of each crate: which room may import which.
 //!
-//! The tables are `spec/tests/tidy/rooms/CRATE.txt`. `UPDATE=1 cargo test -p ilo-spec --test tidy` writes
-//! those that are missing or marked `today` from the imports as they are; a final table is written by hand.
+//! The tables are `spec/tests/tidy/rooms/CRATE.txt`. `UPDATE=1 cargo test -p ilo-spec --test tidy` writes the
+//! tables that are missing or marked `today` from the present imports; a final table is written by hand.
 
 use crate::imports::Rooms;
 use crate::layers::Table;
@@ -31,7 +31,7 @@ fn a_room_imports_only_what_its_row_allows() {
         };
         let today = text.as_deref().is_none_or(|text| text.lines().any(|line| line.trim() == "today"));
         if today && std::env::var_os("UPDATE").is_some() {
-            // The comment at its top stays.
+            // The comment at its top is kept.
             let text = text.unwrap_or_default();
             let head: Vec<&str> =
                 text.split_inclusive('\n').take_while(|line| line.starts_with('#')).collect();

@@ -1,4 +1,4 @@
-//! What may be in the root, and how many files a folder may hold.
+//! The files and folders that the root may contain, and the number of files that a folder may contain.
 
 use crate::tree::{complain, files};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ const FILES: &[&str] = &[
     "rustfmt.toml",
 ];
 
-/// Folders in the root. One that has no files yet does not exist.
+/// Folders in the root. A folder without files does not exist.
 pub(crate) const FOLDERS: &[&str] = &[
     ".cargo",
     ".ci",
@@ -44,14 +44,14 @@ pub(crate) const FOLDERS: &[&str] = &[
     "vm",
 ];
 
-/// Files directly in a folder.
+/// The most files directly in a folder.
 const MOST_FILES: usize = 60;
 
-/// Folders that may hold more, those below them included, and why.
+/// Folders that may contain more files, including those in their subfolders, with the reason.
 const LARGER: &[(&str, usize, &str)] =
     &[("spec/corpus", 300, "a case is a file, and a chapter of the specification a folder")];
 
-/// What is wrong with these files: anything in the root that has no row, and folders that hold too many.
+/// The problems of these files: entries of the root without a row, and folders with too many files.
 fn problems(files: &[String]) -> Vec<String> {
     let mut problems = BTreeSet::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

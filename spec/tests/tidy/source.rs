@@ -1,15 +1,15 @@
-//! Rust source as tokens, with comments and strings apart. It does not parse.
+//! Splits Rust source into tokens, with comments and strings apart. It does not parse.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An identifier or a keyword.
     Ident,
     /// `::`, or one character of any other punctuation.
     Punct,
-    /// A string, its quotes left out.
+    /// A string without its quotes.
     Text,
-    /// A line comment or a block comment, its marks included.
+    /// A line comment or a block comment, including its marks.
     Comment,
 }
 
@@ -53,7 +53,7 @@ fn continues(character: char) -> bool {
 }
 
 impl Lexer<'_> {
-    /// Takes so many bytes.
+    /// Takes this number of bytes.
     fn take(&mut self, bytes: usize) -> String {
         let (head, rest) = self.rest.split_at(bytes);
         let head = head.to_owned();
@@ -107,7 +107,7 @@ impl Lexer<'_> {
     }
 }
 
-/// The length of a block comment, others inside it included.
+/// The length of a block comment, including nested ones.
 fn block_comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     while at < rest.len() {
@@ -127,8 +127,8 @@ fn block_comment(rest: &str) -> usize {
     at
 }
 
-/// The length of a string's beginning, and the number of its hashes if it is raw; `None` where no string
-/// begins.
+/// The length of a string's opening, and the number of its hashes if it is raw; `None` if no string begins
+/// here.
 fn string(rest: &str) -> Option<(usize, Option<usize>)> {
     let body = rest.strip_prefix(['b', 'c']).unwrap_or(rest);
     let prefix = rest.len() - body.len();

@@ -1,11 +1,11 @@
-//! The files of the project, and how a test reports what is wrong with them.
+//! The files of the project, and the report of problems with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Folders that git ignores, for a copy of the project without git.
+/// Folders that git ignores, for copies of the project without git.
 const IGNORED: [&str; 5] = [".git", "node_modules", "venv", "found", "artifacts"];
 
 /// The folder of the workspace.
@@ -60,12 +60,12 @@ pub(crate) fn below(folder: &str, endings: &[&str]) -> impl Iterator<Item = &'st
     })
 }
 
-/// The text of a file of the project.
+/// Reads a file of the project.
 pub(crate) fn read(path: &str) -> String {
     String::from_utf8_lossy(&fs::read(root().join(path)).unwrap()).into_owned()
 }
 
-/// Fails with all problems, a line each.
+/// Fails with all problems, one in each line.
 pub(crate) fn complain(problems: &[String]) {
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
 }
