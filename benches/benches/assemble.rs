@@ -1,4 +1,4 @@
-//! From text to verified bytecode, a stage at a time.
+//! Measures each stage from text to verified bytecode.
 
 use bumpalo::Bump;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -1,4 +1,4 @@
-//! Running the four programs, warm and from a fresh state.
+//! Measures the four programs, warm and from a fresh state.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ilo_benches::{Answers, NOTIFY, P1_ARGUMENTS, PROGRAMS, TOTAL, finish, program};

@@ -1,15 +1,15 @@
-//! One worker process and what is said to it.
+//! One worker process and the requests to it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// An engine that is up.
+/// A running engine.
 pub(crate) struct Engine {
-    /// How it is called on the command line.
+    /// Its name on the command line.
     pub(crate) key: &'static str,
     /// Its name and version.
     pub(crate) name: String,
-    /// What can be measured.
+    /// The items that it can measure.
     pub(crate) items: Vec<String>,
     child: Child,
     to: ChildStdin,
@@ -17,7 +17,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Starts a worker and asks what it can do.
+    /// Starts a worker and asks which items it can measure.
     pub(crate) fn start(key: &'static str, mut command: Command) -> Result<Engine, String> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -52,12 +52,12 @@ impl Engine {
         Ok(answer.to_owned())
     }
 
-    /// What an item comes to, where that can be compared.
+    /// The result of an item, if results of this item can be compared.
     pub(crate) fn show(&mut self, item: &str) -> Result<Option<String>, String> {
         Ok(Some(self.ask(&format!("show {item}"))?).filter(|shown| shown != "-"))
     }
 
-    /// Nanoseconds of so many passes, and the units of work that they were.
+    /// The nanoseconds of this number of passes, and the units of work in them.
     pub(crate) fn run(&mut self, item: &str, passes: u64) -> Result<(f64, f64), String> {
         let answer = self.ask(&format!("run {item} {passes}"))?;
         let numbers: Vec<f64> = answer.split(' ').filter_map(|number| number.parse().ok()).collect();
@@ -67,7 +67,7 @@ impl Engine {
         }
     }
 
-    /// A number that does not vary.
+    /// A figure that does not vary, such as a size.
     pub(crate) fn figure(&mut self, item: &str) -> Result<f64, String> {
         let answer = self.ask(&format!("figure {item}"))?;
         answer.parse().map_err(|_| format!("{} answered `{answer}` for {item}", self.key))
@@ -76,7 +76,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // It would end by itself with its input; a worker that hangs must not outlive the comparison.
+        // It would end when its input ends, but a worker that hangs must not outlive the comparison.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,9 +1,9 @@
-//! Measures ilo and other engines side by side in one run and holds every ratio against its target.
+//! Measures ilo and other engines in one run and compares every ratio with its target.
 //!
-//! Each engine, ilo too, is a process that answers one line protocol, so all pay the same for it. Batches
-//! alternate between engines, since the machine may be shared; figures are medians of thread CPU time.
-//! Engines that do not build here are named as absent, and the rest goes on. Nothing is measured before all
-//! agree on what each program comes to.
+//! Each engine, including ilo, is a process that answers one line protocol, so that the protocol costs all of
+//! them the same. Batches alternate between engines, because the machine may be shared; figures are medians
+//! of thread CPU time. Engines that cannot be built are listed as absent, and the others are measured.
+//! Nothing is measured before all engines agree on the result of each program.
 
 mod engine;
 mod measure;
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Builds, checks, measures and prints; says whether every target that was measured is met.
+/// Builds, checks, measures and prints. Returns whether every measured target is met.
 fn compare(arguments: &Arguments) -> Result<bool, String> {
     let load = report::load();
     let (mut engines, absent) = peers::start(&arguments.peers)?;

@@ -1,15 +1,15 @@
-//! Agreement on results, then batches in turn.
+//! Compares the results of engines, then measures them in alternating batches.
 
 use crate::engine::Engine;
 use std::collections::BTreeMap;
 
-/// How long a batch is to take, in ns: long beside what a line costs, short beside what others do on the
-/// machine.
+/// The duration of a batch in ns: long compared with the cost of a line, short compared with what other jobs
+/// do on the machine.
 const BATCH: f64 = 20e6;
-/// A batch from which the length of others can be told, in ns.
+/// The duration in ns from which a batch shows how long others take.
 const TELLING: f64 = 2e6;
 
-/// How measurements spread.
+/// The spread of measurements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread {
     pub(crate) least: f64,
@@ -26,7 +26,7 @@ impl Spread {
     }
 }
 
-/// What was measured: ns a unit by item and engine, or a number that does not vary.
+/// The figures: ns for each unit, by item and engine, or a figure that does not vary.
 #[derive(Default)]
 pub(crate) struct Figures(BTreeMap<(String, &'static str), Spread>);
 
@@ -35,7 +35,7 @@ impl Figures {
         self.0.get(&(item.to_owned(), engine)).copied()
     }
 
-    /// A number that does not vary.
+    /// A figure that does not vary.
     pub(crate) fn put_one(&mut self, item: &str, engine: &'static str, value: f64) {
         self.put(item, engine, Spread::of(vec![value]));
     }
@@ -45,7 +45,7 @@ impl Figures {
     }
 }
 
-/// Whether an item is a number that does not vary.
+/// Whether the figure of an item does not vary.
 fn is_figure(item: &str) -> bool {
     item.starts_with("size-")
 }
@@ -60,7 +60,7 @@ fn items(engines: &[Engine]) -> Vec<String> {
     items
 }
 
-/// Holds what every engine comes to against what ilo does.
+/// Compares the results of every engine with those of ilo.
 pub(crate) fn agree(engines: &mut [Engine]) -> Result<(), String> {
     let Some((ours, peers)) = engines.split_first_mut() else { return Ok(()) };
     for peer in peers {
@@ -87,7 +87,7 @@ pub(crate) fn agree(engines: &mut [Engine]) -> Result<(), String> {
     Ok(())
 }
 
-/// Measures everything that there is.
+/// Measures every item of every engine.
 pub(crate) fn all(engines: &mut [Engine], rounds: u32) -> Result<Figures, String> {
     let mut figures = Figures::default();
     for item in items(engines) {
@@ -115,7 +115,7 @@ pub(crate) fn all(engines: &mut [Engine], rounds: u32) -> Result<Figures, String
     Ok(figures)
 }
 
-/// How many passes make a batch; warms up on the way.
+/// The number of passes in a batch. Finding it warms the engine up.
 fn passes(engine: &mut Engine, item: &str) -> Result<u64, String> {
     let mut passes = 1_u64;
     loop {

@@ -1,4 +1,4 @@
-//! Our side, behind the same protocol as everybody's.
+//! The worker of ilo, which speaks the same protocol as the others.
 
 use ilo_asm::build::{Options, build};
 use ilo_asm::id;
@@ -13,7 +13,7 @@ use ilo_worker::Worker;
 use std::fmt::Write;
 use std::hint::black_box;
 
-/// Everything that is measured of us.
+/// The items of ilo.
 pub(crate) fn worker() -> Worker {
     let mut worker = Worker::new(concat!("ilo ", env!("CARGO_PKG_VERSION")));
     runs(&mut worker);
@@ -30,7 +30,7 @@ fn options() -> Options<'static> {
     Options { reading, strip: true, ..Options::default() }
 }
 
-/// From text to bytes.
+/// From text to bytecode.
 fn assemble(source: &str, options: &Options<'_>) -> Vec<u8> {
     build(source, options).0.map(|program| encode(&program)).unwrap_or_default()
 }
@@ -49,7 +49,7 @@ fn runs(worker: &mut Worker) {
     run("p1", p1(), number, 1);
     run("p2", p2(), summaries, CUSTOMERS);
     run("p3", p3(), |_| "ok".to_owned(), 1);
-    // There is one manner of calling here; others have their own.
+    // ilo has one calling convention here; others have several.
     run("p3-own-manner", p3(), |_| "ok".to_owned(), 1);
     run("p4", p4(), number, NUMBERS);
 }
@@ -58,7 +58,7 @@ fn text(value: View<'_>) -> String {
     value.as_text().map_or_else(|| number(value), str::to_owned)
 }
 
-/// A number as every engine writes it: without a point where it is whole.
+/// A number as every engine writes it: without a point if it is whole.
 fn number(value: View<'_>) -> String {
     let integer = value.as_i64().map(|number| number.to_string());
     integer.or_else(|| value.as_f64().map(|number| number.to_string())).unwrap_or_else(|| "?".to_owned())
@@ -74,7 +74,7 @@ fn summaries(list: View<'_>) -> String {
     out
 }
 
-/// One run, its calls and its value.
+/// One run: its calls and its value.
 fn shown(prepared: &mut Prepared, show: fn(View<'_>) -> String) -> String {
     prepared.run.rewind();
     let mut calls = String::new();
@@ -138,7 +138,7 @@ fn assembling(worker: &mut Worker) {
     });
 }
 
-/// From bytes to a program that runs: decoding and verifying, as validating a module is.
+/// From bytes to a runnable program: decoding and verifying, as a WebAssembly engine validates a module.
 fn verifying(worker: &mut Worker) {
     let bytes = assemble(&source(LARGE), &options());
     let Ok(program) = Program::load(&bytes) else { return };

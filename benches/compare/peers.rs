@@ -1,6 +1,6 @@
 //! The other engines: where their workers are, and how they are built.
 //!
-//! Their packages are no part of the workspace, so that a build without them needs none of their compilers.
+//! Their packages are not part of the workspace, so a build without them needs none of their compilers.
 
 use crate::engine::Engine;
 use std::env;
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 struct Peer {
-    /// How it is called on the command line.
+    /// Its name on the command line.
     key: &'static str,
     kind: Kind,
-    /// What its worker is started with.
+    /// How its worker is started.
     arguments: &'static [&'static str],
 }
 
 enum Kind {
     /// A package below `benches/peers`, and its feature.
     Package(&'static str, Option<&'static str>),
-    /// A script below `benches/peers`, and what runs it.
+    /// A script below `benches/peers`, and its interpreter.
     Script(&'static str, &'static str),
 }
 
@@ -44,10 +44,10 @@ const PEERS: [Peer; 11] = [
     package("rhai", "rhai"),
 ];
 
-/// An engine that is not there, and why.
+/// An absent engine, and the reason.
 pub(crate) type Absent = (&'static str, String);
 
-/// Starts ilo and the peers that were asked for; the rest is absent, each with its reason.
+/// Starts ilo and the requested peers. Those that cannot be started are listed as absent with the reason.
 pub(crate) fn start(asked: &[String]) -> Result<(Vec<Engine>, Vec<Absent>), String> {
     let all = asked.iter().any(|key| key == "all");
     if let Some(unknown) =
@@ -74,7 +74,7 @@ pub(crate) fn start(asked: &[String]) -> Result<(Vec<Engine>, Vec<Absent>), Stri
     Ok((engines, absent))
 }
 
-/// What starts a peer's worker, built if need be.
+/// The command of a peer's worker, which is built first if necessary.
 fn command(peer: &Peer, program: &Path) -> Result<Command, String> {
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
     match peer.kind {
@@ -89,7 +89,7 @@ fn command(peer: &Peer, program: &Path) -> Result<Command, String> {
             let mut build = Command::new("cargo");
             build.args(["build", "--release", "--quiet", "--target-dir"]).arg(&target);
             build.args(feature.iter().flat_map(|feature| ["--features", feature]));
-            // The package says which toolchain it needs, and takes nothing of what built this.
+            // The package selects its toolchain, so the environment of this build is removed.
             build
                 .current_dir(peers.join(folder))
                 .env_remove("RUSTUP_TOOLCHAIN")
@@ -103,7 +103,7 @@ fn command(peer: &Peer, program: &Path) -> Result<Command, String> {
     }
 }
 
-/// A target folder beside the one that this program was built in.
+/// A target folder beside the one in which this program was built.
 fn target(program: &Path, name: &str) -> PathBuf {
     program.ancestors().nth(2).unwrap_or(Path::new("target")).join("peers").join(name)
 }

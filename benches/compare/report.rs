@@ -1,4 +1,4 @@
-//! What was measured, for a terminal, for machines and for RESULTS.md. Decides nothing.
+//! Prints measurements for a terminal, as JSON and for RESULTS.md. It decides nothing.
 
 use crate::measure::{Figures, Spread};
 use crate::peers::Absent;
@@ -9,13 +9,13 @@ use std::fmt::Write;
 use std::fs;
 use std::thread::available_parallelism;
 
-/// What else the machine was doing, where it says so.
+/// The load of the machine, if the system reports it.
 pub(crate) fn load() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split(' ').next().unwrap_or("").to_owned()
 }
 
-/// Where and how it was measured.
+/// Where and how the figures were measured.
 pub(crate) fn head(rounds: u32, load: &str) -> String {
     let cores = available_parallelism().map_or(0, std::num::NonZero::get);
     let mut out = format!(
@@ -35,13 +35,13 @@ pub(crate) fn head(rounds: u32, load: &str) -> String {
     out
 }
 
-/// The profile that this was built in: the folder of its program.
+/// The profile of this build, which is the name of the program's folder.
 fn profile() -> String {
     let program = std::env::current_exe().unwrap_or_default();
     program.parent().and_then(|folder| folder.file_name()).unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Three significant digits, about.
+/// A figure with about three significant digits.
 fn digits(value: f64) -> String {
     match value.abs() {
         value if value >= 100.0 => format!("{value:.0}"),
@@ -67,7 +67,7 @@ fn verdict(met: Option<bool>) -> &'static str {
     }
 }
 
-/// One list of rows: name, ours, theirs, ratio, target, and whether it is met.
+/// The rows: name, figure of ilo, figure of the other engine, ratio, target, and whether it is met.
 pub(crate) fn json(rows: &[Result]) -> Value {
     let rounded = |value: f64| digits(value).parse::<f64>().unwrap_or(value);
     rows.iter()
@@ -106,7 +106,7 @@ fn cells(rows: &[Result]) -> Vec<[String; 7]> {
     cells
 }
 
-/// The least and the quartiles of everything, an engine a row.
+/// The least and the quartiles of all figures, a row for each engine.
 fn spreads(figures: &Figures, names: &[(&'static str, &str)]) -> Vec<Vec<String>> {
     let items: Vec<_> = ITEMS.iter().filter(|(item, _, _)| *item != "assemble-notify").collect();
     let mut head = vec!["median (least, quartiles)".to_owned()];
@@ -165,7 +165,7 @@ fn aligned(cells: &[Vec<String>]) -> String {
     out
 }
 
-/// The same as tables in Markdown.
+/// The same figures as tables in Markdown.
 pub(crate) fn markdown(
     rows: &[Result],
     figures: &Figures,

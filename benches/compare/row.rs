@@ -1,11 +1,11 @@
-//! What a row of the comparison consists of: unit, target, and the items that it adds up.
+//! The parts of a row of the comparison: unit, target, and the items whose figures it adds.
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Nanoseconds; less is better.
     Nanoseconds,
-    /// Megabytes a second, from ns a byte; more is better.
+    /// Megabytes per second, computed from ns per byte; more is better.
     Speed,
     /// Bytes; less is better.
     Bytes,
@@ -20,20 +20,20 @@ impl Unit {
         }
     }
 
-    /// A measurement in this unit.
+    /// Converts a measurement to this unit.
     pub(crate) fn of(self, measured: f64) -> f64 {
         if self == Unit::Speed { 1_000.0 / measured } else { measured }
     }
 }
 
-/// What has to hold.
+/// The condition of a target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Target {
-    /// Our figure over theirs is at most that.
+    /// The ratio of our figure to theirs is at most this.
     Most(f64),
-    /// Our figure over theirs is at least that.
+    /// The ratio of our figure to theirs is at least this.
     Least(f64),
-    /// Our figure is at most that, whatever theirs is.
+    /// Our figure is at most this, whatever theirs is.
     Alone(f64),
 }
 
@@ -47,7 +47,7 @@ impl Target {
     }
 }
 
-/// A row: our figure beside an engine's.
+/// A row: our figure and that of another engine.
 pub(crate) struct Row {
     /// What is measured, with its unit.
     pub(crate) what: &'static str,

@@ -1,4 +1,4 @@
-//! The one table of what is compared with whom, and the targets.
+//! The table of all comparisons and targets.
 
 use crate::measure::{Figures, Spread};
 use crate::row::{Row, Target, Unit};
@@ -53,7 +53,7 @@ const ROWS: &[Row] = &[
     row("bytecode of four programs, stripped", ALL_SIZES, Bytes, "lua54", Most(0.75)),
 ];
 
-/// What an item is called in rows that have no target.
+/// The name of an item in rows without a target.
 pub(crate) const ITEMS: &[(&str, &str, Unit)] = &[
     ("p1", "P1, a call", Nanoseconds),
     ("p2", "P2, an element", Nanoseconds),
@@ -75,7 +75,7 @@ pub(crate) struct Result {
     pub(crate) theirs: Option<f64>,
     pub(crate) ratio: Option<f64>,
     pub(crate) target: Option<Target>,
-    /// Whether it is met; `None` without a target, or without the other engine.
+    /// Whether the target is met; `None` without a target, or without the other engine.
     pub(crate) met: Option<bool>,
 }
 

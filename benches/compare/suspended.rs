@@ -1,5 +1,5 @@
-//! What a run that waits for an answer costs to keep: memory, the size of its snapshot, the time to take and
-//! load one.
+//! The cost of keeping a run that waits for an answer: memory, size of the snapshot, time to take and restore
+//! it.
 
 use crate::measure::Figures;
 use crate::row::{Row, Target, Unit};
@@ -11,8 +11,8 @@ use std::hint::black_box;
 /// Runs that are suspended at once.
 const RUNS: u32 = 1_000_000;
 
-/// Monty does not build with this Rust, so its row shows what was measured of version 1.4 on another machine:
-/// the least of several times, in ns.
+/// Monty does not build with this Rust, so its row has figures of version 1.4 from another machine: the least
+/// of several times, in ns.
 const QUOTED: [(&str, f64); 2] = [("snapshot-take", 3_400.0), ("snapshot-load", 7_000.0)];
 const QUOTED_KEY: &str = "monty";
 
@@ -23,7 +23,7 @@ fn waiting(run: &mut Run, program: &Program) -> bool {
         && matches!(run.step(), Step::Call(_))
 }
 
-/// What is measured of us.
+/// The items of ilo.
 pub(crate) fn add(worker: &mut Worker) {
     let program = program(NOTIFY);
     let mut run = Run::new(&program, Limits::default());
@@ -49,9 +49,8 @@ pub(crate) fn add(worker: &mut Worker) {
     worker.finding("size-suspended", move || suspend(&program).unwrap_or(0));
 }
 
-/// Suspends many runs at their first call, each nothing but its snapshot, and goes on with all of them to
-/// their end, in another order; gives the resident bytes of each, or nothing where one of them does not end
-/// well.
+/// Suspends many runs at their first call, keeps only their snapshots, and continues all of them to their end
+/// in another order. Returns the resident bytes of each, or nothing if one of them does not end well.
 fn suspend(program: &Program) -> Option<u64> {
     let mut run = Run::new(program, Limits::default());
     let mut bytes = Vec::new();
@@ -81,7 +80,7 @@ fn suspend(program: &Program) -> Option<u64> {
     Some(each)
 }
 
-/// Puts in what is known of an engine that cannot be measured here; gives its key and how its rows name it.
+/// Adds known figures of an engine that cannot be measured here. Returns its key and its name in rows.
 pub(crate) fn quote(figures: &mut Figures) -> (&'static str, &'static str) {
     for (item, value) in QUOTED {
         figures.put_one(item, QUOTED_KEY, value);

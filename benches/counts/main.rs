@@ -15,14 +15,14 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The one function that is counted; the script knows its name.
+/// The function whose instructions are counted. The script knows its name.
 #[inline(never)]
 fn measured(times: usize, work: &mut dyn FnMut() -> bool) -> bool {
     (0..times).all(|_| work())
 }
 
 fn repeat(mut work: impl FnMut() -> bool, times: usize) -> bool {
-    // Once before, so that what a first run allocates is not counted.
+    // Run once before, so that allocations of a first run are not counted.
     work() && measured(times, &mut work)
 }
 
@@ -81,7 +81,7 @@ fn tools(count: usize) -> String {
     format!("{{\"tools\":[{}]}}", (0..count).map(tool).collect::<Vec<_>>().join(","))
 }
 
-/// A tools file of as many mocks with the same schemas.
+/// A tools file with this number of mocks with the same schemas.
 fn tools_file(count: usize) -> String {
     let tool = |number: usize| {
         let (input, output) = schemas(number);
@@ -114,7 +114,7 @@ fn caller(count: usize, wrong: bool) -> String {
     )
 }
 
-/// Checks a program against a catalogue of 2,000 tools that is read already.
+/// Checks a program against a catalogue of 2,000 tools that has been read.
 fn check_tools(wrong: bool, times: usize) -> bool {
     let (json, text) = (tools(2_000), caller(2_000, wrong));
     let Ok(catalog) = Catalog::from_json(&json) else { return false };
@@ -141,7 +141,8 @@ fn tokens() -> Vec<Vec<u8>> {
     end.into_iter().chain((0..=u8::MAX).map(|byte| vec![byte])).chain(parts).collect()
 }
 
-/// The masks of a program of two hundred tokens over this many tools, each with the token that follows it.
+/// The masks of a program of two hundred tokens over this number of tools, each with the token that follows
+/// it.
 fn masks(count: usize, times: usize) -> bool {
     let Ok(catalog) = Catalog::from_json(&tools(count)) else { return false };
     let Ok(session) = Session::new(&catalog, "f(x: text, n: number) -> any", &ilo_guide::Options::default())
@@ -155,7 +156,7 @@ fn masks(count: usize, times: usize) -> bool {
         let _ = guide.fill_mask(&vocab, u32::MAX, &mut bits);
         let allowed: Vec<u32> =
             (1..).take(vocab.len() - 1).filter(|at| bits[*at as usize / 32] >> (at % 32) & 1 == 1).collect();
-        // Which of them is fixed, and looks like chance.
+        // Selects tokens in a fixed order that looks random.
         let place = step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
         let Some(&token) = allowed.get(place as usize % allowed.len().max(1)) else { break };
         if guide.accept(&vocab, token).is_err() {
@@ -173,7 +174,7 @@ fn masks(count: usize, times: usize) -> bool {
     repeat(work, times)
 }
 
-/// The tables of those tokens.
+/// The vocabulary of those tokens.
 fn vocabulary(times: usize) -> bool {
     let tokens = tokens();
     repeat(|| Vocab::new(black_box(&tokens), 0).is_ok(), times)

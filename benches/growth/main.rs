@@ -1,8 +1,9 @@
-//! Shows that assembling, verifying and running grow as their input does: from 1 KB to 100 MB of source, and
-//! from ten to a million list elements. Draws benches/growth.svg and writes a section of benches/RESULTS.md.
+//! Shows that assembling, verifying and running grow linearly with their input: from 1 KB to 100 MB of
+//! source, and from ten to a million list elements. Draws benches/growth.svg and writes a section of
+//! benches/RESULTS.md.
 //!
-//! Memory is the peak of what was allocated over what was there before, so what a stage is given does not
-//! count.
+//! Memory is the peak of allocated bytes minus the bytes that were allocated before, so the input of a stage
+//! does not count.
 
 mod plot;
 mod stages;
@@ -31,18 +32,18 @@ struct Arguments {
     longest: usize,
 }
 
-/// What one stage took for one size.
+/// The measurement of one stage at one size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
     /// Bytes or elements.
     pub(crate) size: f64,
     /// Thread CPU time in milliseconds.
     pub(crate) time: f64,
-    /// Peak of allocated bytes over what was there, in megabytes.
+    /// Peak of allocated bytes minus those allocated before, in megabytes.
     pub(crate) memory: f64,
 }
 
-/// A stage over all sizes.
+/// A stage at all sizes.
 #[derive(Debug)]
 pub(crate) struct Series {
     pub(crate) name: &'static str,
@@ -50,9 +51,9 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// The slope of time over size where both are logarithms, by least squares: 1 is linear.
+    /// The slope of time over size on logarithmic axes, by least squares: 1 is linear.
     ///
-    /// Sizes below a thousandth of the largest are left out: fixed costs prevail there.
+    /// Sizes below a thousandth of the largest are left out, because fixed costs dominate there.
     fn slope(&self) -> f64 {
         let largest = self.points.iter().map(|point| point.size).fold(0.0, f64::max);
         let logs = self.points.iter().filter(|point| point.size * 1_001.0 >= largest);
@@ -104,7 +105,7 @@ fn decades(least: usize, most: usize) -> Vec<usize> {
     std::iter::successors(Some(least), |size| size.checked_mul(10)).take_while(|size| *size <= most).collect()
 }
 
-/// A line for each size, and one of slopes.
+/// A line for each size, and a line of slopes.
 fn cells(what: &str, series: &[Series]) -> Vec<Vec<String>> {
     let mut head = vec![what.to_owned()];
     for Series { name, .. } in series {

@@ -1,14 +1,14 @@
-//! Panels of lines on two logarithmic axes, as one drawing.
+//! Draws panels of lines on two logarithmic axes, as one SVG.
 
 use crate::{Point, Series};
 use plotters::prelude::*;
 use std::error::Error;
 use std::path::Path;
 
-/// What a row of two panels shows: time and memory over size.
+/// A row of two panels: time and memory over size.
 pub(crate) struct Panel<'s> {
     pub(crate) title: &'s str,
-    /// What a size counts.
+    /// The unit of the sizes.
     pub(crate) unit: &'s str,
     pub(crate) series: &'s [Series],
 }
@@ -30,7 +30,7 @@ pub(crate) fn draw(path: &Path, panels: &[Panel<'_>]) -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// The powers of ten around some values.
+/// The powers of ten around a range of values.
 fn decades(values: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
     let (least, most) = values
         .fold((f64::MAX, f64::MIN_POSITIVE), |(least, most), value| (least.min(value), most.max(value)));

@@ -1,4 +1,4 @@
-//! What is measured at each size: assembling, verifying and running a source, and running over lists.
+//! The measurements at each size: assembling, verifying and running a source, and running over lists.
 
 use crate::{MEMORY, Point, Series};
 use ilo_asm::build::{Options, build};
@@ -10,12 +10,13 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Duration;
 
-/// Bytes of a function: few enough for the instructions of one, many enough for the functions of a program.
+/// Bytes of a function: small enough for the limit on instructions of a function, large enough for the limit
+/// on functions of a program.
 const FUNCTION: usize = 16_000;
-/// Passes go on until this much time was spent.
+/// Passes are repeated until this much time has passed.
 const ENOUGH: Duration = Duration::from_millis(100);
 
-/// A source of about that many bytes; `all` runs through every line of it.
+/// A source of about this number of bytes. `all` runs every line of it.
 fn source(bytes: usize) -> String {
     let mut out = String::with_capacity(bytes + 2 * FUNCTION);
     let mut functions = 0;
@@ -51,9 +52,10 @@ fn unlimited() -> Limits {
     Limits { fuel: u64::MAX, memory: u64::MAX, items: usize::MAX, ..Limits::default() }
 }
 
-/// Measures until enough time was spent, at least three times; gives the median, and what the last pass made.
+/// Measures until enough time has passed, at least three times. Returns the median and the result of the last
+/// pass.
 ///
-/// Not the least: on a virtual machine the clock of a thread sometimes does not advance.
+/// The median and not the least: on a virtual machine the clock of a thread sometimes does not advance.
 fn measure<T>(size: usize, mut stage: impl FnMut() -> T) -> (Point, T) {
     let (mut times, mut spent, mut memory) = (Vec::new(), Duration::ZERO, 0.0_f32);
     loop {
@@ -111,7 +113,7 @@ pub(crate) fn sources(sizes: &[usize]) -> Result<Vec<Series>, String> {
     Ok(series.into())
 }
 
-/// A program over a list of some length.
+/// A program over a list.
 type Prepare = fn(usize) -> Prepared;
 
 /// P2 and P4 over lists of these lengths.
@@ -122,7 +124,7 @@ pub(crate) fn lists(lengths: &[usize]) -> Result<Vec<Series>, String> {
         let mut points = Vec::new();
         for &length in lengths {
             eprintln!("{name} over {length} elements");
-            // The first pass of a run of its own takes the memory; the passes that are timed reuse it.
+            // The first pass of a run allocates its memory; the timed passes reuse it.
             let memory = measure_once(|| prepare(length).again());
             let mut prepared = prepare(length);
             let (point, good) = measure(length, || prepared.again());

@@ -43,7 +43,7 @@ def measure(server, name, text, times):
     server.wait(shown)
     taken = []
     for version in range(1, times + 1):
-        # A mistake that comes and goes, as while typing.
+        # An error that appears and disappears, as while typing.
         typed = text.replace("RET_OK LIT 2 nil", "RET_OK LIT 2 ni", 1) if version % 2 else text
         change = {"textDocument": {"uri": uri, "version": version}, "contentChanges": [{"text": typed}]}
         begun = time.perf_counter()

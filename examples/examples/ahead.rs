@@ -1,4 +1,4 @@
-//! An asynchronous host that starts calls of read-only tools before their turn: a scout tells it which calls
+//! An asynchronous host that starts calls of read-only tools before their turn. A scout predicts which calls
 //! a run will make.
 //!
 //! `cargo run -p ilo-examples --example ahead`
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use tokio::task::{JoinHandle, spawn_local};
 
 const LATENCY: Duration = Duration::from_millis(100);
-/// Calls under way at once.
+/// The most calls under way at once.
 const MOST: usize = 16;
 
-/// Both tools only read: what they are asked for may be asked early, in any order, and for nothing.
+/// Both tools only read, so their calls may be made early, in any order, and without need.
 async fn read(tool: String, _arguments: String) -> Result<i64, String> {
     tokio::time::sleep(LATENCY).await;
     match tool.as_str() {
@@ -23,7 +23,7 @@ async fn read(tool: String, _arguments: String) -> Result<i64, String> {
     }
 }
 
-/// A call that was started, or that will come with arguments which are not known yet.
+/// A call that was started, or that is expected and whose arguments are not known yet.
 struct Expected {
     call: (String, Option<String>),
     answer: Option<JoinHandle<Result<i64, String>>>,
@@ -44,7 +44,7 @@ async fn drive(program: &Program, items: &[Datum<'_>], most: usize) -> Result<St
                 call.tool().to_owned()
             }
         };
-        // The run makes every call itself; it takes an answer only where it is that of the same call.
+        // The run makes every call itself. It takes an answer only if it is that of the same call.
         let same = |next: &Expected| {
             next.call.0 == tool && next.call.1.as_ref().is_none_or(|known| *known == arguments)
         };

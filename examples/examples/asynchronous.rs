@@ -1,4 +1,4 @@
-//! An asynchronous host: many runs at once, each waiting for tools that take their time.
+//! An asynchronous host: many runs at once, each waiting for slow tools.
 //!
 //! `cargo run -p ilo-examples --example asynchronous`
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const RUNS: usize = 100;
 const LATENCY: Duration = Duration::from_millis(50);
 
-/// What the host keeps of a call while it waits: the run itself stays suspended meanwhile.
+/// What the host keeps for a call while it waits. The run stays suspended.
 struct Request {
     tool: String,
     address: String,

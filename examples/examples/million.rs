@@ -5,7 +5,7 @@
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 use std::error::Error;
 
-/// Runs where no other count is given; without optimization a tenth.
+/// The default number of runs; a tenth of it in a build without optimization.
 const RUNS: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut run = Run::new(&program, Limits::default());
     let mut bytes = Vec::new();
 
-    // Every run goes to its first call and leaves its snapshot.
+    // Every run proceeds to its first call and is stored as its snapshot.
     let before = resident();
     let mut suspended: Vec<Box<[u8]>> = Vec::with_capacity(count);
     let mut packed = 0;
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{} bytes each resident", after.saturating_sub(before) / count.max(1));
     }
 
-    // They go on in another order than they came, each to its second call and its end.
+    // They continue in another order, each to its second call and its end.
     shuffle(&mut suspended);
     let (mut calls, mut sent) = (0, 0);
     for snapshot in suspended {
@@ -61,14 +61,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Bytes of this process that are in memory, where the system says so.
+/// Resident bytes of this process, if the system reports them.
 fn resident() -> Option<usize> {
     const PAGE: usize = 4_096;
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     Some(text.split(' ').nth(1)?.parse::<usize>().ok()? * PAGE)
 }
 
-/// Mixes a list, the same way each time.
+/// Shuffles a list, the same way each time.
 fn shuffle<T>(list: &mut [T]) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     for place in (1..list.len()).rev() {

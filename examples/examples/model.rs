@@ -10,22 +10,22 @@ use ilo_asm::diagnostic::{fix, json};
 use ilo_vm::{Call, Datum, Limits, Program, Run, Step};
 use std::error::Error;
 
-/// The tools, as an MCP server lists them.
+/// The tools, in the form in which an MCP server lists them.
 const TOOLS: &str = r#"{"tools": [
     {"name": "get-user", "inputSchema": {"type": "object", "properties": {"user-id": {"type": "string"}}, "required": ["user-id"]}},
     {"name": "send-email", "inputSchema": {"type": "object", "properties": {"email": {"type": "string"}, "body": {"type": "string"}}, "required": ["email", "body"]}}
 ]}"#;
 
-/// Two slips: a tool's name and an argument's.
+/// Two errors: the name of a tool and that of an argument.
 const WRITTEN: &str = r#"{"function": "greet", "input": {"id": "text"}, "output": "nil", "steps": [
     {"let": "user", "call": "get_user", "args": {"userId": "$input.id"}},
     {"call": "send-email", "args": {"email": "$user.email", "body": "Hello ${user.name}"}}
 ]}"#;
 
-/// How often a source is fixed before it goes back to the model: a fix can show what it hid.
+/// How often a source is fixed before it is returned to the model: a fix can reveal further errors.
 const ROUNDS: usize = 4;
 
-/// The program of a source; else what to give back to the model, an object a line.
+/// Builds a source. On errors, returns the diagnostics for the model, one object in each line.
 fn accept(source: &str, catalog: &Catalog) -> Result<Program, String> {
     let options = Options { catalog: Some(catalog), ..Options::default() };
     let mut source = source.to_owned();
@@ -46,13 +46,13 @@ fn accept(source: &str, catalog: &Catalog) -> Result<Program, String> {
     Err("the fixes of this program do not come to an end".to_owned())
 }
 
-/// What each tool does, in the order of [`Program::tools`]: a call then finds its own without a name.
+/// The function of each tool, in the order of [`Program::tools`], so that a call finds it without a name.
 type Tool = fn(Call<'_>);
 
 fn tool(name: &str) -> Option<Tool> {
     match name {
         "get-user" => Some(|call| {
-            // Where an answer passes a limit the run ends by that, which the next step tells.
+            // An answer that exceeds a limit ends the run, which the next step returns.
             let _ = call.answer(Datum::Record(&[("email", "ada@b.c".into()), ("name", "Ada".into())]));
         }),
         "send-email" => Some(|call| {
@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if matches!(run.step(), Step::Done(_)) {
         return Err("it calls no tool".into());
     }
-    // A snapshot belongs to its program: both are kept.
+    // A snapshot belongs to its program, so both are kept.
     let (packed, mut kept) = (program.to_bytes(), Vec::new());
     run.snapshot(&mut kept)?;
     println!("waits in {} bytes, for a program of {}", kept.len(), packed.len());

@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let source = include_str!("../notify.ilo");
     let (program, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
     let program = program.ok_or_else(|| format!("{:?}", diagnostics.as_slice()))?;
-    // A host that is sent bytecode begins here: `Program::load(&bytes)` verifies it.
+    // A host that receives bytecode begins here: `Program::load(&bytes)` verifies it.
     let program = Program::new(program)?;
     let entry = program.function("notify").ok_or("no such function")?;
 

@@ -1,8 +1,7 @@
-//! What the example tools share: a tool reads one JSON object, and answers one JSON value or fails with a
+//! Shared code of the example tools: a tool reads one JSON object, and answers one JSON value or fails with a
 //! message.
 //!
-//! These are real tools in the sense that a program's effects stay: mails and reservations are files that one
-//! can look at.
+//! The tools have lasting effects: mails and reservations are files.
 
 use serde_json::{Map, Value};
 use std::io::{self, Read};
@@ -11,8 +10,8 @@ use std::process::ExitCode;
 /// The longest arguments that a tool reads, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Serves one call: arguments on standard input, the answer on standard output, a failure's message on
-/// standard error.
+/// Serves one call. Arguments come on standard input, the answer goes to standard output, the message of a
+/// failure to standard error.
 pub fn serve(answer: impl FnOnce(&Map<String, Value>) -> Result<Value, String>) -> ExitCode {
     match read().and_then(|arguments| answer(&arguments)) {
         Ok(value) => {

@@ -1,4 +1,4 @@
-//! Each example does the same in every notation that it is written in.
+//! Each example does the same in every notation.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// How the files of a program end, the first of them the one that the others are held against.
+/// The file extensions of a program. The others are compared with the first.
 const ENDINGS: [&str; 5] = ["ilo", "tool-calling.json", "constrained.json", "workflow.yaml", "mcp.json"];
 
 /// Programs with an input.
@@ -30,7 +30,7 @@ const RUNS: [(&str, &str); 14] = [
     ("orders", r#"{"order":{"user-id":"u9","country":"FR","lines":[{"price":1.5,"quantity":2}]}}"#),
 ];
 
-/// Outcome and trace of a run, servers left out of the tools' names.
+/// The outcome and trace of a run, without servers in the names of tools.
 fn run(file: &Path, input: &str, folder: &Path) -> (String, String) {
     let binary = Path::new(env!("CARGO_BIN_EXE_example-users")).with_file_name("ilo-vm");
     assert!(binary.exists(), "ilo-vm is built by `cargo test --workspace`");
@@ -46,7 +46,7 @@ fn run(file: &Path, input: &str, folder: &Path) -> (String, String) {
         .unwrap();
     assert!(output.stderr.is_empty(), "{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
     let trace = fs::read_to_string(trace).unwrap();
-    // How long calls took is never the same.
+    // The durations of calls differ in each run.
     let call = |line: &str| line.split_once(r#","start_ms""#).unwrap().0.to_owned();
     let mut trace = trace.lines().map(call).collect::<Vec<_>>().join("\n");
     let mut outcome = String::from_utf8(output.stdout).unwrap();

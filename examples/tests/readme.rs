@@ -1,4 +1,5 @@
-//! What the READMEs and the pages on MCP and on operating durable runs print is what their commands print.
+//! The output in the READMEs and in the pages on MCP and on operating durable runs is the output of their
+//! commands.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -6,12 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder that holds the binaries of this build.
+/// The folder of the binaries of this build.
 fn binaries() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_example-users")).parent().unwrap().to_path_buf()
 }
 
-/// A folder as a clone of the project is after its set-up: the examples, and binaries in `target/release`.
+/// A folder like a clone of the project after its set-up: the examples, and binaries in `target/release`.
 fn clone_to(folder: &Path) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let release = folder.join("target/release");
@@ -32,7 +33,7 @@ fn clone_to(folder: &Path) {
     }
 }
 
-/// The commands of a `console` block with what each prints.
+/// The commands of a `console` block with the output of each.
 fn commands(block: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for line in block.lines() {
@@ -70,7 +71,7 @@ fn the_commands_for_operators_print_what_their_page_says() {
     assert!(runs_as_printed(page, folder.path()) >= 18, "it has commands");
 }
 
-/// Runs the commands of a page in a folder; how many there are.
+/// Runs the commands of a page in a folder. Returns their number.
 fn runs_as_printed(page: &str, folder: &Path) -> usize {
     let path = [binaries(), PathBuf::from(std::env::var_os("PATH").unwrap())];
     let path = std::env::join_paths(path.iter().flat_map(std::env::split_paths)).unwrap();
@@ -82,9 +83,9 @@ fn runs_as_printed(page: &str, folder: &Path) -> usize {
         let output = shell.output().unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
-        // Some programs end with an error of their own, or suspended, on purpose.
+        // Some programs end with an error, or suspended, on purpose.
         assert!(output.status.code().is_some_and(|code| [0, 1, 4].contains(&code)), "{command}\n{stderr}");
-        // What is long is left out of the text.
+        // Long output is left out of the text.
         if !expected.is_empty() {
             assert_eq!(timeless(&stdout), timeless(&expected), "{command}\n{stderr}");
         }
@@ -96,8 +97,8 @@ fn runs_as_printed(page: &str, folder: &Path) -> usize {
     run
 }
 
-/// A trace without the times of its calls, a summary of cases without its time, and a list of runs without
-/// times: they are never the same.
+/// Removes the times of calls in a trace, the time in a summary of cases, and the times in a list of runs,
+/// because they differ in each run.
 fn timeless(text: &str) -> String {
     let line = |line: &str| match (line.split_once(r#","start_ms":"#), line.rsplit_once(" in ")) {
         (Some((call, _)), _) => format!("{call}}}\n"),

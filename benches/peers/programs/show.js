@@ -1,2 +1,2 @@
-// What a list of summaries comes to, on one line.
+// The result of a list of summaries, on one line.
 ((summaries) => summaries.map((s) => `${s.name} ${s.level} ${s.discount}`).join(" "))

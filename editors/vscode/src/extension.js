@@ -1,5 +1,5 @@
-// Starts `ilo-asm lsp` for programs of ilo, and for JSON and YAML, of which the server itself picks those that
-// are programs.
+// Starts `ilo-asm lsp` for programs of ilo, and for JSON and YAML files, among which the server selects the
+// programs.
 
 const { commands, window, workspace } = require("vscode");
 const { LanguageClient, RevealOutputChannelOn } = require("vscode-languageclient/node");

@@ -1,4 +1,4 @@
-//! Writes a mail into the folder that the first argument names, as a file of its own.
+//! Writes a mail to a new file in the folder that the first argument names.
 
 use ilo_examples::{serve, text};
 use serde_json::json;
@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Mails that the folder may hold.
+/// The most mails in the folder.
 const MOST: u32 = 10_000;
 
 fn main() -> ExitCode {
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Writes to the first name that is free, so that two senders never share a file.
+/// Writes to the first free name, so that two senders never share a file.
 fn write(folder: &Path, mail: &str) -> Result<String, String> {
     let cannot = |e: std::io::Error| format!("{}: {e}", folder.display());
     fs::create_dir_all(folder).map_err(cannot)?;

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// A name that is safe as a file's.
+/// A name that is safe as a file name.
 fn plain<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
     let value = text(arguments, name)?;
     let safe = !value.is_empty()

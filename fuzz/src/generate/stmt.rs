@@ -261,7 +261,7 @@ impl Generator<'_> {
         self.budget += spare;
     }
 
-    /// What is behind the passes of a loop: its ELSE, perhaps, and the state where all paths join.
+    /// Continues after the passes of a loop: perhaps its ELSE, and the state where all paths join.
     fn behind(&mut self, Passes { after, broken }: Passes, want: &Want, block: &mut Block) {
         let none = Some(self.scope.slots.clone());
         let unbroken = join(after, none);

@@ -54,10 +54,10 @@ pub(super) struct Machine<'f, 's, 'w, 't> {
     not_rolled_back: Vec<String>,
     /// How many tools were called, by entries as well.
     calls: u64,
-    /// The tool whose call a ROLLBACK that comes next is one step with, and the slot that the call is bound
-    /// to (4.7.2).
+    /// The tool whose call forms one step with a ROLLBACK that comes next, and the slot that the call is
+    /// bound to (4.7.2).
     sent: Option<(String, Option<Slot>)>,
-    /// Whether a ROLLBACK has come since, so that a MATCH is no longer right behind the call.
+    /// Whether a ROLLBACK has come since, so that a MATCH no longer directly follows the call.
     registered: bool,
     pub(super) steps: u64,
 }
@@ -182,7 +182,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
             Ok(value) => value,
             Err(Exit::Value(value)) => return Ok(value),
             Err(Exit::Failure(failure, span)) => {
-                // What the function pushed runs before its failure goes on (4.8.2).
+                // What the function pushed runs before its failure is passed on (4.8.2).
                 self.roll_back(height);
                 return Err(Exit::Failure(failure, span));
             }
@@ -222,7 +222,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         }
     }
 
-    /// ROLLBACK works its arguments out and keeps the call (4.7.1).
+    /// ROLLBACK evaluates its arguments and keeps the call (4.7.1).
     fn push(&mut self, frame: &mut Frame<'f>, call: &Call<'f>) -> Result<(), Exit> {
         let covered = self.sent.take();
         let arguments = self.arguments(frame, call);
@@ -236,7 +236,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         Ok(())
     }
 
-    /// After a statement that is a call: whether a ROLLBACK right behind it is one step with it.
+    /// After a statement that is a call: whether the ROLLBACK that follows it forms one step with it.
     fn sends(&mut self, call: &Call<'f>, slot: Option<Slot>) {
         let own = self.file.functions.iter().any(|function| function.name.text == call.tool.text);
         (self.sent, self.registered) = ((!own).then(|| (call.tool.text.to_owned(), slot)), false);
@@ -425,7 +425,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 Err(Exit::Failure(failure, if own { node.span } else { call }))
             }
         };
-        // Where the ERR arm goes on as well, what follows is not behind the call alone (4.7.2).
+        // If the ERR arm continues too, what follows does not directly follow the call (4.7.2).
         if node.err.as_ref().is_some_and(|err| completes(&err.body)) {
             self.sent = None;
         }
@@ -441,7 +441,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         for item in &list.items {
             self.step()?;
             frame.cells[node.item.0 as usize] = Cell::Plain(item.clone());
-            // The first statement is behind no call, also where a call ended the pass before (4.7.2).
+            // The first statement does not follow a call, even if a call ended the previous pass (4.7.2).
             self.sent = None;
             match self.block(frame, &node.body) {
                 Ok(value) => collected.extend(value),

@@ -19,7 +19,7 @@ pub(super) struct Facts {
     calls: BTreeMap<Slot, BTreeSet<u32>>,
     /// The places of each MATCH that directly follows its call.
     behind: BTreeSet<u32>,
-    /// What is ahead of the end of each loop around, where a BREAK goes on.
+    /// What follows the end of each enclosing loop, where a BREAK continues.
     ends: Vec<Ahead>,
 }
 
@@ -89,7 +89,7 @@ impl Facts {
                 let used =
                     binds.is_some_and(|slot| ahead.matched.contains(&slot) || ahead.read.contains(&slot));
                 let id = number.0 as usize;
-                // A call with a ROLLBACK right behind it is none (4.7.3).
+                // A call with a ROLLBACK directly after it is none (4.7.3).
                 let kept = block.statements.get(place + 1);
                 let kept = kept.is_some_and(|next| matches!(next.kind, StmtKind::Rollback(_)));
                 self.undoes[id] = calls && undoing && fails && !used && !kept;
@@ -246,7 +246,7 @@ fn goes_on(statement: &Stmt<'_>) -> bool {
 /// Whether some path through a loop's body leads to a BREAK of the loop.
 fn ends_by_break(block: &Block<'_>) -> bool {
     let reached = block.statements.iter().take_while(|statement| goes_on(statement)).count();
-    // The first statement that does not go on is reached too.
+    // The first statement that does not continue is reached too.
     block.statements.iter().take(reached + 1).any(|statement| match &statement.kind {
         StmtKind::Break => true,
         StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {

@@ -26,7 +26,7 @@ CALL 1 1 0 REF 5
 RET_OK REF 1
 ";
 
-/// BREAK depends on what is known, so a scout sees through it.
+/// BREAK depends on a known value, so a scout continues beyond it.
 const COUNTED: &str = "\
 ; fn f(id: text) -> nil
 ; Tools: 0=poll 1=send
@@ -51,15 +51,15 @@ fn begun(program: &Program) -> Run {
     run
 }
 
-/// How the polls are answered: `more` until the one with this number, which is answered so.
+/// The answers of the polls: `more` before the one with this number, which gets this answer.
 #[derive(Clone, Copy, Debug)]
 struct Answers {
     at: usize,
     last: Result<&'static str, &'static str>,
 }
 
-/// The calls of a run, its outcome and its fuel. `between` sees the run at every call, and gives the one
-/// that goes on.
+/// The calls of a run, its outcome and its fuel. `between` gets the run at every call, and returns the run
+/// that continues.
 fn ended(mut run: Run, answers: Answers, between: &dyn Fn(Run) -> Run) -> (Vec<String>, String, u64) {
     let (mut calls, mut polls) = (Vec::new(), 0);
     loop {

@@ -28,13 +28,14 @@ fn ended(program: &Program, case: &Case, limits: &Limits, slice: Option<u64>, sl
                 let before = run.fuel_used();
                 if run.step_within(fuel).is_none() {
                     assert!(run.waiting().is_none() && run.outcome().is_none(), "it only pauses");
-                    // A slice may end where it begins, and when lent fuel is paid back; the next one goes on.
+                    // A slice may end where it begins, and when lent fuel is paid back; the next one
+                    // continues.
                     stalled = if run.fuel_used() > before { 0 } else { stalled + 1 };
                     assert!(stalled <= 2, "slices make progress: {before} of {limits:?}\n{}", case.source);
                     continue;
                 }
                 stalled = 0;
-                // A step gives again what the one before gave.
+                // A step returns the same as the previous one.
                 run.step()
             }
         };
@@ -47,7 +48,7 @@ fn ended(program: &Program, case: &Case, limits: &Limits, slice: Option<u64>, sl
         calls += 1;
         let answers = &case.tools[tool % case.tools.len()].answers;
         let call = run.pending().unwrap();
-        // An answer that passes a limit ends the run; the next step says so.
+        // An answer that exceeds a limit ends the run, which the next step returns.
         drop(match &answers[calls % answers.len()] {
             Ok(value) => call.answer(datum(value, &arena)),
             Err(failure) => call.fail_with(datum(failure, &arena)),
@@ -64,7 +65,7 @@ fn slices_change_nothing() {
         let Some(program) = build(&case.source, &Options::default()).0 else { continue };
         let program = Program::new(program).unwrap();
         programs += 1;
-        // Enough for most; so little that many end for lack of fuel, or clear their heap.
+        // Enough for most runs, but so little that many end for lack of fuel, or clear their heap.
         for (fuel, memory) in [(100_000, 8 << 20), (40 + seed % 400, 8 << 20), (100_000, 1 << 14)] {
             let limits = Limits { fuel, memory, tool_calls: 200, ..Limits::default() };
             let mut slices = 0;

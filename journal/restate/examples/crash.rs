@@ -1,5 +1,5 @@
-//! Runs on a Restate server whose endpoint and whose node are killed at random; a person decides what is in
-//! doubt. In the end every run has the outcome of an uninterrupted run, and its effects, each once.
+//! Runs on a Restate server whose endpoint and node are killed at random; a person decides calls in doubt. In
+//! the end every run has the outcome of an uninterrupted run, and each of its effects once.
 //!
 //! `crash.sh` builds and starts it: `crash ROUNDS SEED`.
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub, reason = "an example")]
@@ -18,7 +18,7 @@ use support::{Place, order};
 
 /// Runs in a round.
 const RUNS: u64 = 8;
-/// How long a round may take.
+/// The time limit of a round.
 const LONGEST: Duration = Duration::from_mins(5);
 
 #[derive(Default)]
@@ -32,11 +32,11 @@ struct Counts {
     again: u64,
 }
 
-/// The tool as a program: its effect is a line in a file.
+/// The tool as a program. Its effect is a line in a file.
 fn tool(name: &str, effects: &Path) {
     let arguments = std::io::read_to_string(std::io::stdin()).unwrap();
     let key = std::env::var("ILO_IDEMPOTENCY_KEY").unwrap();
-    // Who calls it may be killed before it has written them.
+    // Its caller may be killed before it has written them.
     assert!(arguments.trim().ends_with('}'), "the arguments are cut off");
     let (answer, changes) = answer(name, arguments.trim());
     std::thread::sleep(Duration::from_millis(50));
@@ -73,7 +73,7 @@ fn endpoint(folder: &Path) -> Command {
     command
 }
 
-/// Whether a process has this in its environment or its command line.
+/// Whether a process has this text in its environment or its command line.
 fn is_running(mark: &str) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return false };
     processes.flatten().any(|process| {
@@ -135,7 +135,7 @@ async fn round(seed: u64, counts: &mut Counts) {
     check(&place, &keys, cancelled, seed, counts).await;
 }
 
-/// A person finds out what has happened and decides; whether all runs have ended.
+/// A person finds out what has happened and decides. Returns whether all runs have ended.
 async fn decide(place: &Place, counts: &mut Counts) -> bool {
     let mut ended = 0;
     for number in 0..RUNS {
@@ -151,7 +151,7 @@ async fn decide(place: &Place, counts: &mut Counts) -> bool {
             continue;
         };
         let Some(key) = waiting["key"].as_str() else { continue };
-        // What was under way has ended.
+        // Calls that were under way have ended.
         while is_running(&format!("ILO_IDEMPOTENCY_KEY={key}")) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -215,7 +215,7 @@ async fn check(
     assert!(by_key.is_empty(), "seed {seed}: effects of no call: {by_key:?}");
 }
 
-/// A run that was cancelled has undone what it has paid, and has done nothing twice.
+/// A cancelled run has undone its payments, and has done nothing twice.
 fn check_cancelled(by_key: &mut Made, key: &str, name: &str) {
     let (mut paid, mut refunded) = (Vec::new(), Vec::new());
     for (_, made) in by_key.extract_if(.., |of, _| of.starts_with(&format!("{key}-"))) {

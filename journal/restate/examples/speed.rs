@@ -1,5 +1,5 @@
-//! Runs a second of two steps each: written by hand with the SDK, as a service and as a workflow, and as ilo
-//! programs, all on one server, one after the other, several times; medians.
+//! Measures runs per second, with two steps each: written by hand with the SDK, as a service and as a
+//! workflow, and as ilo programs, all on one server, one after the other, several times. Prints medians.
 //!
 //! `speed.sh` builds and starts it: `speed ROUNDS SECONDS`.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, missing_docs, reason = "an example")]
@@ -29,7 +29,7 @@ RET_OK REF 2
 ";
 
 async fn step(n: i64) -> Result<i64, HandlerError> {
-    // As ilo-restate does: a tool may block.
+    // As in ilo-restate: a tool may block.
     Ok(tokio::task::spawn_blocking(move || n).await?)
 }
 
@@ -62,7 +62,7 @@ async fn serve(address: SocketAddr) {
     HttpServer::new(endpoint).listen_and_serve(address).await;
 }
 
-/// Runs a second of `CLIENTS` that each wait for a run before they start the next.
+/// The runs per second of `CLIENTS` that each wait for a run before they start the next.
 async fn rate(place: &Arc<Place>, url: impl Fn(u64) -> String, body: &Value, time: Duration) -> f64 {
     let url = Arc::new(url);
     let (next, done) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));

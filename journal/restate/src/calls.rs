@@ -1,9 +1,9 @@
 //! Calls of tools, each with an entry in the server's journal.
 //!
-//! The server makes what has no entry again. For a tool that may change something and is not idempotent this
-//! must not happen without a person's decision. So each entry says which attempt wrote it, and such a tool is
-//! called only where the entry before is of this attempt: then no other attempt can have begun the call. Else
-//! the run is in doubt, and waits for a durable promise.
+//! The server repeats work that has no entry. For a tool that may change something and is not idempotent,
+//! this must not happen without a person's decision. So each entry says which attempt wrote it, and such a
+//! tool is called only if the previous entry is of this attempt: then no other attempt can have begun the
+//! call. Otherwise the run is in doubt, and waits for a durable promise.
 
 use crate::decision::{Decision, Reason, Verdict, Waiting};
 use crate::entry::{Attempt, Entry, Stored, data};
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// The code with which the SDK reports that the run was cancelled.
 const CANCELLED: u16 = 409;
-/// The end of every call's time, beside its own limit.
+/// The deadline of every call, apart from its own limit.
 const END: Duration = Duration::from_hours(24 * 365);
 
 type Called = Result<Data, Failure>;
@@ -34,12 +34,12 @@ pub(crate) struct Calls<'c> {
     tools: Arc<Tools>,
     timeout: Duration,
     attempt: Attempt,
-    /// Who wrote the entry before; nothing where none says so. It depends on the journal alone.
+    /// The attempt that wrote the previous entry; nothing if there is none. It depends on the journal alone.
     last: Option<Attempt>,
     cancelled: bool,
 }
 
-/// A call, with what its tool gets.
+/// A call with its policy, key and time limit.
 struct Call<'s> {
     start: &'s Start,
     number: u64,
@@ -54,14 +54,14 @@ impl Call<'_> {
     }
 }
 
-/// How far a closure has come, for who gets no result of it.
+/// The progress of a closure, for callers that do not get its result.
 enum Progress {
     NotBegun,
     Begun,
     Ended(Entry),
 }
 
-/// A value that a person gives.
+/// A value that a person decides on.
 fn value(json: &RawValue) -> Data {
     data(json).unwrap_or(Data::Nil)
 }
@@ -94,7 +94,7 @@ impl<'c> Calls<'c> {
         self.cancelled
     }
 
-    /// Makes the call with this number, or finds what came of it.
+    /// Makes the call with this number, or returns its stored result.
     pub(crate) async fn make(&mut self, start: &Start, number: u64) -> Result<Called, HandlerError> {
         if let Some(time) = self.wait(start) {
             return self.sleep(time, start).await;
@@ -142,7 +142,7 @@ impl<'c> Calls<'c> {
         }
     }
 
-    /// Notes a cancel; any other error ends the run.
+    /// Records a cancel. Any other error ends the run.
     fn cancel(&mut self, error: TerminalError) -> Result<(), TerminalError> {
         if error.code() != CANCELLED {
             return Err(error);
@@ -151,7 +151,7 @@ impl<'c> Calls<'c> {
         Ok(())
     }
 
-    /// Waits for a person's approval; why there is none.
+    /// Waits for a person's approval. Returns why there is none.
     async fn approve(&mut self, call: &Call<'_>) -> Result<Option<Failure>, HandlerError> {
         let message = "the tool asks before it is called (`confirm`)".to_owned();
         let promise = format!("call-{}", call.number);
@@ -162,7 +162,7 @@ impl<'c> Calls<'c> {
         }
     }
 
-    /// A tool that reads or is idempotent: where there is no result, it is called again.
+    /// Calls a tool that only reads or is idempotent. Without a result, it is called again.
     async fn safe(&mut self, call: &Call<'_>) -> Result<Called, HandlerError> {
         let mut doubts = 0;
         loop {
@@ -184,7 +184,7 @@ impl<'c> Calls<'c> {
         }
     }
 
-    /// A tool that may change something: it is called only where no other attempt can have called it.
+    /// Calls a tool that may change something, only if no other attempt can have called it.
     async fn changing(&mut self, call: &Call<'_>) -> Result<Called, HandlerError> {
         let mut doubts = 0;
         loop {
@@ -213,7 +213,7 @@ impl<'c> Calls<'c> {
         }
     }
 
-    /// What came of a call that was made. A deferred one has only begun; its answer comes from outside.
+    /// The result of a call that was made. A deferred call has only begun; its answer comes from outside.
     async fn made(&mut self, call: &Call<'_>, result: Called) -> Result<Called, HandlerError> {
         if !call.policy.deferred || result.is_err() {
             return Ok(result);
@@ -221,7 +221,7 @@ impl<'c> Calls<'c> {
         let message = "the answer comes from outside (`deferred`)";
         let promise = format!("answer-{}", call.number);
         loop {
-            // Also of a run that was cancelled, whose call was made.
+            // This includes a cancelled run whose call was made.
             match self.person(call, Reason::Deferred, promise.clone(), message.to_owned()).await? {
                 Some(Verdict::Answer(json)) => return Ok(Ok(value(&json))),
                 Some(Verdict::Fail(json)) => return Ok(Err(Failure::Failed(value(&json)))),
@@ -230,7 +230,7 @@ impl<'c> Calls<'c> {
         }
     }
 
-    /// Writes an entry that only says whose attempt this is.
+    /// Writes an entry that only states which attempt this is.
     async fn mark(&mut self, number: u64) -> Result<(), HandlerError> {
         let by = self.attempt;
         let marked = self
@@ -245,8 +245,8 @@ impl<'c> Calls<'c> {
         Ok(())
     }
 
-    /// Calls the tool in an entry. The SDK drops the result if the run is cancelled meanwhile: then it is
-    /// kept, and goes into an entry of its own.
+    /// Calls the tool in an entry. If the run is cancelled meanwhile, the SDK drops the result. The result is
+    /// kept then, and goes into an entry of its own.
     async fn call(&mut self, call: &Call<'_>, safe: bool) -> Result<Entry, HandlerError> {
         let (by, own) = (self.attempt, self.last == Some(self.attempt));
         let progress = Arc::new(Mutex::new(Progress::NotBegun));
@@ -266,7 +266,7 @@ impl<'c> Calls<'c> {
         Ok(entry)
     }
 
-    /// What came of a call whose result the SDK has dropped.
+    /// The result of a call that the SDK has dropped.
     async fn kept(
         &mut self,
         number: u64,
@@ -290,7 +290,7 @@ impl<'c> Calls<'c> {
         }
     }
 
-    /// Calls the tool on a thread of its own.
+    /// Calls the tool on a thread.
     fn work(
         &self,
         call: &Call<'_>,
@@ -318,7 +318,7 @@ impl<'c> Calls<'c> {
         }
     }
 
-    /// Lets a person decide what came of a call; nothing where it may be made again.
+    /// Lets a person decide the result of a call; nothing if it may be made again.
     async fn doubt(
         &mut self,
         call: &Call<'_>,
@@ -338,7 +338,7 @@ impl<'c> Calls<'c> {
         }
     }
 
-    /// Waits for a person; nothing if the run was cancelled meanwhile.
+    /// Waits for a person's decision; nothing if the run was cancelled meanwhile.
     async fn person(
         &mut self,
         call: &Call<'_>,
@@ -376,7 +376,7 @@ impl<'c> Calls<'c> {
     }
 }
 
-/// Whether a person decides if no answer came.
+/// Whether a person decides if there is no answer.
 fn asks(call: &Call<'_>) -> bool {
     !call.policy.read_only && call.policy.on_doubt == OnDoubt::Ask
 }

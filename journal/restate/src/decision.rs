@@ -1,4 +1,4 @@
-//! What people decide on a run that waits for them, and what a run that waits shows.
+//! Decisions of people on runs that wait for them, and the description of a waiting run.
 
 use ilo_drive::data::Data;
 use ilo_drive::failure::Failure;
@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 pub(crate) enum Reason {
     /// Its call needs approval.
     Asking,
-    /// Nobody knows whether its call was made.
+    /// It is not known whether its call was made.
     InDoubt,
-    /// Its call was made, and the answer comes from outside.
+    /// Its call was made, and its answer comes from outside.
     Deferred,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Waiting {
     pub(crate) key: String,
     /// The durable promise that the run waits for.
     pub(crate) promise: String,
-    /// What is known.
+    /// What is known about the call.
     pub(crate) message: String,
 }
 
@@ -40,15 +40,15 @@ pub(crate) struct Decision {
     pub(crate) decision: Verdict,
 }
 
-/// What was decided.
+/// The decision.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
     /// The call may be made.
     Approve,
-    /// The call may not be made; why.
+    /// The call may not be made, with the reason.
     Deny(String),
-    /// The call was made, and this is its answer.
+    /// The call was made, and its answer is this value.
     Answer(Box<RawValue>),
     /// The call has failed with this value.
     Fail(Box<RawValue>),
@@ -67,7 +67,7 @@ impl Verdict {
         }
     }
 
-    /// What the run gets for a call that was denied.
+    /// The failure of a call that was denied.
     pub(crate) fn denial(tool: &str, why: &str) -> Failure {
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         Failure::Failed(Data::Text(format!("tool `{tool}` was not called: a person denied it{why}")))

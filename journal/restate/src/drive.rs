@@ -1,5 +1,5 @@
-//! A run from its start to its outcome. A restarted handler runs the machine again from the start; every call
-//! that has ended has its result in the server's journal.
+//! Runs a program from its start to its outcome. A restarted handler runs the machine again from the start;
+//! the server's journal has the result of every call that has ended.
 
 use crate::calls::Calls;
 use ilo_drive::call_slots::CallSlots;
@@ -11,13 +11,13 @@ use restate_sdk::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The run has no limit of time of its own: its calls have theirs, and what it waits for may take days.
+/// The run has no time limit: its calls have theirs, and it may wait for days.
 const NO_LIMIT: Duration = Duration::from_hours(24 * 365);
 
-/// How runs are driven.
+/// The settings of runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// The time of one call whose tool says nothing else.
+    /// The time limit of a call whose tool has none.
     pub(crate) call_timeout: Duration,
 }
 
@@ -32,7 +32,7 @@ impl Policies for Around {
         self.tools.policy(tool)
     }
 
-    /// Calls are made in their turn: only so does a restarted handler come to the same calls.
+    /// Calls are made in their turn. Only so does a restarted handler make the same calls.
     fn may_run_ahead(&self, _tool: &str) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What the server's journal holds of a call: its result, and which attempt at the run wrote it.
+//! The entry of a call in the server's journal: its result, and the attempt at the run that wrote it.
 
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
@@ -12,12 +12,11 @@ use serde_json::value::RawValue;
 pub(crate) struct Entry {
     /// The attempt that wrote it.
     pub(crate) by: Attempt,
-    /// What came of the call.
+    /// The result of the call.
     pub(crate) result: Stored,
 }
 
-/// An attempt at a run: a number that is chosen when the server starts or restarts the handler, and that no
-/// other attempt has.
+/// An attempt at a run. Its random number is chosen when the server starts or restarts the handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Attempt(u64);
 
@@ -31,11 +30,11 @@ impl Attempt {
     }
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Stored {
-    /// Nothing was called: the entry only says which attempt wrote it.
+    /// Nothing was called. The entry only says which attempt wrote it.
     Mark,
     /// The call was certainly not made.
     NotMade,
@@ -45,9 +44,9 @@ pub(crate) enum Stored {
     Ok(Box<RawValue>),
     /// Its failure.
     Failed(Box<RawValue>),
-    /// No answer came, and it may have been made.
+    /// No answer came, and the call may have been made.
     InDoubt(String),
-    /// The answer passes a limit.
+    /// The answer exceeds a limit.
     Limit(String, String),
 }
 
@@ -59,7 +58,7 @@ fn raw(data: &Data) -> Stored {
     }
 }
 
-/// A value that was stored.
+/// Reads a stored value.
 pub(crate) fn data(json: &RawValue) -> Option<Data> {
     let bounds = Bounds { bytes: usize::MAX, depth: ilo_spec::limits::VALUE_DEPTH + 1, values: usize::MAX };
     read(json.get().as_bytes(), &bounds).ok()
@@ -83,7 +82,7 @@ impl From<Result<Data, Failure>> for Stored {
 }
 
 impl Stored {
-    /// What the run gets; nothing where a person has to decide first, or the call was not made.
+    /// The result for the run; nothing if a person has to decide first, or the call was not made.
     pub(crate) fn result(self) -> Option<Result<Data, Failure>> {
         let unreadable = || Failure::text("a stored answer is no JSON");
         Some(match self {

@@ -1,6 +1,7 @@
 //! `ilo-restate`: runs ilo programs as durable workflows of a Restate server.
 //!
-//! The server keeps the journal and starts a run again where its process ended; this process calls the tools.
+//! The server keeps the journal and starts a run again when its process has ended; this process calls the
+//! tools.
 
 mod calls;
 mod decision;
@@ -28,7 +29,7 @@ The workflow is `ilo`; its key is the name of the run.
 
 Example: ilo-restate --tools tools.json --register http://127.0.0.1:9070";
 
-/// How long the server waits, beyond the longest call, for a process that says nothing.
+/// How long the server waits for a silent process, in addition to the longest call.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Serves runs of ilo programs to a Restate server.

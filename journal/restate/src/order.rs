@@ -1,4 +1,4 @@
-//! What a run is started with: bytecode, a function and its arguments, as JSON.
+//! The input of the workflow: bytecode, a function and its arguments, as JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,10 +22,10 @@ pub(crate) struct Order {
     pub(crate) function: Option<String>,
     /// A field for each parameter.
     pub(crate) input: Box<RawValue>,
-    /// Instructions, roughly.
+    /// The fuel limit: roughly, instructions.
     #[serde(default)]
     pub(crate) fuel: Option<u64>,
-    /// Tool calls.
+    /// The limit on tool calls.
     #[serde(default)]
     pub(crate) calls: Option<u64>,
 }

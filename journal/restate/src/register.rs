@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How often it is tried: the server may start later than this process.
+/// The number of attempts: the server may start later than this process.
 const TRIES: u32 = 60;
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(crate) async fn register(admin: &str, own: &str) -> Result<(), String> {
     let url = format!("{}/deployments", admin.trim_end_matches('/'));
     let body = serde_json::json!({ "uri": own }).to_string();
-    // An error says that one is installed already.
+    // An error says that a provider is installed already.
     drop(rustls::crypto::ring::default_provider().install_default());
     let client = reqwest::Client::new();
     let mut last = String::new();

@@ -1,4 +1,4 @@
-//! The workflow `ilo`: a run, and what people ask and decide while it runs.
+//! The workflow `ilo`: a run, and the requests and decisions of people while it runs.
 
 use crate::decision::{Decision, Waiting, promise};
 use crate::drive::{Settings, drive};
@@ -8,7 +8,7 @@ use restate_sdk::prelude::*;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// The key under which the server keeps what a run waits for.
+/// The key under which the server keeps the description of a waiting run.
 pub(crate) const WAITING: &str = "waiting";
 
 /// The workflow. Its key is the name of the run.
@@ -31,7 +31,7 @@ impl Ilo {
         Ok(Json(RawValue::from_string(outcome)?))
     }
 
-    /// What the run waits for; null where nobody has to decide.
+    /// What the run waits for; null if nobody has to decide.
     #[handler]
     async fn status(&self, ctx: SharedWorkflowContext<'_>) -> Result<Json<Option<Waiting>>, HandlerError> {
         Ok(Json(ctx.get::<Json<Waiting>>(WAITING).await?.map(|Json(waiting)| waiting)))

@@ -1,5 +1,5 @@
-//! Sources in the JSON and YAML notations, read into the values of `serde_json` and saphyr and no further: no
-//! positions, no check for keys given twice in JSON, no programs.
+//! Reads sources in JSON and YAML into the values of `serde_json` and saphyr, and does no more: no positions,
+//! no check for duplicate keys in JSON, no programs.
 
 #[path = "../../../src/notations.rs"]
 mod notations;

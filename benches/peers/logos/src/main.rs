@@ -1,5 +1,5 @@
-//! The tokens of integer-ID text, counted by logos and nothing else: no tables of words, no positions kept,
-//! no limits.
+//! Counts the tokens of integer-ID text with logos, and does no more: no tables of words, no positions, no
+//! limits.
 
 #[allow(dead_code, reason = "the file holds more sources than are counted")]
 #[path = "../../../src/source.rs"]
@@ -9,7 +9,7 @@ use ilo_worker::Worker;
 use logos::Logos;
 use std::hint::black_box;
 
-/// Every form that a source without mistakes has.
+/// Every kind of token in a source without errors.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t]+")]
 enum Token {

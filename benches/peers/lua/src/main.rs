@@ -1,8 +1,8 @@
-//! Lua 5.4, LuaJIT or Luau, whichever it was built with, behind the worker's protocol. `interpreter` as
-//! argument turns LuaJIT's compiler off.
+//! The worker for Lua 5.4, LuaJIT or Luau, whichever it was built with. The argument `interpreter` turns
+//! LuaJIT's compiler off.
 //!
-//! It goes through the C API itself: a safe layer would cost as much as the shorter programs. Every call is a
-//! protected one, as a host's must be. Arguments lie ready on the stack of a state that belongs to one item.
+//! It uses the C API directly: a safe layer would cost as much as the shorter programs. Every call is
+//! protected, as in a host. Arguments are ready on the stack of a state that belongs to one item.
 
 mod suspended;
 mod tools;
@@ -19,13 +19,13 @@ const NOTIFY_VALUES: &str = include_str!("../../programs/notify-values.lua");
 const CHECKOUT: &str = include_str!("../../programs/checkout.lua");
 const SUM: &str = include_str!("../../programs/sum.lua");
 
-/// As many as on our side.
+/// As many as in the worker of ilo.
 const CUSTOMERS: u32 = 1_000;
 const NUMBERS: u32 = 10_000;
 /// The size of the large source.
 const LARGE: usize = 1_000_000;
 
-/// A state; what is under way lies on its stack.
+/// A state. Values in use are on its stack.
 #[derive(Clone, Copy)]
 struct State(*mut lua_State);
 
@@ -67,7 +67,7 @@ impl State {
         }
     }
 
-    /// Calls what lies below so many arguments, for one result.
+    /// Calls the function below this number of arguments, for one result.
     fn call(self, arguments: i32) {
         // SAFETY: the function and its arguments are on the stack.
         if unsafe { lua_pcall(self.0, arguments, 1, 0) } != LUA_OK {
@@ -95,13 +95,13 @@ impl State {
         unsafe { lua_pushlstring(self.0, value.as_ptr().cast(), value.len()) };
     }
 
-    /// Takes the value on top into a field of the table below it.
+    /// Moves the value on top to a field of the table below it.
     fn set(self, field: &CStr) {
         // SAFETY: the table is below the value.
         unsafe { lua_setfield(self.0, -2, field.as_ptr()) }
     }
 
-    /// Pushes a field of the table at a place.
+    /// Pushes an element of the table at a stack index.
     fn get(self, index: i32, field: &CStr) {
         // SAFETY: the table is there.
         unsafe { lua_getfield(self.0, index, field.as_ptr()) };
@@ -112,13 +112,13 @@ impl State {
         unsafe { lua_createtable(self.0, items, fields) }
     }
 
-    /// Takes the value on top into the list below it.
+    /// Appends the value on top to the list below it.
     fn set_item(self, place: i32) {
         // SAFETY: the table is below the value.
         unsafe { lua_rawseti(self.0, -2, place.into()) }
     }
 
-    /// The value on top as text; drops it.
+    /// Pops the value on top as text.
     fn take_text(self) -> String {
         // SAFETY: the text is copied while it is on the stack.
         let text = unsafe {
@@ -141,7 +141,7 @@ impl State {
         number
     }
 
-    /// Calls the function at the bottom with the arguments above it, again and again.
+    /// Calls the function at the bottom repeatedly with the arguments above it.
     fn repeat(self, arguments: i32, count: u64) {
         for _ in 0..count {
             for index in 1..=arguments + 1 {
@@ -153,7 +153,7 @@ impl State {
     }
 }
 
-/// Source never begins with a byte so low.
+/// Source never begins with so low a byte.
 #[cfg(feature = "luau")]
 fn is_bytecode(chunk: &[u8]) -> bool {
     chunk.first().is_some_and(|&byte| byte < b'\t')
@@ -168,7 +168,7 @@ fn compile(source: &[u8]) -> Vec<u8> {
     unsafe { luau_compile(source, options) }
 }
 
-/// The function of a program at the bottom of a state of its own, given its tools.
+/// The function of a program, at the bottom of the stack of a state of its own, with its tools.
 fn program(source: &str, tools: &[lua_CFunction], compiling: bool) -> State {
     let state = State::new(compiling);
     state.load(source);
@@ -234,7 +234,7 @@ fn runs(worker: &mut Worker, compiling: bool) {
     );
 }
 
-/// What one call comes to.
+/// The result of one call.
 fn once(state: State, arguments: i32, show: impl Fn(State) -> String) -> String {
     for index in 1..=arguments + 1 {
         state.push(index);
@@ -290,7 +290,7 @@ fn notify(
     });
 }
 
-/// The bytecode of a chunk without what debugging needs.
+/// The bytecode of a chunk without debug information.
 fn dump(source: &str) -> Vec<u8> {
     #[cfg(feature = "luau")]
     return compile(source.as_bytes());
@@ -331,7 +331,7 @@ fn start(code: &[u8]) -> f64 {
     result
 }
 
-/// A source of about that many bytes, of the same programs as on our side.
+/// A source of about this number of bytes, made of the same programs as in the worker of ilo.
 fn large() -> String {
     let mut out = "local programs = {}\n".to_owned();
     let mut number = 0;

@@ -1,11 +1,11 @@
-//! Coroutines of notify that wait for their first tool: what each keeps in memory.
+//! Measures the memory of coroutines of notify that wait for their first tool.
 
 use crate::{State, program, tools};
 use ilo_worker::{mixed, resident};
 use mlua_sys::*;
 use std::ffi::c_int;
 
-/// Coroutines at once: enough to tell what each takes.
+/// The number of coroutines at once, enough to measure the memory of each.
 const COUNT: u32 = 100_000;
 
 /// A tool that waits for its answer.
@@ -14,14 +14,14 @@ unsafe extern "C-unwind" fn waits(state: *mut lua_State) -> c_int {
     unsafe { lua_yield(state, 0) }
 }
 
-/// Goes on with a coroutine; says how it stopped.
+/// Continues a coroutine and returns how it stopped.
 fn resume(main: State, coroutine: State, arguments: i32) -> c_int {
     let mut results = 0;
     // SAFETY: the function or the answer is on its stack.
     unsafe { lua_resume(coroutine.0, main.0, arguments, &raw mut results) }
 }
 
-/// Resident bytes of each; 0 where one of them does not end well.
+/// The resident bytes of each; 0 if one of them does not end well.
 pub(crate) fn each(source: &str, compiling: bool) -> u64 {
     let main = program(source, &[waits, waits], compiling);
     main.table(0, 0);

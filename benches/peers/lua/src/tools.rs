@@ -1,5 +1,5 @@
-//! The tools of notify as C functions: with result objects, and in Lua's own manner. With `SHOW` they tell
-//! what they were called with; the ones that are timed do not look.
+//! The tools of notify as C functions: with result objects, and in Lua's own style. With `SHOW` they record
+//! their arguments; the timed ones do not read them.
 
 use crate::State;
 use mlua_sys::{lua_State, lua_pushboolean};
@@ -11,7 +11,7 @@ thread_local! {
     static LOG: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What the tools were called with since the last time.
+/// The calls since the last time.
 pub(crate) fn log() -> String {
     LOG.take()
 }
@@ -54,14 +54,14 @@ fn push_sent(state: State) {
     state.set(c"message-id");
 }
 
-/// What the first tool answers with.
+/// The answer of the first tool.
 pub(crate) fn push_user_result(state: State) {
     state.table(0, 1);
     push_user(state);
     state.set(c"ok");
 }
 
-/// What the second tool answers with.
+/// The answer of the second tool.
 pub(crate) fn push_sent_result(state: State) {
     state.table(0, 1);
     push_sent(state);

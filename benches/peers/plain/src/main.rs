@@ -1,12 +1,12 @@
-//! The four programs as somebody would write them in Rust, over dynamic values in an arena: what remains when
-//! there is no bytecode to run. No fuel, no limits; values are checked and faults are values, as a host would
-//! want.
+//! The four programs written in Rust by hand, over dynamic values in an arena: the work that remains without
+//! bytecode. There is no fuel and there are no limits; values are checked, and faults are values, as a host
+//! needs.
 
 use ilo_worker::Worker;
 use std::fmt::Write;
 use std::hint::black_box;
 
-/// A dynamic value. Containers and text of a run lie in its arena.
+/// A dynamic value. Containers and texts of a run are in its arena.
 #[derive(Clone, Copy, Debug)]
 enum Value {
     Nil,
@@ -18,7 +18,7 @@ enum Value {
     Record { start: u32, shape: Shape },
 }
 
-/// The field lists that there are, known beforehand.
+/// The known lists of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Customer,
@@ -27,7 +27,7 @@ enum Shape {
     Sent,
 }
 
-/// The names of fields that are read.
+/// The names of the fields that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Name,
@@ -38,7 +38,7 @@ enum Field {
     Verified,
 }
 
-/// Where a record of a shape has a field.
+/// The position of a field in a record of a shape.
 fn place(shape: Shape, field: Field) -> Result<u32> {
     match (shape, field) {
         (Shape::Customer | Shape::Summary, Field::Name) | (Shape::User, Field::Email) => Ok(0),
@@ -58,7 +58,7 @@ enum Fault {
 
 type Result<T> = std::result::Result<T, Fault>;
 
-/// What a run makes; emptied to where the inputs end between runs.
+/// The data that a run makes. Between runs it is cleared up to the end of the inputs.
 #[derive(Default)]
 struct Arena {
     values: Vec<Value>,

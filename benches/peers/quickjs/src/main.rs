@@ -1,4 +1,4 @@
-//! QuickJS-ng behind the worker's protocol, through its C API.
+//! The worker for QuickJS-ng, through its C API.
 
 use ilo_worker::Worker;
 use rquickjs_sys::*;
@@ -11,7 +11,7 @@ const NOTIFY: &str = include_str!("../../programs/notify.js");
 const SUM: &str = include_str!("../../programs/sum.js");
 const SHOW: &str = include_str!("../../programs/show.js");
 
-/// A context of a runtime of its own. What it holds lives as long as the process, or until `free`.
+/// A context in a runtime of its own. Its values live as long as the process, or until `free`.
 #[derive(Clone, Copy)]
 struct Context(*mut JSContext);
 
@@ -126,7 +126,7 @@ unsafe extern "C" fn send_email(context: *mut JSContext, _: JSValue, _: c_int, _
     context.object(&[(c"ok", sent)])
 }
 
-/// What notify does, told by tools that wrap the real ones.
+/// What notify does, as reported by tools that wrap the real ones.
 fn shown_notify() -> String {
     let context = Context::new();
     context.global(c"user_tool", Some(get_user));
@@ -139,7 +139,7 @@ fn shown_notify() -> String {
     context.text_of(outcome)
 }
 
-/// Calls a function again and again.
+/// Calls a function repeatedly.
 fn item(worker: &mut Worker, name: &'static str, shown: String, call: Call, units: u64) {
     let Call { context, function, mut arguments } = call;
     worker.item(name, shown, move |count| {

@@ -1,5 +1,5 @@
-//! Rhai behind the worker's protocol: compiled once, called by name, arguments shared so that a call copies
-//! no list.
+//! The worker for Rhai: programs are compiled once and called by name; arguments are shared, so that a call
+//! does not copy lists.
 
 use ilo_worker::Worker;
 use rhai::{AST, Array, CallFnOptions, Dynamic, Engine, FLOAT, Map, OptimizationLevel, Scope};
@@ -108,7 +108,7 @@ fn shown_notify() -> Result<String> {
     Ok(format!("{log}{}", if good { "ok" } else { "err" }))
 }
 
-/// A fresh scope and the first run; engine and compiled program are shared, as a module is elsewhere.
+/// A fresh scope and the first run. Engine and compiled program are shared, as a module is in other engines.
 fn start(worker: &mut Worker) -> Result<()> {
     let engine = Engine::new();
     let ast = engine.compile(PROGRAMS)?;

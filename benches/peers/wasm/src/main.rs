@@ -1,4 +1,5 @@
-//! WebAssembly: wasmi runs what needs neither records nor text, wasmparser validates, wat assembles.
+//! The workers for WebAssembly: wasmi runs the programs that need neither records nor text, wasmparser
+//! validates, wat assembles.
 
 use ilo_worker::Worker;
 use std::error::Error;
@@ -14,7 +15,7 @@ const NUMBERS: u32 = 10_000;
 /// The size of the large source.
 const LARGE: usize = 1_000_000;
 
-/// A module of that many bytes of text, of the kind that our programs are.
+/// A module of this number of bytes of text, of the same kind as the programs of ilo.
 fn large() -> String {
     let mut out = r#"(module
 (import "host" "get_user" (func $get_user (param i32) (result i32)))
@@ -36,7 +37,7 @@ fn large() -> String {
     out
 }
 
-/// Instructions of a module.
+/// The instructions of a module.
 fn instructions(binary: &[u8]) -> Result<u64, Box<dyn Error>> {
     let mut count = 0;
     for payload in Parser::new(0).parse_all(binary) {

@@ -1,4 +1,4 @@
-//! A Restate server and an `ilo-restate` of one's own, and requests to them.
+//! Starts a Restate server and an `ilo-restate` for tests, and sends requests to them.
 #![allow(
     dead_code,
     missing_docs,
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long something may take to be there.
+/// How long a process may take to be ready.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A server, an endpoint, their ports and a folder.
@@ -76,7 +76,7 @@ impl Place {
             .env("RESTATE_ADMIN__BIND_PORT", self.admin.to_string())
             .env("RESTATE_DEFAULT_NUM_PARTITIONS", "4")
             .env("RESTATE_DISABLE_TELEMETRY", "true")
-            // A killed process is back at once here, so nothing waits for it longer.
+            // A killed process is back at once here, so waiting longer is useless.
             .env("RESTATE_DEFAULT_RETRY_POLICY__INITIAL_INTERVAL", "50ms")
             .env("RESTATE_DEFAULT_RETRY_POLICY__MAX_INTERVAL", "500ms")
             .stdin(Stdio::null())
@@ -94,7 +94,7 @@ impl Place {
         }
     }
 
-    /// Starts an endpoint; `register` once for a server.
+    /// Starts an endpoint. `register` is for the first one at a server.
     pub async fn start_endpoint(&mut self, mut command: Command, register: bool) {
         let address = format!("127.0.0.1:{}", self.endpoint);
         let child = command.args(["--listen", &address]).stderr(Stdio::null()).spawn().unwrap();
@@ -111,7 +111,7 @@ impl Place {
         }
     }
 
-    /// Gives the next endpoint another port.
+    /// Uses another port for the next endpoint.
     pub fn other_port(&mut self) {
         self.endpoint = port();
     }
@@ -132,14 +132,14 @@ impl Place {
         format!("http://127.0.0.1:{}{path}", self.admin)
     }
 
-    /// Status and body; nothing where no answer came.
+    /// Status and body; nothing if no answer came.
     pub async fn post(&self, url: &str, body: &Value) -> Option<(u16, String)> {
         let request = self.client.post(url).header("content-type", "application/json");
         let answer = request.body(body.to_string()).send().await.ok()?;
         Some((answer.status().as_u16(), answer.text().await.ok()?))
     }
 
-    /// Status and body; nothing where no answer came.
+    /// Status and body; nothing if no answer came.
     pub async fn get(&self, url: &str) -> Option<(u16, String)> {
         let answer = self.client.get(url).send().await.ok()?;
         Some((answer.status().as_u16(), answer.text().await.ok()?))
