@@ -124,7 +124,17 @@ pub(crate) const STEPS: [Form; 20] = [
     form(
         Key::If,
         &[],
-        &[Key::Let, Key::Then, Key::Else, Key::Return, Key::Ok, Key::Message, Key::Break, Key::Compensate],
+        &[
+            Key::Let,
+            Key::Then,
+            Key::Else,
+            Key::Return,
+            Key::Ok,
+            Key::Message,
+            Key::Break,
+            Key::Skip,
+            Key::Compensate,
+        ],
     ),
     form(Key::Assert, &[Key::Message], &[Key::Compensate]),
     form(Key::Match, &[Key::Cases], &[Key::Let, Key::Default]),
@@ -137,7 +147,7 @@ pub(crate) const STEPS: [Form; 20] = [
     form(Key::Return, &[], &[Key::Compensate]),
     form(Key::Ok, &[], &[Key::Compensate]),
     form(Key::Value, &[], &[Key::Let]),
-    form(Key::Skip, &[], &[]),
+    form(Key::Skip, &[], &[Key::Compensate]),
     form(Key::Break, &[], &[Key::Compensate]),
     form(Key::Err, &[], &[Key::Compensate]),
     form(Key::Fail, &[], &[Key::Compensate]),
@@ -175,13 +185,14 @@ pub(crate) const HANDLER: [Key; 11] = [
     Key::Continue,
 ];
 /// The keys of an arm of a switch.
-pub(crate) const ARM: [Key; 9] = [
+pub(crate) const ARM: [Key; 10] = [
     Key::If,
     Key::Default,
     Key::Return,
     Key::Ok,
     Key::Message,
     Key::Break,
+    Key::Skip,
     Key::Then,
     Key::Value,
     Key::Compensate,

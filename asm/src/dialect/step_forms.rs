@@ -5,8 +5,7 @@ use crate::document::{Kind, Node};
 use crate::notation::Notation;
 
 /// What to write instead of `continue` in a loop.
-pub(crate) const CONTINUE: &str =
-    "put what follows under the `then` of an `if`; a handler skips the rest of a pass with `skip`";
+pub(crate) const CONTINUE: &str = "`skip: true` ends a pass of a loop early, as a step or in a handler";
 
 /// Whether a record, or a named step, is `continue: true`, which is not a step in any notation.
 pub(crate) fn is_continue(name: Option<&str>, value: &Node<'_>) -> bool {
@@ -35,8 +34,7 @@ impl Dialect {
 
     /// The words that identify a step.
     pub(crate) fn step_words(self) -> String {
-        let keys: Vec<Key> =
-            STEP_KEYS.into_iter().filter(|&key| key != Key::Skip && key != Key::Value).collect();
+        let keys: Vec<Key> = STEP_KEYS.into_iter().filter(|&key| key != Key::Value).collect();
         self.listed(&keys)
     }
 

@@ -5,7 +5,6 @@
 use super::context::Walk;
 use crate::catalog::{ADDRESS, meant_address};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::dialect::step_forms::CONTINUE;
 use crate::dialect::{Dialect, HANDLER, Key, is_operation};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node};
@@ -170,17 +169,8 @@ impl<'a> Walk<'_, 'a> {
         Some(self.with_true(Key::Break, node))
     }
 
-    /// Reports and removes `continue: true` under the name of a step.
-    pub(super) fn named_continue(&mut self, entry: &Entry<'a>) {
-        self.diagnostics.push(
-            Diagnostic::new(Code::BadStep, entry.key.span, "`continue` is no step")
-                .expected(format!("a record with {}", self.at.dialect.step_words()), "`continue`")
-                .help(CONTINUE),
-        );
-    }
-
     /// A record with one key and the value `true`.
-    fn with_true(&self, key: Key, at: &Node<'a>) -> Node<'a> {
+    pub(super) fn with_true(&self, key: Key, at: &Node<'a>) -> Node<'a> {
         let value = Node { kind: Kind::Bool(true), span: at.span };
         self.record_at(&[Entry { key: self.text_at(self.at.dialect.word(key), at), value }], at)
     }

@@ -107,7 +107,9 @@ pub(super) const HABITS: &[Habit] = habits! {
     "condition beside a step", Step, choices::condition_beside, ToolCalling,
         r#"{"call": "t", "when": true}"# => r#"{"if": true, "then": [{"call": "t"}]}"#;
     "`continue` beside `if`", Step, unsupported_steps::continued, Mcp,
-        r#"{"if": true, "continue": true}"# => r#"{"if": true, "then": []}"#;
+        r#"{"if": true, "continue": true}"# => r#"{"if": true, "skip": true}"#;
+    "`continue` as a step", NoStep, unsupported_steps::continued, Mcp,
+        r#"{"continue": true}"# => r#"{"skip": true}"#;
     "loop of another language", Step, loops::looped, ToolCalling,
         r#"{"foreach": "$xs", "as": "x", "do": []}"# => r#"{"for": "x", "in": "$xs", "do": []}"#;
     "call of another language", Step, calls::called, Mcp,

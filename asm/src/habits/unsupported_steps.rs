@@ -6,7 +6,7 @@ use super::operations::unknown_operator;
 use super::words::{instead, is_unbounded};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::other_operator;
-use crate::dialect::step_forms::{CONTINUE, is_continue};
+use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Key, begins_step, operator};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, entries, rename, shown};
@@ -112,19 +112,24 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     Some(Rewrite::reported(wrong, step))
 }
 
-/// `continue` beside the condition of an `if`.
+/// `continue` beside the condition of an `if`, or alone.
 pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let entry = get(list, &["continue"]).filter(|entry| is_continue(entry.name(), &entry.value))?;
-    get(list, &["if"])?;
-    let then = at.dialect.word(Key::Then);
-    let mut step = others(list, &["continue"]);
-    if get(list, &[then]).is_none() {
-        step.push((then, Replacement::List(Vec::new())));
+    if list.len() > 1 && get(list, &["if"]).is_none() {
+        return None;
     }
-    let expected = format!("`{then}` with the steps that run otherwise");
-    let wrong =
-        bad_step(entry.key.span, "`continue` is no action of an `if`", &expected, "`continue`", CONTINUE);
-    Some(Rewrite::reported(wrong, step))
+    let skip = at.dialect.word(Key::Skip);
+    let mut step = others(list, &["continue"]);
+    step.push((skip, Replacement::Kept(entry.value)));
+    let found = continue_is_skip(entry.key.span, skip);
+    let word = if at.dialect.is_yaml() { skip.to_string() } else { format!("\"{skip}\"") };
+    Some(Rewrite::reported(found.replace(entry.key.span, word), step))
+}
+
+/// Reports `continue` as a step.
+pub(super) fn continue_is_skip(at: Span, skip: &str) -> Diagnostic {
+    Diagnostic::new(Code::BadStep, at, "`continue` is no step; a pass of a loop ends early with `skip`")
+        .expected(format!("`{skip}`"), "`continue`")
 }
 
 /// A step with a word that no notation has.

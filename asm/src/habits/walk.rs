@@ -6,6 +6,7 @@
 use super::context::{At, Context, Entries, Walk, rebuilt};
 use super::names::Names;
 use super::unsupported_steps;
+use super::unsupported_steps::continue_is_skip;
 use super::words::{key_of, kind_of_step, outer_kind};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::step_forms::is_continue;
@@ -108,8 +109,10 @@ impl<'a> Walk<'_, 'a> {
         let list = entries(node);
         let new = rebuilt(list, |at, entry| {
             if is_continue(entry.name(), &entry.value) {
-                self.named_continue(entry);
-                return Some(Vec::new());
+                let skip = self.at.dialect.word(Key::Skip);
+                let found = continue_is_skip(entry.key.span, skip);
+                self.diagnostics.push(found.replace(entry.value.span, format!("{{{skip}: true}}")));
+                return Some(vec![Entry { key: entry.key, value: self.with_true(Key::Skip, &entry.value) }]);
             }
             let tail = if at + 1 == list.len() { tail } else { Tail::Drop };
             let step = self.step(&entry.value, tail, Some(&entry.key))?;

@@ -3,12 +3,12 @@
 //! A handler covers only its own call or outermost function. It becomes the ERR arm of a MATCH directly after
 //! the call. The OK arm is omitted, so that the value stays in the slot of the call, or it has the calls that
 //! `rollback` registers. If the handler skips the rest of an iteration, the following steps become the OK
-//! arm.
+//! arm (`skips`).
 
 use super::handlers::HandledBy;
-use super::reader::{StepReader, literal, of_slot};
+use super::reader::StepReader;
 use super::step::{After, Rest, Step, Tail};
-use crate::ast::{Arm, Block, Bound, Control, Expr, ExprKind, If, Literal, Match, Slot, Stmt, StmtKind};
+use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, Slot, StmtKind};
 use crate::catalog::own_function;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
@@ -18,7 +18,7 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 
 /// A slot and its span.
-type Bind = (Slot, Span);
+pub(crate) type Bind = (Slot, Span);
 
 impl<'a> StepReader<'_, 'a> {
     /// A step with a call.
@@ -144,7 +144,7 @@ impl<'a> StepReader<'_, 'a> {
         !self.functions.list.iter().any(|&(name, _)| name == own)
     }
 
-    fn push_match(&mut self, node: Match<'a>, step: &Step<'_, 'a>) {
+    pub(crate) fn push_match(&mut self, node: Match<'a>, step: &Step<'_, 'a>) {
         self.push_control(Control::Match(self.arena.alloc(node)), step.head());
     }
 
@@ -171,57 +171,5 @@ impl<'a> StepReader<'_, 'a> {
             self.branch_steps(then, tail, Key::Then);
         }
         bind
-    }
-
-    /// A step whose handler skips: the following steps are read into the OK arm, after what `first` adds.
-    fn skipping(
-        &mut self,
-        (slot, slot_span): Bind,
-        err: Arm<'a>,
-        step: &Step<'_, 'a>,
-        rest: Rest<'_, '_, 'a>,
-        first: impl FnOnce(&mut Self) -> Bind,
-    ) -> After {
-        let mut bind = (slot, slot_span);
-        // This block does not count as a block of the loop.
-        let outer = self.at;
-        let body = self.block(|this| {
-            bind = first(this);
-            this.within(outer, |this| this.steps(rest.items, rest.tail));
-        });
-        let ok = Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() };
-        self.push_match(Match { slot, slot_span, err: Some(err), ok: Some(ok), span: step.place() }, step);
-        After::Taken
-    }
-
-    /// The slot that is true if a step of this block, or of a nested one, has skipped the rest of the
-    /// iteration.
-    pub(crate) fn skipped(&self) -> Option<Slot> {
-        self.loops.last().and_then(|open| open.skipped)
-    }
-
-    /// Reads the rest of a block for iterations that `flag` does not skip; in the block of the loop itself
-    /// the flag starts as false.
-    pub(crate) fn guard(&mut self, flag: Slot, start: usize, rest: Rest<'_, '_, 'a>) {
-        let level = self.at.blocks;
-        let outermost = self.loops.last().is_some_and(|open| open.level + 1 >= level);
-        let at = self.statements.get(start).map_or(Span::default(), |statement| statement.span);
-        if outermost {
-            let value = Bound::Expr(literal(Literal::Bool(false), at));
-            let lowered = Stmt { kind: StmtKind::Let { slot: flag, slot_span: at, value }, span: at };
-            self.statements.insert(start.min(self.statements.len()), lowered);
-            if let Some(open) = self.loops.last_mut() {
-                open.skipped = None;
-            }
-        }
-        if rest.items.is_empty() {
-            return;
-        }
-        let then: Block<'a> = self.block_at(self.at, |this| this.steps(rest.items, rest.tail));
-        let condition = self.not(of_slot(flag, at), at);
-        let otherwise = (rest.tail == Tail::Value && !outermost)
-            .then(|| self.block(|this| this.push(StmtKind::Value(literal(Literal::Nil, at)), at)));
-        let node = If { condition, then, otherwise, span: at };
-        self.push_if(node, at);
     }
 }

@@ -1,7 +1,7 @@
 //! Reads `if`, `assert` and `for`.
 
 use super::reader::{OpenLoop, StepReader, literal};
-use super::step::{Step, Tail};
+use super::step::{After, Rest, Step, Tail};
 use crate::ast::StmtKind;
 use crate::ast::{Block, Bound, Control, For, If, Literal};
 use crate::diagnostic::Diagnostic;
@@ -10,15 +10,19 @@ use crate::document::shown;
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
-    pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
-        let Some(condition) = step.get(Key::If) else { return };
+    pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
+        let Some(condition) = step.get(Key::If) else { return After::Follows };
         let condition = self.condition(condition);
+        if self.skipping_if(step, condition, tail, rest) {
+            return After::Taken;
+        }
         let tail_of_blocks = if step.target.is_some() { Tail::Value } else { tail };
         let then = self.then_of_if(step, tail_of_blocks);
         let otherwise = step.get(Key::Else).map(|node| self.branch(node, tail_of_blocks, Key::Else));
         let node = If { condition, then, otherwise, span: step.place() };
         let control = Control::If(self.arena.alloc(node));
         self.finish(Bound::Control(control), step.target, tail, step.head());
+        After::Follows
     }
 
     /// The branch of an `if` for a true condition: steps, or a return beside the condition.
@@ -26,7 +30,7 @@ impl<'a> StepReader<'_, 'a> {
         match (self.leaving(&step.keyed), step.get(Key::Then)) {
             (Some((key, entry)), None) => self.block(|this| {
                 this.compensations(step.get(Key::Compensate));
-                this.leave(key, entry);
+                this.leave(key, entry, tail);
             }),
             (leaving, Some(then)) => {
                 if let Some((_, entry)) = leaving {

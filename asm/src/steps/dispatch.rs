@@ -90,18 +90,23 @@ impl<'a> StepReader<'_, 'a> {
             Key::Call => return self.call_step(step, tail, rest),
             Key::Expr | Key::Op => return self.value_step(step, tail, rest),
             Key::Match if core::ptr::eq(step.form, &RESULT) => return self.result_step(step, tail, rest),
-            Key::If => self.if_step(step, tail),
+            Key::If => return self.if_step(step, tail, rest),
             Key::Assert => self.assert_step(step),
             Key::For => self.for_step(step, tail),
             Key::Switch => self.switch_step(step, tail),
-            key @ (Key::Return | Key::Ok | Key::Err | Key::Break) => {
+            key @ (Key::Return | Key::Ok | Key::Err | Key::Break | Key::Skip) => {
                 self.compensations(step.get(Key::Compensate));
                 if let Some(entry) = step.keyed.entry(key) {
-                    self.leave(key, entry);
+                    self.leave(key, entry, rest.tail);
+                }
+                if key == Key::Skip
+                    && let Some(next) = rest.items.first()
+                {
+                    self.after_skip(next);
+                    return After::Taken;
                 }
             }
             Key::Yield => self.yield_step(step, tail),
-            Key::Skip => self.skip_step(step),
             Key::Compensate => self.compensations(step.get(Key::Compensate)),
             Key::Rollback => self.rollbacks(step.get(Key::Rollback)),
             Key::Fail => self.fail_step(step),
@@ -122,14 +127,12 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// `skip`, which is only allowed in a handler.
-    fn skip_step(&mut self, step: &Step<'_, 'a>) {
-        self.bad_step(
-            step.place(),
-            "`skip` is an action of a handler, not a step",
-            "a step",
-            "`skip`",
-            "put what follows under the `then` of an `if` instead",
+    /// Reports a step after `skip`.
+    fn after_skip(&mut self, item: &Item<'_, 'a>) {
+        let message = "no path reaches this: `skip` ends the pass";
+        self.report(
+            Diagnostic::new(Code::Unreachable, first_of(item.node), message)
+                .help("put it before `skip`, or put `skip` under the `then` of an `if`"),
         );
     }
 

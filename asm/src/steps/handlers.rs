@@ -3,7 +3,7 @@
 use super::entries::Keyed;
 use super::reader::{StepReader, literal, of_slot};
 use super::step::{Step, Tail};
-use crate::ast::{Arm, Bound, Literal, ReturnKind, Slot, StmtKind};
+use crate::ast::{Arm, Literal, ReturnKind, Slot, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::Seen;
 use crate::dialect::{HANDLER, Key};
@@ -83,7 +83,7 @@ impl<'a> StepReader<'_, 'a> {
                 this.act(action, bind.0, by.tail, at)
             });
             if skips {
-                this.skip_pass(of_block, at);
+                this.skip_pass(of_block, 2, at);
             } else if let Some(bind) = by.bind {
                 this.bind_last(start, bind);
             }
@@ -95,30 +95,23 @@ impl<'a> StepReader<'_, 'a> {
     fn act(&mut self, action: Action<'_, 'a>, failure: Slot, tail: Tail, at: Span) -> bool {
         match action {
             Action::Fail(message, at) => self.fail(message, failure, at),
-            Action::Leave(key, entry) => self.leave(key, entry),
+            Action::Leave(key, entry) => self.leave(key, entry, tail),
             Action::Value(node) => {
                 let value = self.value(node);
                 self.push(StmtKind::Value(value), node.span);
             }
-            Action::Steps(node) => self.branch_steps(node, tail, Key::Then),
+            Action::Steps(node) => match self.before_skip(node) {
+                Some(items) => {
+                    self.steps_before_skip(&items);
+                    return true;
+                }
+                None => self.branch_steps(node, tail, Key::Then),
+            },
             Action::Ignore if tail.wanted() => self.push(StmtKind::Value(literal(Literal::Nil, at)), at),
             Action::Ignore => {}
             Action::Skip => return true,
         }
         false
-    }
-
-    /// Ends an arm that skips the rest of the iteration. If its step is not in the block of the loop itself,
-    /// a slot informs the enclosing blocks.
-    fn skip_pass(&mut self, of_block: Tail, at: Span) {
-        let level = self.at.blocks;
-        let Some(open) = self.loops.last_mut().filter(|open| open.level + 2 < level) else { return };
-        let flag = *open.skipped.get_or_insert_with(|| self.scope.own("skipped"));
-        let value = Bound::Expr(literal(Literal::Bool(true), at));
-        self.push(StmtKind::Let { slot: flag, slot_span: at, value }, at);
-        if of_block == Tail::Value {
-            self.push(StmtKind::Value(literal(Literal::Nil, at)), at);
-        }
     }
 
     /// Fails with a message; without one, with the failure itself.
@@ -199,19 +192,11 @@ impl<'a> StepReader<'_, 'a> {
 
     /// `skip`, `ignore` and `continue`, each with `true`.
     fn passing<'d>(&mut self, key: Key, entry: &'d Entry<'a>) -> Action<'d, 'a> {
-        let (node, place) = (&entry.value, entry.key.span);
-        if !matches!(node.kind, Kind::Bool(true)) {
-            self.bad_shape(node, &format!("`{}`", self.dialect.word(key)), "`true`");
-        }
+        self.expect_true(key, entry);
+        let place = entry.key.span;
         match key {
             Key::Skip if self.in_loop() => return Action::Skip,
-            Key::Skip => self.bad_step(
-                place,
-                "`skip` leaves out an element of a loop, but there is no loop here",
-                "`skip` in a loop",
-                "no enclosing loop",
-                "`ignore` binds nil and continues",
-            ),
+            Key::Skip => self.no_loop_to_skip(place, "`ignore` binds nil and continues"),
             Key::Continue if self.in_loop() => self.report(
                 Diagnostic::new(Code::ContinueInLoop, place, "`continue` in a loop could mean two things")
                     .expected("`skip` or `ignore`", "`continue`")

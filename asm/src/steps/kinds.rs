@@ -47,17 +47,12 @@ impl<'a> StepReader<'_, 'a> {
         let found = second_form(entries(item.node), keys, |entry, keys| self.dialect.names(entry, keys));
         let Some((entry, other)) = found else { return };
         let (one, two) = (self.dialect.word(form.key), shown(&entry.key));
-        let help = if other.key == Key::Skip {
-            "put what follows under the `then` of an `if` with the opposite condition"
-        } else {
-            "make two steps of it, one after the other"
-        };
         self.bad_step(
             entry.key.span,
             &format!("one step does one thing, not both `{one}` and `{two}`"),
             "a step for each",
             "both in one",
-            help,
+            "make two steps of it, one after the other",
         );
         keys.extend(other.keys());
     }

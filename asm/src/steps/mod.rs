@@ -52,6 +52,7 @@ mod references;
 mod returns;
 mod scope;
 mod signature;
+mod skips;
 mod step;
 mod switch;
 mod texts;

@@ -5,6 +5,7 @@
 
 use super::entries::Keyed;
 use super::reader::StepReader;
+use super::step::Tail;
 use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{Key, is_outcome};
@@ -16,7 +17,7 @@ use ilo_spec::error::Code;
 use ilo_spec::types::Type;
 
 /// The keys with which an `if`, an arm or a handler ends the function or a loop.
-pub(crate) const LEAVES: [Key; 4] = [Key::Return, Key::Ok, Key::Message, Key::Break];
+pub(crate) const LEAVES: [Key; 5] = [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Skip];
 
 impl<'a> StepReader<'_, 'a> {
     /// The key with which a record ends the function or a loop.
@@ -36,25 +37,31 @@ impl<'a> StepReader<'_, 'a> {
         Some(first)
     }
 
-    /// Reads `return`, `ok`, `err` or `break`.
-    pub(crate) fn leave(&mut self, key: Key, entry: &Entry<'a>) {
+    /// Reads `return`, `ok`, `err`, `break` or `skip`, in a block whose value has this purpose.
+    pub(crate) fn leave(&mut self, key: Key, entry: &Entry<'a>, tail: Tail) {
         match key {
             Key::Return => self.return_of(entry),
             Key::Ok => self.succeed(entry),
             Key::Break => self.break_with(entry),
+            Key::Skip => self.skip_with(entry, tail),
             _ => self.fail_with(&entry.value, entry.key.span),
         }
     }
 
     /// `break` with `true`: ends the innermost loop.
     fn break_with(&mut self, entry: &Entry<'a>) {
-        if !matches!(entry.value.kind, Kind::Bool(true)) {
-            self.bad_shape(&entry.value, &format!("`{}`", self.dialect.word(Key::Break)), "`true`");
-        }
+        self.expect_true(Key::Break, entry);
         if let Some(open) = self.loops.last_mut() {
             open.breaks = true;
         }
         self.push(StmtKind::Break, whole(entry));
+    }
+
+    /// Reports a key such as `break` whose value is not `true`.
+    pub(crate) fn expect_true(&mut self, key: Key, entry: &Entry<'a>) {
+        if !matches!(entry.value.kind, Kind::Bool(true)) {
+            self.bad_shape(&entry.value, &format!("`{}`", self.dialect.word(key)), "`true`");
+        }
     }
 
     /// Returns the value of an entry as success.

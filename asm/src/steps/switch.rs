@@ -116,7 +116,8 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reports an action both under `default` and beside it.
     fn default_twice(&mut self, keyed: &Keyed<'_, 'a>, default: &Entry<'a>) {
-        const ACTIONS: [Key; 6] = [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Then, Key::Value];
+        const ACTIONS: [Key; 7] =
+            [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Skip, Key::Then, Key::Value];
         let beside = ACTIONS.iter().find_map(|&key| keyed.entry(key));
         let Some(entry) = beside.filter(|_| !matches!(default.value.kind, Kind::Null)) else { return };
         let found = shown(&entry.key);
@@ -163,7 +164,7 @@ impl<'a> StepReader<'_, 'a> {
                 false
             }
             Some((key, entry)) => {
-                self.leave(key, entry);
+                self.leave(key, entry, of.tail);
                 key == Key::Return && !is_result_form(entry)
             }
             None => {
