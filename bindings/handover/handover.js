@@ -1,4 +1,4 @@
-// Hands runs over between languages: a snapshot of one goes on in each other, with the same outcome and fuel.
+// Hands runs over between languages: a snapshot of one is continued in each other, with the same outcome and fuel.
 //
 // The runs are lines as shared/examples/replay.rs takes them. For each of the calls at which a run waits, one language
 // runs it up to there, and another goes on from the snapshot to the end.
@@ -13,7 +13,7 @@ const LANGUAGES = {
     JavaScript: [process.execPath, path("leg.js")],
     Python: [path("../.venv/bin/python"), path("leg.py")],
 };
-// Runs of more calls are handed over at this many of them.
+// Runs with more calls are handed over at this number of them.
 const CUTS = 4;
 
 // The numbers of answers after which a run is handed over.
@@ -22,7 +22,7 @@ function cuts(calls) {
     return Array.from({ length: CUTS }, (_, at) => Math.floor((at * (calls - 1)) / (CUTS - 1)));
 }
 
-// What a language makes of some lines.
+// The output of a language for some lines.
 function legs(language, lines) {
     const [command, ...given] = LANGUAGES[language];
     const input = lines.map((line) => `${line}\n`).join("");
@@ -31,22 +31,22 @@ function legs(language, lines) {
     return done.stdout.trimEnd().split("\n").map((line) => parse(line));
 }
 
-// Whether a run that was handed over ended as the whole one.
+// Whether a run that was handed over ended as the whole run did.
 function isSame(whole, found) {
     const [wanted, outcome] = [whole, found].map(({ outcome }) => {
         const { at, ...rest } = outcome;
-        // The message has a number of bytes, which is another one after a restore.
+        // The message has a number of bytes, which differs after a restore.
         if (rest.code === "memory") delete rest.message;
         return rest;
     });
     return whole.fuel === found.fuel && same(wanted, outcome);
 }
 
-// Hands every run over in every direction: how many snapshots there were, and what did not end alike.
+// Hands every run over in every direction. Returns the number of snapshots, and the runs that ended differently.
 export function handOver(lines) {
     const runs = lines.map((text) => ({ ...JSON.parse(text), input: parts(text).get("input") }));
     const places = runs.flatMap((run) => cuts(run.answers.length).map((cut) => ({ run, cut })));
-    // Inputs stay the text that they are: JavaScript would write 2.0 as 2.
+    // Inputs stay texts: JavaScript would write 2.0 as 2.
     const line = ({ input, ...run }, answers, snapshot) =>
         `{"input":${input},${JSON.stringify({ ...run, answers, snapshot }).slice(1)}`;
     const wholes = new Map();

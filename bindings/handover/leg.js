@@ -1,4 +1,4 @@
-// One leg of a run in JavaScript: what shared/examples/replay.rs does in Rust, with the same lines.
+// Runs a part of a run in JavaScript, as shared/examples/replay.rs does in Rust, with the same lines.
 import { createInterface } from "node:readline";
 import * as ilo from "../js/dist/node.js";
 import { WIDE, parse, write } from "../js/dist/json.js";
@@ -12,7 +12,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     const given = { limits, function: name ?? undefined };
     const run = snapshot
         ? program.restore(Buffer.from(snapshot, "hex"), given)
-        // The input and the answers are given as the text that they are: JavaScript would write 2.0 as 2.
+        // Input and answers stay texts: JavaScript would write 2.0 as 2.
         : program.start(new ilo.Json(parts(line).get("input")), given);
     const snapshots = [];
     for (const [ok, value, changes] of answers) {

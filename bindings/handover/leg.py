@@ -1,4 +1,4 @@
-"""One leg of a run in Python: what shared/examples/replay.rs does in Rust, with the same lines."""
+"""Runs a part of a run in Python, as shared/examples/replay.rs does in Rust, with the same lines."""
 
 from __future__ import annotations
 

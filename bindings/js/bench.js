@@ -17,7 +17,7 @@ const file = (path) => new URL(path, import.meta.url);
 const NOTIFY = readFileSync(file("../../examples/notify.ilo"), "utf8");
 const INPUTS = { "user-id": "7", message: "hi" };
 const USER = { email: "ada@example.org", verified: true };
-// Many and short, so that some of them meet no other work of the machine.
+// Many short rounds, so that some of them are not disturbed by other work of the machine.
 const ROUNDS = 100;
 const CALLS = 100;
 const TARGETS = {
@@ -30,10 +30,10 @@ const TARGETS = {
     "snapshot, µs": 0.3,
 };
 
-// Calls before those that are measured: after the work of others the caches of the machine hold nothing of this.
+// Calls before the measured ones: after the work of others, the caches of the machine contain nothing of this.
 const BEFORE = 3;
 
-// Microseconds that one of so many takes.
+// Microseconds for each of this number of operations.
 async function one(count, work) {
     for (let n = 0; n < BEFORE; n++) await work();
     const begun = performance.now();
@@ -44,12 +44,12 @@ async function one(count, work) {
     return ((performance.now() - begun) * 1000) / count;
 }
 
-// What a run with one call and one with many take, for the difference of their bests.
+// The times of a run with one call and with many, for the difference of their bests.
 async function call(run) {
     return { few: await one(20, () => run(1)), many: await one(2, () => run(1 + CALLS)) };
 }
 
-// Kilobytes as a server sends it.
+// Kilobytes as sent by a server, compressed.
 function packed(bytes) {
     return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length / 1000;
 }
@@ -95,7 +95,7 @@ function ours() {
         "snapshot, bytes": waiting.snapshot().length,
         "snapshot, µs": await one(200, () => void waiting.snapshot()),
         "build of notify, µs": await one(5, () => ilo.build(NOTIFY).dispose()),
-        // Last: threads go on with it, and what is measured beside them takes longer.
+        // This is measured last, because its threads continue and would slow down the others.
         "compile, ms": (await one(1, () => void new WebAssembly.Module(wasm))) / 1000,
     });
 }
@@ -125,7 +125,7 @@ async function quickjs({ getQuickJS }) {
     const engine = await getQuickJS();
     const notify = `(() => { const user = JSON.parse(getUser("7")); if (!user.verified) throw new Error("no");
         sendEmail(JSON.stringify({ email: user.email, subject: "Notification", body: "hi" })); return null; })()`;
-    // Runs a source in a fresh context, as a program of a model would be.
+    // Runs a source in a fresh context, as a host runs a program of a model.
     const run = (source, functions) => {
         const context = engine.newContext();
         for (const [name, answer] of functions) {

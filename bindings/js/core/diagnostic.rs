@@ -5,14 +5,14 @@ use ilo_bindings::finding::{Finding, findings};
 use ilo_js_vm::thrown::json;
 use serde::Serialize;
 
-/// `CompileError` with the diagnostics.
+/// The error `CompileError` with the diagnostics.
 #[derive(Serialize)]
 struct CompileError {
     name: &'static str,
     diagnostics: Vec<Finding>,
 }
 
-/// The units of a JavaScript text.
+/// The number of UTF-16 units of a text.
 pub(crate) fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
@@ -26,7 +26,7 @@ pub(crate) fn all(source: &str, diagnostics: &Diagnostics) -> String {
     json(&listed(source, diagnostics))
 }
 
-/// The error for a source that has some.
+/// The error for a source that has errors.
 pub(crate) fn compile_error(source: &str, diagnostics: &Diagnostics) -> String {
     json(&CompileError { name: "CompileError", diagnostics: listed(source, diagnostics) })
 }

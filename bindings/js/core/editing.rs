@@ -1,4 +1,4 @@
-//! What an editor shows at a place of a source: hover texts and completions.
+//! Hover texts and completions for a position in a source.
 
 use crate::diagnostic::units;
 use crate::source::work;
@@ -17,7 +17,7 @@ struct Hover {
     text: String,
 }
 
-/// A text that may be written in place of a part of a source.
+/// A completion: a text that may replace a part of a source.
 #[derive(Serialize)]
 struct Choice {
     label: String,
@@ -32,7 +32,7 @@ struct Choice {
     also: Option<Edit>,
 }
 
-/// The offset in bytes of an index of a JavaScript text; past the end, the end.
+/// Converts an index of a JavaScript text to an offset in bytes; an index past the end is the end.
 fn byte(source: &str, index: u32) -> u32 {
     let mut left = index as usize;
     let inside = source.char_indices().find(|&(_, character)| {
@@ -64,7 +64,7 @@ fn choice(found: Completion, offsets: &mut Offsets<'_>) -> Choice {
     Choice { label, kind: kind(found.kind), text, start, end, filter, detail, about, also }
 }
 
-/// What is known of the word at an index, or nothing.
+/// The hover text for the word at an index, or nothing.
 #[wasm_bindgen]
 pub fn hover(
     source: &str,
@@ -81,7 +81,7 @@ pub fn hover(
     }))
 }
 
-/// What may be written at an index, the likeliest first.
+/// The completions at an index, the likeliest first.
 #[wasm_bindgen]
 pub fn complete(
     source: &str,

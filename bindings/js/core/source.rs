@@ -10,12 +10,12 @@ use ilo_js_vm::thrown::out_of_range;
 use ilo_js_vm::{Catalogue, Core, WORDS};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// A notation by its name.
+/// Finds a notation by its name.
 fn notation(name: &str) -> Result<Notation, String> {
     name.parse().map_err(|error: String| out_of_range(&error))
 }
 
-/// A source with what it is read by.
+/// A source and the options with which it is read.
 pub(crate) fn work<'s>(
     source: &'s str,
     tools: &'s Catalogue,
@@ -29,7 +29,7 @@ fn text(source: &str, (text, found): Made) -> Result<String, String> {
     text.ok_or_else(|| compile_error(source, &found))
 }
 
-/// Everything that is wrong with a source, as a list.
+/// The diagnostics of a source, as a list.
 #[wasm_bindgen]
 pub fn check(source: &str, tools: &Catalogue, notation: Option<String>) -> Result<String, String> {
     Ok(all(source, &work(source, tools, notation)?.check()))
@@ -51,7 +51,7 @@ pub fn disassemble(program: &Core) -> String {
     listing(program.program.spec())
 }
 
-/// Applies every fix that is the only one: the new source, how many were applied, and what is left.
+/// Applies every unambiguous fix. Returns the new source, the number of fixes, and the remaining diagnostics.
 #[wasm_bindgen]
 pub fn fix(source: &str, tools: &Catalogue, notation: Option<String>) -> Result<String, String> {
     let (text, fixed, left) = work(source, tools, notation)?.fix();
@@ -66,7 +66,7 @@ pub fn convert(source: &str, to: &str, notation: Option<String>) -> Result<Strin
     text(source, work(source, &Catalogue::default(), notation)?.convert(to))
 }
 
-/// A source as a picture.
+/// A drawing of a source.
 #[wasm_bindgen]
 pub fn graph(source: &str, form: &str, notation: Option<String>) -> Result<String, String> {
     let form = form.parse().map_err(|error: String| out_of_range(&error))?;
@@ -79,13 +79,13 @@ pub fn layout(source: &str, notation: Option<String>) -> Result<String, String> 
     text(source, work(source, &Catalogue::default(), notation)?.layout())
 }
 
-/// The notation that a source looks like.
+/// The detected notation of a source.
 #[wasm_bindgen]
 pub fn detect(source: &str) -> Option<String> {
     Notation::detect(source).map(|notation| notation.to_string())
 }
 
-/// The text that teaches a model a notation, and the tools.
+/// The card that teaches a model a notation, with the signatures of the tools.
 #[wasm_bindgen]
 pub fn card(notation: &str, tools: &Catalogue) -> Result<String, String> {
     Ok(prompt::prompt(self::notation(notation)?, tools.known().map(|known| &known.catalog)))

@@ -1,6 +1,6 @@
 // An agent whose model is scripted, so that it runs without a key: it errs, reads the diagnostics, and fixes.
 //
-// Replace `scriptedModel` by a call of a real model: it gets the messages so far and gives the next text.
+// Replace `scriptedModel` by a call of a real model, which gets the messages so far and returns the next text.
 import * as ilo from "ilo";
 import { z } from "zod";
 
@@ -19,7 +19,7 @@ const tools = new ilo.Tools({
         execute: async ({ customer, amount }) => `${customer}-${amount.toFixed(2)}`,
     },
 });
-// Attempts at one program: a model that has not corrected it by then will not.
+// Attempts at one program. A model that needs more rarely succeeds.
 const ATTEMPTS = 4;
 
 const program = (tool) => `{"function": "invoice", "input": {"customer": "text"}, "output": "text", "steps": [
@@ -29,13 +29,13 @@ const program = (tool) => `{"function": "invoice", "input": {"customer": "text"}
 {"let": "number", "call": "send_invoice", "args": {"customer": "$input.customer", "amount": "$total"}},
 {"return": "$number"}]}`;
 
-/** Misspells a tool at first; once it has read which name is meant, writes that. */
+/** Misspells a tool at first. Once it has read the right name, it writes that. */
 function scriptedModel(messages) {
     const last = messages.filter(({ role }) => role === "user").at(-1);
     return program(last.content.includes("`find_orders`") ? "find_orders" : "find_order");
 }
 
-/** Lets the model write a program for a task and runs it; the outcome, and how many attempts it took. */
+/** Lets the model write a program for a task and runs it. Returns the outcome and the number of attempts. */
 async function runAgent(model, task, inputs) {
     const messages = [
         { role: "system", content: ilo.card("tool-calling", { tools }) },

@@ -11,7 +11,7 @@ export class FileStore {
     }
 
     #of(name) {
-        // A name may hold what a file's name may not, such as `/`.
+        // A name may contain characters that a file name may not, such as `/`.
         return join(this.folder, Buffer.from(name).toString("hex"));
     }
 
@@ -24,7 +24,7 @@ export class FileStore {
     }
 
     async read(name) {
-        // A record that another process removes meanwhile has a newer one in its place.
+        // A record that another process removes meanwhile has been replaced by a newer one.
         for (;;) {
             const version = (await this.#versions(name)).at(-1);
             if (version === undefined) return undefined;
@@ -49,7 +49,8 @@ export class FileStore {
             await written(draft, record);
             await link(draft, join(folder, String(version)));
             await flush(folder);
-            // Others may have written this version and later ones, and removed this one, since the look above.
+            // Other processes may have written this version and later ones, and removed this one, since the check
+            // above.
             if ((await this.#versions(name)).at(-1) !== version) {
                 await rm(join(folder, String(version)), { force: true });
                 return false;

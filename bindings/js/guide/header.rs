@@ -1,4 +1,4 @@
-//! The header of a function that a model writes: that of a helper, or that of the program.
+//! The header of a function that a model writes: of a helper, or of the program.
 
 use crate::thrown::{cannot_end, range, refused};
 use crate::{GuideSession, Vocabulary, checked};
@@ -18,7 +18,7 @@ impl HeaderCore {
         Header::new(&session.0).map(HeaderCore).map_err(|message| range(&message))
     }
 
-    /// A header that goes on from here by itself.
+    /// A copy of the header that continues independently.
     #[must_use]
     pub fn copy(&self) -> HeaderCore {
         HeaderCore(self.0.clone())
@@ -29,17 +29,17 @@ impl HeaderCore {
         self.0.text().to_vec()
     }
 
-    /// How many steps were taken.
+    /// The number of steps.
     pub fn steps(&self) -> usize {
         self.0.steps()
     }
 
-    /// Whether the header is whole.
+    /// Whether the header is complete.
     pub fn ended(&self) -> bool {
         self.0.ended()
     }
 
-    /// Whether it can only be, or is, the header of the program itself.
+    /// Whether it is, or can only become, the header of the program itself.
     #[wasm_bindgen(js_name = isOwn)]
     pub fn is_own(&self) -> bool {
         self.0.is_own()
@@ -56,12 +56,12 @@ impl HeaderCore {
         self.0.accept_bytes(bytes).map_err(refused)
     }
 
-    /// How many of these tokens may come next, one behind the other.
+    /// The number of these tokens, from the first, that may come next in order.
     pub fn validate(&self, vocab: &Vocabulary, tokens: &[u32]) -> usize {
         self.0.validate(&vocab.0, tokens)
     }
 
-    /// Goes back by so many steps.
+    /// Takes back this number of steps.
     pub fn rollback(&mut self, steps: u32) -> Result<(), String> {
         self.0.rollback(steps as usize).map_err(|message| range(&message))
     }
@@ -78,7 +78,7 @@ impl HeaderCore {
         self.0.forced()
     }
 
-    /// A text that ends the header from here.
+    /// A text that completes the header.
     pub fn close(&self) -> Vec<u8> {
         self.0.close().into_bytes()
     }

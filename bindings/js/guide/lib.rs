@@ -1,9 +1,9 @@
 //! The WebAssembly module of `ilo/guide`: vocabularies, sessions, guides and headers.
 //!
-//! It is a module of its own, so that those who only run programs do not load it. What is said of a token
-//! that may not come is what the other packages say (`ilo-bindings`).
+//! It is a separate module, so that packages that only run programs do not load it. Messages for refused
+//! tokens are the same as in the other packages (`ilo-bindings`).
 
-// Arguments come by value because JavaScript hands over copies.
+// Arguments are passed by value because JavaScript passes copies.
 #![allow(clippy::needless_pass_by_value, reason = "what JavaScript gives is owned")]
 #![allow(unreachable_pub, reason = "wasm-bindgen exports only what is public")]
 #![allow(clippy::redundant_closure_for_method_calls, reason = "a method is for one lifetime only")]
@@ -36,7 +36,7 @@ pub struct Vocabulary(Rc<ilo_guide::Vocab>);
 
 #[wasm_bindgen]
 impl Vocabulary {
-    /// Reads the bytes of all tokens, one behind the other, and how many each has.
+    /// Reads the concatenated bytes of all tokens, and the length of each.
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: Vec<u8>, lengths: Vec<u32>, eos: u32) -> Result<Vocabulary, String> {
         let vocab = ilo_guide::Vocab::from_bytes(bytes, &lengths, eos).map_err(|error| range(&error.0))?;
@@ -51,7 +51,7 @@ impl Vocabulary {
         Err(range(&format!("token {token}: the last is {}", self.0.len() - 1)))
     }
 
-    /// Cuts a text into tokens, the longest first.
+    /// Splits a text into tokens, the longest first.
     pub fn cut(&self, text: &[u8]) -> Option<Vec<u32>> {
         self.0.cut(text)
     }
@@ -74,13 +74,13 @@ impl GuideSession {
         Ok(GuideSession(Arc::new(held)))
     }
 
-    /// What comes before the body.
+    /// The text before the body.
     pub fn prefix(&self) -> String {
         self.0.prefix()
     }
 }
 
-/// Words of a mask, where there are as many as the vocabulary needs.
+/// The words of a mask, if there are as many as the vocabulary needs.
 fn checked<'b>(vocab: &Vocabulary, bits: &'b mut [u32]) -> Result<&'b mut [u32], String> {
     if bits.len() == vocab.0.mask_len() {
         return Ok(bits);
@@ -104,7 +104,7 @@ impl Drop for GuideCore {
 
 impl GuideCore {
     fn with<T>(&self, run: impl for<'a> FnOnce(&mut Entry<'a>) -> T) -> Result<T, String> {
-        // An entry is there as long as its guide.
+        // The entry exists as long as its guide.
         self.held.with(self.number, run).ok_or_else(|| range("the guide is gone"))
     }
 }
@@ -119,7 +119,7 @@ impl GuideCore {
         GuideCore { held, number }
     }
 
-    /// A guide that goes on from here by itself.
+    /// A copy of the guide that continues independently.
     #[must_use]
     pub fn copy(&self) -> GuideCore {
         GuideCore { held: Arc::clone(&self.held), number: self.held.copy(self.number) }
@@ -130,7 +130,7 @@ impl GuideCore {
         self.with(|entry| entry.text().to_vec())
     }
 
-    /// How many steps were taken.
+    /// The number of steps.
     pub fn steps(&self) -> Result<usize, String> {
         self.with(|entry| entry.steps())
     }
@@ -146,7 +146,7 @@ impl GuideCore {
         self.with(|entry| entry.ended())
     }
 
-    /// How many bytes the guide has, nearly.
+    /// The approximate number of bytes of the guide.
     pub fn memory(&self) -> Result<usize, String> {
         self.with(|entry| entry.memory())
     }
@@ -162,12 +162,12 @@ impl GuideCore {
         self.with(|entry| entry.accept_bytes(bytes))?.map_err(refused)
     }
 
-    /// How many of these tokens may come next, one behind the other.
+    /// The number of these tokens, from the first, that may come next in order.
     pub fn validate(&self, vocab: &Vocabulary, tokens: &[u32]) -> Result<usize, String> {
         self.with(|entry| entry.validate(&vocab.0, tokens))
     }
 
-    /// Goes back by so many steps.
+    /// Takes back this number of steps.
     pub fn rollback(&self, steps: u32) -> Result<(), String> {
         self.with(|entry| entry.rollback(steps as usize))?.map_err(|message| range(&message))
     }
@@ -190,7 +190,7 @@ impl GuideCore {
         self.with(|entry| entry.forced_tokens(&vocab.0, cut))
     }
 
-    /// A text that ends the program from here.
+    /// A text that ends the program.
     pub fn close(&self) -> Result<Option<Vec<u8>>, String> {
         self.with(|entry| entry.close())
     }

@@ -1,15 +1,15 @@
-/** What the adapters for agent frameworks share: the tool that runs a program which a model has written. */
+/** Shared by the adapters for agent frameworks: the tool that runs a program which a model has written. */
 
 import { CompileError, IloError, build, card, type GivenTools, type Limits, type Notation, type RunOptions } from "ilo";
 import { WIDE, write } from "./json.js";
 
 export interface RunProgramOptions extends Omit<RunOptions, "tools"> {
-    /** The name of the tool; `run_program` where nothing else is given. */
+    /** The name of the tool; by default `run_program`. */
     name?: string;
-    /** The notation that the model writes; `tool-calling` where nothing else is given. */
+    /** The notation that the model writes; by default `tool-calling`. */
     notation?: Notation;
     limits?: Limits;
-    /** Names of tools that change nothing: a program may call them beside each other. */
+    /** Names of tools that change nothing: a program may call them in parallel. */
     readOnly?: readonly string[];
 }
 
@@ -31,11 +31,11 @@ export function description(tools: GivenTools, options: RunProgramOptions): stri
     return `Runs a program that calls tools.\n\n${card(options.notation ?? "tool-calling", { tools })}`;
 }
 
-/** Builds and runs what a model has written: its outcome as JSON, or what is wrong with it, as the model reads it. */
+/** Builds and runs a program of a model. Returns its outcome as JSON, or the diagnostics for the model. */
 export async function runSource(given: unknown, tools: GivenTools, options: RunProgramOptions): Promise<string> {
     const { source, input = {} } = (given ?? {}) as { source?: unknown; input?: { [name: string]: unknown } };
     if (source === undefined) return "`source` is missing; give the program as a text";
-    // Models give a program in JSON as an object, too.
+    // Models also pass a program in JSON as an object.
     const text = typeof source === "string" ? source : JSON.stringify(source);
     const { notation, limits, name: _, readOnly: __, ...run } = options;
     try {

@@ -6,7 +6,7 @@ import { PARAMETERS, description, runSource, type RunProgramOptions } from "./ad
 
 export type { RunProgramOptions } from "./adapter.js";
 
-/** What a call of a tool gets from the SDK beside its arguments. */
+/** The second argument that a tool gets from the SDK. */
 type Around = ToolExecutionOptions;
 
 async function definitions(set: ToolSet, readOnly: readonly string[], around: Around): Promise<Tools> {
@@ -26,7 +26,7 @@ async function definitions(set: ToolSet, readOnly: readonly string[], around: Ar
     return new Tools(all);
 }
 
-/** The last of what a tool gives: it may give parts on the way. */
+/** The last value of a tool, which may give partial values before. */
 async function answer(given: unknown): Promise<unknown> {
     const parts = (given as AsyncIterable<unknown> | undefined)?.[Symbol.asyncIterator];
     if (typeof parts !== "function") return given;
@@ -35,7 +35,7 @@ async function answer(given: unknown): Promise<unknown> {
     return last;
 }
 
-/** A tool that runs programs over these tools: give a model this one in place of them. */
+/** A tool that runs programs over these tools. Give it to a model in place of them. */
 export async function runProgram(tools: ToolSet, options: RunProgramOptions = {}): Promise<Tool> {
     const readOnly = options.readOnly ?? [];
     const about = await definitions(tools, readOnly, { toolCallId: "", messages: [] });

@@ -1,4 +1,4 @@
-/** The package in a browser: `await init()` fetches the module from beside this file, or from an address. */
+/** The package in a browser: `await init()` fetches the module from the package's folder, or from an address. */
 
 import { core } from "./core.js";
 

@@ -1,4 +1,4 @@
-/** Building programs, and what the module that builds them has beside running them. */
+/** Building programs, and the other functions that need the module that builds them. */
 
 import { call, core } from "./core.js";
 import { bytes } from "./given.js";
@@ -10,7 +10,7 @@ import { ToolSet, toolsOf, withCatalogue } from "./tools.js";
 import type { Outcome, ToolDefinition } from "./types.js";
 
 export interface BuildOptions extends CheckOptions {
-    /** Whether positions in the source are left out of the program. */
+    /** Whether source positions are left out of the program. */
     strip?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What a tool's definition says of it, as a catalogue has it. */
+/** Reads the definition of a tool, in the form of a catalogue. */
 
 import type { Schema, ToolDefinition } from "./types.js";
 
@@ -7,7 +7,7 @@ const KEYS = [
     ...["timeout", "onDoubt", "requiresRollback", "validate"],
 ];
 
-/** Refuses what is no definition of a tool. */
+/** Refuses a value that is not a definition of a tool. */
 export function defined(name: string, definition: ToolDefinition): void {
     if (typeof definition?.execute !== "function") {
         throw new TypeError(`tool \`${name}\`: expected an object with the function \`execute\``);
@@ -18,7 +18,7 @@ export function defined(name: string, definition: ToolDefinition): void {
     }
 }
 
-/** What zod and other libraries of Standard Schema have, as far as it is used here. */
+/** The parts of zod and other libraries of Standard Schema that are used here. */
 export interface Standard {
     readonly vendor: string;
     validate(value: unknown): Result | Promise<Result>;
@@ -40,7 +40,7 @@ export function standard(schema: unknown): Standard | undefined {
     return has && schema !== null ? (schema as { "~standard"?: Standard })["~standard"] : undefined;
 }
 
-/** A schema as JSON has it. */
+/** A schema as JSON. */
 function plain(name: string, which: string, schema: unknown): unknown {
     const rich = standard(schema);
     if (!rich) return schema;

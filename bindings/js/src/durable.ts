@@ -1,12 +1,12 @@
-/** Durable runs: what is recorded of a run in a store that the host gives, so that the run outlives its process. */
+/** Durable runs: the records of a run in a store of the host, so that the run outlives its process. */
 
 import { parse } from "./json.js";
 import { StoreError } from "./errors.js";
 import type { Call, Suspended } from "./types.js";
 
-/** Where a host keeps runs: one record for each name. */
+/** A store of the host: one record for each name. */
 export interface Store {
-    /** The record of a name with its version; nothing where there is none. */
+    /** The record of a name with its version; nothing if there is none. */
     read(name: string): Stored | undefined | Promise<Stored | undefined>;
     /**
      * Puts a record with this version in the place of the one whose version is one less; version 1 is the first.
@@ -22,10 +22,10 @@ export interface Stored {
     readonly record: string;
 }
 
-/** What a run is, whatever becomes of it. */
+/** The parts of a run that never change. */
 interface Head {
     readonly format: typeof FORMAT;
-    /** What begins the key of every call. */
+    /** The beginning of the idempotency key of every call. */
     readonly key: string;
     readonly program: string;
     readonly function: string | null;
@@ -33,7 +33,7 @@ interface Head {
     readonly limits: string;
 }
 
-/** The call at which a run is. */
+/** The call that a run waits for. */
 interface At {
     /** Milliseconds that the run has left. */
     readonly left: number;
@@ -46,15 +46,15 @@ type State =
     | (At & { readonly state: Waits; readonly reason: string })
     | { readonly state: "ended"; readonly outcome: string };
 
-/** Why a run waits for a person. */
+/** The reason why a run waits for a person. */
 export type Waits = NonNullable<Suspended["state"]>;
 
 const FORMAT = 1;
 
-/** What a program and its arguments are in a record. */
+/** The parts of a record that identify the program and its arguments. */
 export type Beginning = Pick<Head, "function" | "input" | "limits"> & { readonly program: Uint8Array };
 
-/** The record of one run, and writing the next one. */
+/** The record of one run, and its updates. */
 export class Recording {
     /** The number of the call that a person has allowed. */
     allowed: number | undefined;
@@ -74,7 +74,7 @@ export class Recording {
         return new Recording(store, name, { format: FORMAT, key, program: pack(program), ...rest }, 0);
     }
 
-    /** The run of that name. */
+    /** The run with that name. */
     static async read(store: Store, name: string): Promise<Recording | undefined> {
         const found = await store.read(name);
         if (found === undefined || found === null) return undefined;
@@ -104,22 +104,22 @@ export class Recording {
         return `${this.head.key}-${call.number}`;
     }
 
-    /** From here on, whoever drove the run before can record nothing more, and so makes no more calls. */
+    /** From here on, a process that drove the run before can record nothing more, and so makes no more calls. */
     async claim(): Promise<void> {
         if (this.state) await this.write(this.state);
     }
 
-    /** A call that may change something is made next. `again`: after a crash it may be made again. */
+    /** Records that a call that may change something is made next. `again`: after a crash it may be made again. */
     async calling(call: Call, snapshot: Uint8Array, again: boolean, left: number): Promise<void> {
         await this.write({ state: "calling", call, snapshot: pack(snapshot), again, left });
     }
 
-    /** The run waits for a person. */
+    /** Records that the run waits for a person. */
     async waits({ state, call, snapshot, reason }: Suspended, left: number): Promise<void> {
         await this.write({ state: state ?? "deferred", call, snapshot: pack(snapshot), reason, left });
     }
 
-    /** The run has ended. */
+    /** Records that the run has ended. */
     async ended(outcome: string): Promise<void> {
         await this.write({ state: "ended", outcome });
     }
@@ -134,12 +134,12 @@ export class Recording {
     }
 }
 
-/** What a store has of a run is not what this package wrote. */
+/** The error for a record that was not written by this package. */
 export function unreadable(name: string, why: string): StoreError {
     return new StoreError(`run \`${name}\`: ${why}`, "unreadable");
 }
 
-/** Integers past 2^53 in the arguments of a call are for people to see: the snapshot has the exact ones. */
+/** Integers past 2^53 in the arguments of a call are shown to people; the snapshot has the exact ones. */
 function exact(_: string, value: unknown): unknown {
     return typeof value === "bigint" ? value.toString() : value;
 }

@@ -3,12 +3,12 @@
 import type { Json } from "./json.js";
 import type { Diagnostic, Problem, Value } from "./types.js";
 
-/** What every error of this package is, except those that a tool throws. */
+/** The class of every error of this package, except those that a tool throws. */
 export class IloError extends Error {
     override name = "IloError";
 }
 
-/** A source has errors. Its message is what a model reads in order to correct the program. */
+/** A source has errors. The message is for the model, which corrects the program with it. */
 export class CompileError extends IloError {
     override name = "CompileError";
     readonly diagnostics: readonly Diagnostic[];
@@ -22,7 +22,7 @@ export class CompileError extends IloError {
     }
 }
 
-/** A run could not start. `problems` lists everything that is in its way. */
+/** A run could not start. `problems` lists every reason. */
 export class StartError extends IloError {
     override name = "StartError";
     readonly problems: readonly Problem[];
@@ -44,17 +44,17 @@ export class SnapshotError extends IloError {
     }
 }
 
-/** A run got an answer, or was asked for a snapshot, while no call waits; or it is disposed. */
+/** A run got an answer, or was asked for a snapshot, while no call waits; or it has been freed. */
 export class NotWaiting extends IloError {
     override name = "NotWaiting";
 }
 
-/** A value of JavaScript that the language has no value for; the message has its path. */
+/** A value of JavaScript that has no form in the language. The message has its path. */
 export class BadValue extends IloError {
     override name = "BadValue";
 }
 
-/** A run of a store cannot be started or go on; `code` is the stable code. */
+/** A run of a store cannot be started or continued; `code` is the stable code. */
 export class StoreError extends IloError {
     override name = "StoreError";
     readonly code: "name-taken" | "no-such-run" | "run-owned" | "other-call" | "not-in-this-state" | "unreadable";
@@ -65,7 +65,7 @@ export class StoreError extends IloError {
     }
 }
 
-/** Text or a token that may not come next in a program that a model writes; `at` of its bytes could have come. */
+/** Bytes or a token that may not come next in a program that a model writes; `at` of the bytes could have come. */
 export class Refused extends IloError {
     override name = "Refused";
     readonly at: number;
@@ -76,12 +76,12 @@ export class Refused extends IloError {
     }
 }
 
-/** No token may come next, or none behind which the program ends within the tokens left. */
+/** No token may come next, or none that leaves an end within the tokens left. */
 export class CannotEnd extends IloError {
     override name = "CannotEnd";
 }
 
-/** The WebAssembly module failed in itself, and a new instance was made. Runs under way are lost. */
+/** The WebAssembly module failed, and a new instance was made. Runs in progress are lost. */
 export class Crash extends IloError {
     override name = "Crash";
 }
@@ -101,7 +101,7 @@ export class Failure extends Error {
     }
 }
 
-/** Thrown by a tool: the run stops at this call, and `program.resume` goes on with the answer. */
+/** Thrown by a tool: the run stops at this call, and `program.resume` continues with the answer. */
 export class Suspend extends Error {
     override name = "Suspend";
 }

@@ -1,4 +1,4 @@
-/** Small programs that agents write, checked before they run, with tools that are your functions. */
+/** Small programs that agents write. They are checked before they run, and their tools are your functions. */
 
 export { init, type Source } from "./core.js";
 export type { Store, Stored } from "./durable.js";

@@ -1,4 +1,4 @@
-/** The package with the module inside it, for places that can neither fetch nor read it. */
+/** The package with the module inside, for platforms that can neither fetch nor read a file. */
 
 import { core } from "./core.js";
 import base64 from "./ilo.wasm.base64.js";

@@ -3,22 +3,22 @@
 import { Crash, IloError, errorOf } from "./errors.js";
 import { textOf } from "./json.js";
 
-/** What `init` takes: an address, bytes, a response, or a module that is compiled. */
+/** The argument of `init`: an address, bytes, a response, or a compiled module. */
 export type Source = string | URL | Request | Response | BufferSource | WebAssembly.Module;
 
-/** What the generated JavaScript of a module has beside what the module exports. */
+/** The functions that the generated JavaScript of a module adds to the module's exports. */
 interface Glue {
     default(options: { module_or_path: Source | Promise<Response> }): Promise<unknown>;
     initSync(options: { module: WebAssembly.Module }): unknown;
     __wbg_reset_state(): void;
 }
 
-/** Something of the module that is freed by hand. */
+/** An object of the module that has to be freed. */
 export interface Handle {
     free(): void;
 }
 
-/** A module and its instance of now. `file` is its name beside the package; `lost` is what a trap takes along. */
+/** A module and its current instance. `file` is its name in the package; `lost` describes what a trap loses. */
 export class Instance<Module extends Glue> {
     private load: (() => WebAssembly.Module) | undefined;
     private address: URL | undefined;
@@ -32,12 +32,12 @@ export class Instance<Module extends Glue> {
         private readonly lost: string,
     ) {}
 
-    /** Says how the module is loaded on this platform, once it is needed. */
+    /** Sets how the module is loaded on this platform when it is needed. */
     provide(loading: () => WebAssembly.Module): void {
         this.load ??= loading;
     }
 
-    /** Says where the module is on a platform that must fetch it. */
+    /** Sets the address of the module on a platform that must fetch it. */
     provideAddress(url: URL): void {
         this.address ??= url;
     }
@@ -66,7 +66,7 @@ export class Instance<Module extends Glue> {
         this.ready = true;
     }
 
-    /** The number of the instance, which changes when a trap has ended one. */
+    /** The number of the instance, which changes after a trap. */
     current(): number {
         return this.number;
     }
@@ -98,7 +98,7 @@ export class Instance<Module extends Glue> {
     }
 }
 
-/** Something of one instance, which is made again for another where that is possible. */
+/** An object of one instance, which is made again for another instance if possible. */
 export class Held<Module extends Glue, T extends Handle> {
     private of: number;
 
@@ -110,7 +110,7 @@ export class Held<Module extends Glue, T extends Handle> {
         this.of = instance.current();
     }
 
-    /** What it holds, in the instance of now. */
+    /** The object in the current instance. */
     get(): T {
         if (this.handle === undefined || this.of !== this.instance.current()) {
             this.handle = this.instance.call(this.make);
@@ -119,7 +119,7 @@ export class Held<Module extends Glue, T extends Handle> {
         return this.handle;
     }
 
-    /** Frees it; it is made again when it is next used. */
+    /** Frees the object. It is made again when it is next used. */
     free(): void {
         const { handle } = this;
         this.handle = undefined;

@@ -7,14 +7,14 @@
 
 import { string } from "./given.js";
 
-/** How much may be in a value. */
+/** The bounds of a value. */
 export interface Bounds {
     readonly depth: number;
     readonly values: number;
     readonly bytes: number;
 }
 
-/** Inputs and the like: the limits of the run decide. */
+/** The bounds of inputs and other values of the caller: the limits of the run apply. */
 export const WIDE: Bounds = { depth: 1025, values: 1 << 24, bytes: Infinity };
 
 /**
@@ -27,7 +27,7 @@ export class Json {
     }
 }
 
-/** A value passes a bound: depth 0, values 1, bytes 2. */
+/** A value exceeds a bound: depth 0, values 1, bytes 2. */
 export class Past {
     constructor(readonly bound: 0 | 1 | 2) {}
 
@@ -43,7 +43,7 @@ export class Past {
 
 /** A value has no form in the language. */
 export class NoValue {
-    /** The steps to it, the last one first. */
+    /** The steps of its path, the last one first. */
     readonly path: string[] = [];
 
     constructor(
@@ -58,28 +58,28 @@ export class NoValue {
     }
 }
 
-/** Characters of a name or path that a message shows. */
+/** Characters of a name or path that are shown in a message. */
 const SHOWN = 80;
 const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
-/** Short texts that are written as they are, as most are. */
+/** Short texts that are written without escaping, as most can be. */
 const PLAIN = /^[ !#-[\]-~]{0,64}$/;
 const LONE = /\p{Surrogate}/gu;
 
-/** As much of a text as a message shows, without halves of surrogate pairs. */
+/** The part of a text that a message shows, without halves of surrogate pairs. */
 function shortened(text: string): string {
     const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
     return shown.replace(LONE, "\ufffd");
 }
 
-/** A value as JSON, or why it has none. */
+/** A value as JSON, or the reason why it has none. */
 export function write(value: unknown, bounds: Bounds): string | Past | NoValue {
     if (value instanceof Json) return value.text;
     try {
         return new Writer(bounds).write(value);
     } catch (thrown) {
         if (thrown instanceof Past || thrown instanceof NoValue) return thrown;
-        // A getter or a proxy has thrown, which may be anything.
+        // A getter or a proxy has thrown, possibly any value.
         return new NoValue(textOf(thrown).replace(LONE, "\ufffd"), "could not be read:");
     }
 }
@@ -87,7 +87,7 @@ export function write(value: unknown, bounds: Bounds): string | Past | NoValue {
 class Writer {
     private values = 0;
     private units = 0;
-    /** The containers around, to tell a circular value from a deep one. */
+    /** The containers around a value, to tell a circular value from a deep one. */
     private readonly around: object[] = [];
 
     constructor(private readonly bounds: Bounds) {}
@@ -161,13 +161,13 @@ class Writer {
     }
 }
 
-/** Adds the step to a value to what is wrong with it. */
+/** Adds a step to the path of an error. */
 function below(thrown: unknown, step: string): unknown {
     if (thrown instanceof NoValue) thrown.path.push(step);
     return thrown;
 }
 
-/** A number: an integer where JavaScript has it exactly, else a double, which has a point or an exponent. */
+/** A number: an integer if JavaScript has it exactly, else a double, which has a point or an exponent. */
 function number(value: number): string {
     if (Number.isSafeInteger(value)) return Object.is(value, -0) ? "-0.0" : String(value);
     if (!Number.isFinite(value)) throw new NoValue("a number that is not finite");
@@ -179,7 +179,7 @@ function isWellFormed(text: string): boolean {
     return own ? own.call(text) : text.search(LONE) < 0;
 }
 
-/** Whether an object was written as one: of any realm, or without a prototype. */
+/** Whether an object is a plain one: of any realm, or without a prototype. */
 function isPlain(value: object): boolean {
     const prototype = Object.getPrototypeOf(value);
     return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
@@ -191,7 +191,7 @@ function noForm(value: object): string {
     return `a value of the class \`${shown}\`, which has no form in JSON`;
 }
 
-/** What a thrown value says; never throws. */
+/** The message of a thrown value. Never throws. */
 export function textOf(thrown: unknown): string {
     try {
         return thrown instanceof Error ? String(thrown.message) : String(thrown);
@@ -200,22 +200,22 @@ export function textOf(thrown: unknown): string {
     }
 }
 
-/** Only texts with so many digits can have an integer that JavaScript would round. */
+/** Only texts with this number of digits can contain an integer that JavaScript would round. */
 const DIGITS = 16;
 const LONG = /\d{16}/;
 
-/** JSON of the module as a value; integers past 2^53 are `bigint`. */
+/** Reads JSON of the module; integers past 2^53 become `bigint`. */
 export function parse(text: string): any {
     return text.length >= DIGITS && LONG.test(text) ? new Reader(text).value() : JSON.parse(text);
 }
 
-/** Reads valid JSON that is no deeper than values are. */
+/** Reads valid JSON that is no deeper than the limit on values. */
 class Reader {
     private at = 0;
 
     constructor(private readonly text: string) {}
 
-    /** Passes spaces; the character after them. */
+    /** Skips spaces and returns the character after them. */
     private peek(): string | undefined {
         const rest = /\s*/y;
         rest.lastIndex = this.at;
@@ -236,7 +236,7 @@ class Reader {
         }
     }
 
-    /** Whether another item follows; the end is passed. */
+    /** Whether another item follows. The end is skipped. */
     private goesOn(): boolean {
         const found = this.peek();
         this.at++;
@@ -298,7 +298,7 @@ class Reader {
     }
 }
 
-/** Whether a value is a promise, or acts as one. */
+/** Whether a value is a promise, or has a method `then`. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
     return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

@@ -1,4 +1,4 @@
-/** Runs over tools: the loop that makes the calls, side by side where their tools only read. */
+/** Runs over tools: the loop that makes the calls, in parallel if their tools only read. */
 
 import type { Recording, Waits } from "./durable.js";
 import { Failure, IloError, Suspend } from "./errors.js";
@@ -15,30 +15,30 @@ export interface RunOptions {
     tools?: GivenTools | undefined;
     /** Cancels the run: it rolls back what it has done, and ends with fault `cancelled`. */
     signal?: AbortSignal | undefined;
-    /** Milliseconds of the run; 600,000 where nothing else is given. */
+    /** The time limit of the run in milliseconds; by default 600,000. */
     timeout?: number | undefined;
-    /** Milliseconds of each call whose tool has no time of its own; 30,000 where nothing else is given. */
+    /** The time limit in milliseconds of each call whose tool has none; by default 30,000. */
     callTimeout?: number | undefined;
-    /** How many calls of read-only tools may be under way at once; 16 where nothing else is given. */
+    /** The most calls of read-only tools under way at once; by default 16. */
     atOnce?: number | undefined;
-    /** Gets each call that has ended. What it throws ends the run, and `run` throws it. */
+    /** Gets each ended call. If it throws, the run ends and `run` throws the same. */
     onCall?: ((made: Made) => void) | undefined;
     /** Asks a person before each call of a tool with `confirm`; `true` allows it. */
     ask?: ((call: Call) => boolean | Promise<boolean>) | undefined;
 }
 
-/** What is to be done next, as the module numbers it. */
+/** The next action, as the module numbers it. */
 const [START, DROP, MADE, COMPUTING, WAIT, DONE] = [0, 1, 2, 3, 4, 5];
-/** What a call is to its run. */
+/** The role of a call in its run. */
 const [AHEAD, READ, ENTRY] = [0, 1, 4];
-/** Times within which a run may be, in milliseconds: a timer has 31 bits. */
+/** The bounds of time limits in milliseconds: a timer has 31 bits. */
 const LONGEST = 2 ** 31 - 1;
-/** Milliseconds that the machine computes before other work of the event loop is let in. */
+/** Milliseconds of computing after which other work of the event loop is let in. */
 const HELD = 4;
 
 export const now = (): number => performance.now();
 
-/** What a tool gets beside its arguments. Most tools never look at the signal, so it is made late. */
+/** The second argument of a tool. Most tools never use the signal, so it is made late. */
 export class Context implements CallContext {
     key: string | undefined;
     #controller: AbortController | undefined;
@@ -69,7 +69,7 @@ export interface Under {
     timer?: ReturnType<typeof setTimeout>;
 }
 
-/** Runs to the outcome, or to where a tool suspends; frees the run in any case. */
+/** Runs to the outcome, or to a call whose tool suspends. Frees the run in any case. */
 export function drive(run: Run | Left, tools: ToolSet, options: RunOptions, recording?: Recording): Promise<Outcome> {
     try {
         return new Loop(run, tools, options, recording).go();
@@ -84,10 +84,10 @@ function milliseconds(name: string, value: number | undefined, standard: number)
     throw new RangeError(`\`${name}\` expects milliseconds from 0`);
 }
 
-/** How long a run and its calls may take, and how many of them may be under way. */
+/** The time limits of a run and its calls, and the most calls under way. */
 export type Times = Pick<RunOptions, "timeout" | "callTimeout" | "atOnce">;
 
-/** The same within their bounds, in milliseconds. */
+/** The same within bounds, in milliseconds. */
 export function timesOf({ timeout, callTimeout, atOnce = 16 }: Times): { run: number; call: number; atOnce: number } {
     if (typeof atOnce !== "number" || Number.isNaN(atOnce)) throw new RangeError("`atOnce` expects a number from 1");
     return {
@@ -109,9 +109,9 @@ export class Loop {
     private over = false;
     private wake: (() => void) | undefined;
     private news = false;
-    /** A trap while a call was settled, or a store that failed. */
+    /** The error of a trap while a call was settled, or of a store. */
     private broken: unknown;
-    /** What came of the call at which the run is, where that was made before. */
+    /** The result of the call that the run waits for, if it was made before. */
     private begun: Begun | undefined;
 
     constructor(
@@ -128,7 +128,7 @@ export class Loop {
         const run = given instanceof Run ? given : given.run;
         this.runner = run.runner;
         const handle = run.take();
-        // From here on, what is freed is the drive, which takes the run.
+        // From here on, the drive is freed; it has taken the run.
         this.bounds = boundsOf(this.runner.call(() => handle.bounds()));
         const observed = options.onCall !== undefined;
         const catalogue = tools.in(this.runner);
@@ -146,7 +146,7 @@ export class Loop {
         }
     }
 
-    /** As `go`, where no call takes time: each has ended once it is started. */
+    /** As `go`, if no call takes time: each has ended when it is started. */
     goAtOnce(): Outcome {
         const leave = this.enter();
         try {
@@ -156,7 +156,7 @@ export class Loop {
         }
     }
 
-    /** Listens to the signal. What it gives ends what is under way, and frees the memory. */
+    /** Listens to the signal. The function that it returns ends calls under way, and frees the memory. */
     private enter(): () => void {
         const { signal } = this.options;
         const cancel = (): void => this.cancel();
@@ -169,7 +169,7 @@ export class Loop {
             try {
                 this.drive.free();
             } catch {
-                // Its instance is gone, and with it its memory.
+                // The instance is gone, and the memory with it.
             }
         };
     }
@@ -218,7 +218,7 @@ export class Loop {
     }
 
     private next(): number {
-        // A call that was made is settled first, however late it is.
+        // A call that was made is settled first, even if it is late.
         return this.runner.call(() => this.drive.next(!this.begun && now() >= this.until, this.cancelled));
     }
 
@@ -247,7 +247,7 @@ export class Loop {
         this.stir();
     }
 
-    /** Starts a call; where nothing else can be done meanwhile, what is to be awaited. */
+    /** Starts a call. If the run can do nothing else meanwhile, returns a promise of its end. */
     private start(): Promise<void> | undefined {
         const [ticket, name, given, kind, alone] = parse(this.text());
         const tool = this.tools.get(name) as Tool;
@@ -261,7 +261,7 @@ export class Loop {
         return alone && this.under.has(ticket) ? this.wait() : undefined;
     }
 
-    /** Goes on with a call that was made. */
+    /** Continues after a call was made. */
     private goOn(under: Under, begun: Begun): void {
         this.begun = undefined;
         if ("error" in begun) this.failed(under, begun.error, 0);
@@ -322,7 +322,7 @@ export class Loop {
         this.refused(under, why);
     }
 
-    /** Nobody has allowed a call. */
+    /** Fails a call that nobody has allowed. */
     protected refused(under: Under, why: string): void {
         if (!this.isOpen(under)) return;
         const message = `tool \`${under.tool.name}\` was not called: it needs a confirmation (\`confirm\`), and ${why}`;
@@ -350,7 +350,7 @@ export class Loop {
         );
     }
 
-    /** Ends a call once its time, or that of the run, is over. */
+    /** Ends a call when its time, or that of the run, is over. */
     private limit(under: Under): void {
         const own = under.tool.timeout ?? this.callTime;
         const time = under.kind === ENTRY ? own : Math.min(own, this.until - now());
@@ -395,12 +395,12 @@ export class Loop {
         under.timer = setTimeout(() => this.isOpen(under) && this.attempt(under, retry), pause);
     }
 
-    /** It is not known what a call has come to. */
+    /** Settles a call whose result is not known. */
     protected inDoubt(under: Under, message: string): void {
         this.end(under, () => this.drive.inDoubt(under.ticket, message));
     }
 
-    /** The time of a call is over. */
+    /** Settles a call whose time is over. */
     private late(under: Under, own: number): void {
         if (!this.isOpen(under)) return;
         under.context.abort("the call is late");
@@ -417,7 +417,7 @@ export class Loop {
         this.end(under, () => this.drive.interrupted(under.ticket));
     }
 
-    /** The run waits for a person. */
+    /** Suspends the run, which waits for a person. */
     private suspend(under: Under, reason: string, state: Waits): void {
         const due = this.due();
         if (due && (under.kind !== AHEAD || this.isSame(under, due))) {
@@ -442,10 +442,10 @@ export class Loop {
         if (why) under.context.abort(why);
     }
 
-    /** Gives the module what a call has come to. */
+    /** Passes the result of a call to the module. */
     private end(under: Under, settle: () => void): void {
         this.close(under);
-        // The run's clock stops while an entry is called.
+        // The run's clock is stopped while an entry is called.
         if (under.kind === ENTRY) this.until += now() - under.begun;
         try {
             this.runner.call(settle);
@@ -456,7 +456,7 @@ export class Loop {
     }
 }
 
-/** What a program sees of something that was thrown. */
+/** The failure that a program gets for a thrown value. */
 export function failureText(error: unknown): string {
     try {
         if (!(error instanceof Error)) return String(error);

@@ -8,16 +8,16 @@ export interface McpOptions {
     server?: string;
     /** Tools that change nothing. A server's own hints are not trusted. */
     readOnly?: readonly string[];
-    /** Tools whose calls a person is asked for. */
+    /** Tools whose calls need a person's approval. */
     confirm?: readonly string[];
 }
 
-/** Pages of a list of tools: a server that gives more does not end. */
+/** The most pages of a list of tools. A server that sends more would never end. */
 const PAGES = 1000;
 
 type Listed = Awaited<ReturnType<Client["listTools"]>>["tools"][number];
 
-/** The tools of the server that a connected client has. */
+/** The tools of the server of a connected client. */
 export async function toolsFromMcp(client: Client, options: McpOptions = {}): Promise<Tools> {
     const listed = await list(client);
     const names = listed.map((one) => one.name);
@@ -80,12 +80,12 @@ function answer({ content = [], structuredContent, isError }: Result): Value {
     return value;
 }
 
-/** Nothing is nil, one thing is itself, and several are a list. */
+/** No content is nil, a single item is itself, several are a list. */
 function several(items: Value[]): Value {
     return items.length > 1 ? items : (items[0] ?? null);
 }
 
-/** What is binary becomes a record of its type and size. */
+/** Binary content becomes a record of its type and size. */
 function plain(block: Block): Value {
     if (block.type === "text") return block.text ?? "";
     if (block.data === undefined) return JSON.parse(JSON.stringify(block));

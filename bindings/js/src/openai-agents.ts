@@ -24,12 +24,12 @@ function definitions(tools: readonly AnyTool[], readOnly: readonly string[], con
     return new Tools(all);
 }
 
-/** What a tool answers: an object with a shape of its own class is taken as JSON has it. */
+/** The answer of a tool. An object of a class is converted by JSON. */
 function value(answer: unknown): unknown {
     return answer !== null && typeof answer === "object" ? JSON.parse(JSON.stringify(answer)) : answer;
 }
 
-/** A tool that runs programs over these tools: give an agent this one in place of them. */
+/** A tool that runs programs over these tools. Give it to an agent in place of them. */
 export function runProgram(tools: readonly AnyTool[], options: RunProgramOptions = {}): FunctionTool<any, any, string> {
     const readOnly = options.readOnly ?? [];
     return tool({

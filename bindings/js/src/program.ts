@@ -14,7 +14,7 @@ import { toolsOf, withCatalogue, type GivenTools, type ToolSet } from "./tools.j
 import type { Diagnostic, Finished, Limits, Outcome, PlannedCalls } from "./types.js";
 
 export interface StartOptions {
-    /** The function to run; by default the only one that no other calls. */
+    /** The function to run; by default the only one that no other function calls. */
     function?: string | undefined;
     limits?: Limits | undefined;
 }
@@ -22,19 +22,22 @@ export interface StartOptions {
 export interface ResumeOptions extends RunOptions {
     /** The answer to the call at which the snapshot was taken. */
     answer?: unknown;
-    /** Its failure. Without both, the call is made. */
+    /** The failure of that call. Without both, the call is made. */
     failure?: unknown;
     limits?: Limits | undefined;
 }
 
-/** Where a run is recorded, so that it outlives its process. */
+/** The store that records a run, so that it outlives its process. */
 export interface InStore {
     store: Store;
-    /** The name of the run in the store. A run of this name, program and input goes on, or gives its outcome. */
+    /**
+     * The name of the run in the store. If it has a run with this name, program and input, that run is continued, or
+     * its outcome returned.
+     */
     name: string;
 }
 
-/** What a person decides about the call at which a run of a store waits. */
+/** A person's decision about the call that a run of a store waits for. */
 export type Decision = { /** The number of that call. */ call: number } & (
     | { /** Its answer. */ answer: unknown }
     | { /** Its failure. */ failure: unknown }
@@ -43,10 +46,10 @@ export type Decision = { /** The number of that call. */ call: number } & (
 
 export type Inputs = { readonly [name: string]: unknown } | Json;
 
-/** The least time of a run that goes on, in milliseconds. */
+/** The least time of a run that is continued, in milliseconds. */
 const LEAST = 1000;
 
-/** Throws unless the decision is about the call at which the run waits. */
+/** Throws unless the decision is about the call that the run waits for. */
 function check(name: string, due: number, waits: boolean, decision: Decision): void {
     if (!waits) {
         throw new StoreError(`run \`${name}\` waits for no decision; go on without one first`, "not-in-this-state");
@@ -68,7 +71,7 @@ function readable<T>(name: string, what: string, read: () => T): T {
     }
 }
 
-/** Goes on with a run of a store, whose program is loaded. */
+/** Continues a run of a store, whose program has been loaded. */
 export async function resumeWith(
     load: (packed: Uint8Array) => Program,
     in_: InStore,
@@ -86,14 +89,14 @@ export async function resumeWith(
     }
 }
 
-/** JSON of inputs or limits. */
+/** Inputs or limits as JSON. */
 function text(what: string, value: unknown): string {
     const written = write(value, WIDE);
     if (typeof written === "string") return written;
     throw new BadValue("path" in written ? written.message(what) : written.message(what, WIDE));
 }
 
-/** JSON of limits, where there are any. What is past 64 bits is as good as no limit. */
+/** Limits as JSON, if there are any. A number past 64 bits is as good as no limit. */
 function limitsText(limits: Limits | undefined): string | undefined {
     if (!limits) return undefined;
     const most = 2n ** 63n - 1n;
@@ -111,14 +114,14 @@ function functionOf({ function: name }: { function?: string | undefined }): stri
 
 /** A verified program; any number of runs may share it. */
 export class Program {
-    /** What was found when it was built, none of it an error. */
+    /** The warnings of its build. */
     readonly warnings: readonly Diagnostic[];
     #packed: Uint8Array;
     #held: Held<Module, Core>;
     #tools: ToolSet | undefined;
-    /** Whether the tools are this program's alone. */
+    /** Whether the tools belong to this program alone. */
     #owns: boolean;
-    /** Of the tools of the last run. */
+    /** The wiring of the tools of the last run. */
     #wiring: Wiring | undefined;
 
     /** @internal */
@@ -160,7 +163,7 @@ export class Program {
         return Object.fromEntries(all.map(({ name, parameters }) => [name, Object.fromEntries(parameters)]));
     }
 
-    /** What a run would do: how often it can call each tool, and what nothing rolls back. */
+    /** The plan of a run: the most calls of each tool, and the calls that nothing rolls back. */
     plan(options: { tools?: GivenTools; function?: string } = {}): PlannedCalls[] {
         const core = this.#held.get();
         const given = options.tools ?? this.#tools;
@@ -168,7 +171,7 @@ export class Program {
         return withCatalogue(this.runner, given, (tools) => JSON.parse(this.runner.call(() => core.plan(tools, name))));
     }
 
-    /** Starts a run that you drive: `run.step()` gives a call, which you answer, or the outcome. */
+    /** Starts a run that you drive: `run.step()` returns a call, which you answer, or the outcome. */
     start(inputs: Inputs = {}, options: StartOptions = {}): Run {
         return this.#start(inputs, options, undefined);
     }
@@ -193,7 +196,7 @@ export class Program {
         return quick(this.runner, core, this.#wiring, beginning, options);
     }
 
-    /** Works with the tools that were given, else those of the program. */
+    /** Works with the given tools, or by default with those of the program. */
     async #over<T>(given: GivenTools | undefined, work: (tools: ToolSet) => Promise<T>): Promise<T> {
         const tools = toolsOf(this.runner, given ?? this.#tools);
         try {
@@ -203,7 +206,7 @@ export class Program {
         }
     }
 
-    /** A run that goes on from a snapshot; its call waits for the answer. */
+    /** A run that continues from a snapshot. Its call waits for the answer. */
     restore(snapshot: Uint8Array, options: { limits?: Limits | undefined } = {}): Run {
         const core = this.#held.get();
         const limits = limitsText(options.limits);
@@ -263,7 +266,7 @@ export class Program {
         }
     }
 
-    /** Goes on with a run of a store, if nobody has to decide first. */
+    /** Continues a run of a store, unless somebody has to decide first. */
     async #goOn(recording: Recording, tools: ToolSet, options: RunOptions, decision?: Decision): Promise<Outcome> {
         const { name, state } = recording;
         if (!state) throw new IloError("the run is not in the store");
@@ -307,7 +310,7 @@ export class Program {
         return this.#over(options.tools, (tools) => this.#goOn(recording, tools, options, decision));
     }
 
-    /** Goes on from a snapshot with the answer to its call, or its failure; without both the call is made. */
+    /** Continues from a snapshot with the answer to its call, or its failure. Without both, the call is made. */
     async resume(snapshot: Uint8Array, options: ResumeOptions = {}): Promise<Outcome> {
         const [answers, fails] = ["answer" in options, "failure" in options];
         if (answers && fails) throw new TypeError("expected `answer` or `failure`, found both");
@@ -327,7 +330,7 @@ export class Program {
         });
     }
 
-    /** Frees its memory; it is read again from its bytes where it is used after that. */
+    /** Frees its memory. It is read again from its bytes if it is used afterwards. */
     dispose(): void {
         this.#held.free();
         if (this.#owns) this.#tools?.dispose();

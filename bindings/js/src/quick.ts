@@ -1,4 +1,4 @@
-/** Runs whose tools answer at once: the common case, with little beside the calls themselves. */
+/** Runs whose tools answer at once: the common case, with little overhead beside the calls. */
 
 import { Crash } from "./errors.js";
 import { isThenable, parse, write, type Bounds } from "./json.js";
@@ -8,19 +8,19 @@ import type { Core, Runner } from "./runner.js";
 import type { Tool, ToolSet } from "./tools.js";
 import type { Finished } from "./types.js";
 
-/** What the module gives where it is not the place of a tool. */
+/** Results of the module that are not the index of a tool. */
 const [VALUE, OUTCOME, NOT_TAKEN] = [-1, -2, -4];
 
-/** What came of a call: a value, which may be a promise, or an error. */
+/** The result of a call: a value, which may be a promise, or an error. */
 export type Begun = { readonly context: Context } & ({ readonly value: unknown } | { readonly error: unknown });
 
-/** A run that the loop of all runs goes on with. */
+/** A run that the general loop continues. */
 export class Left {
     constructor(
         readonly run: Run,
-        /** When its time is over. */
+        /** The time at which it is over. */
         readonly until: number,
-        /** What came of the call at which it is; nothing where that was not made. */
+        /** The result of the call that it waits for; nothing if that was not made. */
         readonly begun: Begun | undefined,
     ) {}
 }
@@ -45,12 +45,12 @@ export function wire(runner: Runner, program: Core, of: ToolSet): Wiring {
     return { of, tools: names.map((name) => of.get(runner.call(() => catalogue.ownName(name)) ?? name)) };
 }
 
-/** Whether runs may begin here: nothing but their tools has a say in them. */
+/** Whether runs may begin here: nothing but their tools decides about calls. */
 export function isQuick({ signal, onCall }: RunOptions): boolean {
     return signal === undefined && onCall === undefined;
 }
 
-/** The bounds of an answer where a run has no limits of its own. */
+/** The bounds of an answer in a run without limits of its own. */
 let usual: Bounds | undefined;
 
 /** Begins a run and drives it as far as its tools answer at once. */

@@ -5,10 +5,10 @@ import { Past, parse, write, type Bounds } from "./json.js";
 import type { Handle, Runner } from "./runner.js";
 import type { Call, Finished } from "./types.js";
 
-/** The fuel of one call of the module by `step`. */
+/** The fuel of one call of the module in `step`. */
 const SLICE = 5_000_000;
 
-/** A run that you drive. Dispose of it where you do not run it to its end: its memory is outside JavaScript. */
+/** A run that you drive. Dispose of it if you do not run it to its end: its memory is outside JavaScript. */
 export class Run {
     #handle: Handle | undefined;
     readonly #of: number;
@@ -37,7 +37,7 @@ export class Run {
         return handle;
     }
 
-    /** Goes on to the next call or the end. A call that waits is given again, and so is the outcome. */
+    /** Continues to the next call or the end. A waiting call is returned again, and so is the outcome. */
     step(): Call | Finished {
         const handle = this.#own();
         for (;;) {
@@ -46,19 +46,22 @@ export class Run {
         }
     }
 
-    /** As `step`, within some fuel: nothing where there is more to compute. The outcome is the same. */
+    /** As `step`, within some fuel: nothing if there is more to compute. The outcome is the same. */
     stepWithin(fuel: number): Call | Finished | undefined {
         const handle = this.#own();
         const found = this.runner.call(() => handle.step(Math.min(Math.max(Math.trunc(fuel), 1), 0xffff_ffff)));
         return found === undefined ? undefined : parse(found);
     }
 
-    /** Answers the call that waits. Throws `BadValue` for what the language has no value for: the call still waits. */
+    /**
+     * Answers the waiting call. Throws `BadValue` for a value that has no form in the language; the call still waits
+     * then.
+     */
     answer(value: unknown): void {
         this.#settle(value, false);
     }
 
-    /** Fails the call that waits, with a text or another value that the program sees. */
+    /** Fails the waiting call, with a text or another value that the program gets. */
     fail(failure: unknown): void {
         this.#settle(failure, true);
     }
@@ -72,25 +75,25 @@ export class Run {
         throw new BadValue(text.message("the answer"));
     }
 
-    /** Says that the call that waits is made now and may change something. */
+    /** Records that the waiting call is made now and may change something. */
     mayChange(): void {
         const handle = this.#own();
         this.runner.call(() => handle.mayChange());
     }
 
-    /** Cancels the run: the next steps give the calls of its rollbacks, then fault `cancelled`. */
+    /** Cancels the run: the next steps return the calls of its rollbacks, then fault `cancelled`. */
     stop(): void {
         const handle = this.#own();
         this.runner.call(() => handle.stop());
     }
 
-    /** The run as bytes, while it waits for the answer to a call; `program.restore` goes on from them anywhere. */
+    /** The run as bytes, while it waits for the answer to a call. `program.restore` continues from them anywhere. */
     snapshot(): Uint8Array {
         const handle = this.#own();
         return this.runner.call(() => handle.snapshot());
     }
 
-    /** The call that waits for its answer. */
+    /** The waiting call. */
     get waiting(): Call | undefined {
         const handle = this.#own();
         const found = this.runner.call(() => handle.waiting());
@@ -115,7 +118,7 @@ export class Run {
     }
 }
 
-/** The bounds of an answer, as the module gives them. */
+/** The bounds of an answer, from the module. */
 export function boundsOf(given: Float64Array): Bounds {
     const [depth = 0, values = 0, bytes = 0] = given;
     return { depth, values, bytes };

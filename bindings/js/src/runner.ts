@@ -1,4 +1,4 @@
-/** What running programs needs of a module: `vm.wasm` has this, and so has `ilo.wasm`. */
+/** The part of a module that runs programs: `vm.wasm` has it, and so has `ilo.wasm`. */
 
 import type { Instance } from "./instance.js";
 import type * as glue from "./vm_glue.js";

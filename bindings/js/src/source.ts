@@ -6,42 +6,42 @@ import { withCatalogue, type GivenTools } from "./tools.js";
 import type { Completion, Diagnostic, Hover, Notation } from "./types.js";
 
 export interface SourceOptions {
-    /** The notation of the source; found out where it is not given. */
+    /** The notation of the source; by default it is detected. */
     notation?: Notation | undefined;
 }
 
 export interface CheckOptions extends SourceOptions {
-    /** The tools that the source is held against. */
+    /** The tools that the source is checked against. */
     tools?: GivenTools | undefined;
 }
 
-/** The notation that was given for a source. */
+/** The notation given for a source. */
 export function checked(source: string, { notation }: SourceOptions): Notation | undefined {
     string("source", source);
     if (notation !== undefined) string("notation", notation);
     return notation;
 }
 
-/** Everything that is wrong with a source, held against the tools if they are given. */
+/** The diagnostics of a source, checked against the tools if they are given. */
 export function check(source: string, options: CheckOptions = {}): Diagnostic[] {
     const notation = checked(source, options);
     return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.check(source, tools, notation))));
 }
 
-/** Applies every fix that is the only one; the new source, how many were applied, and what is left. */
+/** Applies every unambiguous fix. Returns the new source, the number of fixes, and the remaining diagnostics. */
 export function fix(source: string, options: CheckOptions = {}): { source: string; fixed: number; left: Diagnostic[] } {
     const notation = checked(source, options);
     return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.fix(source, tools, notation))));
 }
 
-/** What is known of the word at an index of the source, for an editor. */
+/** The hover text for the word at an index of the source, for an editor. */
 export function hover(source: string, index: number, options: CheckOptions = {}): Hover | undefined {
     const notation = checked(source, options);
     const found = withCatalogue(core, options.tools, (tools) => call((module) => module.hover(source, tools, notation, index)));
     return found === undefined ? undefined : JSON.parse(found);
 }
 
-/** What may be written at an index of the source, the likeliest first, for an editor. */
+/** The completions at an index of the source, the likeliest first, for an editor. */
 export function complete(source: string, index: number, options: CheckOptions = {}): Completion[] {
     const notation = checked(source, options);
     return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.complete(source, tools, notation, index))));
@@ -60,7 +60,7 @@ export function format(source: string, options: SourceOptions = {}): string {
     return call((module) => module.layout(source, notation));
 }
 
-/** The source as a picture; throws `CompileError`. */
+/** A drawing of the source; throws `CompileError`. */
 export function graph(
     source: string,
     form: "svg" | "dot" | "mermaid" | "text" = "svg",
@@ -71,13 +71,13 @@ export function graph(
     return call((module) => module.graph(source, form, notation));
 }
 
-/** The notation that a source looks like. */
+/** The detected notation of a source. */
 export function detect(source: string): Notation | undefined {
     string("source", source);
     return call((module) => module.detect(source)) as Notation | undefined;
 }
 
-/** The text that teaches a model a notation, and the tools if they are given. */
+/** The card that teaches a model a notation, with the signatures of the tools if they are given. */
 export function card(notation: Notation = "tool-calling", options: { tools?: GivenTools | undefined } = {}): string {
     string("notation", notation);
     return withCatalogue(core, options.tools, (tools) => call((module) => module.card(notation, tools)));

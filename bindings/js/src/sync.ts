@@ -12,7 +12,7 @@ export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "t
     ask?: ((call: Call) => boolean) | undefined;
 }
 
-/** Runs to the outcome, or to where a tool suspends; frees the run in any case. */
+/** Runs to the outcome, or to a call whose tool suspends. Frees the run in any case. */
 export function driveSync(run: Run | Left, tools: ToolSet, options: RunSyncOptions): Outcome {
     const { signal, timeout, onCall, ask } = options;
     try {
@@ -48,7 +48,7 @@ class AtOnce extends Loop {
         this.refused(under, why);
     }
 
-    /** A tool that does not answer at once may have changed something by now. */
+    /** A tool that does not answer at once may have changed something already. */
     protected override promised(under: Under, answer: PromiseLike<unknown>): void {
         forget(answer);
         const message = `tool \`${under.tool.name}\` gave a promise, and \`runSync\` cannot await it; use \`run\``;
@@ -60,7 +60,7 @@ class AtOnce extends Loop {
     }
 }
 
-/** Nobody is told if this fails. */
+/** A rejection of it is ignored. */
 function forget(promise: PromiseLike<unknown>): void {
     Promise.resolve(promise).catch(() => {});
 }

@@ -11,7 +11,7 @@ import type { Catalogue, Module, Runner } from "./runner.js";
 /** The tools that a function of this package takes. */
 export type GivenTools = ToolSet | { readonly [name: string]: ToolDefinition };
 
-/** Goes on with a value once it is there: at once where it is. */
+/** Continues with a value: at once, unless it is a promise. */
 function then(value: unknown, next: (value: unknown) => unknown): unknown {
     return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
 }
@@ -26,7 +26,7 @@ function validated(rich: Standard, value: unknown, what: string): unknown {
     });
 }
 
-/** A tool with everything that was left out of its definition. */
+/** A tool with all defaults of its definition. */
 export interface Tool {
     readonly name: string;
     readonly confirm: boolean;
@@ -37,9 +37,9 @@ export interface Tool {
     call(input: unknown, context: CallContext): unknown;
 }
 
-/** The tools that programs may call. Every module that they are used with has a catalogue of them. */
+/** The tools that programs may call. Every module that they are used with has its own catalogue of them. */
 export class ToolSet implements Iterable<string> {
-    /** The definitions by name, as they were given. */
+    /** The definitions by name, as given. */
     readonly definitions: { readonly [name: string]: ToolDefinition };
     private readonly tools = new Map<string, Tool>();
     private readonly texts: readonly [string, string];
@@ -61,7 +61,7 @@ export class ToolSet implements Iterable<string> {
         this.texts = [JSON.stringify(entries), JSON.stringify(policies)];
     }
 
-    /** @internal Signatures and policies, as a module has them. */
+    /** @internal Signatures and policies, in a module. */
     in(runner: Runner): Catalogue {
         let held = this.held.get(runner);
         if (!held) {
@@ -71,7 +71,7 @@ export class ToolSet implements Iterable<string> {
         return held.get();
     }
 
-    /** Each tool's call and answer as a model reads them. */
+    /** The signatures of the tools, for a model. */
     signatures(): string[] {
         const catalogue = this.in(this.home);
         return JSON.parse(this.home.call(() => catalogue.signatures()));
@@ -102,7 +102,7 @@ export class ToolSet implements Iterable<string> {
         return this.tools.has(name);
     }
 
-    /** Frees what the module has of them; it is made again where they are used after that. */
+    /** Frees the memory in the module. The catalogue is made again if the tools are used afterwards. */
     dispose(): void {
         for (const held of this.held.values()) held.free();
     }
@@ -133,7 +133,7 @@ function tool(name: string, definition: ToolDefinition): Tool {
     return { name, confirm, readOnly, idempotent, retries, timeout, call: caller(definition) };
 }
 
-/** How a tool is called: through the validation of its schemas, where they have one. */
+/** How a tool is called: with the validation of its schemas, if they have one. */
 function caller(definition: ToolDefinition): Tool["call"] {
     const [input, output] = [standard(definition.schema), standard(definition.outputSchema)];
     if (!input && !output) return (given, context) => definition.execute(given, context);
@@ -156,15 +156,15 @@ function policy(name: string, definition: ToolDefinition): object {
     return { name, readOnly, idempotent, retries, confirm, timeout, onDoubt, requiresRollback };
 }
 
-/** The catalogues of no tools, of which nothing is known. */
+/** The empty catalogues, with which nothing is known about tools. */
 const none = new WeakMap<Runner, Held<Module, Catalogue>>();
 
-/** The tools that a caller gave. */
+/** The tools given by a caller. */
 export function toolsOf(runner: Runner, given: GivenTools | undefined): ToolSet {
     return given instanceof ToolSet ? given : new ToolSet(runner, given ?? {});
 }
 
-/** Works with the catalogue of the tools that a caller gave; nothing is known of tools where none were. */
+/** Works with the catalogue of a caller's tools, or with an empty one. */
 export function withCatalogue<T>(runner: Runner, given: GivenTools | undefined, work: (catalogue: Catalogue) => T): T {
     if (given === undefined) {
         const held = none.get(runner) ?? new Held(runner, (module) => new module.Catalogue());

@@ -1,11 +1,11 @@
-/** What the functions of this package take and give. */
+/** The arguments and results of the functions of this package. */
 
 export type Notation = "id" | "tool-calling" | "constrained" | "workflow" | "mcp";
 
 /** A value of the language. Integers past 2^53 are `bigint`; a field with `undefined` is left out. */
 export type Value = null | boolean | number | bigint | string | Value[] | { [name: string]: Value };
 
-/** What is wrong with a source, where, and what to write instead. */
+/** A diagnostic: an error or a warning, its place, and the fix. */
 export interface Diagnostic {
     /** The stable code. */
     readonly code: string;
@@ -18,7 +18,7 @@ export interface Diagnostic {
     readonly start: number;
     /** One past where it ends, as an index of a JavaScript string. */
     readonly end: number;
-    /** What is wrong. */
+    /** The message. */
     readonly message: string;
     /** What was expected. */
     readonly expected?: string;
@@ -32,27 +32,27 @@ export interface Diagnostic {
     readonly fix?: { readonly title: string; readonly edits: readonly Edit[] };
     /** Other places that matter. */
     readonly related: readonly { readonly line: number; readonly column: number; readonly message: string }[];
-    /** All of it as a model reads it: `LINE:COLUMN: error[CODE]: message; help`. */
+    /** The whole diagnostic for a model: `LINE:COLUMN: error[CODE]: message; help`. */
     readonly text: string;
 }
 
-/** Replaces what is between two indexes of the source. */
+/** Replaces the text between two indexes of the source. */
 export interface Edit {
     readonly start: number;
     readonly end: number;
     readonly text: string;
 }
 
-/** One thing that is in the way of a run. */
+/** One problem that prevents a run. */
 export interface Problem {
     readonly code: string;
-    /** An input or a tool; empty where nothing can be said. */
+    /** An input or a tool; empty if neither applies. */
     readonly place: string;
     readonly message: string;
     readonly text: string;
 }
 
-/** Limits that differ from their defaults. `memory` is 16 MB where nothing else is given. */
+/** Limits that differ from their defaults. The default of `memory` is 16 MB. */
 export interface Limits {
     fuel?: number | bigint;
     memory?: number | bigint;
@@ -65,7 +65,7 @@ export interface Limits {
     resultNodes?: number;
 }
 
-/** A call that waits for its answer. */
+/** A waiting call. */
 export interface Call {
     readonly status: "call";
     /** The tool by the name that the program uses. */
@@ -75,13 +75,13 @@ export interface Call {
     readonly number: number;
     /** The function that makes the call. */
     readonly function: string;
-    /** The line and column in the source; not there in a stripped program. */
+    /** The line and column in the source; missing in a stripped program. */
     readonly line?: number;
     readonly column?: number;
     readonly isRollback: boolean;
 }
 
-/** What every outcome has beside its value. */
+/** The common part of all outcomes. */
 export interface Ending {
     /** The fuel that the run has used. */
     readonly fuel: number;
@@ -111,7 +111,7 @@ export interface Fault extends Ending {
     /** The stable code. */
     readonly code: string;
     readonly message: string;
-    /** Where it happened; no line and column in a stripped program. */
+    /** The function, line and column; no line and column in a stripped program. */
     readonly function: string;
     readonly line?: number;
     readonly column?: number;
@@ -119,12 +119,12 @@ export interface Fault extends Ending {
     readonly instruction: number;
 }
 
-/** A tool threw `Suspend`: `program.resume(snapshot, {answer})` goes on, in any process. */
+/** A tool threw `Suspend`: `program.resume(snapshot, {answer})` continues, in any process. */
 export interface Suspended {
     readonly status: "suspended";
     readonly snapshot: Uint8Array;
     readonly call: Call;
-    /** What the tool said, or what a person has to know. */
+    /** The text of the tool, or the information that a person needs. */
     readonly reason: string;
     /** In a store, why it waits: for an approval, for an answer from outside, or because nobody knows whether the call was made. */
     readonly state?: "asking" | "deferred" | "doubt";
@@ -142,7 +142,7 @@ export interface Made {
     readonly tool: string;
     readonly arguments: { readonly [name: string]: Value };
     readonly ok: boolean;
-    /** The answer where it is `ok`, else the failure. */
+    /** The answer if `ok`, else the failure. */
     readonly value: Value;
     readonly rollback: boolean;
     /** Whether it was started before its turn. */
@@ -151,10 +151,10 @@ export interface Made {
     readonly inDoubt: boolean;
 }
 
-/** What would happen with one tool. */
+/** The plan for one tool. */
 export interface PlannedCalls {
     readonly tool: string;
-    /** How often at most, in words. */
+    /** The most calls, in words. */
     readonly most: string;
     readonly readOnly: boolean;
     readonly confirm: boolean;
@@ -170,9 +170,9 @@ export interface PlannedCalls {
 /** A JSON schema. */
 export type Schema = { readonly [name: string]: unknown };
 
-/** What a tool gets beside its arguments. */
+/** The second argument of a tool. */
 export interface CallContext {
-    /** Aborted when the call is late or its answer is not wanted any more. */
+    /** Aborted when the call is late or its answer is no longer wanted. */
     readonly signal: AbortSignal;
     /** In a run with a store: the same text for every attempt at this call, also after a crash. */
     readonly key: string | undefined;
@@ -187,7 +187,7 @@ export interface ToolDefinition<Input = any> {
     description?: string;
     /** Makes the call; may be async. A throw is a failure of the call, which the program can handle. */
     execute(input: Input, context: CallContext): unknown;
-    /** It changes nothing: it may be called early, beside others, and a cancel ends it. */
+    /** The tool changes nothing: it may be called early, in parallel with others, and a cancel ends its calls. */
     readOnly?: boolean;
     /** A failed call may be made again. */
     idempotent?: boolean;
@@ -195,7 +195,7 @@ export interface ToolDefinition<Input = any> {
     retries?: number;
     /** A person is asked before each call. */
     confirm?: boolean;
-    /** Milliseconds that a call may take. */
+    /** The time limit of a call in milliseconds. */
     timeout?: number;
     /** Whether a call without an answer fails, or ends the run after its rollback. */
     onDoubt?: "fail" | "stop";
@@ -205,27 +205,27 @@ export interface ToolDefinition<Input = any> {
     validate?: boolean;
 }
 
-/** A text about the word at a place of a source, as Markdown. Offsets are indexes of the source. */
+/** A hover text about the word at a place of a source, as Markdown. Offsets are indexes of the source. */
 export interface Hover {
     start: number;
     end: number;
     text: string;
 }
 
-/** A text that may be written in place of a part of a source. */
+/** A completion: a text that may replace a part of a source. */
 export interface Completion {
-    /** What a list shows. */
+    /** The label in a list. */
     label: string;
     kind: "word" | "tool" | "argument" | "field" | "slot" | "type";
-    /** What is written between `start` and `end`. */
+    /** The text to be written between `start` and `end`. */
     text: string;
     start: number;
     end: number;
-    /** The text with which what is typed is compared. */
+    /** The text that is compared with the typed one. */
     filter: string;
     /** A type or signature; may be empty. */
     detail: string;
-    /** What it is for; may be empty. */
+    /** A description; may be empty. */
     about: string;
     /** An edit elsewhere that belongs to it, such as the entry of a registry. */
     also?: { start: number; end: number; text: string };

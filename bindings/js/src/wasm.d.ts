@@ -1,4 +1,4 @@
-/** What a bundler or workerd gives for the module: it is compiled. */
+/** The module as a bundler or workerd provides it: compiled. */
 declare module "*.wasm" {
     const module: WebAssembly.Module;
     export default module;

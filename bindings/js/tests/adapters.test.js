@@ -21,7 +21,7 @@ const wrong = program("get_usr");
 const input = z.object({ id: z.number().int() });
 const answer = ({ id }) => ({ name: `Ada ${id}` });
 
-// What the model says after so many results: a program with an error, the corrected one, and the end.
+// The model's message after this number of results: a program with an error, the corrected one, and the end.
 function script(results) {
     if (results.length === 0) return { source: wrong, input: { id: 7 } };
     if (results.length === 1) {

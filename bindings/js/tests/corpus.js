@@ -15,7 +15,7 @@ export function cases() {
     return all.filter((path) => path.endsWith(".case")).sort();
 }
 
-// Reads a case; nothing where it is not UTF-8.
+// Reads a case; nothing if it is not UTF-8.
 export function readCase(path) {
     let text;
     try {
@@ -35,7 +35,7 @@ export function readCase(path) {
     return { path, headers, sections };
 }
 
-// A section; the one for a notation comes before the one for all.
+// A section. A section for a notation precedes the one for all notations.
 export function section(found, title, notation) {
     const all = Object.fromEntries(found.sections);
     return all[`${title} ${notation}`] ?? all[title];
@@ -67,7 +67,7 @@ export function parts(text) {
     return new Map(all);
 }
 
-// A tool that answers with what a case says.
+// A tool that answers as a case says.
 export class Mock {
     constructor(name, entry, text) {
         const { mock } = entry;
@@ -110,7 +110,7 @@ export class Mock {
 
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-// Whether all that the pattern says holds in the value: a record may have more fields.
+// Whether the value contains all of the pattern: a record may have more fields.
 export function fits(pattern, value) {
     if (isRecord(pattern) && isRecord(value)) {
         return Object.keys(pattern).every((key) => Object.hasOwn(value, key) && fits(pattern[key], value[key]));
@@ -132,7 +132,7 @@ export function same(a, b) {
     return a === b;
 }
 
-// An outcome as the corpus writes it.
+// An outcome in the form of the corpus.
 export function outcomeOf(outcome) {
     const { status, value, error, code, message } = outcome;
     const made = { status };
@@ -150,7 +150,7 @@ export function outcomeOf(outcome) {
     return made;
 }
 
-// Whether an outcome is as a case wants it: of a fault, message and place only as far as they are given.
+// Whether an outcome is the expected one. The message and place of a fault are compared only if the case has them.
 export function sameOutcome(expected, found) {
     if (expected.status !== "fault") return same(expected, found);
     const { at = {}, ...rest } = found;

@@ -43,7 +43,7 @@ function needsAProcess(found, tools) {
     return without || waits || renamed || (found.headers.options ?? "").includes("--timeout");
 }
 
-// Runs step by step, with a snapshot at every call; where it is restored, the run goes on from each.
+// Runs step by step, with a snapshot at every call. With `restored`, the run continues from each snapshot.
 function steps(program, inputs, tools, given, restored) {
     let run = program.start(inputs, given);
     const [answers, snapshots] = [[], []];
@@ -113,7 +113,7 @@ async function checkRun(found, notation, source) {
     return true;
 }
 
-// The findings of the check, in order.
+// The diagnostics of the check, in order.
 function checkDiagnostics(found, notation, source, wanted) {
     const catalog = section(found, "catalog");
     let tools;
@@ -154,7 +154,7 @@ function checkDiagnostics(found, notation, source, wanted) {
     assert.deepEqual(left.map((one) => one.text), [], "not expected");
 }
 
-// What Rust makes of the same answers: fuel, snapshots and outcome are the same.
+// Rust with the same answers: fuel, snapshots and outcome are the same.
 function checkReplays() {
     const path = `${ROOT}bindings/target/bindings/examples/replay`;
     const input = replays.map(({ line }) => `${line}\n`).join("");

@@ -120,7 +120,7 @@ test("a call without an answer is in doubt, and is made again only when that is 
     for (const idempotent of [false, true]) {
         const store = new Memory();
         const cut = shop({ idempotent }, hang);
-        // The run that is lost: a process that ends would leave it so.
+        // The lost run: a process that ends would leave it in this state.
         const lost = buy(store, cut, { callTimeout: 3000 });
         const ended = assert.rejects(lost, code("run-owned"));
         while (!cut.calls.includes("pay")) await sleep(1);
@@ -140,7 +140,7 @@ test("a call without an answer is in doubt, and is made again only when that is 
     const late = await buy(store, shop({ timeout: 5 }, hang));
     assert.deepEqual([late.state, late.reason], ["doubt", "tool `pay` took longer than its limit of 5 ms"]);
     assert.equal((await ilo.resume({ store, name: "order" }, shop(), { call: 2, answer: "it was" })).value, "it was");
-    // A tool that is idempotent now was not so when the call was made: nobody knows what it did then.
+    // A tool that is idempotent now was not when the call was made, so the effect of that call is not known.
     const changed = new Memory();
     const first = shop({}, hang);
     const ended = assert.rejects(buy(changed, first, { callTimeout: 3000 }), code("run-owned"));
@@ -192,7 +192,7 @@ test("a store that fails, lies or holds garbage is a clear error, and no call is
     assert.deepEqual(made.calls, []);
 });
 
-// Runs the worker, and kills it some time after its first effect; false where it ended before.
+// Runs the worker, and kills it some time after its first effect. Returns false if it ended before.
 async function killed(folder, effects, pause) {
     const before = readFileSync(effects, "utf8");
     const worker = spawn(process.execPath, [fileURLToPath(new URL("durable_worker.js", import.meta.url)), folder, effects]);

@@ -1,4 +1,4 @@
-// The whole way: a source, its errors, a program, runs over tools and by hand.
+// The whole path: a source, its errors, a program, runs over tools and step by step.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -87,7 +87,7 @@ test("an editor gets what a word means and what may be written, at indexes of Ja
     const known = new ilo.Tools({
         get_user: { description: "Looks up a user.", schema: { type: "object", properties: { id: { type: "string" } } }, execute: () => null },
     });
-    // Beyond the first 65,536 characters, one is two units long.
+    // A character beyond the first 65,536 takes two units.
     const source = '; fn f() -> any\n; Tools: 0=get_user\nLET 0 LIT 0 "\u{1f600}\u{1f600}"\nRET CALL 0 0';
     const at = source.indexOf("CALL 0") + 5;
     const found = ilo.hover(source, at, { tools: known });

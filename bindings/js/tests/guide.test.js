@@ -1,4 +1,4 @@
-// Guided generation: what a guide lets a model write builds and runs, whatever the tokens are.
+// Guided generation: a program that a guide allows builds and runs, whatever the tokens are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as ilo from "ilo";
@@ -49,7 +49,7 @@ function allowed(mask) {
     );
 }
 
-/** A model that likes each token as much. */
+/** A model that likes each token equally. */
 function write(written, seed, left) {
     const next = random(seed);
     const bits = new Uint32Array(VOCAB.maskWords);
@@ -128,7 +128,7 @@ test("tokens split characters", () => {
     guide.acceptBytes('RET LIT 0 "');
     const [first, second] = utf8("ü");
     guide.accept(first);
-    // RFC 3629: behind 0xC3 comes a byte from 0x80 to 0xBF.
+    // RFC 3629: a byte from 0x80 to 0xBF follows 0xC3.
     assert.deepEqual(allowed(guide.mask()), Array.from({ length: 0x40 }, (_, at) => 0x80 + at));
     guide.accept(second);
     guide.acceptBytes(utf8('"'));
@@ -186,12 +186,12 @@ test("steps are taken back, and a copy goes on by itself", () => {
 });
 
 test("forced text and an end are what may come", () => {
-    // send has one argument that it must have, and may have two.
+    // send has one required argument, and two optional ones.
     const session = new Session("f() -> result nil, text", { tools: TOOLS });
     const covered = new Guide(session, new Vocab([...PIECES.slice(0, 256), " 1", ""], 257));
     covered.acceptBytes("LET 0 CALL 1");
     assert.equal(text(covered.forced()), " ");
-    // A longer token could cover the blank and what follows.
+    // A longer token could cover the blank and the text after it.
     assert.deepEqual([...covered.forcedTokens()], []);
     const guide = new Guide(session, new Vocab([...PIECES.slice(0, 256), ""], 256));
     guide.acceptBytes("LET 0 CALL 1");
@@ -351,7 +351,7 @@ test("what is freed is not used, and memory comes back", () => {
 
 test("a trap is a clear error, and the next call has a new instance", () => {
     const guide = new Guide(new Session(DOUBLE), VOCAB);
-    // A pointer that is none: the module reads outside its memory.
+    // An invalid pointer: the module reads outside its memory.
     assert.throws(() => core.call((module) => module.initSync({}).guidesession_prefix(0x7fff_fff0)), (error) => {
         assert.ok(error instanceof Crash, String(error));
         assert.match(error.message, /a new instance has taken its place, and vocabularies, sessions and guides are lost/);

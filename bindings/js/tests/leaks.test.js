@@ -1,4 +1,4 @@
-// Nothing stays in the module's memory, and a module that fails in itself is replaced.
+// The module's memory does not grow, and a module that fails is replaced.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as ilo from "ilo";
@@ -54,7 +54,7 @@ test("a trap is a clear error, and the next call has a new instance", async () =
     lost.step();
     const instance = core.current();
     const wasm = glue.initSync({});
-    // A pointer that is none: the module reads outside its memory.
+    // An invalid pointer: the module reads outside its memory.
     assert.throws(() => call(() => wasm.core_toBytes(0x7fff_fff0)), (error) => {
         assert.ok(error instanceof ilo.Crash, String(error));
         assert.match(error.message, /the ilo module failed in itself \(.+\); a new instance has taken its place, and runs under way are lost/);

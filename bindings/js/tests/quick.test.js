@@ -14,7 +14,7 @@ const TWICE = of({ n: "number" }, [
 ]);
 const ECHO = of({ n: "any" }, [{ let: "a", call: "t", args: { n: "$input.n" } }, { return: "$a" }]);
 
-// Both loops, over tools that are made anew for each: the outcomes, which are to be equal, and the calls.
+// Runs both loops, with new tools for each. Returns the outcomes, which must be equal, and the calls.
 async function both(source, inputs, tools, options = {}) {
     const program = ilo.build(source);
     const made = [];

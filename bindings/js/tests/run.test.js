@@ -7,7 +7,7 @@ import * as ilo from "ilo";
 const ONE = ilo.build("; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n");
 const ANSWER = ilo.build("; fn f() -> any\n; Tools: 0=t\nRET CALL 0 0\n");
 
-// A program that reads so many times, one after another.
+// A program that makes this number of reads, one after another.
 function reads(count) {
     const all = Array.from({ length: count }, (_, n) => n);
     const lines = all.map((n) => `LET ${n} CALL 0 1 0 LIT 1 ${n}`).join("\n");
@@ -196,7 +196,7 @@ test("a tool suspends, and the run goes on from the snapshot", async () => {
     await assert.rejects(again.resume(found.snapshot.slice(1), { ...asks, answer: 1 }), ilo.SnapshotError);
     await assert.rejects(again.resume(found.snapshot, { answer: 1 }), ilo.StartError);
     await assert.rejects(again.resume(found.snapshot, { ...asks, answer: Symbol() }), ilo.BadValue);
-    // Ahead of its turn, the call is made again when its turn has come.
+    // A call that failed ahead of its turn is made again in its turn.
     const reading = one(({ n }) => { if (n === 2) throw new ilo.Suspend(); return sleep(5, n); }, { readOnly: true });
     const early = await reads(4).run({}, reading);
     assert.equal(early.status, "suspended");

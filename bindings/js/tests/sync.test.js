@@ -1,4 +1,4 @@
-// Runs without promises: `runSync` gives what `run` gives, and says what it cannot do.
+// Runs without promises: `runSync` returns the same as `run`, and reports what it cannot do.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as ilo from "ilo";
@@ -10,7 +10,7 @@ const READS = ilo.build(
 );
 const one = (execute, policy = {}) => ({ tools: { t: { execute, ...policy } } });
 
-// What both give for the same tools.
+// The results of both for the same tools.
 async function both(program, options) {
     const found = program.runSync({}, options());
     assert.deepEqual(await program.run({}, { ...options(), atOnce: 1 }), found);

@@ -1,4 +1,4 @@
-/** What a caller in TypeScript writes; it is checked and never run. */
+/** Code of callers in TypeScript, which is type-checked and never run. */
 
 import * as ilo from "ilo";
 import { runProgram } from "ilo/ai";

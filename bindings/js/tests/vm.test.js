@@ -22,7 +22,7 @@ test("it runs what ilo has built, with the same outcome and fuel, in every way t
     assert.deepEqual(wanted.value, [true, 3]);
     assert.deepEqual(await loaded.run({ amount: 3 }, { tools: good }), wanted);
     assert.deepEqual(await loaded.run({ amount: 3 }, { tools: new vm.Tools(good), onCall: () => {} }), wanted);
-    // Tools of either go with programs of either.
+    // Tools of either package work with programs of either.
     assert.deepEqual(await loaded.run({ amount: 3 }, { tools: new ilo.Tools(good) }), wanted);
     assert.deepEqual(await built.run({ amount: 3 }, { tools: new vm.Tools(good) }), wanted);
     const sync = { ...good, pay: { execute: ({ amount }) => amount } };

@@ -1,5 +1,5 @@
-//! Driving a run from JavaScript: what to do next, as a number and a text. The loop itself is in
-//! `src/loop.ts`, and so is the clock.
+//! Drives a run for JavaScript, which gets the next action as a number and a text. The loop and the clock are
+//! in `src/loop.ts`.
 
 use crate::given::{answer, past};
 use crate::outcome::{outcome, waiting};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// What is around a run: its tools, and what JavaScript says of the time.
+/// The environment of a run: its tools, and the time that JavaScript reports.
 #[derive(Debug)]
 struct Around {
     tools: Arc<Known>,
@@ -53,13 +53,13 @@ pub struct Drive {
     inner: Loop<()>,
     world: Around,
     limits: Limits,
-    /// Whether calls that have ended are given.
+    /// Whether ended calls are reported.
     observed: bool,
-    /// What belongs to the last `next`.
+    /// The text of the last `next`.
     text: String,
 }
 
-/// A call that has ended, as `Made` of `src/types.ts`.
+/// An ended call, as `Made` of `src/types.ts`.
 fn made(made: &Made<()>) -> String {
     let turn = &made.turn;
     let value = match &made.result {
@@ -87,8 +87,8 @@ impl Drive {
         self.inner.settle(Ticket(u64::from(ticket)), result, (), &self.world);
     }
 
-    /// What a call is for JavaScript: its ticket, its tool's own name, arguments, kind, and whether nothing
-    /// else can be done meanwhile.
+    /// A call for JavaScript: its ticket, the tool's own name, arguments, kind, and whether the run can do
+    /// nothing else until it has ended.
     fn start(&self, start: &Start) -> String {
         let own = self.world.tools.own_name(&start.tool).unwrap_or(&start.tool);
         let Ticket(ticket) = start.ticket;
@@ -99,7 +99,7 @@ impl Drive {
 
 #[wasm_bindgen]
 impl Drive {
-    /// Takes a run that was started or restored. `time` is in milliseconds.
+    /// Takes a run that was started or restored. `time` is its limit in milliseconds.
     #[wasm_bindgen(constructor)]
     pub fn new(run: Run, tools: &Catalogue, at_once: u32, time: f64, observed: bool) -> Drive {
         let time = Duration::try_from_secs_f64(time / 1000.0).unwrap_or(Duration::MAX);
@@ -113,8 +113,8 @@ impl Drive {
         }
     }
 
-    /// What is to be done next: start 0, drop 1, made 2, computing 3, wait 4, done 5. What belongs to the
-    /// first three and the last is in `text`.
+    /// Returns the next action: start 0, drop 1, made 2, computing 3, wait 4, done 5. `text` has the details
+    /// of the first three and the last.
     pub fn next(&mut self, late: bool, cancelled: bool) -> u8 {
         (self.world.late, self.world.cancelled) = (late, cancelled);
         loop {
@@ -144,12 +144,12 @@ impl Drive {
         }
     }
 
-    /// What belongs to the last `next`.
+    /// The details of the last `next`.
     pub fn text(&mut self) -> String {
         std::mem::take(&mut self.text)
     }
 
-    /// Takes the answer of a call.
+    /// Takes the answer to a call.
     pub fn settle(&mut self, ticket: u32, value: &str) {
         let result = answer(value, &self.limits);
         self.settled(ticket, result);
@@ -161,37 +161,36 @@ impl Drive {
         self.settled(ticket, Err(failure));
     }
 
-    /// The answer of a call passes a bound: depth 0, values 1, bytes 2.
+    /// Reports that the answer to a call exceeds a bound: depth 0, values 1, bytes 2.
     pub fn refuse(&mut self, ticket: u32, bound: u8) {
         let failure = past(bound, &self.limits);
         self.settled(ticket, Err(failure));
     }
 
-    /// A call may have been made, and there is no answer.
+    /// Reports that a call may have been made and has no answer.
     #[wasm_bindgen(js_name = inDoubt)]
     pub fn in_doubt(&mut self, ticket: u32, message: String) {
         self.settled(ticket, Err(Failure::InDoubt(message)));
     }
 
-    /// The time of the run was over before a call had ended.
+    /// Reports that the time of the run was over before a call had ended.
     #[wasm_bindgen(js_name = timedOut)]
     pub fn timed_out(&mut self, ticket: u32) {
         self.settled(ticket, Err(Failure::TimedOut));
     }
 
-    /// A call was ended because the run was cancelled.
+    /// Reports that a call was ended because the run was cancelled.
     pub fn interrupted(&mut self, ticket: u32) {
         self.settled(ticket, Err(Failure::Interrupted));
     }
 
-    /// A call ahead of its turn was not made: the run makes it in its turn.
+    /// Reports that a call was not started ahead. The run makes it in its turn.
     #[wasm_bindgen(js_name = notStarted)]
     pub fn not_started(&mut self, ticket: u32) {
         self.inner.not_started(Ticket(u64::from(ticket)));
     }
 
-    /// The least and longest pause in milliseconds before a failed call is made again; nothing where it is
-    /// not.
+    /// The least and longest pause in milliseconds before a failed call is made again; nothing if it is not.
     pub fn pause(&self, tool: &str, retry: u32) -> Option<Vec<f64>> {
         let policy = self.world.tools.policy(tool)?;
         let (least, most) = Policy::pause(retry);

@@ -1,4 +1,4 @@
-//! What JavaScript gives: values and limits as JSON.
+//! Reads values and limits that JavaScript passes as JSON.
 
 use crate::WORDS;
 use crate::thrown::{bad_value, out_of_range, wrong_type};
@@ -11,12 +11,12 @@ use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use ilo_vm::{Datum, JsonEvent, JsonReader, JsonText, Limits};
 
-/// The memory of a run where nothing else is given: memory of WebAssembly never shrinks.
+/// The default memory of a run: memory of WebAssembly never shrinks.
 const MEMORY: u64 = 16 << 20;
-/// Up to so many names are compared each with each.
+/// The most names that are compared pairwise. More are sorted first.
 const FEW: usize = 8;
 
-/// The limits of a run, from a record of numbers; nothing where all are as they are.
+/// Reads the limits of a run from a record of numbers; nothing if all are the defaults.
 pub(crate) fn limits(text: Option<&str>) -> Result<Limits, String> {
     let mut limits = Limits { memory: MEMORY, ..Limits::default() };
     let Some(text) = text else { return Ok(limits) };
@@ -29,7 +29,7 @@ pub(crate) fn limits(text: Option<&str>) -> Result<Limits, String> {
             Data::Number(Number::Int(int)) => u64::try_from(*int).ok(),
             _ => None,
         };
-        // A name that is none is said first.
+        // An unknown name is reported first.
         set(&mut limits, name, number.unwrap_or(0), &WORDS).map_err(|message| out_of_range(&message))?;
         if number.is_none() {
             return Err(out_of_range(&format!("limits: `{name}` expects a whole number from 0")));
@@ -38,17 +38,18 @@ pub(crate) fn limits(text: Option<&str>) -> Result<Limits, String> {
     Ok(limits)
 }
 
-/// The input of a run.
+/// Reads the input of a run.
 pub(crate) fn input(text: &str) -> Result<Data, String> {
     read(text.as_bytes(), &input_bounds()).map_err(|error| bad_value(&format!("the input: {}", error.kind)))
 }
 
-/// A tool's answer, or the failure that it comes to.
+/// Reads a tool's answer, or gives the failure for an answer that is not a value.
 pub(crate) fn answer(text: &str, limits: &Limits) -> Result<Data, Failure> {
     read(text.as_bytes(), &bounds(limits)).map_err(|error| unfit(error.kind))
 }
 
-/// A value as the machine takes it, or nothing where `answer` and `input` say what is wrong with it.
+/// Reads a value for the machine; nothing if it is not one, in which case `answer` and `input` report the
+/// reason.
 pub(crate) fn datum<'a>(text: &'a str, bounds: &Bounds, arena: &'a Bump) -> Option<Datum<'a>> {
     if text.len() > bounds.bytes {
         return None;
@@ -62,9 +63,9 @@ pub(crate) fn datum<'a>(text: &'a str, bounds: &Bounds, arena: &'a Bump) -> Opti
     };
     let mut reader = JsonReader::new(text, bounds.depth);
     let mut left = bounds.values;
-    // Values whose list or record was not closed, each with its name in a record.
+    // Values whose list or record is still open, each with its name in a record.
     let mut values: Vec<(&'a str, Datum<'a>)> = Vec::with_capacity(8);
-    // Where those of each begin, whether it is a record, and its own name.
+    // For each open container: where its values begin, whether it is a record, and its own name.
     let mut open: Vec<(usize, bool, &'a str)> = Vec::with_capacity(4);
     let mut name = "";
     while let Some(event) = reader.next_event().ok()? {
@@ -106,7 +107,7 @@ pub(crate) fn datum<'a>(text: &'a str, bounds: &Bounds, arena: &'a Bump) -> Opti
     values.pop().map(|(_, value)| value)
 }
 
-/// Whether a name is there twice.
+/// Whether a name occurs twice.
 fn is_repeated(fields: &[(&str, Datum<'_>)]) -> bool {
     if fields.len() <= FEW {
         let before =
@@ -118,7 +119,7 @@ fn is_repeated(fields: &[(&str, Datum<'_>)]) -> bool {
     names.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The failure for an answer that passes a bound: what JavaScript counted, by number.
+/// The failure for an answer that exceeds a bound, which JavaScript reports as a number.
 pub(crate) fn past(bound: u8, limits: &Limits) -> Failure {
     let bounds = bounds(limits);
     unfit(match bound {

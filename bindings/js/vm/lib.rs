@@ -1,9 +1,8 @@
-//! Running programs in JavaScript: programs from their bytes, runs and tools. It is the module of `ilo/vm`,
-//! and a part of that of `ilo`, which builds programs too (`../core`).
+//! Runs programs in JavaScript: programs from their bytes, runs and tools. It is the module of `ilo/vm`, and
+//! a part of the module of `ilo`, which builds programs too (`../core`).
 //!
-//! Values and outcomes are JSON on the way out and in: one text costs less than many calls, and its integers
-//! are exact. What a tool is, the loops that call tools, and the errors of the package are written in
-//! TypeScript (`../src`).
+//! Values and outcomes are passed as JSON: one text costs less than many calls, and its integers are exact.
+//! Tools, the loops that call them, and the errors of the package are written in TypeScript (`../src`).
 //!
 //! | file | contents |
 //! |---|---|
@@ -12,7 +11,7 @@
 //! | `quick`, `drive` | runs over tools: those that answer at once, and all others |
 //! | `given`, `thrown` | values and limits from JavaScript; errors for it |
 
-// Arguments come by value because JavaScript hands over copies.
+// Arguments are passed by value because JavaScript passes copies.
 #![allow(clippy::needless_pass_by_value, reason = "what JavaScript gives is owned")]
 #![allow(unreachable_pub, reason = "wasm-bindgen exports only what is public")]
 
@@ -31,7 +30,7 @@ pub use tools::Catalogue;
 use ilo_bindings::Words;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// How this package spells what messages name.
+/// The spelling of names in messages of this package.
 pub const WORDS: Words = Words { function: "function", tools: "tools", notation: "notation", camel: true };
 
 /// Prepares the instance: a panic becomes an exception with its message, after which the package makes a new

@@ -1,12 +1,12 @@
-//! Calls that wait and outcomes, as JSON.
+//! Writes waiting calls and outcomes as JSON.
 
 use ilo_drive::data::write::quote;
 use ilo_vm::{Outcome, Run, Status};
 use std::fmt::Write as _;
 
-// Writing to a string does not fail, so its results are dropped here.
+// Writing to a string does not fail, so results are ignored here.
 
-/// A line and a column, where there are any.
+/// A line and a column, if there are any.
 fn position(out: &mut String, position: Option<(u32, u32)>) {
     if let Some((line, column)) = position {
         let _ = write!(out, r#","line":{line},"column":{column}"#);

@@ -27,19 +27,19 @@ pub struct Core {
     #[wasm_bindgen(skip)]
     pub program: Program,
     warnings: String,
-    /// For the tools of the last run.
+    /// The wiring for the tools of the last run.
     wiring: RefCell<Option<Arc<Wiring>>>,
-    /// A run with the usual limits that has ended, for the next one.
+    /// An ended run with the default limits, which the next run reuses.
     pub(crate) idle: Rc<RefCell<Option<ilo_vm::Run>>>,
 }
 
 impl Core {
-    /// A program, and what was found when it was built, as a list.
+    /// A program with its warnings, as a list.
     pub fn new(program: Program, warnings: String) -> Core {
         Core { program, warnings, wiring: RefCell::default(), idle: Rc::default() }
     }
 
-    /// How the program calls these tools.
+    /// The wiring of the program to these tools.
     pub(crate) fn wiring(&self, tools: &Catalogue) -> Arc<Wiring> {
         let known = tools.shared();
         let mut kept = self.wiring.borrow_mut();
@@ -49,7 +49,7 @@ impl Core {
         Arc::clone(kept.insert(Arc::new(Wiring::new(&self.program, &known, &WORDS))))
     }
 
-    /// A run that waits for its first step, and its limits. `is_ready` says that all its tools are there.
+    /// A run before its first step, and its limits. With `is_ready`, all its tools are known to be there.
     pub(crate) fn started(
         &self,
         inputs: &str,
@@ -71,7 +71,7 @@ impl Core {
         {
             return Ok((run, limits));
         }
-        // Something is in the way.
+        // The run cannot start.
         let input = input(inputs)?;
         let problems = problems(&self.program, function, &input, tools.known(), &WORDS);
         if !problems.is_empty() {
@@ -123,7 +123,7 @@ impl From<Planned> for PlannedCalls {
     }
 }
 
-/// Reads a program that was packed.
+/// Reads a packed program.
 #[wasm_bindgen]
 pub fn load(packed: &[u8]) -> Result<Core, String> {
     let program = Program::load(packed);
@@ -139,7 +139,7 @@ impl Core {
         self.program.to_bytes()
     }
 
-    /// What was found when it was built, as a list.
+    /// The warnings of the build, as a list.
     pub fn warnings(&self) -> String {
         self.warnings.clone()
     }
@@ -161,7 +161,7 @@ impl Core {
         json(&all.collect::<Vec<_>>())
     }
 
-    /// What a run would do: for each tool its name, how often at most, and what nothing rolls back.
+    /// The plan of a run: for each tool its name, the most calls, and the calls that nothing rolls back.
     pub fn plan(&self, tools: &Catalogue, function: Option<String>) -> Result<String, String> {
         let none = Known::default();
         let tools = tools.known().unwrap_or(&none);
@@ -184,14 +184,14 @@ impl Core {
         Ok(Run::new(run, limits))
     }
 
-    /// Throws where tools that the program may call are not there.
+    /// Throws if tools that the program may call are missing.
     pub fn need(&self, tools: &Catalogue) -> Result<(), String> {
         let none = Known::default();
         let problems = missing(&self.program, tools.known().unwrap_or(&none), &WORDS);
         if problems.is_empty() { Ok(()) } else { Err(cannot_start(problems)) }
     }
 
-    /// A run that goes on from a snapshot: the call at which it was taken waits for its answer.
+    /// Restores a run from a snapshot. The call at which the snapshot was taken waits for its answer.
     pub fn restore(&self, snapshot: &[u8], limits: Option<String>) -> Result<Run, String> {
         let limits = self::limits(limits.as_deref())?;
         let run = ilo_vm::Run::from_snapshot(&self.program, snapshot, limits.clone())

@@ -1,7 +1,7 @@
-//! Runs whose tools answer at once: few calls of the module, each with little to carry.
+//! Runs whose tools answer at once: few calls of the module, each with little data.
 //!
-//! It makes the common calls only (`ilo_bindings::wiring`), and the loop in `src/quick.ts` makes
-//! them. Anything else is handed over, as a `Run`, to the loop in `src/loop.ts`.
+//! Only the common calls are made here (`ilo_bindings::wiring`), by the loop in `src/quick.ts`. For anything
+//! else, the run is passed as a `Run` to the loop in `src/loop.ts`.
 
 use crate::given::{self, datum};
 use crate::outcome::outcome;
@@ -19,45 +19,45 @@ use std::rc::Rc;
 use std::sync::Arc;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// The fuel after which a run is handed over because it computes for long.
+/// The fuel after which a run that computes for long is passed on.
 const SLICE: u64 = 200_000;
-/// The memory of a run that is kept for the next one.
+/// The most memory of a run that is kept for the next one.
 const KEPT: u64 = 64 << 10;
 
-// What `go` and `answer` give where it is not the place of a tool.
+// Results of `go` and `answer` that are not the index of a tool.
 /// The run has ended with a value: the text is its fuel and the value.
 const VALUE: i32 = -1;
 /// The run has ended otherwise: the text is the outcome.
 const OUTCOME: i32 = -2;
-/// The other loop goes on.
+/// The other loop continues.
 const HAND_OVER: i32 = -3;
-/// The other loop goes on, with the answer.
+/// The other loop continues with the answer.
 const NOT_TAKEN: i32 = -4;
 
-/// A run on its way.
+/// A run in progress.
 struct Quick {
     run: ilo_vm::Run,
     limits: Limits,
     wiring: Arc<Wiring>,
     text: String,
     arena: Bump,
-    /// Where the program keeps a run for the next one, if this has the usual limits.
+    /// Where the program keeps a run for the next one, if this one has the default limits.
     idle: Option<Rc<RefCell<Option<ilo_vm::Run>>>>,
 }
 
-// Numbers instead of objects: an object of wasm-bindgen is registered with the garbage collector, which takes
-// longer than a call. Whoever begins a run ends it.
+// Runs are numbers instead of objects: wasm-bindgen registers objects with the garbage collector, which takes
+// longer than a call. A run must be ended by the code that began it.
 thread_local! {
     static RUNS: RefCell<Vec<Option<Quick>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Does something with a run.
+/// Applies a function to a run.
 fn with<T>(number: u32, work: impl FnOnce(&mut Quick) -> T) -> Option<T> {
     RUNS.with_borrow_mut(|runs| runs.get_mut(number as usize)?.as_mut().map(work))
 }
 
 impl Quick {
-    /// Goes on to the next call that is to be made.
+    /// Continues to the next call that has to be made.
     fn go(&mut self) -> i32 {
         self.text.clear();
         if self.run.step_within(SLICE).is_none() {
@@ -90,7 +90,7 @@ impl Quick {
         }
     }
 
-    /// Takes the answer to the call that waits, if it fits.
+    /// Takes the answer to the waiting call, if it fits.
     fn answer(&mut self, value: &str) -> bool {
         let Quick { run, limits, wiring, arena, .. } = self;
         arena.reset();
@@ -103,21 +103,21 @@ impl Quick {
             return false;
         }
         if let Some(call) = run.pending() {
-            // An answer that passes a limit has ended the run with that fault; the next step says so.
+            // An answer that exceeds a limit has ended the run with that fault, which the next step returns.
             drop(call.answer(datum));
         }
         true
     }
 }
 
-/// Whether nothing was rolled back, and nothing was left.
+/// Whether nothing was rolled back or left without rollback.
 fn is_clean(outcome: &Outcome<'_>) -> bool {
     outcome.compensation_failures().len() + outcome.rolled_back().len() + outcome.not_rolled_back().len() == 0
 }
 
 #[wasm_bindgen]
 impl Core {
-    /// Begins a run, and gives its number.
+    /// Begins a run, and returns its number.
     pub fn begin(
         &self,
         inputs: &str,
@@ -143,13 +143,13 @@ impl Core {
     }
 }
 
-/// Goes on to the first call: its place among the program's tools, with the arguments as the text.
+/// Continues to the first call. Returns its index in the program's tools; the text has the arguments.
 #[wasm_bindgen(js_name = quickGo)]
 pub fn go(run: u32) -> i32 {
     with(run, Quick::go).unwrap_or(HAND_OVER)
 }
 
-/// Answers the call, and goes on to the next one.
+/// Answers the call, and continues to the next one.
 #[wasm_bindgen(js_name = quickAnswer)]
 pub fn answer(run: u32, value: &str) -> i32 {
     with(run, |quick| if quick.answer(value) { quick.go() } else { NOT_TAKEN }).unwrap_or(HAND_OVER)
@@ -167,7 +167,7 @@ pub fn answer_bounds(run: u32) -> Vec<f64> {
     with(run, |quick| numbers(&bounds(&quick.limits))).unwrap_or_default()
 }
 
-/// Ends a run, where it was not handed over.
+/// Ends a run that was not passed on.
 #[wasm_bindgen(js_name = quickEnd)]
 pub fn end(run: u32) {
     if let Some(Quick { run, idle: Some(idle), .. }) = take(run)
@@ -177,7 +177,7 @@ pub fn end(run: u32) {
     }
 }
 
-/// Hands a run over.
+/// Passes a run on.
 #[wasm_bindgen(js_name = quickTake)]
 pub fn take_over(run: u32) -> Option<Run> {
     take(run).map(|quick| Run::new(quick.run, quick.limits))

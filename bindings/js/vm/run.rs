@@ -27,16 +27,16 @@ impl Run {
         Run { inner: run, limits, given: 0 }
     }
 
-    /// Whether the run waits for a call that it does not make, because it was stopped before the call was
-    /// given.
+    /// Whether the run waits for a call that it does not make, because it was stopped before `step` returned
+    /// the call.
     fn is_not_made(&self) -> bool {
         self.inner.waiting().is_some_and(|call| call.is_cancelled() && call.number() != self.given)
     }
 
-    /// Gives the call that waits what it came to.
+    /// Passes a result to the waiting call.
     fn settle(&mut self, value: &str, failed: bool) -> Result<(), String> {
         let Some(call) = self.inner.pending() else { return Err(nothing_waits()) };
-        // An answer that passes a limit has ended the run with that fault; the next step gives it.
+        // An answer that exceeds a limit has ended the run with that fault, which the next step returns.
         let give = |call: Call<'_>, value: Datum<'_>| {
             drop(if failed { call.fail_with(value) } else { call.answer(value) });
         };
@@ -63,11 +63,12 @@ impl Run {
 
 #[wasm_bindgen]
 impl Run {
-    /// Goes on within some fuel: the call that waits, or the outcome; nothing where there is more to compute.
+    /// Continues within this fuel. Returns the waiting call or the outcome; nothing if there is more to
+    /// compute.
     pub fn step(&mut self, fuel: u32) -> Option<String> {
         self.inner.step_within(u64::from(fuel))?;
         while self.is_not_made() {
-            // A failure that passes a limit has ended the run; the next step says so.
+            // A failure that exceeds a limit has ended the run, which the next step returns.
             if let Some(call) = self.inner.pending() {
                 drop(call.fail(CANCELLED));
             }
@@ -80,17 +81,17 @@ impl Run {
         self.inner.outcome().map(|found| outcome(&self.inner, found))
     }
 
-    /// Answers the call that waits.
+    /// Answers the waiting call.
     pub fn answer(&mut self, value: &str) -> Result<(), String> {
         self.settle(value, false)
     }
 
-    /// Fails the call that waits.
+    /// Fails the waiting call.
     pub fn fail(&mut self, failure: &str) -> Result<(), String> {
         self.settle(failure, true)
     }
 
-    /// Ends the run because an answer passes a bound: depth 0, values 1, bytes 2.
+    /// Ends the run because an answer exceeds a bound: depth 0, values 1, bytes 2.
     pub fn refuse(&mut self, bound: u8) -> Result<(), String> {
         let Some(call) = self.inner.pending() else { return Err(nothing_waits()) };
         if let Failure::Limit(code, message) = past(bound, &self.limits) {
@@ -99,14 +100,14 @@ impl Run {
         Ok(())
     }
 
-    /// Says that the call that waits is made now and may change something.
+    /// Records that the waiting call is made now and may change something.
     #[wasm_bindgen(js_name = mayChange)]
     pub fn may_change(&mut self) -> Result<(), String> {
         let call = self.inner.pending();
         call.map(|mut call| call.may_change()).ok_or_else(nothing_waits)
     }
 
-    /// Cancels the run: the next steps give the calls of its rollbacks, then fault `cancelled`.
+    /// Cancels the run: the next steps return the calls of its rollbacks, then fault `cancelled`.
     pub fn stop(&mut self) {
         self.inner.cancel();
     }
@@ -118,7 +119,7 @@ impl Run {
         Ok(bytes)
     }
 
-    /// The call that waits for its answer.
+    /// The waiting call.
     pub fn waiting(&self) -> Option<String> {
         waiting(&self.inner)
     }
@@ -143,7 +144,7 @@ pub(crate) fn numbers(bounds: &Bounds) -> Vec<f64> {
     [bounds.depth, bounds.values, bounds.bytes].iter().map(|&bound| whole(bound as u64)).collect()
 }
 
-/// A whole number as JavaScript has it: exact up to 2^53, which no run reaches.
+/// A whole number for JavaScript: exact up to 2^53, which no run reaches.
 pub(crate) fn whole(number: u64) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "a number of JavaScript is a double")]
     let double = number as f64;

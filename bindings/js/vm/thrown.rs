@@ -1,5 +1,5 @@
-//! Errors on their way to JavaScript: texts with JSON, which `src/errors.ts` makes errors of. Anything else
-//! that is thrown is a failure of the module itself.
+//! Errors for JavaScript: texts with JSON, which `src/errors.ts` turns into errors. Anything else that is
+//! thrown is a failure of the module itself.
 
 use ilo_drive::problem::Problem;
 use serde::Serialize;
@@ -16,7 +16,7 @@ enum Thrown<'t> {
     RangeError { message: &'t str },
 }
 
-/// A problem as JavaScript has it.
+/// A problem in the form of JavaScript.
 #[derive(Serialize)]
 struct Shown {
     code: &'static str,
@@ -25,12 +25,12 @@ struct Shown {
     text: String,
 }
 
-/// Any of our own structures as JSON. They are texts and numbers, which always serialise.
+/// Writes one of our own structures as JSON. They contain only texts and numbers, which always serialise.
 pub fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// `StartError` with everything that is in the way of a run.
+/// `StartError` with every problem that prevents a run.
 pub(crate) fn cannot_start(problems: Vec<Problem>) -> String {
     json(&Thrown::StartError { problems: problems.into_iter().map(shown).collect() })
 }
@@ -55,12 +55,12 @@ pub(crate) fn bad_value(message: &str) -> String {
     json(&Thrown::BadValue { message })
 }
 
-/// `TypeError`, for a name that is none.
+/// `TypeError`, for an unknown name.
 pub(crate) fn wrong_type(message: &str) -> String {
     json(&Thrown::TypeError { message })
 }
 
-/// `RangeError`, for what is out of bounds.
+/// `RangeError`, for a value out of bounds.
 pub fn out_of_range(message: &str) -> String {
     json(&Thrown::RangeError { message })
 }

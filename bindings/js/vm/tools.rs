@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::sync::Arc;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// The policy of a tool as JavaScript gives it.
+/// The policy of a tool, from JavaScript.
 #[allow(clippy::struct_excessive_bools, reason = "each says another thing of the tool")]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,12 +28,12 @@ struct Policy {
 pub struct Catalogue(Option<Arc<Known>>);
 
 impl Catalogue {
-    /// The tools, where any were given.
+    /// The tools, if any were given.
     pub fn known(&self) -> Option<&Known> {
         self.0.as_deref()
     }
 
-    /// The tools to share; none where nothing was given.
+    /// The tools, to be shared; none if nothing was given.
     pub(crate) fn shared(&self) -> Arc<Known> {
         self.0.clone().unwrap_or_default()
     }
@@ -41,7 +41,8 @@ impl Catalogue {
 
 #[wasm_bindgen]
 impl Catalogue {
-    /// Reads a catalogue in MCP's form, and a policy for each tool; without both, nothing is known of tools.
+    /// Reads a catalogue in MCP's form, and a policy for each tool. Without both, nothing is known about
+    /// tools.
     #[wasm_bindgen(constructor)]
     pub fn new(entries: Option<String>, policies: Option<String>) -> Result<Catalogue, String> {
         let (Some(entries), Some(policies)) = (entries, policies) else {
@@ -61,7 +62,7 @@ impl Catalogue {
         self.known()?.own_name(name).map(str::to_owned)
     }
 
-    /// Each tool's call and answer as a model reads them, as a list.
+    /// The signatures of the tools for a model, as a list.
     pub fn signatures(&self) -> String {
         let all: Vec<String> = self
             .known()
@@ -73,7 +74,7 @@ impl Catalogue {
 fn read(given: Policy) -> Result<(String, ilo_drive::policy::Policy), String> {
     let name = given.name;
     let whole = given.retries >= 0.0 && given.retries.fract() == 0.0;
-    // Past every bound: `policy` says which one there is.
+    // Out of every bound, which `policy` reports.
     let retries = (0..=ilo_drive::policy::RETRIES)
         .find(|&n| f64::from(n).total_cmp(&given.retries).is_eq())
         .unwrap_or(u32::MAX);

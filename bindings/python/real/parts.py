@@ -1,4 +1,4 @@
-"""What the tests of adapters share: tools, a session, a made-up tokenizer."""
+"""Shared by the tests of adapters: tools, a session, a made-up tokenizer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def made_up() -> Any:
 
 
 def built(tokenizer: Any, tokens: list[int]) -> None:
-    """Builds the program that a text is the body of."""
+    """Builds the program with this body."""
     ilo.build(SESSION.prefix + tokenizer.decode(tokens, skip_special_tokens=True), tools=TOOLS)
 
 

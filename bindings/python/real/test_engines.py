@@ -14,7 +14,7 @@ from parts import SESSION, built, chosen, made_up
 torch = pytest.importorskip("torch")
 TOKENIZER = made_up()
 EOS = TOKENIZER.token_to_id("</s>")
-# More numbers than the tokenizer has, as many models.
+# More token numbers than the tokenizer has, as in many models.
 SIZE = EOS + 40
 LEFT = 40
 
@@ -90,7 +90,7 @@ def test_vllm_v2_follows_drafts(vllm: Any) -> None:
         all_token_ids=SimpleNamespace(gpu=torch.zeros(4, 200, dtype=torch.int32)),
     )
     guided = vllm.vllm.Guided(None, states)
-    # The place of a request that was guided is another's now.
+    # The position of a guided request now belongs to another one.
     assert guided.add_request(2, params()) and not guided.add_request(2, params(guided=False))
     assert guided.add_request(0, params()) and guided.add_request(3, params())
     texts: dict[int, list[int]] = {slot: [] for slot in slots}
@@ -111,7 +111,7 @@ def test_vllm_v2_follows_drafts(vllm: Any) -> None:
         logits = guided.apply(torch.zeros(len(rows), SIZE), context)
         tokens = dict(zip(rows, chosen(choice, logits)))
         for slot in slots:
-            # A draft is taken up to where it differs from what its row gives.
+            # A draft is accepted up to the first token that differs from what its row allows.
             for at, token in enumerate([*drafts[slot], -1]):
                 if slot != 2 and at and not logits[rows.index((slot, at - 1))][drafts[slot][at - 1]].isfinite():
                     break
@@ -138,7 +138,7 @@ def sglang() -> Any:
 
 
 def grammar_of(sglang: Any, backend: Any, text: str) -> Any:
-    """As SGLang gets a grammar: made in a thread, kept, and copied for the next request."""
+    """SGLang makes a grammar in a thread, keeps it, and copies it for the next request."""
     key = ("ebnf", text)
     made, known = backend.get_cached_or_future_value(key, False)
     if not known:

@@ -30,7 +30,7 @@ def tokenizer() -> Any:
 def model() -> Any:
     torch.manual_seed(1)
     sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-    # More numbers than the tokenizer has, as many models.
+    # More token numbers than the tokenizer has, as in many models.
     config = transformers.LlamaConfig(vocab_size=49_280, num_key_value_heads=2, **sizes)
     return transformers.LlamaForCausalLM(config).eval()
 

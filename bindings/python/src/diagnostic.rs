@@ -4,7 +4,7 @@ use ilo_asm::diagnostic::Diagnostics;
 use ilo_bindings::finding::{Finding, findings};
 use pyo3::prelude::*;
 
-/// What is wrong with a source, where, and what to write instead.
+/// A diagnostic: an error or a warning, its place, and the fix.
 #[pyclass(frozen, get_all, module = "ilo", name = "Diagnostic")]
 #[derive(Debug)]
 pub(crate) struct Diagnostic {
@@ -20,7 +20,7 @@ pub(crate) struct Diagnostic {
     start: usize,
     /// One past where it ends, in characters.
     end: usize,
-    /// What is wrong.
+    /// The message.
     message: String,
     /// What was expected.
     expected: Option<String>,
@@ -30,9 +30,9 @@ pub(crate) struct Diagnostic {
     nearest: Option<String>,
     /// What to write instead, in words.
     help: Option<String>,
-    /// What the fix does.
+    /// The description of the fix.
     fix_title: Option<String>,
-    /// The fix: start, end and new text of each edit.
+    /// The edits of the fix: start, end and new text of each.
     edits: Vec<(usize, usize, String)>,
     /// Other places that matter: line, column and message.
     related: Vec<(u32, u32, String)>,

@@ -1,4 +1,4 @@
-//! Driving a run from Python: what to do next, as small tuples. The loop itself is in `ilo/_run.py`.
+//! Drives a run for Python, which gets the next action as a small tuple. The loop itself is in `ilo/_run.py`.
 
 use crate::journal::{Journaled, Session};
 use crate::outcome::outcome;
@@ -25,11 +25,11 @@ use std::time::{Duration, Instant};
 
 /// The longest time limit of a run: a year.
 const LONGEST: f64 = 365.0 * 86_400.0;
-/// Slices of the machine without the interpreter's lock before the loop in Python is asked again, so that an
+/// Slices of the machine without the interpreter's lock, after which the loop in Python runs, so that an
 /// event loop can do other work: some milliseconds.
 const SLICES: usize = 4;
 
-/// What is around a run: its tools, the clock, and whether it was cancelled.
+/// The environment of a run: its tools, the clock, and whether it was cancelled.
 #[derive(Debug)]
 struct Around {
     tools: Arc<Known>,
@@ -64,10 +64,10 @@ pub(crate) struct Drive {
     inner: Loop<Option<Duration>>,
     world: Around,
     bounds: Bounds,
-    /// Whether calls that have ended are given.
+    /// Whether ended calls are reported.
     observed: bool,
     journal: Option<Journaled>,
-    /// When calls of rollbacks began: the run's clock stops meanwhile.
+    /// When calls of rollbacks began. The run's clock stops meanwhile.
     entries: HashMap<u64, Instant>,
 }
 
@@ -79,8 +79,8 @@ impl Drive {
         self.inner.settle(Ticket(ticket), result, None, &self.world);
     }
 
-    /// What a call is for Python: its ticket, its tool's own name, arguments, kind, whether nothing else can
-    /// be done meanwhile, and its number.
+    /// A call for Python: its ticket, the tool's own name, arguments, kind, whether the run can do nothing
+    /// else until it has ended, and its number.
     fn start(&mut self, py: Python<'_>, start: &Start) -> PyResult<Py<PyAny>> {
         let Ticket(ticket) = start.ticket;
         if start.kind == Kind::Entry {
@@ -93,7 +93,7 @@ impl Drive {
         event.into_py_any(py)
     }
 
-    /// What is to be done next. What may take long is done without the interpreter's lock.
+    /// Returns the next action. Long computations run without the interpreter's lock.
     fn following(&mut self, py: Python<'_>, slices: usize) -> Next {
         let (inner, world) = (&mut self.inner, &self.world);
         match &mut self.journal {
@@ -104,9 +104,9 @@ impl Drive {
     }
 }
 
-/// A call that has ended: number in order, number within the run, tool, arguments, whether it has a value,
-/// the value or failure, whether a rollback made it, whether it was started ahead, whether it may have
-/// changed something although there is no answer.
+/// An ended call: number in order, number within the run, tool, arguments, whether it has a value, the value
+/// or failure, whether a rollback made it, whether it was started ahead, whether it may have changed
+/// something although there is no answer.
 fn made(py: Python<'_>, made: &Made<Option<Duration>>) -> PyResult<Py<PyAny>> {
     let turn = &made.turn;
     let value = match &made.result {
@@ -154,8 +154,7 @@ impl Drive {
         })
     }
 
-    /// What is to be done next: `start`, `drop`, `made`, `computing`, `wait` or `done`, with what belongs to
-    /// it.
+    /// Returns the next action: `start`, `drop`, `made`, `computing`, `wait` or `done`, with its details.
     fn next(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let mut slices = 0;
         loop {
@@ -176,7 +175,7 @@ impl Drive {
         }
     }
 
-    /// Takes the answer of a call. What the language has no value for is a failure of the call.
+    /// Takes the answer of a call. A value that has no form in the language is a failure of the call.
     fn settle(&mut self, ticket: u64, value: &Bound<'_, PyAny>) {
         let result = data(value, &self.bounds).map_err(crate::values::Unfit::into_failure);
         self.settled(ticket, result);
@@ -189,17 +188,17 @@ impl Drive {
         self.settled(ticket, Err(failure));
     }
 
-    /// A call may have been made, and there is no answer.
+    /// Reports that a call may have been made and has no answer.
     fn in_doubt(&mut self, ticket: u64, message: String) {
         self.settled(ticket, Err(Failure::InDoubt(message)));
     }
 
-    /// The time of the run was over before a call had ended.
+    /// Reports that the time of the run was over before a call had ended.
     fn timed_out(&mut self, ticket: u64) {
         self.settled(ticket, Err(Failure::TimedOut));
     }
 
-    /// The answer of a call comes later, from outside: the run waits for it in its journal.
+    /// Reports that the answer of a call comes later, from outside. The run waits for it in its journal.
     fn defer(&mut self, ticket: u64) {
         if let Some(journal) = &mut self.journal {
             journal.defer();
@@ -207,24 +206,24 @@ impl Drive {
         self.settled(ticket, Ok(Data::Nil));
     }
 
-    /// Gives the run back to its journal, if it has neither ended nor waits there.
+    /// Returns the run to its journal, if it has neither ended nor waits there.
     fn release(&mut self) {
         if let Some(journal) = &mut self.journal {
             journal.release();
         }
     }
 
-    /// A call was ended because the run was cancelled.
+    /// Reports that a call was ended because the run was cancelled.
     fn interrupted(&mut self, ticket: u64) {
         self.settled(ticket, Err(Failure::Interrupted));
     }
 
-    /// A call ahead of its turn was not made: the run makes it in its turn.
+    /// Reports that a call was not started ahead. The run makes it in its turn.
     fn not_started(&mut self, ticket: u64) {
         self.inner.not_started(Ticket(ticket));
     }
 
-    /// Cancels the run: what it has done is rolled back.
+    /// Cancels the run: its work is rolled back.
     fn cancel(&mut self) {
         self.world.cancelled.store(true, Ordering::Relaxed);
     }
@@ -235,7 +234,7 @@ impl Drive {
         self.world.until.saturating_duration_since(Instant::now()).as_secs_f64()
     }
 
-    /// How often a tool's call is made again after this failure, in seconds of pause; `None` where it is not.
+    /// The seconds to wait before a tool's call is made again after this failure; `None` if it is not.
     fn pause(&self, tool: &str, retry: u32) -> Option<(f64, f64)> {
         let policy = self.world.tools.policy(tool)?;
         let again = policy.retries(&Failure::text(""), retry);
@@ -256,7 +255,7 @@ impl Drive {
         waiting(py, self.inner.run())
     }
 
-    /// The outcome, once the run has one. With a journal it may wait instead, or have been there already:
+    /// The outcome, if the run has one. With a journal the run may wait instead, or have been there already:
     /// then its number.
     #[getter]
     fn outcome(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {

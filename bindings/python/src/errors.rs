@@ -14,7 +14,7 @@ pub(crate) fn raise<'py>(py: Python<'py>, name: &str, arguments: impl PyCallArgs
     }
 }
 
-/// `ilo.StartError` with what is in the way of a run.
+/// `ilo.StartError` with the problems that prevent a run.
 pub(crate) fn cannot_start(py: Python<'_>, problems: Vec<Found>) -> PyErr {
     let problems: Vec<Problem> = problems.into_iter().map(Problem::from).collect();
     raise(py, "StartError", (problems,))

@@ -1,4 +1,4 @@
-//! Durable runs: a journal on disk, the runs that it records, and what people decide.
+//! Durable runs: a journal on disk, its runs, and the decisions of people.
 
 use crate::WORDS;
 use crate::errors::{cannot_start, journal_error, raise};
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The least time that a run gets that goes on: enough to come to its call.
+/// The least time of a run that continues: enough to come to its call.
 const LEAST: Duration = Duration::from_secs(1);
 
 /// A journal.
@@ -36,7 +36,7 @@ const LEAST: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Store(Mutex<Option<Arc<ilo_journal::Store>>>);
 
-/// A run of a journal that this process is about to drive.
+/// A run of a journal that this process is going to drive.
 #[pyclass(frozen, module = "ilo._ilo")]
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -56,7 +56,7 @@ pub(crate) struct Waiting {
     name: Option<String>,
     /// Its state.
     state: &'static str,
-    /// The number of the call at which it is.
+    /// The number of the call that it waits for.
     call: u64,
     /// The tool of that call.
     tool: String,
@@ -74,17 +74,17 @@ pub(crate) struct JournalRun {
     name: Option<String>,
     /// The function that runs.
     function: String,
-    /// Its state; `ended` once it has.
+    /// Its state, which is `ended` at the end.
     state: &'static str,
     /// When it was started, in seconds since 1970.
     started: f64,
-    /// Since when it is in this state, in seconds since 1970.
+    /// When it came into this state, in seconds since 1970.
     since: f64,
-    /// The number of the call at which it is.
+    /// The number of the call that it waits for.
     call: Option<u64>,
     /// The tool of that call.
     tool: Option<String>,
-    /// The arguments of that call; nothing where this build cannot read the run.
+    /// The arguments of that call; nothing if this build cannot read the run.
     arguments: Option<Py<PyAny>>,
     /// The idempotency key of that call.
     key: Option<String>,
@@ -92,9 +92,9 @@ pub(crate) struct JournalRun {
     cancelled: bool,
     /// When it wakes, in seconds since 1970, if it sleeps.
     wake: Option<f64>,
-    /// Its outcome, once it has ended.
+    /// Its outcome, if it has ended.
     outcome: Option<Py<PyAny>>,
-    /// Whether it can go on: nobody has to act first.
+    /// Whether it can continue without a decision.
     resumes: bool,
 }
 
@@ -125,7 +125,7 @@ impl Store {
         inner.clone().ok_or_else(closed)
     }
 
-    /// Does what may wait for the disk, without the interpreter's lock.
+    /// Does work that may wait for the disk, without the interpreter's lock.
     fn wait<T: Send>(
         &self,
         py: Python<'_>,
@@ -159,7 +159,7 @@ impl Store {
         self.wait(py, |store| store.find(run)).map(|RunId(run)| run)
     }
 
-    /// The runs in the order of starting; `state` leaves out those in another one.
+    /// The runs in the order of starting. With `state`, only those in that state.
     #[pyo3(signature = (state))]
     fn list(&self, py: Python<'_>, state: Option<&str>) -> PyResult<Vec<JournalRun>> {
         let store = self.open(py)?;
@@ -183,13 +183,13 @@ impl Store {
         shown(py, &store, &mut HashMap::new(), summary)
     }
 
-    /// What people have decided on a run: the call, when, what, who.
+    /// The decisions of people on a run: the call, when, what, who.
     fn decisions(&self, py: Python<'_>, run: i64) -> PyResult<Vec<(u64, f64, String, String)>> {
         let all = self.wait(py, |store| store.decisions(RunId(run)))?;
         Ok(all.into_iter().map(|found| (found.call, seconds(found.at), found.what, found.who)).collect())
     }
 
-    /// Writes what a person decides; gives the state that follows.
+    /// Records a person's decision. Returns the state that follows.
     #[pyo3(signature = (run, call, what, value, who))]
     fn decide(
         &self,
@@ -217,7 +217,7 @@ impl Store {
         self.wait(py, |store| store.resolve(RunId(run), call, &decision, who)).map(State::name)
     }
 
-    /// Gives a run higher limits that has used its own up.
+    /// Raises the limits of a run that has used its own up.
     #[pyo3(signature = (run, fuel, tool_calls, time, who))]
     fn more(
         &self,
@@ -243,17 +243,17 @@ impl Store {
         self.wait(py, |store| store.export(RunId(run))).map(|bytes| PyBytes::new(py, &bytes))
     }
 
-    /// Adds a run that was exported; gives its number.
+    /// Adds an exported run. Returns its number.
     fn add(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<i64> {
         self.wait(py, |store| store.import(bytes)).map(|RunId(run)| run)
     }
 
-    /// Removes runs that ended more than so many days ago; gives how many.
+    /// Removes runs that ended more than this number of days ago. Returns how many.
     fn prune(&self, py: Python<'_>, days: u32) -> PyResult<usize> {
         self.wait(py, |store| store.prune(days))
     }
 
-    /// A new run, which is in the journal from its first call that may change something.
+    /// A new run, which is recorded in the journal from its first call that may change something.
     #[allow(clippy::too_many_arguments, reason = "those of `Program.run`")]
     #[pyo3(signature = (program, inputs, function, limits, tools, name, timeout))]
     fn begin(
@@ -291,7 +291,7 @@ impl Store {
     fn claim(&self, py: Python<'_>, run: i64, tools: &Bound<'_, Catalogue>) -> PyResult<Py<PyAny>> {
         let store = self.open(py)?;
         let summary = py.detach(|| store.show(RunId(run))).map_err(fails(py))?;
-        // Nothing of the run is changed where one of its tools is not there.
+        // The run is not changed if one of its tools is missing.
         if matches!(&summary.at, At::Live(live) if live.state.is_for_owners()) {
             let packed = py.detach(|| store.program(&summary.program)).map_err(fails(py))?;
             if let Ok(program) = Program::load(&packed) {
@@ -314,7 +314,7 @@ impl Store {
     }
 }
 
-/// Raises a limit: what was used before counts, so a lower one would leave nothing.
+/// Raises a limit. Earlier use counts, so a lower limit would leave nothing.
 fn raised(name: &str, given: Option<u64>, limit: &mut u64) -> PyResult<()> {
     let Some(given) = given else { return Ok(()) };
     if given <= *limit {
@@ -354,16 +354,16 @@ fn claimed_run(
     Ok((Run::new(run, limits.machine), session))
 }
 
-/// The error for a word that is no state.
+/// The error for an unknown state.
 fn unknown_state(found: &str) -> PyErr {
     let names: Vec<&str> = Status::all().map(Status::name).collect();
     PyValueError::new_err(format!("expected one of {}; found `{found}`", names.join(", ")))
 }
 
-/// Programs that were loaded, by their hash.
+/// Loaded programs, by their hash.
 type Programs = HashMap<[u8; 32], Option<Program>>;
 
-/// A run as Python sees it.
+/// A run in the form for Python.
 fn shown(
     py: Python<'_>,
     store: &ilo_journal::Store,
@@ -435,17 +435,17 @@ impl Waiting {
     }
 }
 
-/// The recorder of a run that a journal holds.
+/// The recorder of a run of a journal.
 #[derive(Debug)]
 pub(crate) struct Journaled {
     recording: Recording<'static>,
     name: Option<String>,
-    /// Whether the answer of the call that ended last comes later, from outside.
+    /// Whether the answer of the last call that ended comes later, from outside.
     later: bool,
 }
 
 impl Journaled {
-    /// Records in a session, which nobody has taken before; `cancel` is set once somebody cancels the run.
+    /// Records in a session that nobody has taken before; `cancel` is set when somebody cancels the run.
     pub(crate) fn new(py: Python<'_>, session: &Session, cancel: Arc<AtomicBool>) -> PyResult<Journaled> {
         let taken = session.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((session, name)) = taken else {
@@ -455,17 +455,17 @@ impl Journaled {
         Ok(Journaled { recording, name, later: false })
     }
 
-    /// The answer of the call that is settled next comes later.
+    /// Marks that the answer of the next settled call comes later.
     pub(crate) fn defer(&mut self) {
         self.later = true;
     }
 
-    /// Gives the run back, if it was not left.
+    /// Returns the run to its journal, unless it was left.
     pub(crate) fn release(&mut self) {
         self.recording.release();
     }
 
-    /// What it waits for, or the number of the run that was there already; nothing where it has ended.
+    /// What it waits for, or the number of the run that was there already; nothing if it has ended.
     pub(crate) fn left(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         if let Some(error) = self.recording.error() {
             return Err(journal_error(py, error));

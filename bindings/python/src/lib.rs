@@ -1,7 +1,7 @@
 //! The extension module `ilo._ilo`: programs and runs for the Python package `ilo`.
 //!
-//! Everything here holds the interpreter's lock except checking, building, planning and long steps of a run.
-//! The loop that calls tools, and what a tool is, are written in Python (`python/ilo`).
+//! Everything here holds the interpreter's lock, except checking, building, planning and long steps of a run.
+//! The loop that calls tools, and the tools, are written in Python (`python/ilo`).
 //!
 //! | file | contents |
 //! |---|---|
@@ -31,7 +31,7 @@ mod values;
 
 use ilo_bindings::Words;
 
-/// What messages name.
+/// The spelling of names in messages.
 const WORDS: Words = Words { function: "function=", tools: "tools=", notation: "notation=", camel: false };
 
 /// Programs and runs.

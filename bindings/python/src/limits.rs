@@ -1,4 +1,4 @@
-//! The limits of a run as Python gives them: a dict with a key for each that differs from its default.
+//! The limits of a run, from Python: a dict with a key for each limit that differs from its default.
 
 use crate::WORDS;
 use ilo_bindings::limits::set;
@@ -7,7 +7,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The deepest value that this package reads or gives: it recurses, and threads may have small stacks.
+/// The deepest value that this package reads or makes: conversion recurses, and threads may have small
+/// stacks.
 pub(crate) use ilo_bindings::limits::DEEPEST;
 
 /// Reads the limits of a run.

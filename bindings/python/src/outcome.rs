@@ -1,4 +1,4 @@
-//! How a run ended, as Python matches it.
+//! The outcome of a run, which Python can match.
 
 use crate::limits::DEEPEST;
 use crate::values::{from_data, from_view};
@@ -10,10 +10,10 @@ use ilo_vm::{Outcome, Run, Status};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Levels of an outcome around the values in it.
+/// The levels of an outcome above its values.
 const OUTER: usize = 4;
 
-/// What every outcome has beside its value.
+/// The common part of all outcomes.
 #[derive(Debug, Default)]
 struct Rest {
     fuel: u64,
@@ -37,7 +37,7 @@ impl Rest {
 }
 
 impl Rest {
-    /// Of an outcome as JSON.
+    /// Reads an outcome from JSON.
     fn stored(py: Python<'_>, found: &Data) -> PyResult<Rest> {
         let mut rest = Rest::default();
         for entry in items(found.get("compensation_failures")) {
@@ -70,14 +70,14 @@ macro_rules! outcome {
                 self.rest.fuel
             }
 
-            /// The rollbacks that failed: the tool, and its failure.
+            /// The failed rollbacks: the tool, and its failure.
             #[getter]
             fn compensation_failures(&self, py: Python<'_>) -> Vec<(String, Py<PyAny>)> {
                 let all = self.rest.compensation_failures.iter();
                 all.map(|(tool, failure)| (tool.clone(), failure.clone_ref(py))).collect()
             }
 
-            /// The rollbacks that were made: the tool, and the number of its call.
+            /// The rollbacks: the tool, and the number of its call.
             #[getter]
             fn rolled_back(&self) -> Vec<(String, u64)> {
                 self.rest.rolled_back.clone()
@@ -187,7 +187,7 @@ outcome! { FaultOutcome {
         &self.code
     }
 
-    /// What went wrong.
+    /// The message.
     #[getter]
     fn message(&self) -> &str {
         &self.message
@@ -247,7 +247,7 @@ pub(crate) fn outcome(py: Python<'_>, run: &Run, outcome: Outcome<'_>) -> PyResu
     })
 }
 
-/// An outcome that a journal has stored as JSON. The fuel is not stored: it is 0.
+/// An outcome that a journal has stored as JSON. The fuel is not stored; it is 0.
 pub(crate) fn stored(py: Python<'_>, json: &[u8]) -> PyResult<Py<PyAny>> {
     let bounds = Bounds { depth: DEEPEST + OUTER, ..input_bounds() };
     let found = read(json, &bounds)

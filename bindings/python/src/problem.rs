@@ -3,7 +3,7 @@
 use ilo_drive::problem::Problem as Found;
 use pyo3::prelude::*;
 
-/// One thing that is in the way of a run.
+/// One problem that prevents a run.
 #[pyclass(frozen, get_all, module = "ilo", name = "Problem")]
 #[derive(Debug)]
 pub(crate) struct Problem {

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) program: Program,
-    /// For the tools of the last run.
+    /// The wiring for the tools of the last run.
     calls: Mutex<Option<Arc<Calls>>>,
 }
 
@@ -35,7 +35,7 @@ impl Core {
         Core { program, calls: Mutex::new(None) }
     }
 
-    /// How the program calls these tools.
+    /// The wiring of the program to these tools.
     pub(crate) fn calls(&self, tools: &Catalogue) -> Arc<Calls> {
         let mut kept = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(calls) = kept.as_ref().filter(|calls| calls.is_of(tools)) {
@@ -46,7 +46,7 @@ impl Core {
     }
 }
 
-/// Reads a program that was packed.
+/// Reads a packed program.
 ///
 /// # Errors
 /// `ValueError` for bytes that are no valid program.
@@ -57,7 +57,7 @@ pub(crate) fn load(py: Python<'_>, packed: &[u8]) -> PyResult<Core> {
 }
 
 impl Core {
-    /// A run that waits for its first step, its function, and its input.
+    /// A run before its first step, its function, and its input.
     pub(crate) fn begin(
         &self,
         py: Python<'_>,
@@ -87,7 +87,7 @@ impl Core {
 }
 
 impl Core {
-    /// As `begin`, where nothing is in the way.
+    /// As `begin`, if nothing prevents the run.
     fn begin_quick(
         &self,
         inputs: Option<&Bound<'_, PyAny>>,
@@ -136,7 +136,7 @@ impl Core {
         disassemble(self.program.spec())
     }
 
-    /// What a run would do: for each tool its name, how often at most, and what nothing rolls back.
+    /// The plan of a run: for each tool its name, the most calls, and the calls that nothing rolls back.
     #[pyo3(signature = (tools, function))]
     fn plan(
         &self,
@@ -175,8 +175,8 @@ impl Core {
         self.calls(tools.get()).is_plain
     }
 
-    /// Starts a run and drives it as far as its tools answer at once: the outcome; else the run, what came of
-    /// the call at which it is, and what belongs to that.
+    /// Starts a run and drives it as far as its tools answer at once. Returns the outcome; otherwise the run,
+    /// the result of the call that it waits for, and the objects that belong to it.
     #[allow(clippy::too_many_arguments, reason = "those of `Program.run`")]
     #[pyo3(signature = (inputs, function, limits, tools, is_async, seconds))]
     fn run_quick(
@@ -192,20 +192,20 @@ impl Core {
         let limits = self::limits(limits)?;
         let run = match self.begin_quick(inputs, function, &limits, tools) {
             Some(run) => run,
-            // What is in the way is said there.
+            // The problem is reported there.
             None => self.begin(py, inputs, function, &limits, Some(tools))?.0,
         };
         run_quick(py, self, (run, limits), tools.get(), is_async, seconds)
     }
 
-    /// The exception for tools that the program may call and that are not there.
+    /// The exception for missing tools that the program may call.
     fn missing_tools(&self, py: Python<'_>, tools: &Bound<'_, Catalogue>) -> Option<Py<PyAny>> {
         let known = &*tools.get().0;
         let problems = missing(&self.program, known, &WORDS);
         (!problems.is_empty()).then(|| cannot_start(py, problems).into_value(py).into_any())
     }
 
-    /// A run that goes on from a snapshot: the call at which it was taken waits for its answer.
+    /// Restores a run from a snapshot. The call at which the snapshot was taken waits for its answer.
     ///
     /// # Errors
     /// `ilo.SnapshotError` for bytes that are no snapshot of this program.
@@ -220,13 +220,13 @@ impl Core {
     }
 }
 
-/// What would happen with one tool.
+/// The plan for one tool.
 #[pyclass(frozen, get_all, module = "ilo", name = "PlannedCalls")]
 #[derive(Debug)]
 pub(crate) struct PlannedCalls {
     /// The name by which the program calls it.
     tool: String,
-    /// How often at most: `1`, or `≤ 2 × len(customers)`.
+    /// The most calls: `1`, or `≤ 2 × len(customers)`.
     most: String,
     /// Whether it changes nothing.
     read_only: bool,

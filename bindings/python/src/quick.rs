@@ -1,8 +1,9 @@
-//! Runs whose tools answer at once, without a loop in Python: what a call costs is little more than the call.
+//! Runs whose tools answer at once, without a loop in Python: a call costs little more than the call of the
+//! function.
 //!
-//! It does the common case only: tools that need no confirmation, no retries and no look-ahead, and that
-//! answer in time with a value that fits. Anything else is handed over to the loops in `ilo/_run.py`, with
-//! what came of the call that was made last.
+//! Only the common case is done here: tools that need no confirmation, no retries and no look-ahead, and that
+//! answer in time with a value that fits. In all other cases the run is passed to the loops in `ilo/_run.py`,
+//! with the result of its last call.
 
 use crate::WORDS;
 use crate::outcome::outcome;
@@ -23,7 +24,7 @@ use pyo3::types::PyIterator;
 use pyo3::types::iterator::PySendResult;
 use std::time::{Duration, Instant};
 
-/// How a program calls the tools of one catalogue.
+/// The wiring of a program to the tools of one catalogue.
 #[derive(Debug)]
 pub(crate) struct Calls {
     wiring: Wiring,
@@ -44,30 +45,30 @@ impl Calls {
         Calls { wiring: Wiring::new(program, known, &WORDS), is_plain }
     }
 
-    /// Whether nothing is in the way of a run.
+    /// Whether nothing prevents a run.
     pub(crate) fn is_complete(&self) -> bool {
         self.wiring.is_complete()
     }
 
-    /// Whether it is of these tools.
+    /// Whether the wiring is to these tools.
     pub(crate) fn is_of(&self, tools: &Catalogue) -> bool {
         self.wiring.is_of(&tools.0)
     }
 }
 
-/// What came of a call that another loop goes on with.
+/// The result of a call with which another loop continues.
 enum Left<'py> {
     /// It was not made.
     NotMade,
     /// It has this value.
     Value(Bound<'py, PyAny>),
-    /// It has raised this.
+    /// It has raised this exception.
     Raised(PyErr),
-    /// It waits: an awaitable that has begun, and what it gave.
+    /// It waits: an awaitable that has begun, and the value that it yielded.
     Waits(Bound<'py, PyAny>, Bound<'py, PyAny>),
 }
 
-/// A run on its way.
+/// A run in progress.
 struct Quick<'r, 'py> {
     py: Python<'py>,
     run: &'r mut ilo_vm::Run,
@@ -75,14 +76,14 @@ struct Quick<'r, 'py> {
     wiring: &'r Wiring,
     tools: &'r Catalogue,
     until: Instant,
-    /// Whether it is in an event loop: there functions run in threads, and calls of read-only tools may start
-    /// early, both of which are for another loop.
+    /// Whether it is in an event loop. There, functions run in threads, and calls of read-only tools may
+    /// start early; both are for another loop.
     is_async: bool,
     arena: Bump,
 }
 
 impl<'py> Quick<'_, 'py> {
-    /// Runs as far as it can; nothing where the run has ended.
+    /// Runs as far as possible; nothing if the run has ended.
     fn go(&mut self) -> PyResult<Option<Left<'py>>> {
         loop {
             if !self.is_async {
@@ -109,7 +110,7 @@ impl<'py> Quick<'_, 'py> {
         }
     }
 
-    /// Makes a call and gives its answer to the run; else says what came of it.
+    /// Makes a call and passes its answer to the run; otherwise returns the result of the call.
     fn call(&mut self, wired: &Wired, callable: &Callable) -> PyResult<Option<Left<'py>>> {
         let Some(call) = self.run.waiting() else { return Ok(None) };
         let given = arguments(self.py, &call)?;
@@ -124,7 +125,7 @@ impl<'py> Quick<'_, 'py> {
         let value = match answered {
             Ok(Begun::Value(value)) => value,
             Ok(Begun::Waits(call, waits)) => return Ok(Some(Left::Waits(call, waits))),
-            // `KeyboardInterrupt` and the like end the caller.
+            // `KeyboardInterrupt` and similar exceptions end the caller.
             Err(error) if callable.is_async || error.is_instance_of::<PyException>(self.py) => {
                 return Ok(Some(Left::Raised(error)));
             }
@@ -137,7 +138,7 @@ impl<'py> Quick<'_, 'py> {
         match read {
             Ok(read) if Instant::now() < self.until && fits(read) => {
                 if let Some(call) = self.run.pending() {
-                    // An answer that passes a limit has ended the run with that fault.
+                    // An answer that exceeds a limit has ended the run with that fault.
                     drop(call.answer(read));
                 }
                 Ok(None)
@@ -153,7 +154,7 @@ enum Begun<'py> {
     Waits(Bound<'py, PyAny>, Bound<'py, PyAny>),
 }
 
-/// Begins an awaitable: its value, if it does not wait.
+/// Begins an awaitable. Returns its value if it does not wait.
 fn begin<'py>(call: &Bound<'py, PyAny>) -> PyResult<Begun<'py>> {
     let py = call.py();
     let awaited = call.call_method0(intern!(py, "__await__"))?;
@@ -164,8 +165,8 @@ fn begin<'py>(call: &Bound<'py, PyAny>) -> PyResult<Begun<'py>> {
     })
 }
 
-/// Drives a run that was started. Gives the outcome; or, for another loop, the run, what came of the call at
-/// which it is (`not made`, `value`, `raised`, `waits`), and the objects that belong to it.
+/// Drives a run that was started. Returns the outcome; or, for another loop, the run, the result of the call
+/// that it waits for (`not made`, `value`, `raised`, `waits`), and the objects that belong to it.
 pub(crate) fn run_quick(
     py: Python<'_>,
     core: &Core,

@@ -13,10 +13,10 @@ use pyo3::types::{PyBytes, PyDict};
 
 /// The fuel of a slice with the interpreter's lock: some tens of microseconds.
 pub(crate) const HELD: u64 = 10_000;
-/// The fuel after which signals are looked for: some tens of milliseconds.
+/// The fuel after which signals are checked: some tens of milliseconds.
 const SLICE: u64 = 5_000_000;
 
-/// A call that waits for its answer.
+/// A waiting call.
 #[pyclass(frozen, module = "ilo", name = "Call")]
 #[derive(Debug)]
 pub(crate) struct Call {
@@ -46,7 +46,7 @@ impl Call {
         self.arguments.clone_ref(py)
     }
 
-    /// The number of the call within the run, from 1: the same after a restore.
+    /// The number of the call within the run, from 1, which is the same after a restore.
     #[getter]
     fn number(&self) -> u64 {
         self.number
@@ -98,7 +98,7 @@ pub(crate) fn waiting(py: Python<'_>, run: &ilo_vm::Run) -> PyResult<Option<Call
 #[pyclass(module = "ilo", name = "Run")]
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// Nothing once `Drive` has taken it.
+    /// Nothing after `Drive` has taken it.
     inner: Option<ilo_vm::Run>,
     limits: Limits,
     /// The number of the last call that `step` gave.
@@ -120,14 +120,14 @@ impl Run {
         self.inner.as_mut().ok_or_else(|| given_away(py))
     }
 
-    /// Takes an answer or a failure for the call that waits.
+    /// Takes an answer or a failure for the waiting call.
     fn settle(&mut self, py: Python<'_>, value: &Bound<'_, PyAny>, failed: bool) -> PyResult<()> {
         let bounds = bounds(&self.limits);
         let Some(call) = self.own(py)?.pending() else {
             return Err(raise(py, "NotWaiting", ("no call waits for an answer",)));
         };
         let arena = Bump::new();
-        // An answer that passes a limit has ended the run with that fault; the next step gives it.
+        // An answer that exceeds a limit has ended the run with that fault, which the next step returns.
         match datum(value, &bounds, &arena) {
             Ok(value) if failed => drop(call.fail_with(value)),
             Ok(value) => drop(call.answer(value)),
@@ -142,7 +142,7 @@ impl Run {
     }
 }
 
-/// Lets the machine run to a call or the end; what takes long is done without the interpreter's lock.
+/// Runs the machine to a call or the end. Long computations run without the interpreter's lock.
 pub(crate) fn advance(py: Python<'_>, run: &mut ilo_vm::Run) -> PyResult<()> {
     let mut stopped = run.step_within(HELD).is_some();
     while !stopped {
@@ -152,7 +152,8 @@ pub(crate) fn advance(py: Python<'_>, run: &mut ilo_vm::Run) -> PyResult<()> {
     Ok(())
 }
 
-/// Whether the run waits for a call that it does not make, because it was stopped before the call was given.
+/// Whether the run waits for a call that it does not make, because it was stopped before `step` returned the
+/// call.
 fn is_not_made(run: &ilo_vm::Run, given: u64) -> bool {
     run.waiting().is_some_and(|call| call.is_cancelled() && call.number() != given)
 }
@@ -163,14 +164,14 @@ fn given_away(py: Python<'_>) -> PyErr {
 
 #[pymethods]
 impl Run {
-    /// Goes on to the next call or the end. A call that waits is given again, and so is the outcome. After
-    /// `stop`, only calls of rollbacks are given.
+    /// Continues to the next call or the end. A waiting call is returned again, and so is the outcome. After
+    /// `stop`, only calls of rollbacks are returned.
     fn step(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let given = self.given;
         let run = self.own(py)?;
         advance(py, run)?;
         while is_not_made(run, given) {
-            // A failure that passes a limit has ended the run; the next step says so.
+            // A failure that exceeds a limit has ended the run, which the next step returns.
             if let Some(call) = run.pending() {
                 drop(call.fail(CANCELLED));
             }
@@ -186,7 +187,7 @@ impl Run {
         }
     }
 
-    /// Answers the call that waits.
+    /// Answers the waiting call.
     ///
     /// # Errors `ilo.NotWaiting` where none does; `ilo.BadValue` for what the language has no value for: the
     /// call still waits then.
@@ -194,7 +195,7 @@ impl Run {
         self.settle(py, value, false)
     }
 
-    /// Fails the call that waits, with a text or another value that the program sees.
+    /// Fails the waiting call, with a text or another value that the program gets.
     ///
     /// # Errors
     /// Those of `answer`.
@@ -202,7 +203,7 @@ impl Run {
         self.settle(py, failure, true)
     }
 
-    /// Says that the call that waits is made now and may change something: where its answer never comes, the
+    /// Records that the waiting call is made now and may change something. If its answer never comes, the
     /// outcome lists it as not rolled back.
     fn may_change(&mut self, py: Python<'_>) -> PyResult<()> {
         match self.own(py)?.pending() {
@@ -214,14 +215,14 @@ impl Run {
         }
     }
 
-    /// Cancels the run: the next steps give the calls of its rollbacks, then fault `cancelled`. A call that
-    /// waits is still answered.
+    /// Cancels the run: the next steps return the calls of its rollbacks, then fault `cancelled`. A waiting
+    /// call is still answered.
     fn stop(&mut self, py: Python<'_>) -> PyResult<()> {
         self.own(py)?.cancel();
         Ok(())
     }
 
-    /// The run as bytes, while it waits for the answer to a call; `program.restore` goes on from them
+    /// The run as bytes, while it waits for the answer to a call. `program.restore` continues from them
     /// anywhere.
     ///
     /// # Errors
@@ -233,7 +234,7 @@ impl Run {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The call that waits for its answer.
+    /// The waiting call.
     #[getter]
     fn waiting(&mut self, py: Python<'_>) -> PyResult<Option<Call>> {
         waiting(py, self.own(py)?)

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A notation by its name.
+/// Finds a notation by its name.
 fn notation(name: Option<&str>) -> PyResult<Option<Notation>> {
     name.map(|name| name.parse().map_err(PyValueError::new_err)).transpose()
 }
@@ -28,7 +28,7 @@ fn work<T: Send>(
     Ok(py.detach(|| make(&Work { tools: tools.as_deref(), ..Work::new(source, from, &WORDS) })))
 }
 
-/// Builds a source: the program where there is no error, and what was found.
+/// Builds a source. Returns the program if there is no error, and the diagnostics.
 #[pyfunction]
 #[pyo3(signature = (source, tools, notation, strip))]
 pub(crate) fn build(
@@ -46,7 +46,7 @@ pub(crate) fn build(
     Ok((program.map(Core::new), found))
 }
 
-/// Applies every fix that is the only one: the new source, how many were applied, and what is left.
+/// Applies every unambiguous fix. Returns the new source, the number of fixes, and the remaining diagnostics.
 #[pyfunction]
 #[pyo3(signature = (source, tools, notation))]
 pub(crate) fn fix(
@@ -62,7 +62,7 @@ pub(crate) fn fix(
     })
 }
 
-/// What is made of a source, and what was found; nothing is made of one with an error.
+/// A result of work on a source, and the diagnostics. A source with an error has no result.
 type Made = (Option<String>, Vec<Diagnostic>);
 
 fn made(
@@ -85,7 +85,7 @@ pub(crate) fn convert(py: Python<'_>, source: &str, to: &str, notation: Option<&
     made(py, source, notation, |work| work.convert(to))
 }
 
-/// A source as a picture.
+/// A drawing of a source.
 #[pyfunction]
 #[pyo3(signature = (source, form, notation))]
 pub(crate) fn graph(py: Python<'_>, source: &str, form: &str, notation: Option<&str>) -> PyResult<Made> {
@@ -101,13 +101,13 @@ pub(crate) fn layout(py: Python<'_>, source: &str, notation: Option<&str>) -> Py
     made(py, source, notation, |work| work.layout())
 }
 
-/// The notation that a source looks like.
+/// The detected notation of a source.
 #[pyfunction]
 pub(crate) fn detect(source: &str) -> Option<String> {
     Notation::detect(source).map(|notation| notation.to_string())
 }
 
-/// The text that teaches a model a notation, and the tools.
+/// The card that teaches a model a notation, with the signatures of the tools.
 #[pyfunction]
 #[pyo3(signature = (notation, tools))]
 pub(crate) fn card(notation: &str, tools: Option<&Bound<'_, Catalogue>>) -> PyResult<String> {

@@ -1,4 +1,4 @@
-//! What a run knows of the tools: their signatures and policies. The functions themselves stay in Python.
+//! The tools of a run: their signatures and policies. The functions themselves stay in Python.
 
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_bindings::known::{self, Known};
@@ -9,25 +9,25 @@ use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The policy of a tool as Python gives it: name, `read_only`, `idempotent`, `retries`, `confirm`, seconds,
-/// what follows a call without an answer, whether each call needs a ROLLBACK.
+/// The policy of a tool from Python: name, `read_only`, `idempotent`, `retries`, `confirm`, seconds, what
+/// follows a call without an answer, whether each call needs a ROLLBACK.
 type Given = (String, bool, bool, u32, bool, Option<f64>, String, bool);
 
-/// What calls a tool: it takes the arguments as a dict.
+/// The callable of a tool, which takes the arguments as a dict.
 #[derive(Debug)]
 pub(crate) struct Callable {
     pub(crate) call: Py<PyAny>,
     pub(crate) is_async: bool,
 }
 
-/// Signatures and policies of tools, and what calls them.
+/// Signatures and policies of tools, and their callables.
 #[pyclass(frozen, module = "ilo._ilo")]
 #[derive(Debug)]
 pub(crate) struct Catalogue(pub(crate) Arc<Known>, pub(crate) HashMap<String, Callable>);
 
 #[pymethods]
 impl Catalogue {
-    /// Reads a catalogue in MCP's form, and for each tool its policy, what calls it, and whether that is
+    /// Reads a catalogue in MCP's form, and for each tool its policy, its callable, and whether that is
     /// async.
     #[new]
     fn new(json: &str, policies: Vec<Given>, calls: Vec<(String, Py<PyAny>, bool)>) -> PyResult<Catalogue> {
@@ -47,7 +47,7 @@ impl Catalogue {
         self.0.own_name(name)
     }
 
-    /// Each tool's call and answer as a model reads them.
+    /// The signatures of the tools, for a model.
     fn signatures(&self) -> Vec<String> {
         self.0.catalog.tools().iter().map(Tool::signature).collect()
     }

@@ -1,8 +1,8 @@
 //! Values between Python and the language: JSON's kinds, and tuples as lists.
 //!
-//! What the language has no value for is refused with its path: integers past 64 bits, numbers that are not
-//! finite, bytes, objects of classes, keys that are no text, circular values. Recursion is as deep as the
-//! limit on the depth of values.
+//! Values that have no form in the language are refused with their path: integers past 64 bits, numbers that
+//! are not finite, bytes, objects of classes, keys that are not text, circular values. Recursion is as deep
+//! as the limit on the depth of values.
 
 use bumpalo::Bump;
 use ilo_drive::data::Data;
@@ -16,22 +16,22 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-/// Characters of a path that a message shows.
+/// Characters of a path that are shown in a message.
 const SHOWN: usize = 80;
 
-/// Why a value of Python is none of the language.
+/// The reason why a value of Python has no form in the language.
 #[derive(Debug)]
 pub(crate) enum Unfit {
     /// It has no form in the language.
     Kind {
-        /// The steps to it, the last one first.
+        /// The steps of its path, the last one first.
         path: Vec<String>,
-        /// What is there.
+        /// The kind of the value.
         found: String,
     },
-    /// It is larger or deeper than allowed.
+    /// It exceeds a bound.
     Limit(ReadErrorKind),
-    /// Python could not read it.
+    /// Python raised an exception while it was read.
     Raised(PyErr),
 }
 
@@ -46,7 +46,7 @@ fn kind(found: impl Into<String>) -> Unfit {
 }
 
 impl Unfit {
-    /// What is wrong, with its path; `what` names the whole value.
+    /// The message with the path; `what` names the whole value.
     pub(crate) fn message(&self, what: &str) -> String {
         match self {
             Unfit::Kind { path, found } if path.is_empty() => format!("{what} is {found}"),
@@ -61,7 +61,7 @@ impl Unfit {
         }
     }
 
-    /// As the failure of a call: the limit that the answer passes, or a text for the program.
+    /// The failure of a call: the limit that the answer exceeds, or a text for the program.
     pub(crate) fn into_failure(self) -> Failure {
         let message = self.message("the tool's answer");
         match self {
@@ -71,7 +71,7 @@ impl Unfit {
         }
     }
 
-    /// As the exception `ilo.BadValue`.
+    /// The exception `ilo.BadValue`.
     pub(crate) fn into_error(self, py: Python<'_>, what: &str) -> PyErr {
         match self {
             Unfit::Raised(error) => error,
@@ -85,14 +85,14 @@ struct Reader<'b, 'a> {
     arena: &'a Bump,
     values: usize,
     bytes: usize,
-    /// The addresses of the containers around, to tell a circular value from a deep one.
+    /// The addresses of the containers around a value, to tell a circular value from a deep one.
     around: Vec<usize>,
 }
 
-/// Reads a value of Python, as the machine takes it. What it holds is in the arena.
+/// Reads a value of Python for the machine. Its parts are in the arena.
 ///
 /// # Errors
-/// What the language has no value for, and what passes a bound.
+/// A value that has no form in the language, and one that exceeds a bound.
 pub(crate) fn datum<'a>(
     value: &Bound<'_, PyAny>,
     bounds: &Bounds,
@@ -110,7 +110,7 @@ pub(crate) fn data(value: &Bound<'_, PyAny>, bounds: &Bounds) -> Result<Data, Un
     Ok(owned(datum(value, bounds, &arena)?))
 }
 
-/// A copy of a value that was read, so as deep as its bounds allowed.
+/// A copy of a value that was read, so its depth is bounded.
 pub(crate) fn owned(value: Datum<'_>) -> Data {
     match value {
         Datum::Bool(value) => Data::Bool(value),
@@ -121,7 +121,7 @@ pub(crate) fn owned(value: Datum<'_>) -> Data {
         Datum::Record(fields) => {
             Data::Record(fields.iter().map(|&(name, value)| (name.to_owned(), owned(value))).collect())
         }
-        // The reader makes no shaped records.
+        // The reader does not make shaped records.
         Datum::Nil | Datum::Shaped(_) => Data::Nil,
     }
 }
@@ -188,7 +188,7 @@ impl<'a> Reader<'_, 'a> {
         read
     }
 
-    /// Whether any container around is there twice.
+    /// Whether a container occurs twice among those around the value.
     fn is_circular(&self, address: usize) -> bool {
         let mut all: Vec<usize> = self.around.iter().copied().chain([address]).collect();
         all.sort_unstable();
@@ -234,7 +234,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// Adds the step to a value to what is wrong with it.
+/// Adds a step to the path of an error.
 fn below(unfit: Unfit, step: impl FnOnce() -> String) -> Unfit {
     match unfit {
         Unfit::Kind { mut path, found } => {
@@ -245,13 +245,13 @@ fn below(unfit: Unfit, step: impl FnOnce() -> String) -> Unfit {
     }
 }
 
-/// What a value is that has no form in the language.
+/// The kind of a value that has no form in the language.
 fn no_value(value: &Bound<'_, PyAny>) -> String {
     let name = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
     format!("a value of the class `{}`, which has no form in JSON", shortened(&name, SHOWN))
 }
 
-/// A number as Python has it.
+/// Converts a number to Python.
 fn number(py: Python<'_>, number: Number) -> PyResult<Py<PyAny>> {
     match number {
         Number::Int(int) => int.into_py_any(py),
@@ -259,7 +259,7 @@ fn number(py: Python<'_>, number: Number) -> PyResult<Py<PyAny>> {
     }
 }
 
-/// A value outside the machine as Python has it. As deep as whoever read the value allowed.
+/// Converts a value outside the machine to Python. Its depth is that which its reader allowed.
 pub(crate) fn from_data(py: Python<'_>, data: &Data) -> PyResult<Py<PyAny>> {
     Ok(match data {
         Data::Nil => py.None(),
@@ -283,7 +283,7 @@ pub(crate) fn from_data(py: Python<'_>, data: &Data) -> PyResult<Py<PyAny>> {
     })
 }
 
-/// A value of a run as Python has it. As deep as the run's limit on depth.
+/// Converts a value of a run to Python. Its depth is bounded by the run's limit.
 pub(crate) fn from_view(py: Python<'_>, view: View<'_>) -> PyResult<Py<PyAny>> {
     Ok(match view.kind() {
         Kind::Nil => py.None(),

@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Shared by the tests."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def notify() -> ilo.Program:
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """The event loop of tests that do not name another."""
+    """The default event loop of tests."""
     return "asyncio"

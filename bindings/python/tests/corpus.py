@@ -51,13 +51,13 @@ def cases() -> list[Path]:
 
 
 def section(case: Case, title: str, notation: str | None = None) -> str | None:
-    """A section; the one for a notation comes before the one for all."""
+    """A section. A section for a notation precedes the one for all notations."""
     found = dict(case.sections)
     return found.get(f"{title} {notation}", found.get(title))
 
 
 class Mock:
-    """A tool that answers with what a case says."""
+    """A tool that answers as a case says."""
 
     def __init__(self, name: str, entry: dict[str, Any]) -> None:
         mock = entry["mock"]
@@ -97,7 +97,7 @@ class Mock:
 
 
 def fits(pattern: Any, value: Any) -> bool:
-    """Whether all that the pattern says holds in the value: a record may have more fields."""
+    """Whether the value contains all of the pattern: a record may have more fields."""
     if isinstance(pattern, dict) and isinstance(value, dict):
         return all(key in value and fits(pattern[key], value[key]) for key in pattern)
     if isinstance(pattern, list) and isinstance(value, list):
@@ -117,7 +117,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def outcome_of(outcome: Any) -> dict[str, Any]:
-    """An outcome as the corpus writes it."""
+    """An outcome in the form of the corpus."""
     match outcome:
         case ilo.Ok(value):
             made: dict[str, Any] = {"status": "ok", "value": value}
@@ -140,7 +140,7 @@ def outcome_of(outcome: Any) -> dict[str, Any]:
 
 
 def same_outcome(expected: dict[str, Any], found: dict[str, Any]) -> bool:
-    """Whether an outcome is as a case wants it: of a fault, message and place only as far as they are given."""
+    """Whether an outcome is the expected one. A fault's message and place count only if the case has them."""
     if expected["status"] != "fault":
         return same(expected, found)
     at = found.pop("at", {})

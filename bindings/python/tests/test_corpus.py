@@ -14,7 +14,7 @@ import pytest
 
 
 def options(case: corpus.Case) -> dict[str, Any]:
-    """The arguments of `run` that a case's options stand for."""
+    """The arguments of `run` for a case's options."""
     words = case.headers.get("options", "").split()
     given = {word: words[at + 1] for at, word in enumerate(words) if word.startswith("--") and at + 1 < len(words)}
     names = {
@@ -46,14 +46,14 @@ CAMEL = {"tool_calls": "toolCalls"}
 
 
 class Replays:
-    """Runs that Rust is to repeat: what it is given, and what came of each here."""
+    """Runs for Rust to repeat: their input, and their result here."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.found: list[tuple[str, list[bytes], Any]] = []
 
     def differences(self) -> list[str]:
-        """Runs whose outcome, fuel or snapshots are others in Rust."""
+        """Runs whose outcome, fuel or snapshots differ in Rust."""
         done = subprocess.run([REPLAY], input="".join(self.lines), capture_output=True, text=True, check=True)
         found = []
         for line, (name, snapshots, outcome) in zip(done.stdout.splitlines(), self.found, strict=True):
@@ -82,7 +82,7 @@ def steps(
         if changes:
             run.may_change()
         if replay is None:
-            # The message of a fault for memory has a number of bytes, which is another one then.
+            # The message of a fault for memory has a number of bytes, which differs then.
             run = program.restore(run.snapshot(), limits=limits)
         try:
             value, ok = tool(call.arguments), True
@@ -107,7 +107,7 @@ def steps(
 
 
 def check_run(case: corpus.Case, notation: str, source: str, replays: Replays) -> str | None:
-    """Runs a case in every way; gives what was run."""
+    """Runs a case in every way. Returns the runs."""
     given = json.loads(corpus.section(case, "tools", notation) or "{}")
     if needs_a_process(case, given):
         return None
@@ -145,7 +145,7 @@ def check_run(case: corpus.Case, notation: str, source: str, replays: Replays) -
 
 
 def check_diagnostics(case: corpus.Case, notation: str, source: str, wanted: str) -> None:
-    """The findings of the check, in order."""
+    """The diagnostics of the check, in order."""
     catalog = corpus.section(case, "catalog")
     tools = None
     if catalog is not None:

@@ -1,4 +1,4 @@
-"""Guided generation: what a guide lets a model write builds and runs, whatever the tokens are."""
+"""Guided generation: a program that a guide allows builds and runs, whatever the tokens are."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def allowed(mask: bytes) -> list[int]:
 
 
 def write(session: Session, seed: int, left: int, vocab: Vocab = VOCAB) -> Guide:
-    """A model that likes each token as much."""
+    """A model that likes each token equally."""
     choice = random.Random(seed)
     guide = Guide(session, vocab)
     for used in range(left):
@@ -122,7 +122,7 @@ def test_tokens_split_characters() -> None:
     guide.accept_bytes(b'RET LIT 0 "')
     first, second = "ü".encode()
     guide.accept(first)
-    # RFC 3629: behind 0xC3 comes a byte from 0x80 to 0xBF.
+    # RFC 3629: a byte from 0x80 to 0xBF follows 0xC3.
     assert allowed(guide.mask()) == list(range(0x80, 0xC0))
     guide.accept(second)
     guide.accept_bytes(b'"')
@@ -190,7 +190,7 @@ def test_a_signature_that_is_none(signature: str) -> None:
 
 
 def test_a_tool_that_no_program_can_call() -> None:
-    """Its argument has a value that no constant can be: the program does without."""
+    """The argument has a type that no constant has, so the program does not call the tool."""
     never = ilo.Tool("never", lambda arguments: None, is_async=False, input_schema={
         "type": "object", "properties": {"x": {"enum": []}}, "required": ["x"],
     })
@@ -297,12 +297,12 @@ def test_a_copy_goes_on_by_itself() -> None:
 
 
 def test_forced_text_and_an_end_are_what_may_come() -> None:
-    # send has one argument that it must have, and may have two.
+    # send has one required argument, and two optional ones.
     session = Session("f() -> result nil, text", TOOLS)
     guide = Guide(session, Vocab(PIECES[:256] + [b" 1", b""], 257))
     guide.accept_bytes(b"LET 0 CALL 1")
     assert guide.forced() == b" "
-    # A longer token could cover the blank and what follows.
+    # A longer token could cover the blank and the text after it.
     assert guide.forced_tokens() == []
     guide = Guide(session, Vocab(PIECES[:256] + [b""], 256))
     guide.accept_bytes(b"LET 0 CALL 1")
@@ -339,7 +339,7 @@ def test_branches_follow_rows_beams_and_drafts() -> None:
     choice = random.Random(5)
     one = ends[0] or []
     for _ in range(60):
-        # Rows change places, share guides, go on by several tokens and back.
+        # Rows change places, share guides, and move by several tokens forward and back.
         texts = [one[: choice.randint(0, len(one))] for one in choice.choices([end or [] for end in ends], k=4)]
         masks = branches.masks(texts)
         assert [masks[at * size : (at + 1) * size] for at in range(4)] == [alone(text) for text in texts]
@@ -394,7 +394,7 @@ def test_nothing_of_it_is_imported_with_ilo() -> None:
 
 
 class Tokenizer:
-    """What `read_vocab` asks of a tokenizer of the package tokenizers."""
+    """The parts of a tokenizer of the package tokenizers that `read_vocab` uses."""
 
     eos_token_id = 1
 

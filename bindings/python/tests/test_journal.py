@@ -27,7 +27,7 @@ BUY = ilo.build(
 
 
 class Shop:
-    """Tools that say what was called."""
+    """Tools that record their calls."""
 
     def __init__(self, pay: Any = None, **policy: Any) -> None:
         self.calls: list[str] = []
@@ -86,7 +86,7 @@ def test_a_person_approves_a_call_later(journal: ilo.Journal, approved: bool) ->
     match waits:
         case ilo.Waiting(run, state, call):
             assert (run, state, call) == (1, "asking", 2)
-    # It goes on waiting.
+    # It keeps waiting.
     assert isinstance(asyncio.run(journal.resume("order", tools=shop.tools)), ilo.Waiting)
     with pytest.raises(ilo.JournalError) as caught:
         journal.approve("order", 1)
@@ -223,7 +223,7 @@ def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
 
 
 def killed(path: Path, effects: Path, pause: float) -> bool:
-    """Runs the worker, and kills it some time after its first effect; false where it ended before."""
+    """Runs the worker, and kills it some time after its first effect. Returns false if it ended before."""
     before = effects.read_text()
     worker = subprocess.Popen([sys.executable, str(WORKER), str(path), str(effects)], stdout=subprocess.PIPE)
     while worker.poll() is None and effects.read_text() == before:
@@ -236,7 +236,7 @@ def killed(path: Path, effects: Path, pause: float) -> bool:
 
 
 def decide(journal: ilo.Journal, effects: Path) -> bool:
-    """Decides as a person would who looks whether the payment is there; whether there was anything to decide."""
+    """Decides as a person who checks whether the payment is there. Returns whether there was a decision."""
     [run] = journal.list()
     if run.state != "doubt":
         return False
@@ -254,7 +254,7 @@ def test_nothing_is_lost_or_made_twice_when_the_process_is_killed(tmp_path: Path
     effects.touch()
     chance, kills, doubts = random.Random(7), 0, 0
     for _ in range(60):
-        # A worker also ends where it finds the run in doubt.
+        # A worker also ends if it finds the run in doubt.
         kills += killed(path, effects, chance.uniform(0.0, 0.04))
         with ilo.Journal(path) as journal:
             if journal.list()[0].state == "ended":

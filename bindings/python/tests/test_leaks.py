@@ -1,4 +1,4 @@
-"""Nothing is kept of runs that have ended, failed, been dropped or been suspended."""
+"""No memory is kept for runs that have ended, failed, been dropped or been suspended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VOCAB = Vocab([b"RET", b" REF", b" 0", *(bytes([byte]) for byte in range(256)), 
 
 
 def resident() -> int:
-    """Bytes of this process in memory."""
+    """Resident bytes of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
 
 

@@ -22,7 +22,7 @@ def one(call: Any, *, is_async: bool = False, **policy: Any) -> ilo.Tools:
 
 
 def reads(count: int) -> ilo.Program:
-    """A program that reads so many times, one after another."""
+    """A program that makes this number of reads, one after another."""
     lines = [f"LET {n} CALL 0 1 0 LIT 1 {n}" for n in range(count)]
     items = " ".join(f"REF {n}" for n in range(count))
     head = "; fn f() -> any\n; Tools: 0=t\n; Fields: 0=n\n"

@@ -1,4 +1,4 @@
-"""Values that go in and come out, and those that the language has no value for."""
+"""Values in both directions, and those that have no form in the language."""
 
 from __future__ import annotations
 

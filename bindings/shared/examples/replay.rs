@@ -1,4 +1,4 @@
-//! Runs programs with given answers, in Rust: what the tests of other languages compare theirs with.
+//! Runs programs with given answers in Rust, for comparison with other languages.
 //!
 //! Each line of the standard input is a JSON object with `program` (packed, as hexadecimal), `input`,
 //! `function`, `limits` and `answers`: a list of whether it is an answer, its JSON, and whether the call may
@@ -97,7 +97,7 @@ fn settle(run: &mut Run, answer: &Data, limits: &Limits) -> Result<()> {
         call.may_change();
     }
     let arena = Bump::new();
-    // An answer that passes a limit has ended the run, which the next step says.
+    // An answer that exceeds a limit has ended the run, which the next step returns.
     drop(if *ok { call.answer(value.to_datum(&arena)) } else { call.fail_with(value.to_datum(&arena)) });
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! Diagnostics as the packages show them: with lines, and with offsets as indexes of their language's texts.
+//! Diagnostics for the packages: with lines, and with offsets as indexes of the language's texts.
 
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
 use ilo_asm::span::{Lines, Span};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Counts the units of a text that an index of the language counts.
+/// Counts the units of a text in which the language's indexes count.
 pub type Count = fn(&str) -> usize;
 
 /// A diagnostic; offsets are those of the language.
@@ -21,14 +21,14 @@ pub struct Finding {
     pub column: u32,
     /// The offset of its start.
     pub start: usize,
-    /// The offset behind its end.
+    /// The offset of its end.
     pub end: usize,
     /// The message.
     pub message: String,
     /// The expected text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// The text that is there instead.
+    /// The text found instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
     /// The nearest valid name.
@@ -42,14 +42,14 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// Other places that matter.
     pub related: Vec<Related>,
-    /// All of it for a person or a model, in one text.
+    /// The whole diagnostic for a person or a model, in one text.
     pub text: String,
 }
 
 /// A correction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fix {
-    /// What it does, in words.
+    /// The description of the correction.
     pub title: String,
     /// Its edits.
     pub edits: Vec<Edit>,
@@ -60,7 +60,7 @@ pub struct Fix {
 pub struct Edit {
     /// The offset of its start.
     pub start: usize,
-    /// The offset behind its end.
+    /// The offset of its end.
     pub end: usize,
     /// The new text.
     pub text: String,
@@ -77,7 +77,7 @@ pub struct Related {
     pub message: String,
 }
 
-/// Offsets in bytes to those of the language; offsets that ascend cost no more than the source.
+/// Converts offsets in bytes to those of the language. Ascending offsets cost no more than the source.
 #[derive(Debug)]
 pub struct Offsets<'s> {
     source: &'s str,
@@ -87,7 +87,7 @@ pub struct Offsets<'s> {
 }
 
 impl<'s> Offsets<'s> {
-    /// Those of a source.
+    /// The offsets of a source.
     pub fn new(source: &'s str, count: Count) -> Offsets<'s> {
         Offsets { source, count, plain: source.is_ascii(), last: (0, 0) }
     }

@@ -1,4 +1,4 @@
-//! What a run knows of the tools: their signatures and policies. The functions stay in the other language.
+//! The tools of a run: their signatures and policies. The functions stay in the other language.
 
 use crate::Words;
 use ilo_asm::catalog::{Catalog, Lookup, Tool};
@@ -34,7 +34,7 @@ impl Known {
         }
     }
 
-    /// What is in the way of a program that calls these tools.
+    /// The problems that prevent a run of a program that calls these tools.
     pub fn problems<'n>(&self, names: impl Iterator<Item = &'n str>, words: &Words) -> Vec<Problem> {
         names.filter_map(|name| self.problem(name, words)).take(MOST).collect()
     }
@@ -62,7 +62,7 @@ impl Policies for Known {
     }
 }
 
-/// The policy of a tool as a package gives it.
+/// The policy of a tool, from a package.
 #[allow(clippy::struct_excessive_bools, reason = "each says another thing of the tool")]
 #[derive(Clone, Debug, Default)]
 pub struct Given {
@@ -70,11 +70,11 @@ pub struct Given {
     pub read_only: bool,
     /// A failed call may be made again.
     pub idempotent: bool,
-    /// How often it is made again.
+    /// The number of retries.
     pub retries: u32,
     /// A person is asked before each call.
     pub confirm: bool,
-    /// Seconds that a call may take.
+    /// The time limit of a call in seconds.
     pub seconds: Option<f64>,
     /// A call without an answer ends the run.
     pub stop: bool,

@@ -1,5 +1,5 @@
-//! What the packages for other languages share: work on sources, tools with their policies, limits, and what
-//! is in the way of a run. It contains no word of any language; `Words` has those that messages need.
+//! Shared by the packages for other languages: work on sources, tools with their policies, limits, and the
+//! problems that prevent a run. It is independent of the languages; `Words` has the names for messages.
 
 pub mod finding;
 #[cfg(feature = "guide")]
@@ -10,7 +10,7 @@ pub mod source;
 pub mod start;
 pub mod wiring;
 
-/// How a package spells what its messages name.
+/// The spelling of names in messages of a package.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// The argument that chooses a function.

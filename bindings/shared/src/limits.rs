@@ -18,7 +18,7 @@ const NAMES: [(&str, &str); 9] = [
     ("result_nodes", "resultNodes"),
 ];
 
-/// The deepest value that a package reads or gives: it recurses, and threads may have small stacks.
+/// The deepest value that a package reads or makes: conversion recurses, and threads may have small stacks.
 pub const DEEPEST: usize = 512;
 
 /// Sets a limit.
@@ -58,7 +58,7 @@ pub fn bounds(limits: &Limits) -> Bounds {
     }
 }
 
-/// Bounds of what a caller gives on purpose, such as inputs: the run's own limits decide.
+/// Bounds of values that a caller supplies, such as inputs: the run's own limits apply.
 pub fn input_bounds() -> Bounds {
     Bounds { bytes: usize::MAX, depth: ilo_spec::limits::VALUE_DEPTH + 1, values: 1 << 24 }
 }

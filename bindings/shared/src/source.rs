@@ -10,29 +10,29 @@ use ilo_asm::notation::Notation;
 use ilo_asm::{explain as pages, print};
 use ilo_spec::error::Code;
 
-/// How often a source is checked again: one fix can uncover the next.
+/// The number of times that a source is checked again: one fix can reveal the next error.
 const ROUNDS: usize = 8;
 
-/// A source with what it is read by.
+/// A source and the options with which it is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Work<'s> {
     /// The source.
     pub source: &'s str,
-    /// Its notation; found out where it is not given.
+    /// Its notation, which is detected if it is not given.
     pub from: Option<Notation>,
-    /// How the package spells the argument with the notation, for messages.
+    /// The spelling of the argument with the notation, for messages.
     pub setting: &'static str,
-    /// The tools that it is held against.
+    /// The tools that it is checked against.
     pub tools: Option<&'s Known>,
-    /// Whether positions are left out of the program.
+    /// Whether source positions are left out of the program.
     pub strip: bool,
 }
 
-/// What is made of a source, and what was found; nothing is made of one with an error.
+/// A result of work on a source, and the diagnostics. A source with an error has no result.
 pub type Made = (Option<String>, Diagnostics);
 
 impl<'s> Work<'s> {
-    /// A source and nothing else.
+    /// A source with default options.
     pub fn new(source: &'s str, from: Option<Notation>, words: &Words) -> Work<'s> {
         Work { source, from, setting: words.notation, tools: None, strip: false }
     }
@@ -44,7 +44,7 @@ impl<'s> Work<'s> {
         Options { from: self.from, notation_setting, catalog, strip: self.strip, ..Options::default() }
     }
 
-    /// Builds it: the program where there is no error, and what was found.
+    /// Builds it. Returns the program if there is no error, and the diagnostics.
     ///
     /// # Errors
     /// That the verifier refused what was built, which is an error of this library.
@@ -54,12 +54,13 @@ impl<'s> Work<'s> {
         Ok((program, found))
     }
 
-    /// Everything that is wrong with it.
+    /// Its diagnostics.
     pub fn check(&self) -> Diagnostics {
         build_source(self.source, &self.options()).1
     }
 
-    /// Applies every fix that is the only one: the new source, how many were applied, and what is left of it.
+    /// Applies every unambiguous fix. Returns the new source, the number of fixes, and the remaining
+    /// diagnostics.
     pub fn fix(&self) -> (String, usize, Diagnostics) {
         let (mut text, mut fixed) = (self.source.to_owned(), 0);
         for _ in 0..ROUNDS {
@@ -92,7 +93,7 @@ impl<'s> Work<'s> {
         self.made(|file, diagnostics| print::print(file, to, diagnostics))
     }
 
-    /// The source as a picture.
+    /// A drawing of the source.
     pub fn graph(&self, form: ilo_graph::Format) -> Made {
         self.made(|file, _| ilo_graph::graph(file, form))
     }

@@ -1,4 +1,4 @@
-//! What is in the way of a run, and the function that it runs.
+//! Finds the function that a run starts with, and the problems that prevent the run.
 
 use crate::Words;
 use crate::known::Known;
@@ -8,10 +8,10 @@ use ilo_drive::{input, plan};
 use ilo_spec::error::Code;
 use ilo_vm::{FunctionId, Program};
 
-/// How many functions a message names.
+/// The most functions that are listed in a message.
 const NAMED: usize = 20;
 
-/// The function of that name, else the only one that no other calls.
+/// The function with that name, or by default the only one that no other function calls.
 ///
 /// # Errors
 /// That there is no such function, or several.
@@ -38,7 +38,7 @@ pub fn function(program: &Program, name: Option<&str>, words: &Words) -> Result<
     })
 }
 
-/// Everything that is in the way of a run.
+/// The problems that prevent a run.
 pub fn problems(
     program: &Program,
     function: FunctionId,
@@ -54,7 +54,7 @@ pub fn problems(
     problems
 }
 
-/// The tools that the program may call and that are not there, or not with the rollback that they need.
+/// The tools that the program may call and that are missing, or lack the rollback that they need.
 pub fn missing(program: &Program, tools: &Known, words: &Words) -> Vec<Problem> {
     let mut problems = tools.problems(program.tools(), words);
     problems.extend(plan::without_rollback(program, tools));

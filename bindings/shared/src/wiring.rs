@@ -1,5 +1,5 @@
-//! How a program calls the tools of one catalogue, found out once: for loops that make the common calls only,
-//! those of tools that need no confirmation and no retries.
+//! The wiring of a program to the tools of one catalogue, computed once, for loops that make only the common
+//! calls: those of tools that need no confirmation and no retries.
 //!
 //! Such a loop leaves everything else to `ilo_drive::Drive`: rollback entries, arguments or answers that do
 //! not fit, tools that fail or do not answer at once.
@@ -15,30 +15,30 @@ use ilo_drive::validate::misfit;
 use ilo_vm::{Program, Waiting};
 use std::sync::Arc;
 
-/// How a program calls the tools of one catalogue.
+/// The wiring of a program to the tools of one catalogue.
 #[derive(Debug)]
 pub struct Wiring {
     known: Arc<Known>,
-    /// For each tool of the program; nothing for those whose calls are for `Drive`.
+    /// For each tool of the program; nothing for tools whose calls are for `Drive`.
     calls: Vec<Option<Wired>>,
-    /// Whether every tool is there, and nothing else is in the way of a run.
+    /// Whether every tool is there, and nothing else prevents a run.
     is_complete: bool,
 }
 
-/// A tool of which a call may be made at once.
+/// A tool whose calls may be made at once.
 #[derive(Debug)]
 pub struct Wired {
     /// Its own name.
     pub name: String,
     /// Whether it changes nothing.
     pub read_only: bool,
-    /// Whether arguments and answers are held against schemas.
+    /// Whether arguments and answers are compared with schemas.
     checks_arguments: bool,
     checks_answer: bool,
 }
 
 impl Wiring {
-    /// How a program calls these tools.
+    /// Computes the wiring of a program to these tools.
     pub fn new(program: &Program, known: &Arc<Known>, words: &Words) -> Wiring {
         let wired = |name: &str| {
             let (tool, policy) = (known.tool(name)?, known.policy(name)?);
@@ -55,12 +55,12 @@ impl Wiring {
         Wiring { known: Arc::clone(known), calls, is_complete }
     }
 
-    /// Whether nothing is in the way of a run.
+    /// Whether nothing prevents a run.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Whether it is of these tools.
+    /// Whether the wiring is to these tools.
     pub fn is_of(&self, known: &Arc<Known>) -> bool {
         Arc::ptr_eq(&self.known, known)
     }
@@ -82,7 +82,7 @@ impl Wiring {
         self.tool(wired).is_none_or(|tool| misfit(tool.input(), &data_of(&json)).is_none())
     }
 
-    /// Whether an answer, which is read only where that matters, fits its tool.
+    /// Whether an answer fits its tool. The answer is read only if that matters.
     pub fn answer_fits(&self, wired: &Wired, answer: impl FnOnce() -> Data) -> bool {
         let tool = if wired.checks_answer { self.tool(wired) } else { None };
         tool.is_none_or(|tool| misfit(tool.output(), &answer()).is_none())

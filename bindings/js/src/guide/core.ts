@@ -1,4 +1,4 @@
-/** The module of guided generation, and what JavaScript holds of it. */
+/** The module of guided generation, and objects of JavaScript in its memory. */
 
 import * as glue from "../guide_glue.js";
 import { Crash, IloError } from "../errors.js";
@@ -14,7 +14,7 @@ export async function init(source?: Source | Promise<Response>): Promise<void> {
     return core.init(source);
 }
 
-/** Something of the module. Its memory is outside JavaScript: free it, or hold it with `using`. */
+/** An object of the module. Its memory is outside JavaScript: free it, or declare it with `using`. */
 export abstract class Owned<T extends Handle> {
     #handle: T | undefined;
     readonly #of: number;
@@ -33,13 +33,13 @@ export abstract class Owned<T extends Handle> {
         return this.#handle;
     }
 
-    /** @internal Calls the module with it. What the work throws by itself would count as a trap. */
+    /** @internal Calls the module with it. An error that the work itself throws would count as a trap. */
     protected use<R>(work: (handle: T) => R): R {
         const { handle } = this;
         return core.call(() => work(handle));
     }
 
-    /** Frees its memory. It cannot be used after that. */
+    /** Frees its memory. It cannot be used afterwards. */
     free(): void {
         const handle = this.#handle;
         this.#handle = undefined;
@@ -51,7 +51,7 @@ export abstract class Owned<T extends Handle> {
     }
 }
 
-/** A number that the module takes. */
+/** Checks a number for the module. */
 export function natural(name: string, number: number): number {
     if (Number.isInteger(number) && number >= 0 && number < 2 ** 32) return number;
     throw new RangeError(`${name}: expected a number from 0 to 2^32 - 1, found ${number}`);

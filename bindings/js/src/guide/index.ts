@@ -1,4 +1,4 @@
-/** Guided generation: a model that writes a program gets, at each point, exactly what may come next. */
+/** Guided generation: at each point, a model that writes a program gets exactly what may come next. */
 
 import { defined, entry } from "../definitions.js";
 import * as glue from "../guide_glue.js";
@@ -13,13 +13,13 @@ export type { Source } from "../instance.js";
 export { init } from "./core.js";
 export { Vocab, readVocab, type ReadOptions } from "./vocab.js";
 
-/** What a session takes beside the signature. */
+/** The options of a session. */
 export interface SessionOptions {
     /** The tools that the program may call. */
     tools?: GivenTools;
     /** The text of whole functions that the program may call. */
     above?: string;
-    /** What the model writes: ID text, which is the default, or `constrained`. */
+    /** The notation that the model writes: ID text, which is the default, or `constrained`. */
     notation?: "id" | "constrained";
 }
 
@@ -32,7 +32,7 @@ export type Next = string | { readonly [key: string]: unknown };
 /** No budget. */
 const UNLIMITED = 2 ** 32 - 1;
 
-/** A session as another process gets it. */
+/** A session in the form for another process. */
 interface Parts {
     readonly signature: string;
     readonly tools: unknown;
@@ -40,7 +40,7 @@ interface Parts {
     readonly notation: string;
 }
 
-/** What a program is written for: its signature, such as `f(id: text) -> text`, and its tools. Many guides share a session. */
+/** The signature of a program, such as `f(id: text) -> text`, and its tools. Many guides share a session. */
 export class Session extends Owned<GuideSession> {
     readonly #parts: Parts;
 
@@ -65,7 +65,7 @@ export class Session extends Owned<GuideSession> {
         this.#parts = parts;
     }
 
-    /** What comes before the body: the header and the registries. It goes into the prompt. */
+    /** The text before the body: the header and the registries. It belongs into the prompt. */
     get prefix(): string {
         return this.use((handle) => handle.prefix());
     }
@@ -88,7 +88,7 @@ export class Session extends Owned<GuideSession> {
 }
 
 function entries(given: GivenTools | undefined): unknown[] {
-    // `Tools` is iterable. The class is not imported: with it would come the module that runs programs.
+    // `Tools` is iterable. Importing the class would import the module that runs programs.
     const listed = given !== undefined && Symbol.iterator in given;
     const definitions = (listed ? given.definitions : given) as { readonly [name: string]: ToolDefinition } | undefined;
     return Object.entries(definitions ?? {}).map(([name, definition]) => {
@@ -97,7 +97,7 @@ function entries(given: GivenTools | undefined): unknown[] {
     });
 }
 
-/** What guides and headers have in common: text that a model writes, in steps. */
+/** The common part of guides and headers: text that a model writes, in steps. */
 abstract class Written<Core extends GuideCore | HeaderCore> extends Owned<Core> {
     readonly #vocab: Vocab | undefined;
 
@@ -124,7 +124,7 @@ abstract class Written<Core extends GuideCore | HeaderCore> extends Owned<Core> 
         return this.use((handle) => handle.text());
     }
 
-    /** How many steps were taken. A step is a call of `accept` or `acceptBytes`. */
+    /** The number of steps. A step is a call of `accept` or `acceptBytes`. */
     get steps(): number {
         return this.use((handle) => handle.steps());
     }
@@ -134,25 +134,25 @@ abstract class Written<Core extends GuideCore | HeaderCore> extends Owned<Core> 
         return this.use((handle) => handle.ended());
     }
 
-    /** Takes a token. Throws `Refused` where it may not come next; then nothing has changed. */
+    /** Takes a token. Throws `Refused` if it may not come next; then nothing has changed. */
     accept(token: number): void {
         const [vocab, number] = [this.vocab.handle, natural("token", token)];
         this.use((handle) => handle.accept(vocab, number));
     }
 
-    /** Takes bytes, as one step. Throws `Refused` where they may not come next; then nothing has changed. */
+    /** Takes bytes, as one step. Throws `Refused` if they may not come next; then nothing has changed. */
     acceptBytes(text: string | Uint8Array): void {
         const bytes = bytesOf("text", text);
         this.use((handle) => handle.acceptBytes(bytes));
     }
 
-    /** How many of these tokens may come next, one behind the other. */
+    /** The number of these tokens, from the first, that may come next in order. */
     validate(tokens: Iterable<number>): number {
         const [vocab, given] = [this.vocab.handle, tokensOf(tokens)];
         return this.use((handle) => handle.validate(vocab, given));
     }
 
-    /** Goes back by so many steps. */
+    /** Takes back this number of steps. */
     rollback(steps = 1): void {
         const number = natural("steps", steps);
         this.use((handle) => handle.rollback(number));
@@ -195,7 +195,7 @@ export class Guide extends Written<GuideCore> {
         super(from instanceof glue.GuideCore ? from : begun(from, (module, of) => new module.GuideCore(of)), vocab);
     }
 
-    /** A guide that goes on from here by itself. */
+    /** A copy of the guide that continues independently. */
     copy(): Guide {
         return new Guide(this.use((handle) => handle.copy()), this.vocabOrNone);
     }
@@ -205,18 +205,18 @@ export class Guide extends Written<GuideCore> {
         return this.use((handle) => handle.mayEnd());
     }
 
-    /** How many bytes the guide has in the module, nearly. */
+    /** The approximate number of bytes of the guide in the module. */
     get memory(): number {
         return this.use((handle) => handle.memory());
     }
 
-    /** The tokens that must come next. `cut` is what the model's tokenizer makes of `forced()`. */
+    /** The tokens that must come next. `cut` has the tokens into which the model's tokenizer splits `forced()`. */
     forcedTokens(cut?: Iterable<number>): Uint32Array {
         const [vocab, given] = [this.vocab.handle, cut && tokensOf(cut)];
         return this.use((handle) => handle.forcedTokens(vocab, given));
     }
 
-    /** A text that ends the program from here. */
+    /** A text that ends the program. */
     close(): Uint8Array | undefined {
         return this.use((handle) => handle.close());
     }
@@ -226,7 +226,7 @@ export class Guide extends Written<GuideCore> {
         return JSON.parse(this.use((handle) => handle.next())).next;
     }
 
-    /** The whole file. Throws `Refused` where the program cannot end here. */
+    /** The whole file. Throws `Refused` if the program cannot end here. */
     finish(): string {
         return this.use((handle) => handle.finish());
     }
@@ -244,17 +244,17 @@ export class Header extends Written<HeaderCore> {
         super(from instanceof glue.HeaderCore ? from : begun(from, (module, of) => new module.HeaderCore(of)), vocab);
     }
 
-    /** A header that goes on from here by itself. */
+    /** A copy of the header that continues independently. */
     copy(): Header {
         return new Header(this.use((handle) => handle.copy()), this.vocabOrNone);
     }
 
-    /** Whether it can only be, or is, the header of the program itself. */
+    /** Whether it is, or can only become, the header of the program itself. */
     get isOwn(): boolean {
         return this.use((handle) => handle.isOwn());
     }
 
-    /** A text that ends the header from here. */
+    /** A text that completes the header. */
     close(): Uint8Array {
         return this.use((handle) => handle.close());
     }

@@ -1,11 +1,11 @@
-/** Vocabularies of tokenizers: which bytes each token stands for. */
+/** Vocabularies of tokenizers: the bytes of each token. */
 
 import { Owned, bytesOf, core, natural } from "./core.js";
 import type { Vocabulary } from "../guide_glue.js";
 
 /** The tokens of a model. Special tokens have no bytes and are never allowed. Many guides share a vocabulary. */
 export class Vocab extends Owned<Vocabulary> {
-    /** How many tokens there are. */
+    /** The number of tokens. */
     readonly length: number;
     /** The token that ends a text. */
     readonly eos: number;
@@ -27,7 +27,7 @@ export class Vocab extends Owned<Vocabulary> {
         this.eos = end;
     }
 
-    /** How many words a mask has: bit `t % 32` of word `t >>> 5` is that of token `t`. */
+    /** The number of words of a mask. Bit `t % 32` of word `t >>> 5` is that of token `t`. */
     get maskWords(): number {
         return Math.ceil(this.length / 32);
     }
@@ -38,14 +38,14 @@ export class Vocab extends Owned<Vocabulary> {
         return this.use((handle) => handle.token(number));
     }
 
-    /** Cuts a text into tokens, the longest first; nothing where some of it is no token. */
+    /** Splits a text into tokens, the longest first; nothing if a part of it is not a token. */
     cut(text: string | Uint8Array): Uint32Array | undefined {
         const bytes = bytesOf("text", text);
         return this.use((handle) => handle.cut(bytes));
     }
 }
 
-/** A `tokenizer.json`, as far as it says what tokens stand for. */
+/** The parts of a `tokenizer.json` that define the bytes of tokens. */
 interface Tokenizer {
     readonly model?: { readonly vocab?: { readonly [token: string]: number } | readonly (readonly [string, number])[] };
     readonly decoder?: Decoder | null;
@@ -57,15 +57,15 @@ interface Decoder {
     readonly decoders?: readonly Decoder[];
 }
 
-/** What `readVocab` takes beside the tokenizer. */
+/** The options of `readVocab`. */
 export interface ReadOptions {
     /** The token that ends a text: its number, or its text, such as `"<|im_end|>"`. */
     eos: number | string;
-    /** How many numbers the model has, where it has more than the tokenizer: the rest is never allowed. */
+    /** The number of token numbers of the model, if it has more than the tokenizer. The others are never allowed. */
     size?: number;
 }
 
-/** The vocabulary of a `tokenizer.json`, byte-level or with byte tokens; it is given parsed, or as text. */
+/** The vocabulary of a `tokenizer.json`, byte-level or with byte tokens, given as an object or as text. */
 export function readVocab(tokenizer: string | object, options: ReadOptions): Vocab {
     const given = (typeof tokenizer === "string" ? JSON.parse(tokenizer) : tokenizer) as Tokenizer;
     const vocab = given.model?.vocab;
@@ -99,12 +99,12 @@ export function readVocab(tokenizer: string | object, options: ReadOptions): Voc
     return new Vocab(tokens, end);
 }
 
-/** The most tokens of a vocabulary that is read. */
+/** The most tokens of a vocabulary. */
 const MOST = 10_000_000;
 const NONE = new Uint8Array(0);
 const encoder = new TextEncoder();
 
-/** The kinds of a decoder and of those in it. */
+/** The kinds of a decoder and of its parts. */
 function kinds(decoder: Decoder | null | undefined): Set<string> {
     const found = new Set<string>();
     const rest = [decoder];
@@ -127,13 +127,13 @@ function reader(found: Set<string>): (piece: string) => Uint8Array {
     );
 }
 
-/** The bytes of a piece of sentencepiece: a byte token, or a text in which a bar stands for a blank. */
+/** The bytes of a sentencepiece token: a byte token, or a text in which a bar stands for a blank. */
 function sentencepiece(piece: string): Uint8Array {
     const byte = /^<0x([0-9A-Fa-f]{2})>$/.exec(piece)?.[1];
     return byte ? Uint8Array.of(parseInt(byte, 16)) : encoder.encode(piece.replaceAll("\u2581", " "));
 }
 
-/** The characters that stand for bytes in a byte-level vocabulary: printable ones for themselves. */
+/** The characters for bytes in a byte-level vocabulary. Printable characters represent themselves. */
 function byteAlphabet(): Map<string, number[]> {
     const printable = (byte: number): boolean => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
     let others = 0;

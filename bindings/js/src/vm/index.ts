@@ -1,4 +1,4 @@
-/** Running programs that were built elsewhere: `ilo` without what builds them. */
+/** Runs programs that were built elsewhere: `ilo` without the parts that build them. */
 
 import { bytes } from "../given.js";
 import type { RunOptions } from "../loop.js";

@@ -1,4 +1,4 @@
-// What the package must do on every runtime: it needs nothing but the package.
+// The behaviour of the package on every runtime. It needs nothing but the package.
 
 const SOURCE = `{"function": "greet", "input": {"id": "number"}, "output": "text", "steps": [
     {"let": "user", "call": "get_user", "args": {"user_id": "$input.id"}}, {"return": "Hello, $user.name"}]}`;

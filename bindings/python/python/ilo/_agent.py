@@ -1,4 +1,4 @@
-"""What the adapters for agent frameworks share: one tool that runs a program over the other tools."""
+"""Shared by the adapters for agent frameworks: one tool that runs a program over the other tools."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Runner:
         self.description = _HEAD + _program.card(notation, tools=self.tools)
 
     async def run(self, source: object, given: object = None) -> Any:
-        """Builds and runs a program in the event loop: what the model gets. Raises `Refused`."""
+        """Builds and runs a program in the event loop. Returns the text for the model; raises `Refused`."""
         program = self._build(source)
         try:
             return self._value(program, await program.run(_inputs(given), tools=self.tools, **self.options))
@@ -68,7 +68,7 @@ class Runner:
             raise Refused(f"{error}\n{_AGAIN}") from error
 
     def run_sync(self, source: object, given: object = None) -> Any:
-        """As `run`, without an event loop of the caller's."""
+        """As `run`, without an event loop of the caller."""
         program = self._build(source)
         try:
             return self._value(program, program.run_sync(_inputs(given), tools=self.tools, **self.options))
@@ -84,7 +84,7 @@ class Runner:
             raise Refused(f"{error}\n{_AGAIN}") from error
 
     def _value(self, program: Program, outcome: Outcome) -> Any:
-        """The value of a run, or a record that says how it ended instead."""
+        """The value of a run, or a record that says how the run ended instead."""
         if isinstance(outcome, Ok):
             return outcome.value
         if isinstance(outcome, Err):
@@ -107,12 +107,12 @@ class Runner:
 
 
 def text_of(value: Any) -> str:
-    """What a model gets, as text."""
+    """A result as text for a model."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _inputs(given: object) -> dict[str, Any]:
-    """The input of a program; models also write it as a text of JSON."""
+    """The input of a program, which models also write as a text of JSON."""
     if isinstance(given, str):
         try:
             given = json.loads(given) if given.strip() else None

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class IloError(Exception):
-    """What every exception of this package is, except those that a tool raises."""
+    """The base of every exception of this package, except those that a tool raises."""
 
 
 class CompileError(IloError):
-    """A source has errors. Its text is what a model reads in order to correct the program."""
+    """A source has errors. The text is for the model, which corrects the program with it."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         super().__init__(diagnostics)
@@ -30,7 +30,7 @@ class CompileError(IloError):
 
 
 class StartError(IloError):
-    """A run could not start. `problems` lists everything that is in its way."""
+    """A run could not start. `problems` lists every reason."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(problems)
@@ -52,7 +52,7 @@ class SnapshotError(IloError, ValueError):
 
 
 class JournalError(IloError):
-    """A journal refuses something; `code` is the stable code."""
+    """A journal refuses an operation; `code` is the stable code."""
 
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message, code)
@@ -67,11 +67,11 @@ class NotWaiting(IloError, RuntimeError):
 
 
 class BadValue(IloError, ValueError):
-    """A value of Python that the language has no value for; the message has its path."""
+    """A value of Python that has no form in the language. The message has its path."""
 
 
 class Refused(IloError, ValueError):
-    """What a guide was given may not come next, and nothing has changed; `at` of its bytes could have come."""
+    """A guide refused its input and has not changed; `at` of the bytes could have come."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message, at)
@@ -82,7 +82,7 @@ class Refused(IloError, ValueError):
 
 
 class CannotEnd(IloError, ValueError):
-    """No token leaves a way to end the program: too few are left, or the vocabulary cannot write it."""
+    """No token leaves an end of the program: too few are left, or the vocabulary cannot write it."""
 
 
 class Failure(Exception):
@@ -97,7 +97,7 @@ class Failure(Exception):
 
 
 class Suspend(Exception):
-    """Raised by a tool: the run stops at this call, and `program.resume` goes on with the answer.
+    """Raised by a tool: the run stops at this call, and `program.resume` continues with the answer.
 
-    With a journal the run waits there, and goes on once `journal.answer` has given it.
+    With a journal the run waits there, and continues when `journal.answer` has given it.
     """

@@ -37,7 +37,7 @@ __all__ = [
 
 @final
 class Diagnostic:
-    """What is wrong with a source, where, and what to write instead. Offsets and columns count characters."""
+    """A diagnostic: an error or a warning, its place, and the fix. Offsets and columns count characters."""
 
     @property
     def code(self) -> str: ...
@@ -74,7 +74,7 @@ class Diagnostic:
 
 @final
 class Problem:
-    """One thing that is in the way of a run."""
+    """One problem that prevents a run."""
 
     @property
     def code(self) -> str: ...
@@ -141,7 +141,7 @@ class Fault(_Outcome):
 
 @final
 class Call:
-    """A call that waits for its answer."""
+    """A waiting call."""
 
     __match_args__ = ("tool", "arguments")
     @property
@@ -176,7 +176,7 @@ class Run:
 
 @final
 class PlannedCalls:
-    """What would happen with one tool."""
+    """The plan for one tool."""
 
     @property
     def tool(self) -> str: ...
@@ -267,7 +267,7 @@ class Drive:
 
 @final
 class Waiting:
-    """A run of a journal that waits for somebody: `journal.show(run)` says more, `journal.resume(run)` goes on."""
+    """A run of a journal that waits for somebody: `journal.show(run)` says more, `journal.resume(run)` continues."""
 
     __match_args__ = ("run", "state", "call")
     @property

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Journal:
     """A journal: a file that holds runs, so that they outlive this process. Other processes may use it too.
 
-    What was acknowledged survives a crash. A call that may change something is made only once its record is on
+    Acknowledged records survive a crash. A call that may change something is made only once its record is on
     disk. Where a crash leaves unknown whether such a call was made, it is made again only if its tool is
     `idempotent`; else the run waits for a person. `key`, 64 hexadecimal digits, encrypts what runs hold.
     """
@@ -47,22 +47,22 @@ class Journal:
         return self._store.list(state)
 
     def show(self, run: int | str) -> JournalRun:
-        """One run, by its number or name."""
+        """A run, by its number or name."""
         return self._store.show(self._find(run))
 
     def decisions(self, run: int | str) -> Sequence[tuple[int, float, str, str]]:
-        """What people have decided on a run: the number of the call, when, what, and who."""
+        """The decisions of people on a run: the number of the call, when, what, and who."""
         return self._store.decisions(self._find(run))
 
     def approve(self, run: int | str, call: int, *, by: str | None = None) -> str:
-        """Lets a call be made that needs approval. Every decision gives the state that follows.
+        """Allows a call that needs approval. Every decision returns the state that follows.
 
-        A decision names its call, so that it is about no other call than the one that was looked at.
+        A decision names its call, so that it cannot apply to a later call.
         """
         return self._decide(run, call, "approve", None, by)
 
     def deny(self, run: int | str, call: int, message: str = "", *, by: str | None = None) -> str:
-        """Refuses a call that needs approval: it fails."""
+        """Refuses a call that needs approval, which then fails."""
         return self._decide(run, call, "deny", message, by)
 
     def answer(self, run: int | str, call: int, value: Any, *, by: str | None = None) -> str:
@@ -70,15 +70,15 @@ class Journal:
         return self._decide(run, call, "answer", value, by)
 
     def fail(self, run: int | str, call: int, message: str, *, by: str | None = None) -> str:
-        """Lets such a call fail."""
+        """Lets such a call fail with a message."""
         return self._decide(run, call, "fail", message, by)
 
     def retry(self, run: int | str, call: int, *, by: str | None = None) -> str:
-        """Lets a call be made again that is in doubt: it was not made, or making it twice does no harm."""
+        """Repeats a call that is in doubt: it was not made, or making it twice does no harm."""
         return self._decide(run, call, "retry", None, by)
 
     def cancel(self, run: int | str, *, by: str | None = None) -> str:
-        """Cancels a run: what it has done is rolled back when it goes on."""
+        """Cancels a run: its work is rolled back when the run continues."""
         return self._decide(run, None, "cancel", None, by)
 
     def raise_limits(
@@ -90,19 +90,19 @@ class Journal:
         time: float | None = None,
         by: str | None = None,
     ) -> str:
-        """Gives higher limits to a run in state `limited`; what it has used counts. `time` is in seconds."""
+        """Raises the limits of a run in state `limited`; earlier use counts. `time` is in seconds."""
         return self._store.more(self._find(run), fuel, tool_calls, time, by or _person())
 
     def export_run(self, run: int | str) -> bytes:
-        """A run as bytes, to go on with in another journal; here it stays as `exported`."""
+        """Exports a run as bytes for another journal; here it stays as `exported`."""
         return self._store.export(self._find(run))
 
     def import_run(self, exported: bytes) -> int:
-        """Adds a run that was exported; gives its number."""
+        """Adds an exported run. Returns its number."""
         return self._store.add(exported)
 
     def prune(self, days: int = 30) -> int:
-        """Removes runs that ended more than so many days ago; gives how many."""
+        """Removes runs that ended more than this number of days ago. Returns how many."""
         return self._store.prune(days)
 
     async def resume(
@@ -116,12 +116,12 @@ class Journal:
         ask: Ask | None = None,
         cancel: Cancellation | None = None,
     ) -> Outcome:
-        """Goes on with a run, if nobody has to act first: its outcome, or what it waits for."""
+        """Continues a run, unless somebody has to act first. Returns its outcome, or what it waits for."""
         rest = {"call_timeout": call_timeout, "at_once": at_once, "on_call": on_call, "ask": ask, "cancel": cancel}
         return await self._resume(self._find(run), tools_of(tools), rest)
 
     def resume_sync(self, run: int | str, *, tools: Given = None, **options: Any) -> Outcome:
-        """`resume` without an event loop of yours."""
+        """`resume` without an event loop of the caller."""
         from ._program import without_loop
 
         return without_loop(lambda: self.resume(run, tools=tools, **options))
@@ -155,7 +155,7 @@ class Journal:
         return await self._asked(found, tools, rest)
 
     async def _asked(self, found: Outcome, tools: Tools, rest: dict[str, Any]) -> Outcome:
-        """Asks about a call that needs approval, where there is somebody to ask."""
+        """Asks about a call that needs approval, if there is somebody to ask."""
         ask = rest["ask"]
         if ask is None or not isinstance(found, Waiting) or found.state != "asking":
             return found
@@ -179,5 +179,5 @@ class Journal:
 
 
 def _person() -> str:
-    """Who decides, where nothing else is given."""
+    """The default name of the person who decides."""
     return os.environ.get("USER") or "somebody"

@@ -10,7 +10,7 @@ from typing import Any
 from ._errors import Failure
 from ._tools import Tool
 
-# Pages of a list of tools: a server that gives more does not end.
+# The most pages of a list of tools. A server that sends more would never end.
 _PAGES = 1_000
 # The flag of a record that holds one plain value, in the tool's output schema or in the answer.
 _WRAPPED = "x-fastmcp-wrap-result"
@@ -93,13 +93,13 @@ def _is_flagged(meta: Any) -> bool:
 
 
 def _text(content: list[Any]) -> str | None:
-    """The text of an answer that is nothing else."""
+    """The text of an answer that consists of one text."""
     texts = [block.text for block in content if block.type == "text"]
     return "\n".join(texts) if texts and len(texts) == len(content) else None
 
 
 def _content(content: list[Any]) -> Any:
-    """Nothing is nil, one thing is itself, and several are a list."""
+    """No content is nil, a single item is itself, several are a list."""
     items = [_block(block) for block in content]
     return None if not items else items[0] if len(items) == 1 else items
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         ask: Ask | None
         cancel: Cancellation | None
 
-# The answer of `resume` that was not given: nil is an answer.
+# The default answer of `resume`: nil would be an answer.
 _NOTHING: Any = object()
 _DEFAULTS: Any = {
     "timeout": RUN_SECONDS,
@@ -54,7 +54,7 @@ _DEFAULTS: Any = {
 
 
 def check(source: str, *, tools: Given = None, notation: Notation | None = None) -> list[Diagnostic]:
-    """Everything that is wrong with a source, held against the tools if they are given."""
+    """The diagnostics of a source, checked against the tools if they are given."""
     return _ilo.build(source, _catalogue(tools), notation, True)[1]
 
 
@@ -72,7 +72,7 @@ def load(packed: bytes) -> Program:
 
 
 def fix(source: str, *, tools: Given = None, notation: Notation | None = None) -> tuple[str, list[Diagnostic]]:
-    """Applies every fix that is the only one; the new source, and what is left."""
+    """Applies every unambiguous fix. Returns the new source, and the remaining diagnostics."""
     text, _, left = _ilo.fix(source, _catalogue(tools), notation)
     return text, left
 
@@ -88,12 +88,12 @@ def format(source: str, *, notation: Notation | None = None) -> str:
 
 
 def graph(source: str, form: Literal["svg", "dot", "mermaid"] = "svg", *, notation: Notation | None = None) -> str:
-    """The source as a picture; raises `CompileError`."""
+    """A drawing of the source; raises `CompileError`."""
     return _text(*_ilo.graph(source, form, notation))
 
 
 def card(notation: Notation = "tool-calling", *, tools: Given = None) -> str:
-    """The text that teaches a model a notation, and the tools if they are given."""
+    """The card that teaches a model a notation, with the signatures of the tools if they are given."""
     return _ilo.card(notation, _catalogue(tools))
 
 
@@ -135,7 +135,7 @@ class Program:
         return self._core.disassemble()
 
     def plan(self, *, tools: Given = None, function: str | None = None) -> list[PlannedCalls]:
-        """What a run would do: how often it can call each tool, and what nothing rolls back."""
+        """The plan of a run: the most calls of each tool, and the calls that nothing rolls back."""
         return self._core.plan(_catalogue(tools), function)[1]
 
     def start(
@@ -145,11 +145,11 @@ class Program:
         function: str | None = None,
         limits: Limits | None = None,
     ) -> Run:
-        """Starts a run that you drive: `run.step()` gives a call, which you answer, or the outcome."""
+        """Starts a run that you drive: `run.step()` returns a call, which you answer, or the outcome."""
         return self._core.start(inputs, function, _dict(limits), None)
 
     def restore(self, snapshot: bytes, *, limits: Limits | None = None) -> Run:
-        """A run that goes on from a snapshot; its call waits for the answer."""
+        """Restores a run from a snapshot. Its call waits for the answer."""
         return self._core.restore(snapshot, _dict(limits))
 
     async def run(
@@ -165,9 +165,9 @@ class Program:
     ) -> Outcome:
         """Runs over tools, in an event loop of asyncio or trio.
 
-        Up to `at_once` calls of read-only tools run side by side; the outcome does not depend on it. Functions
+        Up to `at_once` calls of read-only tools run in parallel; the outcome does not depend on it. Functions
         that are not async run in threads. With a journal the run outlives this process; a second start with the
-        same `name`, program and inputs goes on with the first run, or gives its outcome.
+        same `name`, program and inputs continues the first run, or returns its outcome.
         """
         tools = tools_of(tools)
         if journal is not None:
@@ -194,7 +194,7 @@ class Program:
         limits: Limits | None = None,
         **options: Unpack[Options],
     ) -> Outcome:
-        """Goes on from a snapshot with the answer to its call, or its failure; without both the call is made."""
+        """Continues from a snapshot with the answer to its call, or its failure. Without both, the call is made."""
         tools = tools_of(tools)
         run = self._restored(snapshot, answer, failure, tools, limits)
         return await Loop(run, tools, **_with_defaults(options)).go()
@@ -210,9 +210,9 @@ class Program:
         name: str | None = None,
         **options: Unpack[Options],
     ) -> Outcome:
-        """Runs over tools without an event loop of yours.
+        """Runs over tools without an event loop of the caller.
 
-        Functions are called in this thread, one at a time, and one that hangs is not ended. Where a time limit,
+        Functions are called in this thread, one at a time, and one that hangs is not ended. If a time limit,
         `at_once`, `ask`, `cancel` or a journal is given, or a tool is async or has a time limit, it is as `run`.
         """
         tools = tools_of(tools)
@@ -237,7 +237,7 @@ class Program:
         limits: Limits | None = None,
         **options: Unpack[Options],
     ) -> Outcome:
-        """`resume` without an event loop of yours, as `run_sync` is `run`."""
+        """`resume` without an event loop of the caller, as `run_sync` is to `run`."""
         tools = tools_of(tools)
         return self._sync(self._restored(snapshot, answer, failure, tools, limits), tools, options)
 
@@ -267,7 +267,7 @@ class Program:
 
 
 def _begun(quick: tuple[Any, ...]) -> Begun | None:
-    """What came of the call at which a quick run is; nothing where it was not made."""
+    """The result of the call that a quick run waits for; nothing if that was not made."""
     _, kind, *rest = quick
     return None if kind == "not made" else Begun(kind, *rest)
 
@@ -281,7 +281,7 @@ def _dict(limits: Limits | None) -> dict[str, int] | None:
 
 
 def without_loop(go: Callable[[], Any]) -> Any:
-    """Runs what a function gives, a coroutine, in an event loop of its own; in a thread where this one has a loop already."""
+    """Runs the coroutine of a function in an event loop of its own, or in a thread if this one has a loop already."""
     import asyncio
 
     try:

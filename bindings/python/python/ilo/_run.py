@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     Outcome: TypeAlias = "Ok | Err | Fault | Suspended | Waiting"
     Ask = Callable[["Call | Waiting"], Any]
 
-# What a call is to its run.
+# The role of a call in its run.
 _AHEAD, _READ, _CHANGE, _UNDO, _ENTRY = range(5)
-# The time of a run and of a call, in seconds, where nothing else is given.
+# The default time limits of a run and of a call, in seconds.
 RUN_SECONDS, CALL_SECONDS = 600.0, 30.0
 
 
@@ -42,7 +42,7 @@ def idempotency_key() -> str | None:
 
 
 class Suspended:
-    """A tool raised `ilo.Suspend`: `program.resume(snapshot, answer=...)` goes on, in any process."""
+    """A tool raised `ilo.Suspend`. `program.resume(snapshot, answer=...)` continues, in any process."""
 
     __slots__ = __match_args__ = ("snapshot", "call", "reason")
 
@@ -56,7 +56,7 @@ class Suspended:
 
 
 class Made:
-    """A call that has ended. `value` is the answer where it is `ok`, else the failure."""
+    """An ended call. `value` is the answer if `ok`, else the failure."""
 
     __slots__ = (
         "seq",
@@ -100,7 +100,7 @@ class Made:
 
 
 class Cancellation:
-    """Cancels runs: each rolls back what it has done, and ends with fault `cancelled`. From any thread."""
+    """Cancels runs: each rolls back its work, and ends with fault `cancelled`. May be called from any thread."""
 
     def __init__(self) -> None:
         self.is_cancelled = False
@@ -108,7 +108,7 @@ class Cancellation:
         self._lock = allocate_lock()
 
     def cancel(self) -> None:
-        """Cancels the runs that have this."""
+        """Cancels the runs that have this object."""
         with self._lock:
             self.is_cancelled = True
             callbacks = list(self._callbacks)
@@ -116,7 +116,7 @@ class Cancellation:
             callback()
 
     def _watch(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Adds a callback; gives what removes it. A run that begins later looks at `is_cancelled`."""
+        """Adds a callback. Returns a function that removes it. A run that begins later checks `is_cancelled`."""
         with self._lock:
             self._callbacks.append(callback)
         return partial(self._callbacks.remove, callback)
@@ -129,7 +129,7 @@ def _made(event: tuple[Any, ...]) -> Made:
 
 
 def failure_of(error: Exception) -> Any:
-    """What a program sees of an exception."""
+    """The failure that a program gets for an exception."""
     if isinstance(error, Failure):
         return error.value
     name, message = type(error).__name__, _text(error)
@@ -161,7 +161,7 @@ def _is_due(drive: Drive, tools: Tools, name: str, arguments: dict[str, Any]) ->
 
 
 class Begun:
-    """What came of the call at which a run was handed over: its value, what it raised, or a call that waits."""
+    """The result of the call at which a run was passed on: its value, its exception, or a call that waits."""
 
     __slots__ = ("kind", "rest")
 
@@ -219,7 +219,7 @@ def run_inline(
 
 
 class Loop:
-    """Runs in an event loop: calls of read-only tools side by side, every call within its time."""
+    """Runs in an event loop: calls of read-only tools in parallel, every call within its time limit."""
 
     def __init__(
         self,
@@ -246,21 +246,21 @@ class Loop:
         self.suspended: Suspended | None = None
         self.cancelled = False
         self.scopes: dict[int, tuple[int, anyio.CancelScope]] = {}
-        # Whether calls may be begun without a scope that can end them: under asyncio, where nobody cancels.
+        # Whether calls may begin without a scope that can end them: under asyncio, if nobody cancels.
         self.quick = cancel is None and may_be_quick()
 
     async def go(self) -> Outcome:
-        """Runs to the outcome, or to where a tool suspends."""
+        """Runs to the outcome, or to a call whose tool suspends."""
         if not self.durable:
             return await self._watched()
         try:
             return await self._watched()
         finally:
-            # Where it was left in the middle, another process may go on with it.
+            # If it was left before its end, another process may continue it.
             self.drive.release()
 
     async def _watched(self) -> Outcome:
-        """Runs, and is cancelled where the caller says so."""
+        """Runs, and is cancelled when the caller cancels it."""
         if self.cancel is None:
             return await self._go()
         unwatch = self.cancel._watch(self._canceller())
@@ -272,7 +272,7 @@ class Loop:
             unwatch()
 
     def _canceller(self) -> Callable[[], None]:
-        """What cancels this run, from any thread."""
+        """A function that cancels this run, from any thread."""
         from anyio import from_thread, lowlevel
 
         token, thread = lowlevel.current_token(), get_ident()
@@ -294,7 +294,7 @@ class Loop:
                 scope.cancel()
 
     async def _go(self) -> Outcome:
-        """Runs as long as there is one call at a time."""
+        """Runs as long as there is only one call at a time."""
         while not self.suspended:
             event = self.drive.next()
             if event[0] == "start" and not event[5]:
@@ -347,7 +347,7 @@ class Loop:
             found[1].cancel()
 
     async def _make(self, event: tuple[Any, ...]) -> None:
-        """Makes a call, once a person allows it where its tool wants that, and again where it may be."""
+        """Makes a call after a person has allowed it, if its tool requires that; repeats it if it may be repeated."""
         key, confirmed = event[6:]
         if key is None:
             return await self._make_call(event, confirmed)
@@ -372,7 +372,7 @@ class Loop:
                 self.news.set()
 
     async def _quick(self, tool: Tool, ticket: int, arguments: dict[str, Any], kind: int) -> None:
-        """Makes a call of an async tool once. Its time is looked after only if it does not answer at once."""
+        """Makes a call of an async tool once. Its time limit is set up only if it does not answer at once."""
         drive = self.drive
         own = self.call_timeout if tool.timeout is None else tool.timeout
         late: list[bool] = []
@@ -404,7 +404,7 @@ class Loop:
             drive.settle(ticket, value)
 
     async def _refused(self, tool: Tool) -> str | None:
-        """Asks a person; why the call is not made."""
+        """Asks a person. Returns the reason why the call is not made, if there is one."""
         call = self.drive.waiting
         if self.ask is None or call is None:
             return _not_confirmed(tool.name, "there is nobody to ask")
@@ -414,7 +414,7 @@ class Loop:
         return None if allowed is True else _not_confirmed(tool.name, "it was refused")
 
     async def _attempt(self, tool: Tool, ticket: int, arguments: dict[str, Any], kind: int, retry: int) -> bool:
-        """Makes a call once; whether that was the last time."""
+        """Makes a call once. Returns whether that was the last attempt."""
         import anyio
 
         drive = self.drive
@@ -448,7 +448,7 @@ class Loop:
         return True
 
     def _ended(self, ticket: int, name: str, kind: int, own: float) -> None:
-        """A call was ended from here: it is late, or not wanted any more."""
+        """Settles a call that was ended here: it is late, or no longer wanted."""
         if self.cancelled and kind in (_AHEAD, _READ):
             self.drive.interrupted(ticket)
         elif kind != _ENTRY and self.drive.seconds_left <= 0:
@@ -470,12 +470,12 @@ class Loop:
             self.drive.fail(ticket, "the tool suspended a call that the run does not wait for")
 
 
-# A task knows how often it was cancelled: CPython 3.11 and later.
+# A task counts its cancellations: CPython 3.11 and later.
 _has_uncancel = sys.version_info >= (3, 11)
 
 
 def may_be_quick() -> bool:
-    """Whether the event loop that runs is one of asyncio, which must have been imported then."""
+    """Whether the running event loop is one of asyncio, which must have been imported then."""
     if not _has_uncancel:
         return False
     asyncio = sys.modules.get("asyncio")
@@ -492,7 +492,7 @@ def _cancelled() -> type[BaseException]:
 
 
 def _begin(call: Coroutine[Any, Any, Any]) -> Begun:
-    """Begins a call: its value, if it does not wait."""
+    """Begins a call. Returns its value if it does not wait."""
     try:
         return Begun("waits", call, call.send(None))
     except StopIteration as done:
@@ -500,7 +500,7 @@ def _begin(call: Coroutine[Any, Any, Any]) -> Begun:
 
 
 async def _timed(call: Coroutine[Any, Any, Any], waits: Any, seconds: float, late: list[bool]) -> Any:
-    """Goes on with a coroutine of this task that has begun to wait, for so long; then `late` is not empty."""
+    """Continues a waiting coroutine of this task, for a limited time; then `late` is not empty."""
     import asyncio
 
     task = asyncio.current_task()
@@ -546,7 +546,7 @@ class _Going:
 
 
 def _is_being_cancelled() -> bool:
-    """Whether somebody cancels this task, and not the tool itself; unknown counts as yes."""
+    """Whether this task is cancelled from outside, and not by the tool itself; unknown counts as yes."""
     import asyncio
 
     try:
@@ -558,7 +558,7 @@ def _is_being_cancelled() -> bool:
 
 
 async def _in_thread(function: Callable[[dict[str, Any]], Any], arguments: dict[str, Any]) -> Any:
-    """Calls a function in a thread of its own. One that hangs keeps neither the event loop nor the process."""
+    """Calls a function in its own thread. If it hangs, neither the event loop nor the process waits for it."""
     import contextvars
 
     import anyio
@@ -589,5 +589,5 @@ async def _in_thread(function: Callable[[dict[str, Any]], Any], arguments: dict[
         return value
     if isinstance(error, Exception):
         raise error
-    # `SystemExit` and the like end the thread, not the process.
+    # `SystemExit` and similar exceptions end the thread, not the process.
     raise RuntimeError(f"the tool raised {type(error).__name__}") from error

@@ -12,9 +12,9 @@ from typing import Any, get_type_hints
 
 from ._errors import Failure
 
-# Types whose values are taken as they are.
+# Types whose values are passed without conversion.
 _PLAIN = {str, int, float, bool, type(None)}
-# Annotations that say nothing.
+# Annotations without information.
 _OPEN = (Any, inspect.Parameter.empty, dict, list, object)
 
 
@@ -36,7 +36,7 @@ class Signature:
 
     @cached_property
     def hints(self) -> dict[str, Any]:
-        """The type hints; none where they cannot be resolved."""
+        """The type hints; none if they cannot be resolved."""
         function: Any = self.function
         if not inspect.isroutine(function):
             function = getattr(function, "func", None) or getattr(function, "__call__", function)
@@ -47,7 +47,7 @@ class Signature:
 
     @cached_property
     def _arguments(self) -> Any:
-        """pydantic's adapter for the arguments; nothing where no hint says more than their names."""
+        """pydantic's adapter for the arguments; nothing if no hint adds anything to their names."""
         hints = {key: self.hints.get(key, Any) for key in self.parameters}
         pydantic = _pydantic() if any(hint not in _OPEN for hint in map(_hashable, hints.values())) else None
         if pydantic is None:
@@ -66,14 +66,14 @@ class Signature:
 
     @cached_property
     def _result(self) -> Any:
-        """pydantic's adapter for the answer; nothing where the hint says nothing."""
+        """pydantic's adapter for the answer; nothing if the hint has no information."""
         hint = self.hints.get("return", Any)
         pydantic = None if _hashable(hint) in _OPEN else _pydantic()
         return pydantic and pydantic.TypeAdapter(hint)
 
     @cached_property
     def _exact(self) -> dict[str, type] | None:
-        """The types of the arguments where all of them are plain: values of exactly these need no validation."""
+        """The types of the arguments if all are plain. Values of exactly these types need no validation."""
         hints = {key: self.hints.get(key, Any) for key in self.parameters}
         return hints if not self.is_open and all(_hashable(hint) in _PLAIN for hint in hints.values()) else None
 
@@ -95,11 +95,11 @@ class Signature:
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
-        """The JSON Schema of the answer, where the function says what it is."""
+        """The JSON Schema of the answer, if the function declares it."""
         return self._result and self._result.json_schema(mode="serialization")
 
     def arguments(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments as the function takes them."""
+        """Converts the arguments to those of the function."""
         exact = self._exact
         if exact is not None and len(exact) == len(given):
             for key, value in given.items():
@@ -110,7 +110,7 @@ class Signature:
         return given if self._arguments is None else self._valid(self._arguments, given, "argument")
 
     def answer(self, value: Any) -> Any:
-        """The answer as JSON has it."""
+        """Converts the answer to JSON."""
         if self._exact_result is type(value) or self._result is None:
             return value
         adapter = self._result
@@ -137,7 +137,7 @@ def _hashable(hint: Any) -> Any:
 
 
 def _pydantic() -> Any:
-    """The package, imported when it is first needed; nothing where it is not installed."""
+    """The package, imported when it is first needed; nothing if it is not installed."""
     try:
         import pydantic
     except ImportError:

@@ -62,7 +62,7 @@ class Tool:
         self.function: Function | None = None
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Calls the function as it was written."""
+        """Calls the original function."""
         if self.function is None:
             raise TypeError(f"tool `{self.name}` is not a function; a program calls it")
         return self.function(*arguments, **named)
@@ -84,7 +84,7 @@ class Tool:
         return entry
 
     def policy(self) -> tuple[str, bool, bool, int, bool, float | None, str, bool]:
-        """Its policy, as the catalogue takes it."""
+        """Its policy, in the form of the catalogue."""
         rest = (self.confirm, self.timeout, self.on_doubt, self.requires_rollback)
         return (self.name, self.read_only, self.idempotent, self.retries, *rest)
 
@@ -112,8 +112,8 @@ def tool(function: Function | None = None, /, *, name: str | None = None, **poli
     """Makes a tool of a function, sync or async.
 
     Its name, description and signature are those of the function unless given. `read_only` says that it changes
-    nothing, so that it may be called early, beside others. `retries` repeats a failed call of a tool that is
-    `idempotent` or `read_only`; `confirm` asks a person before each call; `timeout` is in seconds.
+    nothing, so that it may be called early, in parallel with others. `retries` repeats a failed call of a tool
+    that is `idempotent` or `read_only`; `confirm` asks a person before each call; `timeout` is in seconds.
     """
     if function is None:
         return partial(_of_function, name=name, **policy)
@@ -198,7 +198,7 @@ class Tools:
         return Catalogue(entries, [tool.policy() for tool in self], calls)
 
     def signatures(self) -> list[str]:
-        """Each tool's call and answer as a model reads them."""
+        """The signatures of the tools, for a model."""
         return self.catalogue.signatures()
 
     def __or__(self, other: Tools) -> Tools:
@@ -221,7 +221,7 @@ class Tools:
 
 
 def tools_of(given: Tools | Iterable[Tool | Function] | None) -> Tools:
-    """The tools that a caller gave: `Tools`, or tools and functions one by one."""
+    """The tools of a caller: `Tools`, or tools and functions one by one."""
     if given is None:
         return _NONE
     return given if isinstance(given, Tools) else Tools(*given)

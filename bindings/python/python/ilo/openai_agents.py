@@ -40,7 +40,7 @@ def run_program(
         except Refused as refused:
             return str(refused)
 
-    # The input of a program may have any fields, which a strict schema cannot say.
+    # The input of a program may have any fields, which a strict schema cannot express.
     return FunctionTool(
         name=NAME,
         description=runner.description,

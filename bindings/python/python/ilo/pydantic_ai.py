@@ -40,7 +40,7 @@ class IloMode(AbstractCapability[AgentDepsT]):
 
     A program with errors is a `ModelRetry` with its diagnostics. Calls that a program makes go through the
     agent's tool manager, so that validation, hooks, approval and limits are as for calls of the model itself.
-    `read_only` names the tools that change nothing: they may be called early, side by side. `options` are
+    `read_only` names the tools that change nothing: they may be called early, in parallel. `options` are
     those of `Program.run`.
     """
 
@@ -87,7 +87,7 @@ class _Programs(WrapperToolset[AgentDepsT]):
         return rest
 
     async def _is_ours(self, ctx: RunContext[AgentDepsT], tool: ToolDefinition) -> bool:
-        """Whether programs may call a tool: those that end the run, or run elsewhere, they may not."""
+        """Whether programs may call a tool. They may not call tools that end the run, or run elsewhere."""
         own = tool.kind in ("function", "unapproved") and tool.tool_kind is None and ctx.is_tool_available(tool)
         return own and await matches_tool_selector(self.mode.tools, ctx, tool)
 
@@ -129,17 +129,17 @@ class _Calls:
         self.ctx = ctx
         self.number = 0
         self.cancellation = Cancellation()
-        # The limit on the agent's calls that the program has passed: it ends the agent's run too.
+        # The limit on the agent's calls that the program has exceeded: it ends the agent's run too.
         self.limit: UsageLimitExceeded | None = None
 
     async def make(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Makes a call; whatever it raises is a failure that the program can handle."""
+        """Makes a call. Whatever it raises is a failure that the program can handle."""
         self.number += 1
         part = ToolCallPart(name, arguments, f"{self.ctx.tool_call_id}-{self.number}")
         limits = self.ctx.usage_limits
         try:
             if limits is not None:
-                # This call counts once it succeeds, and so does that of `run_program`.
+                # This call counts when it succeeds, and so does that of `run_program`.
                 usage = self.ctx.usage
                 limits.check_before_tool_call(replace(usage, tool_calls=usage.tool_calls + 2))
             value = await self.manager.handle_call(part, wrap_validation_errors=False)
@@ -159,7 +159,7 @@ class _Calls:
 
 
 def _entry(tool: ToolDefinition, mode: IloMode, calls: _Calls | None = None) -> Tool:
-    """A tool of the agent as programs call it; without `calls`, only its signature."""
+    """A tool of the agent, for programs; without `calls`, only its signature."""
 
     async def call(arguments: dict[str, Any]) -> Any:
         assert calls is not None
@@ -172,7 +172,7 @@ def _entry(tool: ToolDefinition, mode: IloMode, calls: _Calls | None = None) -> 
         description=tool.description,
         input_schema=tool.parameters_json_schema,
         output_schema=tool.return_schema,
-        # The agent's own validation decides.
+        # The agent's own validation applies.
         validate=False,
         read_only=tool.name in mode.read_only,
     )

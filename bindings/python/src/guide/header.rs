@@ -1,4 +1,4 @@
-//! The header of a function that a model writes: that of a helper, or that of the program.
+//! The header of a function that a model writes: of a helper, or of the program.
 
 use super::{GuideSession, Vocab, cannot_end, natural, packed, raise_refusal, tokens_of};
 use ilo_bindings::guide;
@@ -36,7 +36,7 @@ impl Header {
         Ok(Header { state, vocab: vocab.map(|vocab| Arc::clone(&vocab.get().0)) })
     }
 
-    /// A header that goes on from here by itself.
+    /// A copy of the header that continues independently.
     fn copy(&self) -> Header {
         Header { state: Mutex::new(self.state().clone()), vocab: self.vocab.clone() }
     }
@@ -47,19 +47,19 @@ impl Header {
         PyBytes::new(py, self.state().text())
     }
 
-    /// Whether the header is whole.
+    /// Whether the header is complete.
     #[getter]
     fn ended(&self) -> bool {
         self.state().ended()
     }
 
-    /// Whether it can only be, or is, the header of the program itself.
+    /// Whether it is, or can only become, the header of the program itself.
     #[getter]
     fn is_own(&self) -> bool {
         self.state().is_own()
     }
 
-    /// How many steps were taken.
+    /// The number of steps.
     #[getter]
     fn steps(&self) -> usize {
         self.state().steps()
@@ -76,13 +76,13 @@ impl Header {
         self.state().accept_bytes(bytes).map_err(|refusal| raise_refusal(py, refusal))
     }
 
-    /// How many of these tokens may come next, one behind the other.
+    /// The number of these tokens, from the first, that may come next in order.
     fn validate(&self, tokens: Vec<i64>) -> PyResult<usize> {
         let (vocab, tokens) = (self.vocab()?, tokens_of(tokens)?);
         Ok(self.state().validate(vocab, &tokens))
     }
 
-    /// Goes back by so many steps.
+    /// Takes back this number of steps.
     #[pyo3(signature = (steps=1))]
     fn rollback(&self, steps: i64) -> PyResult<()> {
         let steps = natural("steps", steps)? as usize;
@@ -105,7 +105,7 @@ impl Header {
         PyBytes::new(py, &self.state().forced())
     }
 
-    /// A text that ends the header from here.
+    /// A text that completes the header.
     fn close<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.state().close().as_bytes())
     }

@@ -1,6 +1,6 @@
 //! Guided generation: vocabularies, sessions, guides and masks.
 //!
-//! Masks are made without the interpreter's lock. All else is quick.
+//! Masks are made without the interpreter's lock. Everything else is fast.
 
 mod header;
 
@@ -19,14 +19,14 @@ use std::sync::Arc;
 /// The bytes of a word of a mask.
 const WORD: usize = 4;
 
-/// A natural number of Python.
+/// A natural number from Python.
 fn natural(name: &str, number: i64) -> PyResult<u32> {
     let wrong =
         |_| PyValueError::new_err(format!("{name}: expected a number from 0 to 2^32 - 1, found {number}"));
     u32::try_from(number).map_err(wrong)
 }
 
-/// `Refused`, with how many bytes could have come.
+/// `Refused`, with the number of bytes that could have come.
 fn raise_refusal(py: Python<'_>, refusal: Refusal) -> PyErr {
     raise(py, "Refused", (refusal.message, refusal.at))
 }
@@ -71,7 +71,7 @@ impl Vocab {
         self.0.eos()
     }
 
-    /// How many bytes a mask has.
+    /// The number of bytes of a mask.
     #[getter]
     fn mask_bytes(&self) -> usize {
         self.0.mask_len() * WORD
@@ -85,7 +85,7 @@ impl Vocab {
         }
     }
 
-    /// Cuts a text into tokens, the longest first.
+    /// Splits a text into tokens, the longest first.
     fn cut(&self, text: &[u8]) -> Option<Vec<u32>> {
         self.0.cut(text)
     }
@@ -113,7 +113,7 @@ impl GuideSession {
         Ok(GuideSession(Arc::new(held.map_err(|error| PyValueError::new_err(error.0))?)))
     }
 
-    /// What comes before the body.
+    /// The text before the body.
     #[getter]
     fn prefix(&self) -> String {
         self.0.prefix()
@@ -137,7 +137,7 @@ impl Drop for Guide {
 
 impl Guide {
     fn with<T>(&self, run: impl for<'a> FnOnce(&mut Entry<'a>) -> T) -> PyResult<T> {
-        // An entry is there as long as its guide.
+        // The entry exists as long as its guide.
         self.held.with(self.number, run).ok_or_else(|| PyRuntimeError::new_err("the guide is gone"))
     }
 
@@ -158,7 +158,7 @@ impl Guide {
         Guide { held, number, vocab: vocab.map(|vocab| Arc::clone(&vocab.get().0)) }
     }
 
-    /// A guide that goes on from here by itself.
+    /// A copy of the guide that continues independently.
     fn copy(&self) -> Guide {
         let number = self.held.copy(self.number);
         Guide { held: Arc::clone(&self.held), number, vocab: self.vocab.clone() }
@@ -170,7 +170,7 @@ impl Guide {
         self.with(|entry| PyBytes::new(py, entry.text()))
     }
 
-    /// How many steps were taken.
+    /// The number of steps.
     #[getter]
     fn steps(&self) -> PyResult<usize> {
         self.with(|entry| entry.steps())
@@ -187,7 +187,7 @@ impl Guide {
         self.with(|entry| entry.ended())
     }
 
-    /// How many bytes the guide has, nearly.
+    /// The approximate number of bytes of the guide.
     #[getter]
     fn memory(&self) -> PyResult<usize> {
         self.with(|entry| entry.memory())
@@ -204,13 +204,13 @@ impl Guide {
         self.with(|entry| entry.accept_bytes(bytes))?.map_err(|refusal| raise_refusal(py, refusal))
     }
 
-    /// How many of these tokens may come next, one behind the other.
+    /// The number of these tokens, from the first, that may come next in order.
     fn validate(&self, tokens: Vec<i64>) -> PyResult<usize> {
         let (vocab, tokens) = (self.vocab()?, tokens_of(tokens)?);
         self.with(|entry| entry.validate(vocab, &tokens))
     }
 
-    /// Goes back by so many steps.
+    /// Takes back this number of steps.
     #[pyo3(signature = (steps=1))]
     fn rollback(&self, steps: i64) -> PyResult<()> {
         let steps = natural("steps", steps)? as usize;
@@ -238,7 +238,7 @@ impl Guide {
         self.with(|entry| entry.forced_tokens(vocab, cut))
     }
 
-    /// A text that ends the program from here.
+    /// A text that ends the program.
     fn close<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let end = self.with(|entry| entry.close())?;
         Ok(end.map(|end| PyBytes::new(py, &end)))
@@ -256,14 +256,14 @@ impl Guide {
     }
 }
 
-/// A mask that is wanted: of which guide, and how many tokens are left.
+/// A requested mask: its guide, and the number of tokens left.
 struct Row<'h> {
     held: &'h Held,
     number: u64,
     left: Option<u32>,
 }
 
-/// Why a row has no mask.
+/// The reason why a row has no mask.
 struct NoMask {
     row: usize,
     why: String,
@@ -290,7 +290,7 @@ fn pack(bits: &[u32], out: &mut [u8]) {
     }
 }
 
-/// The masks of some guides, one behind the other.
+/// The masks of some guides, concatenated.
 fn masks<'py>(py: Python<'py>, vocab: &ilo_guide::Vocab, rows: &[Row<'_>]) -> PyResult<Bound<'py, PyBytes>> {
     let one = vocab.mask_len() * WORD;
     PyBytes::new_with(py, one * rows.len(), |out| {
@@ -309,7 +309,7 @@ fn masks<'py>(py: Python<'py>, vocab: &ilo_guide::Vocab, rows: &[Row<'_>]) -> Py
     })
 }
 
-/// The masks of guides with one vocabulary, one behind the other.
+/// The masks of guides with one vocabulary, concatenated.
 #[pyfunction]
 #[pyo3(signature = (guides, left=None))]
 #[allow(clippy::needless_pass_by_value, reason = "PyO3 gives lists by value")]

@@ -10,14 +10,14 @@ pub(super) enum Body<'a> {
     Constrained(ConstrainedGuide<'a, 'a>),
 }
 
-/// A place to go back to.
+/// A position to return to.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     Id(Mark),
     Constrained(ConstrainedMark),
 }
 
-/// Does something with whichever guide it is.
+/// Applies an operation to either guide.
 macro_rules! with {
     ($body:expr, $guide:ident => $work:expr) => {
         match $body {
@@ -27,7 +27,7 @@ macro_rules! with {
     };
 }
 
-/// A piece of JSON, apart from the words around it.
+/// A token of JSON, without the surrounding words.
 fn shown(piece: &Piece) -> String {
     match piece {
         Piece::Bytes(bytes) => format!("`{bytes}`"),
@@ -39,7 +39,7 @@ impl<'a> Body<'a> {
     pub(super) fn new(session: &'a Session<'a>, constrained: bool) -> Body<'a> {
         match ConstrainedGuide::new(session) {
             Ok(guide) if constrained => Body::Constrained(guide),
-            // Only counts that are promised are refused, and no session here promises them.
+            // Only promised counts are refused, and no session here promises them.
             _ => Body::Id(Guide::new(session)),
         }
     }
@@ -55,7 +55,7 @@ impl<'a> Body<'a> {
         match (self, mark) {
             (Body::Id(guide), Place::Id(mark)) => guide.rollback(mark),
             (Body::Constrained(guide), Place::Constrained(mark)) => guide.rollback(mark),
-            // A mark is of the same body.
+            // The mark belongs to the same body.
             (Body::Id(_), Place::Constrained(_)) | (Body::Constrained(_), Place::Id(_)) => {}
         }
     }
@@ -104,7 +104,7 @@ impl<'a> Body<'a> {
         with!(self, guide => guide.next_json())
     }
 
-    /// What may come next, for people.
+    /// The choices that may come next, for people.
     pub(super) fn next(&mut self) -> Vec<String> {
         match self {
             Body::Id(guide) => guide.next().iter().map(ToString::to_string).collect(),

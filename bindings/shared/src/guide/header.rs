@@ -1,4 +1,4 @@
-//! A header of a function that a model writes, and where it was before each step.
+//! A header of a function that a model writes, and its position before each step.
 
 use super::Held;
 use super::refusal::{Found, quoted};
@@ -29,17 +29,17 @@ impl Header {
         self.header.text()
     }
 
-    /// Whether the header is whole.
+    /// Whether the header is complete.
     pub fn ended(&self) -> bool {
         self.header.ended()
     }
 
-    /// Whether it can only be, or is, the header of the program itself.
+    /// Whether it is, or can only become, the header of the program itself.
     pub fn is_own(&self) -> bool {
         self.header.is_own()
     }
 
-    /// How many steps were taken.
+    /// The number of steps.
     pub fn steps(&self) -> usize {
         self.marks.len()
     }
@@ -74,7 +74,7 @@ impl Header {
 
     fn refused(&mut self, found: &Found<'_>) -> Refusal {
         let (mark, good) = (self.header.mark(), found.good());
-        // It has come so far before.
+        // These bytes were accepted before.
         let _ = self.header.accept_bytes(good);
         let next = self.header.next_bytes();
         let close = self.header.close();
@@ -89,13 +89,13 @@ impl Header {
         Refusal { message, at: good.len() }
     }
 
-    /// How many of these tokens may come next, one behind the other.
+    /// The number of these tokens, from the first, that may come next in order.
     pub fn validate(&self, vocab: &Vocab, tokens: &[u32]) -> usize {
         let mut header = self.header.clone();
         tokens.iter().take_while(|&&token| header.accept(vocab, token).is_ok()).count()
     }
 
-    /// Goes back by so many steps.
+    /// Takes back this number of steps.
     ///
     /// # Errors
     /// More steps than were taken.
@@ -129,7 +129,7 @@ impl Header {
         self.header.forced()
     }
 
-    /// A text that ends the header from here.
+    /// A text that completes the header.
     pub fn close(&self) -> String {
         self.header.close()
     }

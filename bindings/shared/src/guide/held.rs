@@ -1,7 +1,7 @@
 //! A session, and the guides that borrow from it, as one value that another language can own.
 //!
-//! A guide borrows its session, and a session its catalogue. So all three are one cell; what the other
-//! language holds as a guide is the number of one in it.
+//! A guide borrows its session, and a session its catalogue. So all three are in one cell, and the other
+//! language holds the number of a guide in it.
 
 use super::body::{Body, Place};
 use super::refusal::{Found, no_token, refused};
@@ -12,10 +12,10 @@ use ilo_guide::{Options, Session, SessionError, Short, Vocab};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A guide, how to go back, and whether its text has ended.
+/// A guide, its earlier positions, and whether its text has ended.
 pub struct Entry<'a> {
     pub(super) guide: Body<'a>,
-    /// Where the guide was before each step.
+    /// The position of the guide before each step.
     marks: Vec<Place>,
     pub(super) ended: bool,
 }
@@ -26,7 +26,7 @@ impl Entry<'_> {
         self.guide.text()
     }
 
-    /// How many steps were taken.
+    /// The number of steps.
     pub fn steps(&self) -> usize {
         self.marks.len()
     }
@@ -41,7 +41,7 @@ impl Entry<'_> {
         self.ended
     }
 
-    /// How many bytes the guide has, nearly.
+    /// The approximate number of bytes of the guide.
     pub fn memory(&self) -> usize {
         self.guide.memory() + self.marks.capacity() * size_of::<Place>()
     }
@@ -71,12 +71,12 @@ impl Entry<'_> {
         Ok(())
     }
 
-    /// How many of these tokens may come next, one behind the other.
+    /// The number of these tokens, from the first, that may come next in order.
     pub fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize {
         if self.ended { 0 } else { self.guide.validate(vocab, tokens) }
     }
 
-    /// Goes back by so many steps.
+    /// Takes back this number of steps.
     ///
     /// # Errors
     /// More steps than were taken.
@@ -90,7 +90,7 @@ impl Entry<'_> {
         Ok(())
     }
 
-    /// Fills a mask with the tokens that may come next: behind the end, the end alone.
+    /// Fills a mask with the tokens that may come next. After the end, only the end token is allowed.
     ///
     /// # Errors
     /// There is no such token, or none behind which the program ends within the tokens left.
@@ -114,7 +114,8 @@ impl Entry<'_> {
         if self.ended { Vec::new() } else { self.guide.forced() }
     }
 
-    /// The tokens that must come next. `cut` is what the model's tokenizer makes of the bytes that must.
+    /// The tokens that must come next. `cut` has the tokens into which the model's tokenizer splits the
+    /// forced bytes.
     pub fn forced_tokens(&mut self, vocab: &Vocab, cut: Option<Vec<u32>>) -> Vec<u32> {
         if self.ended {
             return Vec::new();
@@ -122,12 +123,12 @@ impl Entry<'_> {
         self.guide.forced_tokens(vocab, cut)
     }
 
-    /// A text that ends the program from here.
+    /// A text that ends the program.
     pub fn close(&mut self) -> Option<Vec<u8>> {
         self.guide.close()
     }
 
-    /// What may come next, as JSON.
+    /// The choices that may come next, as JSON.
     pub fn next_json(&mut self) -> String {
         self.guide.next_json()
     }
@@ -183,7 +184,8 @@ impl std::fmt::Debug for Held {
     }
 }
 
-/// A lock; what a panic left is taken as it is, since a guide goes back to where it was.
+/// Locks the cell. After a panic its content is used as it is, because a guide returns to its earlier
+/// position.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -216,7 +218,7 @@ impl Held {
         self.with_dependent(|_, guides| lock(guides).constrained)
     }
 
-    /// What comes before the body.
+    /// The text before the body.
     pub fn prefix(&self) -> String {
         if self.is_constrained() { self.session().constrained_prefix() } else { self.session().prefix() }
     }
@@ -255,7 +257,7 @@ impl Held {
         });
     }
 
-    /// Does something with a guide; nothing where there is none with this number.
+    /// Applies an operation to a guide; nothing if there is none with this number.
     pub fn with<T>(&self, number: u64, run: impl for<'a> FnOnce(&mut Entry<'a>) -> T) -> Option<T> {
         self.with_dependent(|_, guides| {
             let entry = lock(guides).entries.get(&number).map(Arc::clone);

@@ -1,4 +1,4 @@
-//! Guided generation: guides and headers with their steps, and messages for what may not come next.
+//! Guided generation: guides and headers with their steps, and messages for refused text.
 
 mod body;
 mod header;
@@ -8,16 +8,16 @@ mod refusal;
 pub use header::Header;
 pub use held::{Entry, Held};
 
-/// What was refused, or why a mask has no token.
+/// A refusal, or the reason why a mask has no token.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// Where, what was expected, and what was found.
+    /// The place, what was expected, and what was found.
     pub message: String,
-    /// How many of the bytes could have come.
+    /// The number of bytes that could have come.
     pub at: usize,
 }
 
-/// How many steps are left once so many of those taken are taken back.
+/// The number of steps that remain after taking some back.
 ///
 /// # Errors
 /// More steps than were taken, for people.

@@ -1,13 +1,13 @@
-//! Messages for what may not come next: where, what was expected, what was found.
+//! Messages for refused text: the place, what was expected, what was found.
 
 use super::Refusal;
 use super::held::Entry;
 use ilo_guide::Vocab;
 
-/// The most choices that a message lists.
+/// The most choices that are listed in a message.
 const LISTED: usize = 8;
 
-/// What was refused, and how many of its bytes could have come.
+/// The refused text, and the number of its bytes that could have come.
 pub(super) enum Found<'t> {
     Token { vocab: &'t Vocab, token: u32, at: usize },
     Bytes { bytes: &'t [u8], at: usize },
@@ -36,7 +36,7 @@ impl Found<'_> {
         }
     }
 
-    /// What could have come.
+    /// The choices that could have come.
     pub(super) fn good(&self) -> &[u8] {
         match self {
             Found::Token { vocab, token, at } => vocab.token(*token).get(..*at).unwrap_or_default(),
@@ -50,27 +50,27 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     format!("{:?}", String::from_utf8_lossy(bytes))
 }
 
-/// The error of a step that cannot be taken.
+/// The error of a refused step.
 pub(super) fn refused(entry: &mut Entry<'_>, found: &Found<'_>) -> Refusal {
     let (good, found) = (found.good(), found.shown());
     if entry.ended {
         return Refusal { message: format!("the text has ended; found {found}"), at: 0 };
     }
     let mark = entry.guide.mark();
-    // It has come so far before.
+    // These bytes were accepted before.
     let _ = entry.guide.accept_bytes(good);
     let (at, expected) = (position(entry.guide.text()), expected(entry));
     entry.guide.rollback(&mark);
     Refusal { message: format!("{at}: expected {expected}; found {found}"), at: good.len() }
 }
 
-/// Why a mask has no token.
+/// The reason why a mask has no token.
 pub(super) fn no_token(entry: &mut Entry<'_>) -> String {
     let (at, expected) = (position(entry.guide.text()), expected(entry));
     format!("{at}: the vocabulary has no token for what may come next: {expected}")
 }
 
-/// Line and column, in bytes, behind a text.
+/// The line and column, in bytes, of the end of a text.
 fn position(text: &[u8]) -> String {
     let line = text.split(|&byte| byte == b'\n').count();
     let column = text.rsplit(|&byte| byte == b'\n').next().map_or(0, <[u8]>::len) + 1;

@@ -1,4 +1,4 @@
-"""Guided generation: a model that writes a program gets, at each point, exactly what may come next.
+"""Guided generation: at each point, a model that writes a program gets exactly what may come next.
 
 `ilo.guide.transformers`, `vllm`, `sglang` and `llama_cpp` are adapters for the libraries of these names.
 """
@@ -23,7 +23,7 @@ __all__ = ["Branches", "CannotEnd", "Guide", "Header", "Refused", "Session", "Vo
 
 
 class Session(GuideSession):
-    """What a program is written for: its signature, such as `f(id: text) -> text`, and the tools that it may call.
+    """The signature of a program, such as `f(id: text) -> text`, and its tools.
 
     `above` is the text of whole functions that the program may call. `notation` is `"id"` or `"constrained"`: what the
     model writes. Many guides share a session.
@@ -59,7 +59,7 @@ class Session(GuideSession):
 class Branches:
     """The guides of texts that may share a beginning: rows of a batch, beams, drafts that are taken back.
 
-    `left` is how many tokens each text may have, with the one that ends it.
+    `left` is the most tokens of each text, including the one that ends it.
     """
 
     def __init__(self, session: Session, vocab: Vocab, *, left: int | None = None) -> None:
@@ -73,7 +73,7 @@ class Branches:
         self._kept: dict[tuple[int, ...], Guide | None] = {(): self._first.copy()}
 
     def masks(self, texts: Iterable[Sequence[int]]) -> bytes:
-        """The masks behind texts, each of which is the tokens so far, one mask behind the other.
+        """The masks after texts, concatenated. Each text is the list of its tokens so far.
 
         A text that has ended is followed by its end only. So is a text that is wrong: a draft may be, and is
         not taken then.
@@ -95,7 +95,7 @@ class Branches:
         return bytes(masks)
 
     def guide(self, text: Sequence[int]) -> Guide | None:
-        """The guide behind a text whose mask was made last; nothing where the text is wrong."""
+        """The guide after the text whose mask was made last; nothing if the text is wrong."""
         return self._kept[tuple(text)]
 
     def _of(self, text: tuple[int, ...]) -> int | None:
@@ -115,7 +115,7 @@ class Branches:
         self._kept = kept
 
     def _parent(self, text: tuple[int, ...]) -> tuple[int, ...]:
-        """The kept text with a guide that has the most in common with this one; the empty one where none has."""
+        """The kept text with a guide that shares most with this text; the empty one if none does."""
         for near in (text[:-1], text):
             if self._kept.get(near) is not None:
                 return near
@@ -138,7 +138,7 @@ def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 
 def _moved(guide: Guide, at: tuple[int, ...], text: tuple[int, ...]) -> Guide | None:
-    """A guide that is behind one text, behind another; nothing where that is wrong."""
+    """Moves a guide from the end of one text to that of another; nothing if the other is wrong."""
     common = min(_common(at, text), guide.steps)
     guide.rollback(guide.steps - common)
     try:

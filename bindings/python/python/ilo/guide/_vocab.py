@@ -1,4 +1,4 @@
-"""Vocabularies of tokenizers: which bytes each token stands for."""
+"""Vocabularies of tokenizers: the bytes of each token."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .._ilo import Vocab
 def read_vocab(tokenizer: Any, *, eos: int | None = None, size: int | None = None) -> Vocab:
     """The vocabulary of a tokenizer of transformers, tokenizers, sentencepiece or llama-cpp-python.
 
-    `eos` is the token that ends a text where it is not the tokenizer's own. `size` is how many numbers the model
-    has, where it has more than the tokenizer: the rest is never allowed.
+    `eos` is the token that ends a text if it is not the tokenizer's own. `size` is the number of token numbers
+    of the model, if it has more than the tokenizer. The others are never allowed.
     """
     tokens, own = _read(tokenizer)
     if eos is None:
@@ -33,7 +33,7 @@ def _read(tokenizer: Any) -> tuple[list[bytes], int | None]:
     fast = tokenizer if hasattr(tokenizer, "to_str") else getattr(tokenizer, "backend_tokenizer", None)
     if fast is not None:
         return _of_tokenizers(json.loads(fast.to_str()), fast.get_vocab()), getattr(tokenizer, "eos_token_id", None)
-    # What is behind a slow tokenizer of transformers.
+    # The tokenizer that a slow tokenizer of transformers wraps.
     if hasattr(slow := getattr(tokenizer, "sp_model", None), "id_to_piece"):
         return _of_sentencepiece(slow)
     raise TypeError(
@@ -64,7 +64,7 @@ def _of_tokenizers(parts: dict[str, Any], numbers: dict[str, int]) -> list[bytes
 
 
 def _kinds(decoder: Any) -> Iterator[str]:
-    """The kinds of a decoder and of those in it."""
+    """The kinds of a decoder and of its parts."""
     rest = [decoder]
     while rest:
         one = rest.pop()
@@ -74,7 +74,7 @@ def _kinds(decoder: Any) -> Iterator[str]:
 
 
 def _piece(piece: str) -> bytes:
-    """The bytes of a piece of sentencepiece: a byte token, or a text in which a bar stands for a blank."""
+    """The bytes of a sentencepiece token: a byte token, or a text in which a bar stands for a blank."""
     if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
         return bytes([int(piece[3:5], 16)])
     return piece.replace("\u2581", " ").encode()
@@ -99,7 +99,7 @@ def _of_llama_cpp(model: Any) -> tuple[list[bytes], int | None]:
 
     def token(number: int, size: int = 64) -> bytes:
         piece = (ctypes.c_char * size)()
-        # Special tokens are not written. A length below nothing is that of the buffer that it takes.
+        # Special tokens are not written. A negative length is that of the buffer that the token needs.
         length = llama_cpp.llama_token_to_piece(vocab, number, piece, size, 0, False)
         return piece.raw[:length] if length >= 0 else token(number, -length)
 
@@ -108,7 +108,7 @@ def _of_llama_cpp(model: Any) -> tuple[list[bytes], int | None]:
 
 
 def byte_alphabet() -> dict[str, bytes]:
-    """The characters that stand for bytes in a byte-level vocabulary: printable ones for themselves."""
+    """The characters for bytes in a byte-level vocabulary. Printable characters represent themselves."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(0x100) if byte not in printable]
     alphabet = {chr(byte): bytes([byte]) for byte in printable}

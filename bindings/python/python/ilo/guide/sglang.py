@@ -1,6 +1,6 @@
 """Guided generation with SGLang: serve with `--grammar-backend ilo`, which SGLang finds where this package is installed.
 
-A request is guided where its sampling parameters have `ebnf=request(session, max_new_tokens=...)`.
+A request is guided if its sampling parameters have `ebnf=request(session, max_new_tokens=...)`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _HEAD = "ilo:"
 
 
 def register() -> None:
-    """Makes `--grammar-backend ilo` known; SGLang calls it in each of its processes, as a plugin."""
+    """Registers `--grammar-backend ilo`. SGLang calls this in each of its processes, as a plugin."""
     if NAME not in GRAMMAR_BACKEND_CHOICES:
         add_grammar_backend_choices([NAME])
     register_grammar_backend(NAME, GuidedBackend.of_server)
 
 
 def request(session: Session, *, max_new_tokens: int | None = None) -> str:
-    """What a request has as `ebnf`; the program ends within `max_new_tokens`, which the request gives too."""
+    """The value of `ebnf` in a request. The program ends within `max_new_tokens`, which the request has too."""
     return _HEAD + json.dumps({"session": session.to_json(), "left": max_new_tokens})
 
 
@@ -101,7 +101,7 @@ class GuidedBackend(BaseGrammarBackend):  # type: ignore[misc]
             parts = json.loads(key_string[len(_HEAD) :])
             left = parts["left"]
             guide = Guide(Session.from_json(parts["session"]), self._vocab)
-            # Within a budget that is large enough now, no later mask can fail.
+            # The budget is large enough now, so no later mask can fail.
             guide.mask(left)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             return InvalidGrammarObject(f"ilo: {error}")

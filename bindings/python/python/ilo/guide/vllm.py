@@ -1,7 +1,7 @@
 """Guided generation with vLLM: `LLM(model, logits_processors=["ilo.guide.vllm:Guided"])`.
 
-A request is guided where it has a session: `SamplingParams(extra_args={"ilo": session.to_json()}, max_tokens=...)`. This is
-for model runner V2, which vLLM takes where it can; `ilo.guide.vllm_v1:Guided` is for V1.
+A request is guided if it has a session: `SamplingParams(extra_args={"ilo": session.to_json()}, max_tokens=...)`. This
+is for model runner V2, which vLLM uses if it can; `ilo.guide.vllm_v1:Guided` is for V1.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def vocab_of(vllm_config: Any) -> Vocab:
 
 
 def mask_of(branches: Branches, texts: list[list[int]]) -> bytes:
-    """The masks behind some texts. An error would end the engine; so a text that cannot go on is ended."""
+    """The masks after some texts. An error would end the engine, so a text that cannot continue is ended."""
     try:
         return branches.masks(texts)
     except CannotEnd as error:
@@ -88,7 +88,7 @@ class Guided(LogitsProcessor):  # type: ignore[misc]
         return logits
 
     def _texts(self, slot: int, rows: list[int], inputs: list[int]) -> list[list[int]]:
-        """The tokens before each row of a request: those that are certain, and the draft up to the row."""
+        """The tokens before each row of a request: the certain ones, and the draft up to the row."""
         states = self._states
         start, end = int(states.prompt_len.np[slot]), int(states.total_len.gpu[slot])
         certain = states.all_token_ids.gpu[slot, start:end].tolist()

@@ -1,6 +1,6 @@
 """Guided generation with model runner V1 of vLLM: `LLM(model, logits_processors=["ilo.guide.vllm_v1:Guided"])`.
 
-Requests are as for `ilo.guide.vllm`. V1 takes no logits processors beside speculative decoding.
+Requests are as for `ilo.guide.vllm`. V1 allows no logits processors together with speculative decoding.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Guided(LogitsProcessor):  # type: ignore[misc]
 
     def __init__(self, vllm_config: Any, device: Any, is_pin_memory: bool) -> None:
         self._vocab = vocab_of(vllm_config)
-        # By place in the batch: makes the mask behind the tokens so far.
+        # By position in the batch: a function that makes the mask after the tokens so far.
         self._rows: dict[int, partial[bytes]] = {}
 
     def is_argmax_invariant(self) -> bool:
@@ -41,7 +41,7 @@ class Guided(LogitsProcessor):  # type: ignore[misc]
         session = session_of(params)
         if session is None:
             return None
-        # vLLM goes on writing to this list.
+        # vLLM appends to this list later.
         return partial(mask_of, Branches(session, self._vocab, left=params.max_tokens), [tokens])
 
     def apply(self, logits: Any) -> Any:
