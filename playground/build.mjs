@@ -1,4 +1,4 @@
-// Builds dist/index.html: one file with everything in it, which opens from disk too.
+// Builds dist/index.html: the whole page in one file, which also opens from disk.
 //
 // node build.mjs [--core FILE] [--out FILE]    FILE: the WebAssembly module of ../bindings/js
 
@@ -18,7 +18,7 @@ const { values } = parseArgs({
     },
 });
 
-/** Gives the text of a module in place of a file. */
+/** Supplies the text of a module in place of a file. */
 const instead = (filter, contents) => ({
     name: String(filter),
     setup: (built) => built.onLoad({ filter }, () => ({ contents: contents(), loader: "js" })),
@@ -35,7 +35,7 @@ async function bundle(entry, format, plugins = []) {
         charset: "utf8",
         legalComments: "none",
         logLevel: "warning",
-        // The module is given to the worker; its own address is never asked.
+        // The worker gets the module; its address is never requested.
         define: { "import.meta.url": '"file:///"' },
         plugins,
     });
@@ -51,12 +51,12 @@ const script = await bundle("main.ts", "esm", [
 const style = (await build({ entryPoints: [join(here, "src/style.css")], minify: true, write: false, logLevel: "warning" })).outputFiles[0].text.trim();
 const core = gzipSync(readFileSync(values.core), { level: 9 }).toString("base64");
 
-/** Only the script of the page runs, from nowhere else; nothing is loaded, nothing is sent. */
+/** Only the script of the page runs; nothing is loaded, nothing is sent. */
 const policy = [
     "default-src 'none'",
     `script-src 'sha256-${createHash("sha256").update(script).digest("base64")}' 'wasm-unsafe-eval'`,
     "worker-src blob:",
-    // The editor makes style elements.
+    // The editor creates style elements.
     "style-src 'unsafe-inline'",
     "img-src data: blob:",
     "base-uri 'none'",

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds dist/index.html: one file with everything in it. Needs ../bindings/js/dist (bindings/js/build.sh).
+# Builds dist/index.html: the whole page in one file. Needs ../bindings/js/dist (bindings/js/build.sh).
 set -euo pipefail
 cd "$(dirname "$0")"
 npm ci --silent --no-audit --no-fund --ignore-scripts

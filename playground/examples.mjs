@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 const root = join(import.meta.dirname, "..");
 const read = (path) => readFileSync(join(root, path), "utf8");
 
-/** The sections of a case file, and the fields above them. */
+/** The sections of a case file, and the fields before them. */
 function readCase(text) {
     const [head, ...rest] = text.split(/^=== /m);
     const field = (name) => new RegExp(`^${name}: (.*)$`, "m").exec(head)?.[1];

@@ -1,22 +1,22 @@
-// Help at the cursor of the program: completions while one types, and what a word means.
+// Help at the cursor of the program: completions while typing, and the meaning of a word.
 
 import { autocompletion, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { type EditorState, type Extension, Prec, StateEffect, StateField } from "@codemirror/state";
 import { type Command, hoverTooltip, keymap, showTooltip, type Tooltip } from "@codemirror/view";
 import type { Completion as Choice, Hover } from "./core.js";
 
-/** Characters from which completions are shown only when they are asked for. */
+/** From this number of characters on, completions are shown only on request. */
 const LARGE = 100_000;
-/** Characters behind which a list of completions opens by itself. */
+/** Characters after which a list of completions opens by itself. */
 const OPENS = /[\w$.]$/;
 
-/** Asks the worker about a place of a text; rejects if it has no answer. */
+/** Requests something about a place of a text; rejects if the worker has no answer. */
 export interface Knows {
     complete(source: string, at: number): Promise<readonly Choice[]>;
     hover(source: string, at: number): Promise<Hover | null>;
 }
 
-/** How well a completion fits what is typed: from its start, inside it, or not at all. */
+/** How well a completion fits the typed text: from its start, inside it, or not at all. */
 function rank(choice: Choice, typed: string): number {
     if (typed === "") return 0;
     const found = Math.min(...[choice.filter, choice.label].map((text) => text.toLowerCase().indexOf(typed)).map((at) => (at < 0 ? Infinity : at)));
@@ -33,7 +33,7 @@ function option(choice: Choice): Completion {
         detail: choice.detail === choice.label ? "" : choice.detail,
         ...(choice.about === "" ? {} : { info: choice.about }),
         apply(view, _, from, to) {
-            // What was typed since the list was made is replaced too.
+            // Text that was typed since the list was made is replaced too.
             const end = Math.max(to, choice.end);
             const changes = [{ from, to: end, insert: choice.text }, ...(also ? [{ from: also.start, to: also.end, insert: also.text }] : [])];
             const transaction = view.state.changes(changes);
@@ -54,12 +54,12 @@ async function completions(knows: Knows, context: CompletionContext): Promise<Co
         .filter((one) => one.rank !== Infinity)
         .sort((a, b) => a.rank - b.rank)
         .map((one) => option(one.choice));
-    // One that is there already is no help.
+    // A completion that is there already does not help.
     const only = options.length === 1 && fitting.some(({ choice, rank }) => rank === 0 && choice.text.toLowerCase() === typed);
     return options.length === 0 || (only && !explicit) ? null : { from, options, filter: false };
 }
 
-/** A text in Markdown, of which only fences, paragraphs and code are known. Nothing in it becomes a tag. */
+/** Renders Markdown, of which only fences, paragraphs and code are supported. Nothing in it becomes a tag. */
 function rendered(text: string): HTMLElement {
     const made = document.createElement("div");
     made.className = "cm-about";
@@ -91,7 +91,7 @@ async function about(knows: Knows, state: EditorState, at: number): Promise<Tool
 
 const tell = StateEffect.define<Tooltip | null>();
 
-/** What was asked for by the keyboard. It goes when the text or the cursor changes. */
+/** A hover text that was requested by the keyboard. It disappears when the text or the cursor changes. */
 const told = StateField.define<Tooltip | null>({
     create: () => null,
     update(shown, transaction) {
@@ -101,7 +101,9 @@ const told = StateField.define<Tooltip | null>({
     provide: (field) => showTooltip.from(field),
 });
 
-/** Completions and meanings for an editor. `none` is called where the keyboard asks about a word that means nothing. */
+/**
+ * Completions and hover texts for an editor. `none` is called if the keyboard requests a word without a hover text.
+ */
 export function assistance(knows: Knows, none: () => void): Extension {
     const ask: Command = (view) => {
         const { state } = view;

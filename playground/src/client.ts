@@ -1,13 +1,13 @@
-// The worker seen from the page: requests with deadlines, and another worker in place of one that hangs or traps.
+// The client of the worker: requests with deadlines, and a new worker in place of one that hangs or traps.
 
 import type { Name, Reply, Request, Requests, RunEvent } from "./protocol.js";
 
-/** Milliseconds after which a worker that says nothing is replaced. */
+/** Milliseconds after which a silent worker is replaced. */
 const PATIENCE = 8_000;
-/** Milliseconds between looks at a worker that runs a program. */
+/** Milliseconds between checks of a worker that runs a program. */
 const LOOK = 1_000;
 
-/** Why a request has no answer. */
+/** The reason why a request has no answer. */
 export class EngineError extends Error {}
 
 interface Open {
@@ -16,7 +16,7 @@ interface Open {
     timer: number;
 }
 
-/** The worker, or the one that took its place. */
+/** The worker, or its replacement. */
 export class Engine {
     #worker: Worker | null = null;
     #module: Promise<WebAssembly.Module>;
@@ -40,7 +40,7 @@ export class Engine {
         this.#module = core;
     }
 
-    /** Asks the worker. Rejects with `EngineError`. */
+    /** Sends a request to the worker. Rejects with `EngineError`. */
     async ask<N extends Name>(name: N, takes: Requests[N]["takes"]): Promise<Requests[N]["gives"]> {
         const worker = await this.#started();
         const id = this.#next++;
@@ -52,7 +52,7 @@ export class Engine {
         });
     }
 
-    /** Looks at the worker from time to time while a program runs in it. */
+    /** Checks the worker from time to time while a program runs in it. */
     watch(on: boolean): void {
         clearInterval(this.#looking);
         if (on) this.#looking = window.setInterval(() => void this.ask("ping", null).catch(() => {}), LOOK);
@@ -85,7 +85,7 @@ export class Engine {
         if (reply.fatal) this.#replace(reply.failed);
     }
 
-    /** Ends the worker; the next request starts another. */
+    /** Ends the worker. The next request starts another one. */
     #replace(reason: string): void {
         this.#worker?.terminate();
         this.#worker = null;

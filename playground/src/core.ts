@@ -1,11 +1,11 @@
-// The npm package `ilo`, in one place: what the page uses of it.
+// The parts of the npm package `ilo` that the page uses, in one place.
 
 import { Crash, init } from "../../bindings/js/dist/index.js";
 
 export * from "../../bindings/js/dist/index.js";
 
-/** Gives the package its module: once, before anything else. */
+/** Gives the module to the package. Called once, before anything else. */
 export const begin = (module: WebAssembly.Module): Promise<void> => init(module);
 
-/** Whether the module failed in itself. */
+/** Whether an error is a failure of the module itself. */
 export const isTrap = (error: unknown): boolean => error instanceof Crash;

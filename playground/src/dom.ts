@@ -1,4 +1,4 @@
-// Elements made in code: text is always text, never markup.
+// Creates elements in code: text is always text, never markup.
 
 type Child = Node | string | null | undefined | false;
 type Attributes = { [name: string]: string | boolean | EventListener | ((event: never) => void) | undefined };
@@ -26,14 +26,14 @@ export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
     return element as E;
 }
 
-/** Sets the text of an element if it differs, so that a screen reader repeats nothing. */
+/** Sets the text of an element if it differs, so that a screen reader does not repeat it. */
 export function setText(element: HTMLElement, text: string): void {
     if (element.textContent !== text) element.textContent = text;
 }
 
 let hiding = 0;
 
-/** Shows a short message for some seconds; screen readers read it. */
+/** Shows a short message for some seconds, which screen readers read. */
 export function toast(message: string): void {
     const element = byId("toast");
     element.textContent = message;
@@ -42,7 +42,7 @@ export function toast(message: string): void {
     hiding = window.setTimeout(() => (element.hidden = true), 6000);
 }
 
-/** Makes the buttons of a tab list choose their panels, by pointer and by arrow keys. */
+/** Makes the buttons of a tab list select their panels, by pointer and by arrow keys. */
 export function tabs(list: HTMLElement, chosen: (id: string) => void): (id: string, focus?: boolean) => void {
     const buttons = [...list.querySelectorAll<HTMLButtonElement>("[role=tab]")];
     const choose = (id: string, focus = false) => {
@@ -51,7 +51,7 @@ export function tabs(list: HTMLElement, chosen: (id: string) => void): (id: stri
             button.setAttribute("aria-selected", String(own));
             button.tabIndex = own ? 0 : -1;
             const panel = button.getAttribute("aria-controls");
-            // Several buttons may share one panel.
+            // Several buttons may share a panel.
             if (panel !== null && (own || !buttons.some((other) => other.id === id && other.getAttribute("aria-controls") === panel))) {
                 byId(panel).hidden = !own;
                 if (own) byId(panel).setAttribute("aria-labelledby", id);

@@ -1,4 +1,4 @@
-// Text editors: the program with its diagnostics, JSON, and text that is only read.
+// Text editors: the program with its diagnostics, JSON, and read-only text.
 
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
@@ -9,11 +9,11 @@ import { Decoration, type DecorationSet, EditorView, highlightActiveLine, highli
 import type { Diagnostic, Edit, Notation } from "./core.js";
 import { colours, language } from "./languages.js";
 
-/** Characters that an editor takes: twice what a source may have. */
+/** The most characters in an editor: twice the limit on a source. */
 export const MOST_TEXT = 2 << 20;
-/** Characters from which an editor neither colours nor wraps, so that typing stays fast. */
+/** From this number of characters on, an editor neither colours nor wraps, so that typing stays fast. */
 const LARGE = 256 << 10;
-/** Squiggles at once. */
+/** The most squiggles at once. */
 const MOST_MARKS = 500;
 
 type Language = Notation | "json" | "listing" | null;
@@ -41,7 +41,7 @@ export class Editor {
             if (!fits) options.onRefused?.();
             return fits;
         });
-        // What is pasted or dropped is measured before it is taken apart.
+        // Pasted or dropped text is measured before it is split into lines.
         const transfer = (data: DataTransfer | null): boolean => {
             const fits = (data?.getData("text/plain").length ?? 0) <= MOST_TEXT;
             if (!fits) options.onRefused?.();
@@ -81,7 +81,7 @@ export class Editor {
         return this.view.state.doc;
     }
 
-    /** Replaces the text. Only what differs is changed, so that the cursor and the view stay. */
+    /** Replaces the text. Only the differing part is changed, so that the cursor and the view stay. */
     set text(text: string) {
         const old = this.text;
         if (old === text) return;
@@ -93,7 +93,7 @@ export class Editor {
         this.view.dispatch({ changes: { from, to: old.length - tail, insert: text.slice(from, text.length - tail) } });
     }
 
-    /** Colours the text as that language. */
+    /** Colours the text as this language. */
     set language(wanted: Language) {
         this.#adapt(wanted);
     }
@@ -112,7 +112,7 @@ export class Editor {
         queueMicrotask(() => this.view.dispatch({ effects }));
     }
 
-    /** Goes to an offset. */
+    /** Moves the cursor to an offset. */
     goTo(offset: number, focus = true): void {
         const at = Math.min(Math.max(offset, 0), this.view.state.doc.length);
         this.view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
@@ -154,7 +154,7 @@ export function showWaiting(editor: Editor, line: number | null): void {
     });
 }
 
-/** What the program's editor has beside the others. */
+/** The options of the program's editor. */
 export function programExtensions(keys: Extension): Extension {
     return [
         keys,

@@ -1,4 +1,4 @@
-// Programs to begin with: build.mjs puts those of the repository here.
+// The examples of the page. build.mjs inserts those of the repository here.
 
 /** A program with its tools and its inputs. */
 export interface Example {

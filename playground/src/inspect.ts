@@ -1,4 +1,4 @@
-// What is known of a source, in one pass over it.
+// Inspects a source in one pass.
 
 import * as core from "./core.js";
 import { type MockTool, readTools, ToolsError } from "./mocks.js";
@@ -13,7 +13,7 @@ export interface KnownTools {
 
 let last: { text: string; known: KnownTools } | null = null;
 
-/** Reads a tools file; the last one is kept, because every key in the program asks for it. */
+/** Reads a tools file. The last one is kept, because every key in the program requests it. */
 export function withTools(text: string): KnownTools {
     if (last?.text === text) return last.known;
     const known = read(text);
@@ -34,7 +34,7 @@ function read(text: string): KnownTools {
     }
 }
 
-/** A tool as the package takes it; the run gives it a function. */
+/** A tool in the form of the package. The run adds its function. */
 export function definition(tool: MockTool): core.ToolDefinition {
     return {
         ...(tool.description === undefined ? {} : { description: tool.description }),
@@ -49,7 +49,7 @@ export function definition(tool: MockTool): core.ToolDefinition {
     };
 }
 
-/** What is known of a source. */
+/** Inspects a source. */
 export function inspect(source: string, toolsText: string): Inspected {
     const { options, problem } = withTools(toolsText);
     const notation = core.detect(source) ?? null;

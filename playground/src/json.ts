@@ -14,7 +14,7 @@ export function parse(text: string): Value {
     return JSON.parse(text, exact as (key: string, value: unknown) => unknown) as Value;
 }
 
-/** Writes JSON on one line where it is short, else with an item a line. */
+/** Writes JSON on one line if it is short, else with an item in each line. */
 export function print(value: Value, indent = ""): string {
     if (typeof value === "bigint") return value.toString();
     if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
@@ -30,7 +30,7 @@ export function print(value: Value, indent = ""): string {
     return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
 }
 
-/** The first characters of a text, and how many were left out. */
+/** The first characters of a text, and the number of those left out. */
 export function shortened(text: string, most: number): string {
     return text.length <= most ? text : `${text.slice(0, most)}… (${text.length - most} more characters)`;
 }

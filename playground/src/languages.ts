@@ -36,7 +36,7 @@ export function language(notation: Notation | "json" | "listing" | null): Extens
     return notation === null ? [] : json();
 }
 
-/** Colours, as variables of the style sheet: they follow the scheme. */
+/** Colours as variables of the style sheet, so that they follow the colour scheme. */
 export const colours = syntaxHighlighting(
     HighlightStyle.define([
         { tag: [tags.comment], color: "var(--syntax-comment)", fontStyle: "italic" },

@@ -17,11 +17,11 @@ import * as share from "./share.js";
 import { copy, Views } from "./views.js";
 import WORKER from "./worker-text.js";
 
-/** Characters from which the program is checked only when the keys rest. */
+/** From this number of characters on, the program is checked only after a pause in typing. */
 const LARGE = 100_000;
-/** Milliseconds that the keys rest then. */
+/** The length of that pause in milliseconds. */
 const REST = 350;
-/** Milliseconds after a change until the address follows. */
+/** Milliseconds after a change until the address is updated. */
 const ADDRESS = 700;
 
 const refused = () => toast(`Not inserted: a text here has at most ${MOST_TEXT >> 20} MB.`);
@@ -36,7 +36,7 @@ class Page {
     readonly lower: (id: string, focus?: boolean) => void;
     readonly upper: (id: string, focus?: boolean) => void;
     #inspected: Inspected | null = null;
-    /** The document that was checked last: fixes are for it only. */
+    /** The document that was checked last. Fixes are valid for it only. */
     #checked: unknown = null;
     #checking = false;
     #again = false;
@@ -111,7 +111,7 @@ class Page {
         byId("fix-all").hidden = id !== "tab-problems" || !(this.#inspected?.diagnostics.some((found) => found.fix) ?? false);
     }
 
-    /** Some text has changed. */
+    /** Called when a text has changed. */
     changed(): void {
         this.#follow();
         byId("verdict").setAttribute("aria-busy", "true");
@@ -120,7 +120,7 @@ class Page {
         else this.#timer = window.setTimeout(() => void this.check(), REST);
     }
 
-    /** Checks the program; changes that come meanwhile are checked once, after it. */
+    /** Checks the program. Changes that arrive meanwhile are checked together afterwards. */
     async check(): Promise<void> {
         this.#again = true;
         if (this.#checking) return;
@@ -130,7 +130,8 @@ class Page {
             const { document } = this.source;
             try {
                 const found = await this.engine.ask("inspect", { source: this.source.text, tools: this.tools.text });
-                // Later changes: the next check is on its way, and these positions are of another text.
+                // There are later changes: the next check is on its way, and these positions belong to an older
+                // text.
                 if (this.source.document === document) this.#show(found);
             } catch (error) {
                 this.#failed(error);
@@ -181,7 +182,7 @@ class Page {
         setText(byId(`${panel}-problem`), problem ?? "");
     }
 
-    /** The inputs of the function that would run. */
+    /** The inputs of the selected function. */
     #parameters(): readonly (readonly [string, string])[] {
         const functions = this.#inspected?.functions ?? [];
         return (functions.find((one) => one.name === this.run.function) ?? functions.at(-1))?.inputs ?? [];
@@ -202,7 +203,7 @@ class Page {
         this.#complain("inputs", problem);
     }
 
-    /** The inputs that the page may replace: those that it wrote by itself. */
+    /** The inputs that the page may replace: those that it wrote itself. */
     #filled: string | null = null;
 
     fillInputs(): void {
@@ -248,11 +249,11 @@ class Page {
         this.source.goTo(0);
     }
 
-    /** Shows an example or what an address holds. */
+    /** Shows an example or the content of an address. */
     open(texts: share.Shared): void {
         this.run.clear();
         byId("toast").hidden = true;
-        // Inputs that are empty are written by the page.
+        // The page fills in empty inputs.
         this.#filled = texts.inputs === "" ? "" : null;
         this.source.text = texts.source;
         this.tools.text = texts.tools;
@@ -261,7 +262,7 @@ class Page {
         this.source.goTo(0, false);
     }
 
-    /** Opens what the address holds; says whether it held anything. */
+    /** Opens the content of the address. Returns whether there was any. */
     async fromAddress(): Promise<boolean> {
         try {
             const shared = await share.read(location.hash);
@@ -275,7 +276,7 @@ class Page {
         }
     }
 
-    /** Lets the address follow the texts, so that a reload keeps them. */
+    /** Updates the address when texts change, so that a reload keeps them. */
     #follow(): void {
         clearTimeout(this.#address);
         this.#address = window.setTimeout(() => void this.#write().catch(() => {}), ADDRESS);
@@ -299,7 +300,7 @@ class Page {
         }
     }
 
-    /** Another worker takes the place of one that hung or failed. */
+    /** Called when a new worker has replaced one that hung or failed. */
     replaced(reason: string): void {
         this.run.lost(reason);
         byId("notice").hidden = false;

@@ -3,7 +3,7 @@
 import type { Schema, Value } from "./core.js";
 import { parse } from "./json.js";
 
-/** A tool as a tools file has it. */
+/** A tool in the form of a tools file. */
 export interface MockTool {
     readonly description?: string;
     readonly inputSchema?: Schema;
@@ -28,10 +28,10 @@ export interface Answer {
 
 type Fields = { [name: string]: Value };
 
-/** The longest wait before an answer. */
+/** The longest delay of an answer. */
 const LONGEST_DELAY = 60_000;
 
-/** What is wrong with a tools file. */
+/** The error of a tools file. */
 export class ToolsError extends Error {}
 
 const isRecord = (value: Value | undefined): value is Fields =>
@@ -115,7 +115,7 @@ function count(place: string, fields: Fields, key: string, without: number): num
     throw new ToolsError(`${place}: \`${key}\` is a whole number`);
 }
 
-/** The mock of one tool during a run: how often each answer has served. */
+/** The mock of one tool during a run, which counts how often each answer was used. */
 export class Mock {
     readonly #used: number[];
 
@@ -134,7 +134,7 @@ export class Mock {
         return this.answers[at]!;
     }
 
-    /** What it would answer. */
+    /** The answer that it would give. */
     peek(args: Value): { ok: boolean; value: Value } | null {
         return this.answers[this.#find(args)] ?? null;
     }
@@ -151,7 +151,7 @@ export class Mock {
     }
 }
 
-/** Whether everything that `wanted` says holds in `found`: a record may have more fields there. */
+/** Whether `found` contains all of `wanted`: its records may have more fields. */
 export function fits(wanted: Value, found: Value | undefined): boolean {
     if (Array.isArray(wanted)) {
         return Array.isArray(found) && wanted.length === found.length && wanted.every((item, at) => fits(item, found[at]));

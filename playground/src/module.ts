@@ -1,6 +1,6 @@
-// The WebAssembly module that the page carries: packed, in base64.
+// The WebAssembly module inside the page: compressed, in base64.
 
-/** Unpacks and compiles the module in that element. */
+/** Unpacks and compiles the module in this element. */
 export async function unpack(element: HTMLElement): Promise<WebAssembly.Module> {
     const packed = Uint8Array.from(atob(element.textContent ?? ""), (character) => character.charCodeAt(0));
     element.remove();

@@ -1,12 +1,12 @@
-// The list of what is wrong with the program, each with its place, its explanation and its fix.
+// The list of diagnostics, each with its place, its explanation and its fix.
 
 import type { Diagnostic } from "./core.js";
 import { byId, h, setText } from "./dom.js";
 
-/** Rows of the list. */
+/** The most rows of the list. */
 const MOST = 100;
 
-/** What the list asks of the page. */
+/** The actions of the page that the list uses. */
 export interface Actions {
     goTo(offset: number): void;
     fix(diagnostic: Diagnostic): void;

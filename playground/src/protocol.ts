@@ -1,4 +1,4 @@
-// What the page and the worker say to each other. All of it is plain data.
+// The messages between the page and the worker. All of them are plain data.
 
 import type { Completion, Diagnostic, Hover, Notation } from "./core.js";
 
@@ -8,19 +8,19 @@ export interface FunctionInputs {
     readonly inputs: readonly (readonly [name: string, type: string])[];
 }
 
-/** What is known of a source. */
+/** The result of inspecting a source. */
 export interface Inspected {
     readonly notation: Notation | null;
     readonly diagnostics: readonly Diagnostic[];
-    /** None where the source has an error. */
+    /** None if the source has an error. */
     readonly functions: readonly FunctionInputs[];
-    /** Bytes of the packed program; none where the source has an error. */
+    /** The packed program; none if the source has an error. */
     readonly bytes: number | null;
-    /** What is wrong with the tools file. */
+    /** The error of the tools file. */
     readonly toolsProblem: string | null;
 }
 
-/** What a run begins with. */
+/** The parameters of a run. */
 export interface Start {
     readonly source: string;
     readonly tools: string;
@@ -31,7 +31,7 @@ export interface Start {
     readonly stepwise: boolean;
 }
 
-/** The requests: what each takes and gives. */
+/** The requests: the argument and the answer of each. */
 export interface Requests {
     ping: { takes: null; gives: null };
     inspect: { takes: { source: string; tools: string }; gives: Inspected };
@@ -69,12 +69,12 @@ export interface Ended {
     readonly at: number;
 }
 
-/** What the run has made of a call that ended. */
+/** The run has used a call that ended. */
 export interface Made {
     readonly kind: "made";
     readonly key: number;
     readonly rollback: boolean;
-    /** Whether it began before its turn. */
+    /** Whether it was started before its turn. */
     readonly ahead: boolean;
 }
 
@@ -83,9 +83,9 @@ export interface Waiting {
     readonly kind: "waiting";
     readonly key: number;
     readonly line: number | null;
-    /** What the mock would answer. */
+    /** The answer that the mock would give. */
     readonly suggestion: { readonly ok: boolean; readonly json: string } | null;
-    /** Bytes of the snapshot of the run, where it has one. */
+    /** The size of the run's snapshot in bytes, if it has one. */
     readonly snapshot: number | null;
     readonly fuel: number | null;
 }
@@ -101,7 +101,7 @@ export interface Finish {
     readonly line: number | null;
     readonly fuel: number | null;
     readonly at: number;
-    /** Rollbacks made, rollbacks that failed, and calls that nothing undid, a line each. */
+    /** Rollbacks that were made, rollbacks that failed, and calls that nothing undid, one in each line. */
     readonly notes: readonly string[];
 }
 

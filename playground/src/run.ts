@@ -1,16 +1,16 @@
-// The panel that runs a program: controls, figures, the call that waits, the outcome and the timeline.
+// The panel that runs a program: controls, figures, the waiting call, the outcome and the timeline.
 
 import type { Engine } from "./client.js";
 import { byId, h, setText } from "./dom.js";
 import type { Finish, RunEvent, Waiting } from "./protocol.js";
 import { duration, Timeline } from "./timeline.js";
 
-/** The most fuel that the page takes: some seconds. */
+/** The most fuel of a run in the page: some seconds. */
 const MOST_FUEL = 1_000_000_000;
-/** The fuel of a run where nothing else is written. */
+/** The default fuel of a run. */
 export const DEFAULT_FUEL = 10_000_000;
 
-/** What the panel asks of the page. */
+/** The actions of the page that the panel uses. */
 export interface Surroundings {
     texts(): { source: string; tools: string; inputs: string };
     /** Marks the line where a run waits. */
@@ -47,7 +47,7 @@ export class RunPanel {
         this.clear();
     }
 
-    /** The fuel limit; nothing where it is no number. */
+    /** The fuel limit; nothing if it is not a number. */
     get fuel(): number | null {
         const value = Number(this.#fuel.value.replaceAll(/[\s_,]/g, ""));
         return Number.isSafeInteger(value) && value >= 1 && value <= MOST_FUEL ? value : null;
@@ -58,7 +58,7 @@ export class RunPanel {
         this.#fuel.removeAttribute("aria-invalid");
     }
 
-    /** Offers the functions of the program. */
+    /** Lists the functions of the program. */
     set functions(names: readonly string[]) {
         const chosen = this.#function.value;
         byId("function-choice").hidden = names.length < 2;
@@ -75,7 +75,7 @@ export class RunPanel {
         this.#function.addEventListener("change", changed);
     }
 
-    /** Whether the program may run. */
+    /** Sets whether the program may run. */
     set ready(ready: boolean) {
         this.#start.disabled = !ready;
         this.#step.disabled = !ready;
@@ -125,7 +125,7 @@ export class RunPanel {
         this.#showWaiting();
     }
 
-    /** Takes what happened in the run. */
+    /** Handles an event of the run. */
     on(event: RunEvent): void {
         if (!this.#running) return;
         if (event.kind === "began") {
@@ -152,7 +152,7 @@ export class RunPanel {
         if (this.#queue[0]?.key !== first) this.#showWaiting();
     }
 
-    /** The worker is gone. */
+    /** Called when the worker was replaced. */
     lost(reason: string): void {
         if (this.#running) this.#show(refusal(`The run was lost: ${reason}.`));
     }
@@ -177,7 +177,7 @@ export class RunPanel {
         byId("figures").replaceChildren(...all.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
     }
 
-    /** Whether the keys are in a part of the panel that goes away. */
+    /** Whether the focus is in a part of the panel that is about to be removed. */
     #hasFocus(): boolean {
         const { activeElement } = document;
         return this.#waiting.contains(activeElement) || activeElement === this.#stop;

@@ -1,4 +1,4 @@
-// Runs of a program in the worker: at once over mocks, or step by step with a person who answers.
+// Runs programs in the worker: over mocks, or step by step with a person who answers.
 
 import * as core from "./core.js";
 import { definition, withTools } from "./inspect.js";
@@ -8,7 +8,7 @@ import type { Finish, RunEvent, Start } from "./protocol.js";
 
 /** Characters of a value that are shown. */
 const SHOWN = 20_000;
-/** Milliseconds that a person may take for an answer: the longest that the package allows is a year. */
+/** The time limit of a person's answer in milliseconds: a year, the longest that the package allows. */
 const PATIENCE = 24 * 3_600_000;
 
 type Given = { ok: boolean; value: core.Value };
@@ -25,7 +25,7 @@ export class Runner {
         this.#say = say;
     }
 
-    /** Starts a run; the one before is stopped and forgotten. */
+    /** Starts a run. The previous one is stopped and dropped. */
     start(start: Start): void {
         this.#run?.abandon();
         const run = new OneRun(start, (event) => this.#run === run && this.#say(event));
@@ -33,7 +33,7 @@ export class Runner {
         void run.drive();
     }
 
-    /** Gives the answer of a person; what is wrong with it, if anything. */
+    /** Passes a person's answer to the run. Returns an error if there is one. */
     answer(key: number, ok: boolean, json: string): string | null {
         let value: core.Value;
         try {
@@ -82,7 +82,7 @@ class OneRun {
             const outcome = this.start.stepwise ? await this.#stepwise(program, inputs) : await this.#atOnce(program, inputs);
             this.say(outcome === null ? this.#finish("stopped", "") : this.#ended(outcome));
         } catch (error) {
-            // The page replaces a worker that trapped: it needs to hear of it as a failure of the worker.
+            // The page replaces a worker that trapped, so this must reach it as a failure of the worker.
             if (core.isTrap(error)) {
                 setTimeout(() => {
                     throw error;
@@ -139,7 +139,7 @@ class OneRun {
         throw new core.Failure(given.value);
     }
 
-    /** Joins a call that the run has made with the one that ended: the oldest of this tool with these arguments. */
+    /** Matches a call that the run has made with an ended one: the oldest of this tool with these arguments. */
     #made({ tool, arguments: args, rollback, ahead }: core.Made): void {
         const name = withTools(this.start.tools).options.tools?.ownName(tool) ?? tool;
         const waiting = this.#unjoined.get(`${name} ${print(args)}`);
@@ -153,7 +153,7 @@ class OneRun {
         return { ok, value };
     }
 
-    /** Runs with a person who answers each call; nothing where the run is abandoned. */
+    /** Runs with a person who answers each call; nothing if the run is abandoned. */
     async #stepwise(program: core.Program, inputs: Body): Promise<core.Finished | null> {
         const { tools } = withTools(this.start.tools).options;
         using run = program.start(inputs, this.#options);
@@ -207,7 +207,7 @@ class OneRun {
         return null;
     }
 
-    /** Cancels: rollbacks are still made. */
+    /** Cancels the run. Rollbacks are still made. */
     stop(): void {
         this.#steps?.stop();
         this.#abort.abort();
@@ -217,7 +217,7 @@ class OneRun {
         }
     }
 
-    /** Another run takes its place: nothing more is said of this one. */
+    /** Another run replaces this one, which reports nothing more. */
     abandon(): void {
         this.#abandoned = true;
         this.stop();

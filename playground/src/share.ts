@@ -1,6 +1,6 @@
 // The state of the page in the fragment of its address: compressed, and bounded on reading.
 
-/** What an address holds. */
+/** The content of an address. */
 export interface Shared {
     readonly source: string;
     readonly tools: string;
@@ -10,12 +10,12 @@ export interface Shared {
 
 /** The longest fragment that is written or read. */
 export const MOST_FRAGMENT = 100_000;
-/** The longest text that a fragment may hold, unpacked: a small fragment can hold a very long one. */
+/** The longest text in a fragment after unpacking: a small fragment can contain a very long one. */
 export const MOST_UNPACKED = 4_000_000;
-/** The form of the fragment. */
+/** The version of the fragment. */
 const PREFIX = "#1=";
 
-/** Why an address cannot be read or written. */
+/** The reason why an address cannot be read or written. */
 export class ShareError extends Error {}
 
 async function through(bytes: Uint8Array<ArrayBuffer>, stream: GenericTransformStream, most: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -35,7 +35,7 @@ async function through(bytes: Uint8Array<ArrayBuffer>, stream: GenericTransformS
     return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** Writes the state as a fragment. Throws `ShareError` where it is too long for an address. */
+/** Writes the state as a fragment. Throws `ShareError` if it is too long for an address. */
 export async function write(shared: Shared): Promise<string> {
     const state = { s: shared.source, t: shared.tools, i: shared.inputs, ...(shared.fuel === undefined ? {} : { f: shared.fuel }) };
     const json = new TextEncoder().encode(JSON.stringify(state));
@@ -49,7 +49,7 @@ export async function write(shared: Shared): Promise<string> {
     return fragment;
 }
 
-/** Reads the state from a fragment; nothing where there is none. Throws `ShareError`. */
+/** Reads the state from a fragment; nothing if there is none. Throws `ShareError`. */
 export async function read(fragment: string): Promise<Shared | null> {
     if (fragment.length <= 1) return null;
     if (!fragment.startsWith(PREFIX)) throw new ShareError("this address has another form than the page writes");

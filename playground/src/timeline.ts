@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import type { Began, Ended, Made } from "./protocol.js";
 
-/** Rows that are shown: the rest is counted. */
+/** The most rows shown. The others are counted. */
 const MOST = 300;
 
 interface Row {
@@ -42,7 +42,7 @@ export class Timeline {
         return this.#count;
     }
 
-    /** A call began. */
+    /** Adds a call that began. */
     began(began: Began): void {
         if (this.#count++ === 0) this.#open();
         if (this.#count > MOST) {
@@ -65,7 +65,7 @@ export class Timeline {
         this.#draw();
     }
 
-    /** A call ended. */
+    /** Marks a call as ended. */
     ended(ended: Ended): void {
         const row = this.#rows.get(ended.key);
         if (row === undefined) return;
@@ -77,14 +77,14 @@ export class Timeline {
         this.#draw();
     }
 
-    /** The run has made something of a call. */
+    /** Records that the run has used a call, or dropped it. */
     made(made: Made): void {
         const row = this.#rows.get(made.key);
         row?.element.classList.toggle("rollback", made.rollback);
         if (made.ahead) row?.time.setAttribute("title", "began before its turn");
     }
 
-    /** The run ended. */
+    /** Marks the end of the run. */
     finished(at: number): void {
         this.#end = at;
         cancelAnimationFrame(this.#frame);
@@ -110,7 +110,7 @@ export class Timeline {
     #tick(): void {
         this.#frame = 0;
         this.#paint();
-        // Bars of calls that wait grow.
+        // Bars of waiting calls grow.
         if (this.#end === null && [...this.#rows.values()].some((row) => row.ended === null)) {
             setTimeout(() => this.#end === null && this.#draw(), 100);
         }

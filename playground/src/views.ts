@@ -1,18 +1,18 @@
-// The panels that show a program in other forms: its graph, the five notations, its bytecode.
+// The panels that show other forms of a program: its graph, the five notations, its bytecode.
 
 import type { Engine } from "./client.js";
 import type { Notation } from "./core.js";
 import { byId, h, toast } from "./dom.js";
 import { Editor } from "./editor.js";
 
-/** What the views ask of the page. */
+/** The actions of the page that the views use. */
 export interface Surroundings {
     texts(): { source: string; tools: string };
     /** Replaces the program. */
     edit(source: string): void;
 }
 
-/** Copies a text, where the browser allows it. */
+/** Copies a text, if the browser allows it. */
 export async function copy(text: string, what: string): Promise<void> {
     try {
         await navigator.clipboard.writeText(text);
@@ -22,7 +22,7 @@ export async function copy(text: string, what: string): Promise<void> {
     }
 }
 
-/** A read-only text with a hint in its place where there is none. */
+/** A read-only text, with a hint in its place if it is empty. */
 class Shown {
     readonly editor: Editor;
     readonly #hint: HTMLElement;
@@ -42,11 +42,11 @@ class Shown {
     }
 }
 
-/** The least size at which the texts of a picture can be read. */
+/** The least size at which the texts of a picture are readable. */
 const LEAST = 0.6;
 const WRONG = "There is nothing to show while the program has errors.";
 
-/** The views; only the one in sight is computed. */
+/** The views. Only the visible one is computed. */
 export class Views {
     readonly #converted = new Shown(byId("converted"), "The program in this notation");
     readonly #listing = new Shown(byId("listing"), "Bytecode");
@@ -54,10 +54,10 @@ export class Views {
     #tab = "tab-run";
     #bytes: number | null = null;
     #picture: { url: string; svg: string; width: number } | null = null;
-    /** The size that a person chose: fitted where it is null. */
+    /** The size that a person chose; null fits the picture to the panel. */
     #zoom: number | null | undefined;
     #turn = 0;
-    /** The tabs that show the program as it is now. */
+    /** The tabs that show the current program. */
     readonly #done = new Set<string>();
 
     constructor(
@@ -73,20 +73,20 @@ export class Views {
         byId("graph-save").addEventListener("click", () => this.#save());
     }
 
-    /** Another tab is in sight. */
+    /** Called when another tab is visible. */
     set tab(id: string) {
         this.#tab = id;
         void this.#refresh();
     }
 
-    /** Another notation is chosen. */
+    /** Called when another notation is selected. */
     set notation(notation: Notation) {
         this.#notation = notation;
         this.#done.delete("tab-notations");
         void this.#refresh();
     }
 
-    /** The program has changed. */
+    /** Called when the program has changed. */
     changed(bytes: number | null): void {
         this.#bytes = bytes;
         this.#done.clear();
@@ -130,7 +130,7 @@ export class Views {
         }
     }
 
-    /** A picture is shown as an image: whatever it holds, nothing in it runs. */
+    /** A picture is shown as an image, so that nothing in it can run. */
     #show(svg: string | null): void {
         if (this.#picture) URL.revokeObjectURL(this.#picture.url);
         this.#picture = null;

@@ -1,4 +1,4 @@
-// The worker's script as a text: build.mjs puts it here.
+// The worker's script as a text, which build.mjs inserts here.
 
 const text: string = "";
 export default text;

@@ -1,4 +1,4 @@
-// The worker: does all work with programs, so that the page answers keys whatever a program does.
+// The worker: it does all work on programs, so that the page always answers keys.
 
 import * as core from "./core.js";
 import { inspect, withTools } from "./inspect.js";
@@ -10,7 +10,7 @@ const runner = new Runner((event) => say({ event }));
 
 type Handlers = { [N in Name]: (takes: Requests[N]["takes"]) => Requests[N]["gives"] | Promise<Requests[N]["gives"]> };
 
-/** The text, or nothing for a source with errors: they are shown with the source. */
+/** The text, or nothing for a source with errors, which are shown with the source. */
 function textOf(make: () => string): string | null {
     try {
         return make();
@@ -54,7 +54,7 @@ async function handle(request: Request): Promise<void> {
         const gives = await handlers[name](request.takes as never);
         say({ id, gives });
     } catch (error) {
-        // A trap leaves the memory of the module in any state: the page starts another worker.
+        // A trap leaves the memory of the module in an unknown state, so the page starts another worker.
         say({ id, failed: error instanceof Error ? error.message : String(error), fatal: core.isTrap(error) });
     }
 }

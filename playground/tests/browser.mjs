@@ -1,4 +1,4 @@
-// Opens the page in a real browser, and notes everything that its console says.
+// Opens the page in a real browser, and records the messages of its console.
 
 import { chromium } from "playwright-core";
 import { existsSync, readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ export function launch() {
     return chromium.launch({ executablePath, headless: true, args: FLAGS });
 }
 
-/** Serves the page; nothing else is there. */
+/** Serves the page and nothing else. */
 export async function serve() {
     const server = createServer((request, response) => {
         const there = new URL(request.url, "http://x").pathname === "/";
@@ -33,7 +33,7 @@ export async function serve() {
     return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
 }
 
-/** A page with what its console complained of. */
+/** A page, with the errors and warnings of its console. */
 export async function open(browser, url, options = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     const page = await context.newPage();
@@ -46,7 +46,7 @@ export async function open(browser, url, options = {}) {
     return { page, complaints, context };
 }
 
-/** Replaces the text of an editor by keys. */
+/** Replaces the text of an editor by typing. */
 export async function type(page, editor, text) {
     await page.locator(`${editor} .cm-content`).focus();
     await page.keyboard.press("Control+a");

@@ -12,7 +12,7 @@ const server = await serve();
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 const shown = (values) => `best ${values.sort((a, b) => a - b)[0].toFixed(1)} ms, median ${median(values).toFixed(1)} ms`;
 
-/** Milliseconds from the begin of the page's load until the first program is checked. */
+/** Milliseconds from the start of loading the page until the first program is checked. */
 async function load(url) {
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -29,7 +29,7 @@ async function load(url) {
     return time;
 }
 
-/** Milliseconds from each key to the list of problems that belongs to it. */
+/** Milliseconds from each key to the matching list of problems. */
 async function keys(url) {
     const page = await (await browser.newContext()).newPage();
     await page.goto(url);

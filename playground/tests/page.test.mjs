@@ -30,7 +30,7 @@ after(async () => {
     server.close();
 });
 
-/** A test with a page of its own, whose console says nothing. */
+/** A test with its own page, whose console must stay empty. */
 function onPage(name, use, options = {}) {
     test(name, { timeout: 60_000 }, async () => {
         const { page, complaints, context } = await open(browser, options.url ?? server.url, options);
@@ -43,7 +43,7 @@ function onPage(name, use, options = {}) {
 const verdict = (page, text) => page.waitForFunction((text) => document.querySelector("#verdict").textContent === text, text);
 const outcome = (page) => page.locator("#outcome .card").waitFor().then(() => page.locator("#outcome .card").innerText());
 const example = (page, label) => page.selectOption("#examples", { label });
-/** Waits until what was typed has been checked. */
+/** Waits until the typed text has been checked. */
 const checked = async (page) => {
     await page.waitForTimeout(50);
     await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
@@ -100,7 +100,7 @@ describe("help at the cursor", () => {
         const list = page.locator("#source .cm-tooltip-autocomplete");
         await list.waitFor();
         assert.match(await list.innerText(), /^get-user/);
-        // The list takes keys only once it has been there for a moment.
+        // The list accepts keys only some time after it opens.
         await page.waitForTimeout(150);
         await page.keyboard.press("Enter");
         await verdict(page, "no problems");
@@ -122,7 +122,7 @@ describe("help at the cursor", () => {
         await checked(page);
         await page.locator("#source .cm-line", { hasText: "call: get-user" }).hover({ position: { x: 100, y: 8 } });
         await tooltip(page).waitFor();
-        // What a tools file says is text.
+        // Text of a tools file is shown as text.
         assert.match(await tooltip(page).innerText(), /get-user.*\n+Looks up <b>one<\/b> user\./);
         await page.mouse.move(900, 600);
         await tooltip(page).waitFor({ state: "detached" });
@@ -440,7 +440,7 @@ describe("the page", () => {
     }
 });
 
-/** The texts in sight whose contrast is below 4.5 to 1; runs in the page. */
+/** The visible texts whose contrast is below 4.5 to 1. Runs in the page. */
 function faintTexts() {
     const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
     const rgba = (colour) => {
