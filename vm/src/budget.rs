@@ -94,7 +94,7 @@ pub(crate) struct Budget {
     withheld: u64,
     /// Whether the slice under way has ended at an instruction.
     pauses: bool,
-    /// The fuel that the instruction takes at which the last slice ended.
+    /// The fuel of the instruction at which the last slice ended.
     wanted: u64,
 }
 
@@ -161,7 +161,7 @@ impl Budget {
         if none { Err(self.no_fuel_or_pause(fuel)) } else { Ok(()) }
     }
 
-    /// Begins a slice of the given fuel, or of what the instruction needs that ended the last slice, if that
+    /// Begins a slice of the given fuel, or of the fuel of the instruction that ended the last slice, if that
     /// is more.
     pub(crate) fn begin_slice(&mut self, fuel: u64) {
         let slice = fuel.max(core::mem::take(&mut self.wanted)).max(1).min(self.fuel);

@@ -30,8 +30,8 @@ pub(crate) struct Frame {
     pub(crate) dst: Out,
 }
 
-/// Beyond the windows of any program. So a return finds out that there are entries where it finds no window,
-/// and needs no test of its own.
+/// Beyond the windows of any program, so a return notices entries when it finds no window, and needs no
+/// separate test.
 const OWNER: u32 = 1 << 31;
 
 const _: () = assert!(REGISTERS << u16::BITS < OWNER as usize, "functions that call each other have windows");

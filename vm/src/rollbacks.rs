@@ -67,8 +67,8 @@ const ENTRY: u64 = 2 * (size_of::<Entry>() + size_of::<u32>() + size_of::<Note>(
 /// Bytes charged for an argument.
 const ARGUMENT: u64 = 2 * size_of::<Value>() as u64;
 
-/// The entries of a run, and what became of those that have run. Most programs have no ROLLBACK: what only
-/// one of them needs is in [`More`].
+/// The entries of a run, and the results of those that have run. Most programs have no ROLLBACK; the parts
+/// that only programs with ROLLBACK need are in [`More`].
 #[derive(Debug, Default)]
 pub(crate) struct Rollbacks {
     pub(crate) cancelled: bool,
@@ -118,16 +118,16 @@ impl More {
     };
 }
 
-/// Where nothing was allocated.
+/// The empty state, without allocation.
 static NOTHING: More = More::NOTHING;
 
 impl Rollbacks {
-    /// The rest, to be read.
+    /// The allocated part, for reading.
     pub(crate) fn more(&self) -> &More {
         self.more.as_deref().unwrap_or(&NOTHING)
     }
 
-    /// The rest, to be changed.
+    /// The allocated part, for changes.
     pub(crate) fn more_mut(&mut self) -> &mut More {
         self.more.get_or_insert_with(|| Box::new(More::NOTHING))
     }
@@ -169,13 +169,13 @@ impl Rollbacks {
         Ok(())
     }
 
-    /// Gives the room back: the call for which it was taken has failed.
+    /// Returns the room, because the call for which it was taken has failed.
     pub(crate) fn release(&mut self, budget: &mut Budget, entries: u8, arguments: u32) {
         budget.give_back(room(entries, arguments));
         self.more_mut().taken -= usize::from(entries);
     }
 
-    /// The call of a `tool.rollback` has succeeded: its `rollback`s follow.
+    /// Records that the call of a `tool.rollback` has succeeded, so its `rollback`s follow.
     pub(crate) fn begin_section(&mut self, pc: u32, entries: u8) {
         self.more_mut().section = (pc, entries);
     }
@@ -193,7 +193,7 @@ impl Rollbacks {
         section.0
     }
 
-    /// Lets a fault wait for the end of the section.
+    /// Delays a fault until the end of the section.
     pub(crate) fn wait_for_section(&mut self, trap: Trap) {
         self.more_mut().waiting = Some(trap);
     }
@@ -228,7 +228,8 @@ impl Rollbacks {
         Ok(())
     }
 
-    /// The function that `waiting` waits for has the entries above a height, if it had none below them.
+    /// Gives the entries above a height to the function that `waiting` waits for, unless it had entries below
+    /// them.
     pub(crate) fn give(&mut self, waiting: Option<&mut Frame>, height: u32) {
         if let Some(frame) = waiting.filter(|frame| !frame.is_owner()) {
             frame.make_owner();
@@ -236,8 +237,8 @@ impl Rollbacks {
         }
     }
 
-    /// The function that the frame at an index waits for has failed. Drops the frames above; whether it, or
-    /// one that it called, has entries. The frame is their owner then.
+    /// Records that the function that the frame at an index waits for has failed. Drops the frames above.
+    /// Returns whether the function, or one that it called, has entries; the frame is their owner then.
     pub(crate) fn gather(&mut self, frames: &mut Vec<Frame>, index: usize) -> bool {
         let owners = frames.drain(index + 1..).filter(Frame::is_owner).count();
         let Some(frame) = frames.last_mut() else { return false };
@@ -250,8 +251,8 @@ impl Rollbacks {
         owners > 0
     }
 
-    /// The function that a frame waited for has ended. Returns the number of entries when it began, if it has
-    /// any.
+    /// Records that the function that a frame waited for has ended. Returns the number of entries when it
+    /// began, if it has any.
     pub(crate) fn disown(&mut self, frame: &Frame) -> Option<u32> {
         if frame.is_owner() { self.more_mut().heights.pop() } else { None }
     }

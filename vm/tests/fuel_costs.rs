@@ -142,7 +142,7 @@ fn code(row: &Row) -> Vec<Op> {
             Op::Nil { dst: Out(2) },
             Op::Next { base, item: Out(6), back },
         ],
-        // To behind the `collect`, which nothing may jump to.
+        // To the instruction after the `collect`, which nothing may jump to.
         "break" => for_each(Op::Break { dst: Out(2), base, to: To(2) }),
         "tool" => vec![Op::Tool {
             dst: Out(2),
