@@ -47,10 +47,11 @@ fn page() -> String {
     page
 }
 
-/// The anchor of a title.
+/// The anchor that GitHub gives a title.
 pub(crate) fn anchor(title: &str) -> String {
-    let kept = title.to_lowercase().chars().filter(|c| !matches!(c, ',' | ':' | '\'')).collect::<String>();
-    kept.replace(' ', "-")
+    let kept =
+        title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>();
+    kept.to_lowercase().replace(' ', "-")
 }
 
 /// Compares a page of the specification with its new text, or writes it.
