@@ -55,7 +55,7 @@ pub(crate) struct Envelope {
 
 /// A source without the byte order mark and blanks that it begins with.
 pub(crate) fn trimmed(source: &str) -> &str {
-    source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
+    source.trim_start_matches(['\u{feff}', '\u{200b}', '\u{a0}', ' ', '\t', '\r', '\n'])
 }
 
 /// Finds what is around the program in a source.
@@ -118,11 +118,22 @@ pub(crate) fn conversation(source: &str) -> usize {
 /// Whether the first line of a source belongs to a program, whatever follows it.
 fn begins_program(first: &str) -> bool {
     let instruction = first.trim_end_matches(':').contains(' ') && begins_instruction(first);
-    let begins = [";", "fn ", "---", "%YAML", "\"", "'", "- name:"];
+    let begins = [";", "fn ", "---", "%YAML", "- name:"];
     begins_json(first)
         || fence(first).is_some()
         || begins.iter().any(|begin| first.starts_with(begin))
+        || first.starts_with(['"', '\'']) && !is_quoted_sentence(first)
         || instruction
+}
+
+/// Whether a line is words in quotes, and no program that was written as a text.
+fn is_quoted_sentence(line: &str) -> bool {
+    let quote = line.chars().next().unwrap_or('"');
+    let inside =
+        line.strip_prefix(quote).and_then(|rest| rest.trim_end_matches([':', '.']).strip_suffix(quote));
+    inside.is_some_and(|inside| {
+        inside.contains(' ') && !inside.starts_with(['{', '[']) && !inside.contains(quote)
+    })
 }
 
 /// Whether a line begins a document in JSON.

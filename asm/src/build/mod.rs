@@ -1,5 +1,6 @@
 //! Builds a program from a source: runs all stages in one call.
 
+mod copied;
 pub mod named_tools;
 mod streaming;
 #[cfg(test)]
@@ -8,9 +9,7 @@ mod tests;
 use crate::ast::File;
 use crate::catalog::Catalog;
 use crate::check::{Checked, check};
-use crate::diagnostic::whole_source::unknown_notation;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::detect;
 use crate::document::{json, yaml};
 use crate::habits::tokens::TokenHabits;
 use crate::lower::lower;
@@ -49,7 +48,11 @@ impl<'a> Opened<'a> {
     /// The whole tree.
     fn file(self, arena: &'a Bump, diagnostics: &mut Diagnostics) -> File<'a> {
         match self {
-            Opened::Functions(source) => source.file(arena, &TokenHabits, diagnostics),
+            Opened::Functions(source) => {
+                let file = source.file(arena, &TokenHabits, diagnostics);
+                copied::explain(source.text(), Notation::Id, diagnostics);
+                file
+            }
             Opened::Tree(file) => file,
         }
     }
@@ -70,7 +73,7 @@ fn open<'a>(
         Some(notation) => Opened::Tree(documents(source, notation, arena, &options.reading, diagnostics)),
         None => {
             let setting = options.notation_setting.unwrap_or("--from");
-            diagnostics.push(unknown_notation(source, detect::BEGINNINGS, setting));
+            diagnostics.push(copied::unknown(source, setting));
             nothing
         }
     }
@@ -99,6 +102,9 @@ fn documents<'a>(
             diagnostics.append(reported);
             reading = read(new.documents, &new.lost, diagnostics);
         }
+    }
+    if notation == Notation::Workflow {
+        copied::explain(source, notation, diagnostics);
     }
     diagnostics.sort();
     reading.file

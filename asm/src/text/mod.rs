@@ -51,6 +51,22 @@ pub fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{e0000}'..='\u{e0fff}')
 }
 
+/// What is meant by a character that looks like a blank or a sign of ASCII, or like nothing.
+pub(crate) fn look_alike(c: char) -> Option<&'static str> {
+    Some(match c {
+        '\0'..='\u{7f}' => return None,
+        '“' | '”' | '„' | '‟' | '＂' => "\"",
+        '‘' | '’' | '‚' | '‛' | '＇' => "'",
+        '：' => ":",
+        '，' | '、' => ",",
+        '；' => ";",
+        '＝' => "=",
+        _ if c.is_whitespace() => " ",
+        _ if is_hidden(c) => "",
+        _ => return None,
+    })
+}
+
 /// Whether a text is a name that needs no quotes in a reference: it starts with a letter or `_`, and goes on
 /// with those, digits and hyphens that one of these follows.
 pub fn is_name(text: &str) -> bool {

@@ -244,9 +244,9 @@ impl<'a> Reader<'a, '_> {
         let text = rest.get(..run).unwrap_or("");
         let (span, want) = (Span::new(offset(self.at), offset(self.at + run)), self.want);
         self.at += run;
-        let meant = match (want, first) {
-            (Want::Next, ';') => ",",
-            (Want::Colon, '=') => ":",
+        let meant = match (want, text::look_alike(first).unwrap_or(text)) {
+            (Want::Next, "," | ";") => ",",
+            (Want::Colon, ":" | "=") => ":",
             _ => "",
         };
         self.report(Code::BadCharacter, || {

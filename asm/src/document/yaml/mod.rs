@@ -21,7 +21,7 @@ use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use places::Seen;
-use saphyr_parser::{Event, Parser, ScanError, Span as Marks};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as Marks};
 
 /// The most times that a document is read again after a fix.
 const ROUNDS: usize = 64;
@@ -190,6 +190,9 @@ impl<'a, 'd> Reader<'a, 'd> {
                 let (documents, mark) = (self.built.documents(), self.diagnostics.mark());
                 self.began = Began { at: span.start as usize, documents, mark };
             }
+            // A document without content, as after a last line of dashes, is none.
+            Event::Scalar(text, ScalarStyle::Plain, ..)
+                if text.is_empty() && self.built.frames().is_empty() => {}
             Event::Scalar(text, style, anchor, tag) => {
                 self.feature(span, anchor, tag.is_some());
                 let node = self.scalar(&text, style, span);

@@ -103,7 +103,10 @@ struct Wrong {
 
 impl Wrong {
     fn quote(value: &str, message: String) -> Wrong {
-        Wrong { message, instead: quoted(value) }
+        // Quotes of a word processor were meant as quotes.
+        let curled = |c| matches!(text::look_alike(c), Some("\"" | "'"));
+        let inside = value.strip_prefix(curled).and_then(|rest| rest.strip_suffix(curled)).unwrap_or(value);
+        Wrong { message, instead: quoted(inside) }
     }
 }
 
