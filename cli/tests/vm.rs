@@ -5,7 +5,7 @@ mod support;
 use ilo_spec::encode::encode;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::{Count, First, FunctionId, Imm, In, OnFail, Out, To};
+use ilo_spec::operand::{Count, Entries, First, FunctionId, Imm, In, OnFail, Out, To};
 use ilo_spec::program::Program;
 use ilo_spec::types::{Output, Type};
 use std::io::{Read, Write};
@@ -532,7 +532,7 @@ const CANCELLING: &str =
 fn a_signal_cancels_a_run_with_its_rollback() {
     let mut d = Draft::new(&["id"]);
     let ((call, _), (undo, _)) = (d.call("t", &["id"]), d.call("undo", &["id"]));
-    let entries = ilo_spec::operand::Entries(1);
+    let entries = Entries(1);
     let code = [
         Op::ToolRollback { dst: Out(1), first: First(0), call, fail: OnFail(0), entries },
         Op::Rollback { first: First(1), call: undo },
@@ -564,6 +564,48 @@ fn a_signal_cancels_a_run_with_its_rollback() {
         r#"{"seq":1,"tool":"undo","args":{"id":7},"rollback":true,"ok":null,"cancelled":true}"#,
     ];
     assert_eq!(timeless(&case.read("trace")), format!("{}\n", lines.join("\n")));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_second_signal_in_a_rollback_names_the_rollbacks_that_are_missing() {
+    let mut d = Draft::new(&["id"]);
+    let ((call, _), (undo, _)) = (d.call("t", &["id"]), d.call("undo", &["id"]));
+    let op =
+        |dst| Op::ToolRollback { dst: Out(dst), first: First(0), call, fail: OnFail(0), entries: Entries(1) };
+    let fail = Op::Fail { src: In(0) };
+    let code = [
+        op(1),
+        Op::Rollback { first: First(1), call: undo },
+        op(2),
+        Op::Rollback { first: First(2), call: undo },
+        op(3),
+        Op::Rollback { first: First(3), call: undo },
+        fail,
+    ];
+    d.function("f", &[("id", Type::ANY)], Output { ok: Type::ANY, err: Some(Type::ANY) }, &code);
+    let case = Case::new(&d.0);
+    let tool = r#"{"command":["sh","-c","echo >> made; wc -l < made"]}"#;
+    let undo = r#"{"command":["sh","-c","touch begun; exec sleep 600"]}"#;
+    case.file("tools.json", format!(r#"{{"tools":{{"t":{tool},"undo":{undo}}}}}"#));
+    let child = case.interruptible(&[]);
+    while !case.folder.path().join("begun").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    for _ in 0..2 {
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    let lines = [
+        "interrupted during the call of tool `undo`; whether it took effect is not known",
+        r#"not rolled back: `undo` {"id":2}"#,
+        r#"not rolled back: `undo` {"id":1}"#,
+    ];
+    assert_eq!(told.strip_prefix(CANCELLING).unwrap(), format!("{}\n", lines.join("\n")));
 }
 
 /// Whether a process has ended and only nobody has asked how; where a container has no one who does, it stays

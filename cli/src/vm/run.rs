@@ -4,7 +4,7 @@
 use super::journal::{RunJournal, drive::Driver};
 use super::lock::LockArgs;
 use super::progress::Progress;
-use super::signal::Signal;
+use super::signal::{self, Signal};
 use super::terminal::Terminal;
 use super::{Exit, Refused, input, load, output, tools_of};
 #[cfg(feature = "journal")]
@@ -234,7 +234,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         problem
     };
     let result = result.map_err(|problems| problems.into_iter().map(name_option).collect::<Vec<_>>());
-    result?.outcome().map_or_else(|| Ok(signal.tell()), |outcome| show(outcome, signal.cancel.is_set()))
+    let finished = result?;
+    match finished.outcome() {
+        Some(outcome) => show(outcome, signal.cancel.is_set()),
+        None => {
+            let exit = signal.tell();
+            signal::tell_open_rollbacks(finished.run());
+            Ok(exit)
+        }
+    }
 }
 
 /// Waits until the spans of the run are sent, and reports if they were not.

@@ -3,6 +3,7 @@
 
 use super::{Exit, orphans, output};
 use ilo_host::interrupt::Interrupt;
+use ilo_vm::Run;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,6 +15,9 @@ const CANCELLING: &str =
 #[cfg(feature = "journal")]
 const STOPPING: &str = "stopping: the call under way is awaited, and `resume` continues the run; a second signal ends the program \
      at once\n";
+
+/// The most rollbacks that are listed.
+const LISTED: usize = 100;
 
 /// The current call, and the requests to end the run.
 #[derive(Clone, Default)]
@@ -96,5 +100,16 @@ impl Signal {
         };
         output::error(&format!("{}\n", output::plain(&message)));
         Exit::Interrupted
+    }
+}
+
+/// Reports the rollbacks of an interrupted run that were not made.
+pub(super) fn tell_open_rollbacks(run: &Run) {
+    let mut open = run.open_rollbacks();
+    for (tool, arguments) in open.by_ref().take(LISTED) {
+        output::error(&format!("{}\n", output::plain(&format!("not rolled back: `{tool}` {arguments}"))));
+    }
+    if open.next().is_some() {
+        output::error("not rolled back: more, which are not listed\n");
     }
 }

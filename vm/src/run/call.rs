@@ -31,6 +31,23 @@ impl Run {
     }
 }
 
+/// Writes arguments as one JSON object.
+pub(super) fn write_record<'r>(
+    arguments: impl Iterator<Item = (&'r str, View<'r>)>,
+    out: &mut impl fmt::Write,
+) -> fmt::Result {
+    out.write_char('{')?;
+    for (place, (name, value)) in arguments.enumerate() {
+        if place > 0 {
+            out.write_char(',')?;
+        }
+        quote(name, |text| out.write_str(text))?;
+        out.write_char(':')?;
+        value.write_json(out)?;
+    }
+    out.write_char('}')
+}
+
 impl<'r> Waiting<'r> {
     /// The name of the tool.
     #[inline]
@@ -100,16 +117,7 @@ impl<'r> Waiting<'r> {
     /// # Errors
     /// Those of the sink.
     pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
-        out.write_char('{')?;
-        for (place, (name, value)) in self.arguments().enumerate() {
-            if place > 0 {
-                out.write_char(',')?;
-            }
-            quote(name, |text| out.write_str(text))?;
-            out.write_char(':')?;
-            value.write_json(out)?;
-        }
-        out.write_char('}')
+        write_record(self.arguments(), out)
     }
 
     /// Line and column of the call in the source, if the program was not stripped.

@@ -6,12 +6,15 @@ use crate::fault::Trap;
 use crate::frame::Frame;
 use crate::heap::Heap;
 use crate::host_value::Datum;
+use crate::host_view::View;
 use crate::interp;
 use crate::machine::{CallKind, Machine, PendingCall, Stop, is_compensation};
 use crate::render;
 use crate::rollbacks::{Entry, MESSAGE, Note, Then, shortened};
 use crate::run::build_error::BuildError;
+use crate::run::call::write_record;
 use crate::run::state::{Run, State};
+use crate::value::at;
 use alloc::string::String;
 use core::fmt::Write as _;
 use ilo_spec::error::Code;
@@ -36,6 +39,28 @@ impl Run {
     /// Whether [`Run::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
         self.machine.rollbacks.cancelled
+    }
+
+    /// The ROLLBACK entries that have neither run nor begun to run, in the order in which they would: the
+    /// tool, and the arguments as JSON. A host that drops the run leaves this undone.
+    pub fn open_rollbacks(&self) -> impl Iterator<Item = (&str, String)> {
+        let Machine { program, heap, rollbacks, .. } = &self.machine;
+        let program = program.inner();
+        rollbacks.more().entries.iter().rev().filter_map(move |entry| {
+            let Some(Op::Rollback { call, .. }) = program.spec.code.get(entry.pc as usize) else {
+                return None;
+            };
+            let shape = program.spec.calls[usize::from(call.0)].shape;
+            let values = rollbacks.more().arguments.get(at(entry.start)..).unwrap_or_default();
+            let names = program.spec.shapes[usize::from(shape.0)].iter();
+            let arguments = names
+                .zip(values)
+                .map(|(name, value)| (program.string(name.0.into()), View { heap, program, value }));
+            let mut json = String::new();
+            // Writing to a string does not fail.
+            let _ = write_record(arguments, &mut json);
+            Some((program.tool_name(*call), json))
+        })
     }
 
     /// The fault with which the run ends, or has ended: known while its entries run.
