@@ -5,12 +5,15 @@
 use crate::cipher::Cipher;
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most files that are examined when a process joins.
 const SWEPT: usize = 1000;
+
+/// The most bytes of a process number.
+const PID: u64 = 10;
 
 /// The folder of a journal's owners.
 #[derive(Clone, Debug)]
@@ -80,8 +83,20 @@ impl Owners {
                 Err(TryLockError::Error(error)) => return Err(Error::file(&path, &error)),
             }
             if same(&file, &path) {
+                // For messages alone: where it cannot be written, the process has no name in them.
+                drop(write!(&file, "{}", std::process::id()));
                 return Ok(Owner { id, file, path, shared: AtomicBool::new(false) });
             }
+        }
+    }
+
+    /// An owner for people.
+    pub(crate) fn shown(&self, id: i64) -> String {
+        let mut text = String::new();
+        let read = File::open(self.path(id)).and_then(|file| file.take(PID).read_to_string(&mut text));
+        match text.parse::<u32>() {
+            Ok(pid) if read.is_ok() => format!("process {pid}"),
+            _ => "another process".to_owned(),
         }
     }
 

@@ -28,8 +28,7 @@ pub(crate) fn export(tables: &Tables, alive: &dyn Alive, id: i64) -> Result<Vec<
     if let Some(owner) = live.as_ref().and_then(|live| live.owner)
         && alive.lives(owner)?
     {
-        let message = format!("another process works on run {}", run.shown());
-        return Err(Error::new(ErrorCode::Owned, message));
+        return Err(alive.owned(owner, &run));
     }
     let mut written = live.clone();
     if let Some(live) = &mut written {

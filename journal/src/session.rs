@@ -230,6 +230,13 @@ impl Session {
         }
     }
 
+    /// The last call that has its answer: its number, its tool, and the answer, which the journal has only
+    /// with the record after it.
+    pub fn answered(&self) -> Option<(u64, &str, &Answer)> {
+        let last = self.last.as_ref()?;
+        Some((last.call, &last.tool, last.answer.as_ref()?))
+    }
+
     /// The state in which the session has left the run, if it has.
     pub fn left(&self) -> Option<&Left> {
         self.left.as_ref()

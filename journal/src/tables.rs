@@ -53,11 +53,26 @@ pub(crate) struct Tables {
 pub(crate) trait Alive {
     /// Whether the process with this id lives.
     fn lives(&self, id: i64) -> Result<bool>;
+
+    /// The error if it works on a run.
+    fn owned(&self, id: i64, run: &Run) -> Error {
+        let shown = self.shown(id);
+        Error::new(ErrorCode::Owned, format!("{shown} works on run {}", run.shown()))
+    }
+
+    /// The process for people.
+    fn shown(&self, _id: i64) -> String {
+        "another process".to_owned()
+    }
 }
 
 impl Alive for Owners {
     fn lives(&self, id: i64) -> Result<bool> {
         Owners::lives(self, id)
+    }
+
+    fn shown(&self, id: i64) -> String {
+        Owners::shown(self, id)
     }
 }
 
@@ -240,8 +255,7 @@ impl Tables {
         if let Some(owner) = live.owner
             && (owner == own || alive.lives(owner)?)
         {
-            let message = format!("another process works on run {}", run.shown());
-            return Err(Error::new(ErrorCode::Owned, message));
+            return Err(alive.owned(owner, &run));
         }
         if let Some(To::State(before)) = live.state.after(Action::Unblock) {
             live.state = before;

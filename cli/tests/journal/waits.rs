@@ -229,7 +229,9 @@ fn two_processes_do_not_work_on_one_run() {
         assert_eq!(code(&other), 2);
         assert!(error(&other).starts_with("error[run-owned]"), "{}", error(&other));
     }
-    assert_eq!(code(&place.resume(&[])), 0, "of all runs, those of others are left to them");
+    let all = place.resume(&[]);
+    assert_eq!(code(&all), 0, "of all runs, those of others are left to them");
+    assert_eq!(error(&all), format!("skipped: process {} works on run `order`\n", first.id()));
     fs::remove_file(place.0.path().join("hang-pay")).unwrap();
     assert_eq!(json_of(&first.wait_with_output().unwrap()), json!({"status": "ok", "value": 7}));
     assert_eq!(place.tools_called(), ["pay", "ship"]);
@@ -350,6 +352,40 @@ fn a_damaged_run_does_not_keep_the_others_from_going_on() {
     assert_eq!((code(&output), json_of(&output)), (2, json!({"status": "ok", "value": 7})));
     let told = error(&output);
     assert!(told.starts_with("error[journal-damaged]") && told.contains(" run 1"), "{told}");
+}
+
+/// A run of 300 calls, in a journal that may not grow beyond some of their records.
+#[test]
+fn a_journal_that_is_full_in_the_middle_leaves_the_run_to_be_resumed_and_says_what_was_made() {
+    let place = Place::new("", "");
+    place.write(
+        "p.ilo",
+        "; fn f(n: list number) -> nil\n; Tools: 0=pay\n; Fields: 0=amount\n\
+         FOR 1 REF 0 1\n  CALL 0 1 0 REF 1\nRET LIT 2 nil\n",
+    );
+    place.write("tools.json", r#"{"tools": {"pay": {"mock": {"returns": {"id": 7}}}}}"#);
+    let script =
+        "trap '' XFSZ; ulimit -f 128; exec \"$0\" run p.ilo --tools tools.json --arg \"$1\" --journal j";
+    let mut command = Command::new("sh");
+    let list = format!("n=[{}]", vec!["1"; 300].join(","));
+    command.args(["-c", script, env!("CARGO_BIN_EXE_ilo-vm"), &list]).current_dir(place.0.path());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = ended(command);
+    assert_eq!(code(&output), 4, "{output:?}");
+    let (told, line) = (error(&output), json_of(&output));
+    let call = line["call"]["number"].as_u64().unwrap();
+    assert_eq!(
+        (&line["status"], &line["reason"], &line["run"]),
+        (&json!("suspended"), &json!("interrupted"), &json!(1))
+    );
+    assert!(call > 1, "{told}");
+    let made =
+        format!("call {call} of `pay` was made, and its answer is not in the journal:\n  {{\"id\":7}}\n");
+    assert!(told.contains(&made) && told.contains("  ilo-vm resume 1 --journal j\n"), "{told}");
+    assert_eq!(json_of(&place.resume(&[]))["reason"], "in-doubt");
+    let call = call.to_string();
+    assert_eq!(code(&place.runs(&["answer", "1", "--call", &call, "--value", "{\"id\":7}"])), 0);
+    assert_eq!(json_of(&place.resume(&[])), json!({"status": "ok", "value": null}));
 }
 
 #[test]

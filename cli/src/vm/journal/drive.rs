@@ -3,7 +3,7 @@
 use super::super::progress::Progress;
 use super::super::run::{Watch, show, show_stored};
 use super::super::terminal::{self, Terminal};
-use super::super::{Exit, Refused};
+use super::super::{Exit, Refused, output};
 use super::{person, shown, suspended};
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
@@ -11,7 +11,10 @@ use ilo_host::interrupt::Interrupt;
 use ilo_host::run::Options;
 use ilo_host::tools::Tools;
 use ilo_host::tools::consent::{Consent, Question};
-use ilo_journal::{At, Claim, Claimed, Decision, Error, Left, Recording, RunId, Session, State, Store};
+use ilo_journal::{
+    Answer, At, Claim, Claimed, Decision, Error, Left, Recording, RunId, Session, State, Store, Summary,
+    Waiting,
+};
 use ilo_vm::{Program, Run};
 use std::path::Path;
 use std::sync::Arc;
@@ -72,10 +75,42 @@ impl Driver<'_> {
     fn waits(&mut self, run: RunId, state: State, call: u64, wake: Option<i64>) -> Result<Then, Refused> {
         let summary = self.store.show(run)?;
         let At::Live(live) = &summary.at else { return Ok(Then::Again(run)) };
-        let arguments = super::shown::Programs::default().arguments(&self.store, &summary, live);
-        let arguments = arguments.unwrap_or_else(|| "null".to_owned());
-        let left = Left::Waits { run, state, call, tool: live.tool.clone(), arguments, wake };
+        let left = self.waiting(&summary, live, (state, call, wake));
         self.left(&left, summary.name.as_deref())
+    }
+
+    /// How a live run waits.
+    fn waiting(&self, summary: &Summary, live: &Waiting, at: (State, u64, Option<i64>)) -> Left {
+        let arguments = shown::Programs::default().arguments(&self.store, summary, live);
+        let (arguments, (state, call, wake)) = (arguments.unwrap_or_else(|| "null".to_owned()), at);
+        Left::Waits { run: summary.run, state, call, tool: live.tool.clone(), arguments, wake }
+    }
+
+    /// Says how a run can be continued that could not be recorded further. A run of which the journal has
+    /// nothing has changed nothing.
+    fn not_recorded(&self, error: &Error, session: &Session, name: Option<&str>) -> Result<Exit, Refused> {
+        let Some(run) = session.run() else { return Err(error.clone().into()) };
+        output::error(&format!("{}\n", output::plain(&error.to_string())));
+        let summary = self.store.show(run)?;
+        let At::Live(live) = &summary.at else { return Ok(Exit::Suspended) };
+        if let Some((call, tool, answer)) = session.answered()
+            && (live.call, live.state) == (call, State::Calling)
+        {
+            let (verb, option, value) = match answer {
+                Answer::Ok(json) => ("answer", "--value", json.clone()),
+                Answer::Failed(json) => ("fail", "--message", json.clone()),
+                Answer::FailedInDoubt(message) => ("fail", "--message", shown::quoted(message)),
+            };
+            let text = format!(
+                "call {call} of `{tool}` was made, and its answer is not in the journal:\n  {value}\n\
+                 once `resume` says that the call is in doubt, give it the answer with\n  \
+                 ilo-vm runs {verb} {run} --call {call} {option} … --journal {}\n",
+                self.journal.display()
+            );
+            output::error(&output::plain_lines(&text));
+        }
+        let left = self.waiting(&summary, live, (live.state, live.call, None));
+        suspended(&self.store, &left, name, self.journal)
     }
 
     /// Handles a waiting run. It continues if the person at the terminal decides, or after a short sleep.
@@ -137,7 +172,7 @@ impl Driver<'_> {
         let mut recording = Recording::new(session, || stop.is_set(), || cancel.set());
         let finished = ilo_host::run::drive(run, self.tools, &options, self.watch, &mut recording);
         if let Some(error) = recording.error() {
-            return Err(error.clone().into());
+            return self.not_recorded(error, recording.session(), name).map(Then::Exit);
         }
         let left = recording.session().left().cloned();
         drop(recording);

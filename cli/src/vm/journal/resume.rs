@@ -88,7 +88,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
     super::tidy(&store);
     let tools = tools_of(args.tools.as_deref())?;
     let (watch, codes) = (Watch::durable(None), BTreeMap::new());
-    let mut work = Work { args, store, tools, watch, codes, unreadable: BTreeSet::new() };
+    let (unreadable, skipped) = (BTreeSet::new(), BTreeSet::new());
+    let mut work = Work { args, store, tools, watch, codes, unreadable, skipped };
     work.pass(&runs)?;
     if args.watch {
         work.stay(&named)?;
@@ -108,6 +109,8 @@ struct Work<'a> {
     codes: BTreeMap<RunId, Exit>,
     /// Runs that this release cannot read: they are reported once.
     unreadable: BTreeSet<RunId>,
+    /// Runs of other processes: they are reported once.
+    skipped: BTreeSet<RunId>,
 }
 
 impl Work<'_> {
@@ -136,6 +139,9 @@ impl Work<'_> {
                     if self.args.runs.is_empty()
                         && [ErrorCode::Owned, ErrorCode::Lost].contains(&error.code) =>
                 {
+                    if self.skipped.insert(run) {
+                        output::error(&output::plain_lines(&format!("skipped: {}\n", error.message)));
+                    }
                     Exit::Ok
                 }
                 Err(Refused::Journal(error)) if runs.len() > 1 || self.args.watch => {
