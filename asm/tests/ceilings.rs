@@ -8,11 +8,11 @@ use ilo_spec::encode::encode;
 use ilo_spec::{decode, limits};
 use std::fmt::Write;
 
-/// Calls of one function here; each is at most two instructions.
+/// The calls of one function here. Each is at most two instructions.
 const CALLS: usize = 30_000;
 
-/// What a source comes to: nothing where it builds and its bytecode is read back to the same, else its first
-/// error.
+/// The result of building a source: nothing if it builds and its bytecode decodes to the same program, else
+/// the first error.
 fn found(source: &str) -> Option<&'static str> {
     let reading =
         ilo_asm::source::Limits { source: 1 << 28, line: 1 << 28, ..ilo_asm::source::Limits::default() };
@@ -26,8 +26,8 @@ fn found(source: &str) -> Option<&'static str> {
     }
 }
 
-/// Functions of at most so many statements each, which take tool and field numbers from registries of their
-/// own.
+/// Functions of at most this number of statements each, which take tool and field numbers from registries of
+/// their own.
 fn functions(statements: impl Iterator<Item = (String, Vec<String>, Vec<String>)>) -> String {
     let mut source = String::new();
     let all: Vec<_> = statements.collect();
@@ -48,7 +48,7 @@ fn functions(statements: impl Iterator<Item = (String, Vec<String>, Vec<String>)
     source
 }
 
-/// So many instructions in one function: calls without arguments, and its end.
+/// This number of instructions in one function: calls without arguments, and its end.
 fn instructions(count: usize) -> String {
     "; fn f() -> nil\n; Tools: 0=t\n".to_owned() + &"CALL 0 0\n".repeat(count - 1)
 }
@@ -124,7 +124,8 @@ fn numbers(count: usize) -> String {
     source
 }
 
-/// What is counted, its ceiling, what a source with one more is refused for, and a source with so many.
+/// The counted items, their ceiling, the code with which a source with one more is refused, and a source with
+/// this number of them.
 type Row = (&'static str, usize, &'static str, fn(usize) -> String);
 
 const ROWS: [Row; 7] = [

@@ -8,8 +8,8 @@ use ilo_asm::explain::{Example, examples, explain, programs};
 use ilo_asm::notation::Notation;
 use ilo_spec::error::Code;
 
-/// Codes that no short program shows, or that are not of a program's text: each is tested where its limit or
-/// option is.
+/// Codes that no short program shows, or that are not about a program's text. Each is tested with its limit
+/// or option.
 const WITHOUT_EXAMPLE: [&str; 13] = [
     "too-many-rollbacks",
     "cancelled",
@@ -33,7 +33,8 @@ fn catalog() -> Catalog {
     Catalog::from_json(json).unwrap()
 }
 
-/// What is said of an example. Its notation is not told, unless it has lost what shows it.
+/// The diagnostics of an example. Its notation is not given, unless the example has lost the parts that show
+/// it.
 fn found(example: Example<'_>, catalog: Option<&Catalog>) -> Vec<String> {
     said(example, Notation::detect(example.source).is_none().then_some(example.notation), catalog)
 }
@@ -82,7 +83,7 @@ fn wrong_examples_are_wrong_and_right_ones_right() {
             _ => found(example, Some(&catalog)),
         };
         let has = |found: &[String]| found.iter().any(|found| found.starts_with(&format!("{code}: ")));
-        // A fault is met when the program runs; its wrong example builds. What a code shares with a fault is
+        // A fault occurs when the program runs, so its wrong example builds. A code that is also a fault is
         // shown as an error of the text.
         let is_fault = code as u16 >= 800;
         let shared =

@@ -1,4 +1,4 @@
-//! The canonical layout of JSON and YAML: what it is, that it stays as it is, and that it says the same.
+//! The canonical layout of JSON and YAML: its form, that it is stable, and that it keeps the meaning.
 
 use bumpalo::Bump;
 use ilo_asm::build::{Options, read};
@@ -15,7 +15,7 @@ fn formatted(source: &str, notation: Notation) -> Formatted {
     format(source, notation, &options.reading, &mut Diagnostics::default())
 }
 
-/// What a source is laid out as, which stays as it is when laid out again.
+/// The layout of a source, which does not change when laid out again.
 #[track_caller]
 fn is(source: &str, notation: Notation, expected: &str) {
     assert_eq!(formatted(source, notation), Formatted::Text(expected.to_owned()), "{source}");
@@ -59,9 +59,9 @@ fn the_constrained_notation_stays_a_line_a_function() {
 fn what_is_none_is_refused_and_what_would_change_left_alone() {
     assert_eq!(formatted("{\"a\":1,}", Notation::Mcp), Formatted::Refused);
     assert_eq!(formatted("a: @b", Notation::Workflow), Formatted::Refused);
-    // Of the empty lines behind such a block each counts.
+    // Each empty line after such a block counts.
     assert_eq!(formatted("a: |+\n  b\n\n\nc: 1\n", Notation::Workflow), Formatted::LeftAlone);
-    // A number counts the blanks from the key, and so stays true.
+    // A number counts the blanks from the key, and so stays right.
     is("a:\n     b: |2\n         c\n", Notation::Workflow, "a:\n  b: |2\n      c\n");
 }
 
@@ -99,8 +99,8 @@ fn yaml() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Laying out is done once, and what it gives reads as what it was given: [`format`] itself refuses all
-    /// else.
+    /// Laying out twice gives the same, and the result reads as the same document: [`format`] itself refuses
+    /// everything else.
     #[test]
     fn a_layout_stays(source in yaml()) {
         if let Formatted::Text(text) = formatted(&source, Notation::Workflow) {

@@ -10,7 +10,7 @@ use ilo_asm::notation::Notation;
 /// Nesting far past every limit.
 const LEVELS: usize = 100_000;
 
-/// The codes of all that is said of a source, whose size has no limit.
+/// The codes of all diagnostics of a source, whose size has no limit.
 fn codes(source: &str, notation: Notation) -> Vec<&'static str> {
     let reading = ilo_asm::source::Limits {
         source: usize::MAX,
@@ -39,7 +39,7 @@ fn workflow(steps: &str) -> String {
     format!("name: f\ninput: {{}}\noutput: any\nsteps:\n{steps}\n")
 }
 
-/// Something between openings and as many closings.
+/// A text between openings and as many closings.
 fn nested(open: &str, inside: &str, close: &str) -> String {
     format!("{}{inside}{}", open.repeat(LEVELS), close.repeat(LEVELS))
 }

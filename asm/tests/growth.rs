@@ -1,8 +1,8 @@
-//! Work grows with the source and not faster, from text to bytes, whatever the source is.
+//! Work grows no faster than the source, from text to bytes, whatever the source is.
 //!
-//! Each source is made in two sizes, one [`TIMES`] the other. Allocations and their bytes are counted, not
-//! time: work that grew with the square of the source would allocate with it, or would not end before
-//! anybody's patience.
+//! Each source is made in two sizes, one [`TIMES`] the other. Allocations and their bytes are counted instead
+//! of time: work that grew with the square of the source would allocate as much, or would not end in a
+//! reasonable time.
 
 #![allow(clippy::format_collect, reason = "brevity matters more than speed here")]
 
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 const SMALL: usize = 8 << 10;
 const TIMES: usize = 8;
 
-/// Makes a source of about so many bytes.
+/// Makes a source of about this number of bytes.
 type Make = fn(usize) -> String;
 
 /// Every source's name, and how it is made.
@@ -203,7 +203,7 @@ fn workflow(steps: &str) -> String {
     format!("name: f\ninput:\n  a: text\noutput: nil\nsteps:\n{steps}")
 }
 
-/// Pieces in order, up to about so many bytes.
+/// Parts in order, up to about this number of bytes.
 fn numbered(size: usize, piece: impl Fn(usize) -> String) -> String {
     let mut out = String::with_capacity(size + 100);
     let mut number = 0;
@@ -214,7 +214,7 @@ fn numbered(size: usize, piece: impl Fn(usize) -> String) -> String {
     out
 }
 
-/// Bytes and allocations on the way from a source to bytes, whether it ends in errors or not.
+/// Bytes and allocations from a source to bytecode, whether it ends in errors or not.
 fn cost(source: &str) -> (u64, u64) {
     let reading = ilo_asm::source::Limits {
         source: usize::MAX,
@@ -236,8 +236,8 @@ fn memory_and_allocations_grow_with_the_source() {
     for (name, make) in SOURCES.iter().chain(DOCUMENTS) {
         let (small, large) = (make(SMALL), make(SMALL * TIMES));
         let ((bytes, count), (most_bytes, most_count)) = (cost(&small), cost(&large));
-        // Lists double as they grow, so sizes are met to within a factor of two; what a build takes anyway is
-        // left out.
+        // Lists double as they grow, so sizes are met to within a factor of two. The constant cost of a build
+        // is left out.
         let within = |few: u64, many: u64, free: u64| many <= few.max(free) * 2 * TIMES as u64;
         if !within(bytes, most_bytes, 32 << 10) || !within(count, most_count, 100) {
             let _ =

@@ -1,6 +1,6 @@
 //! The integer-ID notation: each `id/*.ilo` is read, and its diagnostics are beside it in `.txt`.
 //!
-//! With `ILO_BLESS=1` the expected files are written anew; read them before keeping them.
+//! With `ILO_BLESS=1` the expected files are rewritten; read them before keeping them.
 
 use crate::common::read;
 use ilo_asm::diagnostic::Diagnostic;

@@ -1,9 +1,9 @@
-//! Which reading of a block counts (semantics 2.2, 2.3), and where it goes on after an error.
+//! Which reading of a block counts (semantics 2.2, 2.3), and where reading continues after an error.
 
 use crate::common::{codes, diagnose, function, read, tree};
 use ilo_asm::ast::{Control, If, Stmt, StmtKind};
 
-/// Both bodies mean the same; the first gets these codes, the second none.
+/// Both bodies mean the same. The first gets these codes, the second none.
 #[track_caller]
 fn same(body: &str, expected: &[&str], plain: &str) {
     let (one, other) = (function(body), function(plain));
@@ -58,7 +58,7 @@ fn the_count_decides_without_deeper_lines() {
 
 #[test]
 fn a_block_that_its_indent_cuts_is_read_by_its_count() {
-    // The LET goes on in a line that is not indented: by indent the block is not complete, by its count it
+    // The LET continues in a line that is not indented: by indent the block is not complete, by its count it
     // is.
     same(
         "IF REF 0 1\n  LET 2 ADD REF 1\nREF 1\nRET REF 2",
@@ -77,7 +77,7 @@ fn a_block_that_its_indent_cuts_is_read_by_its_count() {
         &["count-mismatch"],
         "IF REF 0 2 IF REF 1 1 LET 2 ADD REF 1 REF 1 RET REF 2",
     );
-    // Going back takes ids and slots along.
+    // Going back drops names and slots too.
     same(
         "IF REF 0 1\n  FOR 7 REF 0 1\n    LET 9 CALL 0 1 0\nREF 1\nLET 8 CALL 0 0\nRET REF 8",
         &[],

@@ -1,4 +1,4 @@
-//! The canonical layout: what it looks like, that it is stable, and that it changes no meaning.
+//! The canonical layout: its form, that it is stable, and that it keeps the meaning.
 
 use crate::common::{NOTIFY, codes, tree};
 use ilo_asm::diagnostic::Diagnostics;

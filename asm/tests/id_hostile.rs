@@ -1,4 +1,4 @@
-//! Hostile sources: limits, depth, and anything at all, without a panic and in linear time and memory.
+//! Hostile sources: limits, depth, and random text, without a panic and in linear time and memory.
 
 #![allow(clippy::format_collect, clippy::format_push_string, reason = "brevity matters more than speed here")]
 
@@ -119,7 +119,7 @@ fn many_functions_and_one_long_line() {
     });
 }
 
-/// Wrong names among many names: looking for the nearest must not multiply.
+/// Wrong names among many names: the work of finding the nearest must not multiply.
 #[test]
 fn many_wrong_names_among_many_names() {
     let names: String = (0..60_000).map(|n| format!(" {n}=name{n}")).collect();
@@ -129,7 +129,7 @@ fn many_wrong_names_among_many_names() {
     read_with(&source, &raised, |_, found| assert_eq!(found.as_slice().len() + found.dropped(), 60_000));
 }
 
-/// Blocks that are cut at every level: going back must not multiply.
+/// Blocks that are cut at every level: going back must not multiply the work.
 #[test]
 fn cut_blocks_do_not_multiply_the_work() {
     let mut source = String::new();
@@ -199,7 +199,7 @@ proptest! {
     }
 }
 
-/// Reads, fixes and formats a source; places stay within it and what is formatted stays as it is.
+/// Reads, fixes and formats a source. Positions are within it, and a formatted text does not change again.
 fn check(source: &str) {
     let found = diagnose(source);
     for diagnostic in &found {

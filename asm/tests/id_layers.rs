@@ -9,7 +9,7 @@ struct Row<'t> {
     text: String,
 }
 
-/// The identifiers behind a mark, each with the character after it.
+/// The identifiers after a mark, each with the character that follows it.
 fn behind<'s>(text: &'s str, mark: &str) -> Vec<(&'s str, Option<char>)> {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     let word = |rest: &'s str| rest.split_at(rest.find(|c| !in_word(c)).unwrap_or(rest.len()));

@@ -7,7 +7,7 @@ use ilo_asm::ast::{Binary, Bound, Expr, ExprKind, Literal, Stmt, StmtKind};
 use ilo_spec::node::{Place, Shape, TABLE, Word};
 use ilo_spec::program::Number;
 
-/// What `LET 2 <text>` binds.
+/// The value that `LET 2 <text>` binds.
 fn bound<T>(text: &str, with: impl FnOnce(&Expr<'_>) -> T) -> T {
     read(&function(&format!("LET 2 {text}")), |file, diagnostics| {
         assert!(diagnostics.as_slice().is_empty(), "{text}: {:?}", diagnostics.as_slice());

@@ -1,4 +1,4 @@
-//! What editors get, by cases: a `|` in a source is the place that is asked about.
+//! Answers for editors, by cases: a `|` in a source is the requested position.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -23,7 +23,7 @@ fn marked(text: &str) -> (String, u32) {
     (text.replacen('|', "", 1), u32::try_from(at).unwrap())
 }
 
-/// Puts a mark behind the first `before` in a source.
+/// Puts a mark after the first `before` in a source.
 fn at(source: &str, before: &str) -> String {
     let found = source.find(before).unwrap_or_else(|| panic!("{before} is not in\n{source}"));
     let end = found + before.len();

@@ -41,7 +41,7 @@ fn printed(source: &str, to: Notation) -> String {
     text
 }
 
-/// A text without what is blank outside strings.
+/// A text without blanks outside strings.
 fn squeezed(json: &str) -> String {
     let (mut inside, mut escaped) = (false, false);
     let keeps = |c: &char| {
@@ -66,7 +66,7 @@ fn an_example_comes_back_up_to_layout() {
             ("mcp://users/get-user", "mcp://email/send-email")
         };
         let source = NOTIFY.replace("USER", user).replace("GET", get).replace("SEND", send);
-        // In this notation an example may have no name, and then has this one.
+        // In this notation an example may have no name, and then gets this one.
         let source = if server.is_empty() { source } else { source.replace("fn notify", "fn main") };
         assert_eq!(squeezed(&printed(&source, notation)), squeezed(expected), "{notation}");
     }
@@ -78,7 +78,7 @@ fn a_workflow_comes_back_to_the_letter() {
     assert_eq!(printed(&source, Notation::Workflow), include_str!("print/notify.workflow"));
 }
 
-/// An ERR arm that goes on beside an OK arm that does something of its own: ends the function, or gives
+/// An ERR arm that continues, with an OK arm that does something of its own: ends the function, or gives
 /// another value.
 const GOES_ON: [&str; 4] = [
     "; fn f() -> any
@@ -161,7 +161,7 @@ fn what_has_no_words_is_told() {
     }
 }
 
-/// Sources nested so many levels deep, each in another way.
+/// Sources with this number of nested levels, each in another way.
 fn nested(levels: usize) -> Vec<String> {
     let head = "; fn f(c: any) -> any\n; Tools: 0=get\n; Fields: 0=a\n";
     let blocks = |open: &dyn Fn(usize) -> String, last: &str| {

@@ -1,7 +1,6 @@
-//! The cards for models: their examples build, the corpus runs them, and what they cost in tokens is written
-//! down.
+//! The cards for models: their examples build, the corpus runs them, and their costs in tokens are recorded.
 //!
-//! `UPDATE=1` writes the table of tokens anew.
+//! `UPDATE=1` rewrites the table of tokens.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
@@ -13,7 +12,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// The most tokens of a card: what is longer is not read with care.
+/// The most tokens of a card: a longer one is not read with care.
 const CEILING: usize = 799;
 
 /// The place of the table.
@@ -68,7 +67,7 @@ fn examples_build() {
     }
 }
 
-/// The corpus runs the examples; programs written from the cards alone are beside them.
+/// The corpus runs the examples. Programs that were written from the cards alone are in the same folder.
 #[test]
 fn the_corpus_has_the_examples() {
     for name in ["example", "example-rollback", "example-refused", "example-unknown"] {

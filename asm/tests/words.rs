@@ -394,7 +394,7 @@ fn texts_that_compute_are_told_from_texts() {
     }
 }
 
-/// A reader that went over the rest of its text again and again would not come back from these.
+/// A reader that reads the rest of its text again and again would not return from these.
 #[test]
 fn long_texts_are_read_once() {
     let pieces = [
@@ -470,7 +470,7 @@ proptest! {
             let span = match part {
                 Part::Text(read, span) => {
                     let raw = &text[span.range()];
-                    // What is reported stays as it was.
+                    // A reported text is not changed.
                     if diagnostics.as_slice().is_empty() {
                         prop_assert_eq!(raw.replace("$$", "$"), *read);
                     }

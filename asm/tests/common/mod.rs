@@ -1,4 +1,4 @@
-//! What the tests of the integer-ID notation share.
+//! Shared by the tests of the integer-ID notation.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 use bumpalo::Bump;
@@ -11,7 +11,7 @@ use ilo_asm::source::Limits;
 /// The complete example of the notation.
 pub const NOTIFY: &str = include_str!("../id/notify.ilo");
 
-/// Reads a source and hands on what came of it.
+/// Reads a source and passes the result on.
 pub fn read_with<T>(source: &str, options: &Limits, with: impl FnOnce(&File<'_>, &Diagnostics) -> T) -> T {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
@@ -30,7 +30,7 @@ pub fn diagnose(source: &str) -> Vec<Diagnostic> {
     read(source, |_, diagnostics| diagnostics.as_slice().to_vec())
 }
 
-/// The codes that a source gets.
+/// The codes of the diagnostics of a source.
 pub fn codes(source: &str) -> Vec<&'static str> {
     diagnose(source).iter().map(|diagnostic| diagnostic.code.as_str()).collect()
 }
@@ -43,7 +43,7 @@ pub fn function(body: &str) -> String {
     )
 }
 
-/// The tree without its places, which is all that a program means.
+/// The tree without positions, which is the whole meaning of a program.
 pub fn tree(source: &str) -> String {
     read(source, |file, _| plain(&format!("{file:?}")))
 }

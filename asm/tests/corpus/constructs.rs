@@ -1,7 +1,7 @@
 //! The page that shows each construct in every notation, generated from the cases of
 //! `spec/corpus/constructs`, which the corpus test runs.
 //!
-//! `UPDATE=1 cargo test -p ilo-asm --test corpus` writes it anew.
+//! `UPDATE=1 cargo test -p ilo-asm --test corpus` rewrites it.
 
 use crate::case;
 use ilo_asm::notation::Notation;

@@ -9,7 +9,7 @@ use ilo_asm::notation::Notation;
 use ilo_asm::print::print;
 use ilo_spec::encode::encode;
 
-/// What names and positions have no part in.
+/// Removes names and positions, which do not count.
 fn stripped(source: &str, from: Notation) -> Result<Vec<u8>, String> {
     let (program, diagnostics) =
         build(source, &Options { from: Some(from), strip: true, ..Options::default() });

@@ -1,5 +1,5 @@
-//! What the conformance corpus and `spec/programs` say of programs before they run: the diagnostics of each
-//! source, what its fixes make of it, which notation it is detected as, and that it survives conversion to
+//! Checks the cases of the conformance corpus and `spec/programs` before they run: the diagnostics of each
+//! source, the result of its fixes, the notation as which it is detected, and that it survives conversion to
 //! every notation. `ilo_asm::case` reads and compares.
 //!
 //! `cargo test -p ilo-asm --test corpus`; `CASE=part-of-a-path` checks some. The runs are checked in the
@@ -18,7 +18,7 @@ use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
 use ilo_spec::node::Word;
 
-/// A case that does not hold, and why.
+/// A case that fails, and the reason.
 type Failure = String;
 
 #[test]
@@ -54,7 +54,7 @@ fn every_case_says_what_it_shows() {
     }
 }
 
-/// What is written in a document has its own words: a message names no instruction of integer-ID text.
+/// A document has its own words: no message about it names an instruction of integer-ID text.
 #[test]
 fn documents_have_messages_in_their_own_words() {
     let mut failures = Vec::new();
@@ -67,11 +67,11 @@ fn documents_have_messages_in_their_own_words() {
                 let texts = [&diagnostic.expected, &diagnostic.found, &diagnostic.help].into_iter().flatten();
                 let related = diagnostic.related.iter().map(|(_, what)| what);
                 for text in texts.chain(related).chain([&diagnostic.message]) {
-                    // What is in backticks is the program's own.
+                    // Text in backticks belongs to the program.
                     let prose = text.split('`').step_by(2);
                     let mut words =
                         prose.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'));
-                    // JSON is the format, too.
+                    // JSON is also the name of the format.
                     if words.any(|word| Word::from_mnemonic(word).is_some_and(|word| word != Word::Json)) {
                         failures.push(format!("{} ({}): {text}", case.path.display(), source.notation));
                     }

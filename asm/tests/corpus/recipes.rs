@@ -1,6 +1,6 @@
 //! The page of recipes, generated from the programs in `spec/programs`, which the corpus tests run.
 //!
-//! `UPDATE=1 cargo test -p ilo-asm --test corpus` writes it anew.
+//! `UPDATE=1 cargo test -p ilo-asm --test corpus` rewrites it.
 
 use crate::case::{self, File};
 use crate::constructs::{NOTATIONS, anchor, hold};
@@ -20,7 +20,7 @@ const KINDS: [&str; 9] = [
     "Dates and waiting",
 ];
 
-/// The kind of programs that does the same to many items.
+/// The kind of programs that apply the same steps to many items.
 const BULK: &str = "Doing things in bulk";
 
 const HEAD: &str = "\
@@ -53,7 +53,7 @@ fn line(json: &str) -> String {
     }
 }
 
-/// The tools that a trace calls, with the number of calls where it is more than one in a row.
+/// The tools that a trace calls, with the number of calls if there are several in a row.
 fn calls(trace: &str) -> String {
     let mut calls: Vec<(String, u64)> = Vec::new();
     for call in trace.lines().filter(|line| !line.trim().is_empty()) {
