@@ -1,5 +1,4 @@
-//! Calls side by side: what a scout finds, how many calls are under way at once, and that nothing but time
-//! tells.
+//! Calls in parallel: which calls a scout finds, how many are under way at once, and that only times differ.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use ilo_host::data::Data;
@@ -11,7 +10,7 @@ use ilo_vm::{Datum, Limits, Program, Run, Scout, Step};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a test waits for what never comes, before it fails.
+/// How long a test waits, before it fails, for something that never comes.
 const HANGS: Duration = Duration::from_mins(1);
 
 fn program(body: &str) -> Program {
@@ -103,7 +102,7 @@ fn what_only_computes_passes_on_that_a_value_is_not_known() {
         );
         assert_eq!(found(&body), [r#"get {"id":2}"#, "get ?"], "{expression}");
     }
-    // What does not look at it is known.
+    // A value that does not depend on the answer is known.
     for (expression, value) in [
         ("EQ LIST 1 REF 1 LIST 2 LIT 1 1 LIT 1 2", "false"),
         ("EQ LIST 2 LIT 1 1 REF 1 LIST 2 LIT 1 2 REF 1", "false"),
@@ -130,7 +129,7 @@ fn a_way_that_depends_on_what_is_not_known_ends_the_scout() {
         format!("LET 2 MATCH_MAP REF 1 40{many}"),
         format!("LET 2 MATCH_MAP REF 1 41{many} ELSE LIT 1 1"),
         "FOR 2 REF 1 1\n  CALL 1 1 0 REF 2".to_owned(),
-        // Of this kind the run will fault.
+        // The run will fault at a value of this kind.
         "LET 2 DIV LIT 1 1 LIT 1 0".to_owned(),
         "LET 2 AT REF 0 LIT 1 9".to_owned(),
     ];
@@ -163,7 +162,8 @@ fn a_scout_burns_no_more_fuel_than_its_own() {
         "LET 1 CALL 0 1 0 LIT 1 1\nLET 2 LIT 1 0\nFOR 3 REF 0 1\n  LET 2 ADD REF 2 REF 3\n\
          LET 4 CALL 0 1 0 REF 2\nLIST 2 REF 1 REF 4",
     );
-    // What a run of so many items burns from its first call to its second, and whether a scout comes as far.
+    // The fuel of a run with this number of items from its first call to its second, and whether a scout gets
+    // as far.
     let burnt = |items: usize| {
         let mut run = Run::new(&program, Limits::default());
         let items = vec![Datum::Int(1); items];
@@ -219,7 +219,7 @@ fn list(items: std::ops::Range<usize>) -> Data {
     read(json.as_bytes(), &Bounds::default()).unwrap()
 }
 
-/// The record of a run: its calls in order, then those that were started for nothing.
+/// The record of a run: its calls in order, then those that were started without need.
 #[derive(Default)]
 struct Told {
     calls: Vec<String>,
@@ -258,7 +258,7 @@ fn at_once(most: usize) -> Options {
     Options { slots: CallSlots::new(most), ..Options::default() }
 }
 
-/// Calls that wait for each other: each ends once that many behind it have begun, or the last one has.
+/// Calls that wait for each other: each ends when this number of later calls have begun, or the last one has.
 #[derive(Default)]
 struct Gate {
     /// Which have begun, how many are under way, and the most that ever were.
@@ -280,7 +280,7 @@ impl Gate {
     }
 }
 
-/// The most calls under way at once, where a call ends only when as many as may be are.
+/// The most calls under way at once, if a call ends only when as many as allowed are.
 fn most_at_once(body: &str, calls: usize, most: usize) -> usize {
     let gate = Arc::new(Gate::default());
     let inner = Arc::clone(&gate);
@@ -309,8 +309,8 @@ fn as_many_reads_as_may_be_are_under_way_in_a_row_and_all_along_a_loop() {
 
 #[test]
 fn what_follows_from_an_answer_is_started_once_that_is_there() {
-    // Three reads an item, each of what the one before answered. The last ones wait for each other, and so
-    // would hang if they came one at a time.
+    // Three reads for each item, each with the answer of the previous one. The last ones wait for each other,
+    // and so would hang if they came one at a time.
     const ITEMS: usize = 6;
     let gate = Arc::new(Gate::default());
     let inner = Arc::clone(&gate);
@@ -328,7 +328,7 @@ fn what_follows_from_an_answer_is_started_once_that_is_there() {
         assert!(call.starts_with(&format!(r#"{{"seq":{seq},"tool":"get","args":{{"id":{id}}},"#)), "{call}");
     }
     assert_eq!((told.calls.len(), told.untaken.len()), (3 * ITEMS, 0));
-    // One at a time, where each is let through, it is the same.
+    // One at a time, if each is let through, the result is the same.
     *gate.state.lock().unwrap() = (ITEMS, 0, 0);
     let (same, burnt, _) = run(body, &list(0..ITEMS), &tools, &at_once(1));
     assert_eq!((same, burnt), (outcome, fuel));
@@ -336,8 +336,8 @@ fn what_follows_from_an_answer_is_started_once_that_is_there() {
 
 #[test]
 fn what_follows_from_a_failure_is_known_from_it() {
-    // The second read fails, and is there before the first one: what its handler reads is started, and ends
-    // the wait.
+    // The second read fails, and its answer arrives before the first one: the read of its handler is started,
+    // and ends the wait.
     let gate = Arc::new(Gate::default());
     let inner = Arc::clone(&gate);
     let get = move |request: &Request<'_>| match id(request) {
@@ -389,7 +389,8 @@ fn nothing_passes_a_call_that_may_change_something() {
 
 #[test]
 fn what_was_read_before_a_change_is_read_again_after_it() {
-    // The first read fails and is made up for by a change; the second, which was under way, is made anew.
+    // The first read fails, and its handler changes something. The second, which was under way, is made
+    // again.
     let changes = Arc::new(Mutex::new(0));
     let (of_get, of_put) = (Arc::clone(&changes), Arc::clone(&changes));
     let second = Arc::new(Gate::default());

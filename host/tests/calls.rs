@@ -19,7 +19,7 @@ fn tools(folder: &Path, text: &str) -> Tools {
     Tools::from_file(&path).unwrap()
 }
 
-/// Calls tool `t`; long limits, so that only what hangs meets them.
+/// Calls tool `t` with long limits, so that only hanging calls reach them.
 fn call(tools: &Tools, arguments: &str) -> Result<Data, Failure> {
     let until = Instant::now() + Duration::from_mins(1);
     tools.call("t", &data(arguments), &CallLimits::default(), until)
@@ -179,7 +179,7 @@ fn a_command_that_never_reads_its_input_blocks_nobody() {
     assert_eq!(failed(overrun), "tool `t` took longer than its limit of 50 ms");
 }
 
-/// Whether a process is there and no zombie.
+/// Whether a process exists and is not a zombie.
 fn alive(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
@@ -197,7 +197,7 @@ fn gone(pid: &str) -> bool {
 fn an_overrun_ends_the_whole_group() {
     let folder = tempfile::tempdir().unwrap();
     let started = Instant::now();
-    // The limit grows until the command has come far enough to leave the number of its child.
+    // The limit grows until the command has written the number of its child.
     let pid = (6..16).find_map(|power| {
         let script = "sleep 600 & echo $! > pid.new; mv pid.new pid; wait";
         let text = format!(
@@ -321,7 +321,7 @@ fn built_in_tools_say_what_is_wrong() {
         let message = failed(builtin(word, arguments));
         assert!(message.contains(expected), "{word}: {message}");
     }
-    // An answer is bounded while it is made, and the time limit holds.
+    // An answer is bounded while it is made, and the time limit applies.
     let long = "x".repeat(4 << 10);
     let grows = format!(r#"{{"text":"{long}","pattern":"","with":"{long}"}}"#);
     assert!(matches!(builtin("replace", &grows), Err(Failure::Limit(Code::FaultTooLarge, _))));

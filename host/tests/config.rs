@@ -351,7 +351,7 @@ fn the_files_that_the_page_on_mcp_prints_are_read() {
     }
 }
 
-/// Files as other clients' pages print them: each is read, and leads to these servers and to this way of
+/// Files as in the documentation of other clients: each is read, and gives these servers and this way of
 /// reaching the first.
 #[test]
 fn files_of_other_clients_are_read() {

@@ -17,7 +17,7 @@ fn planned(program: &Program) -> Plan {
     plan(&program, FunctionId(last.try_into().unwrap()), &Tools::new()).unwrap()
 }
 
-/// Each tool with how often it is called.
+/// Each tool with its number of calls.
 fn bounds(program: &Program) -> Vec<(String, String)> {
     planned(program).calls.into_iter().map(|call| (call.tool, call.most)).collect()
 }
@@ -79,7 +79,7 @@ fn a_loop_multiplies_and_an_early_end_adds_nothing_to_its_passes() {
             Op::ReturnNil {},
         ],
     );
-    // A pass writes the log once a tag, or once and is the last.
+    // A pass writes the log once for each tag, or once and is the last.
     let log = "≤ 1 + len(customers) × len(tags of each item of customers)";
     assert_eq!(bounds(&d.0), pairs(&[("a", "≤ 2 × len(customers)"), ("log", log)]));
 }
@@ -141,7 +141,7 @@ fn a_list_that_paths_disagree_on_is_named_by_its_place() {
     assert_eq!(bounds(&d.0), pairs(&[("a", "≤ len(the list at line 4, column 1)")]));
 }
 
-/// Each tool of a source with how often it is called, and with what can still be rolled back once it was.
+/// Each tool of a source with its number of calls, and with the rollbacks that can still follow them.
 fn told(source: &str) -> Vec<String> {
     let (program, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
     let plan = planned(&program.unwrap_or_else(|| panic!("{:?}\n{source}", diagnostics.as_slice())));
@@ -171,7 +171,7 @@ fn a_call_with_a_rollback_after_it_is_told_from_one_without() {
 
 #[test]
 fn a_rollback_in_a_loop_follows_what_comes_before_it_on_any_pass() {
-    // It can follow the call before the loop, and those behind it in an earlier pass; it leaves the loop, so
+    // It can follow the call before the loop, and the later ones in an earlier pass; it leaves the loop, so
     // it runs once.
     let source = "; fn f(xs: list text) -> result nil text\n; Tools: 0=open 1=take 2=pay 3=drop 4=last\n; Fields: 0=id\n\
         LET 1 CALL 0 0\n\
@@ -213,7 +213,7 @@ fn a_branch_without_a_rollback_after_its_call_is_told() {
 
 #[test]
 fn rollbacks_are_found_through_functions() {
-    // The caller undoes what the function did that then failed; what undoes is a function itself.
+    // The caller undoes the work of the function that then failed; the rollback is itself a function.
     let source = "; fn book(id: text) -> result any text\n; Tools: 0=hold 1=pay\n; Fields: 0=id\n\
         CALL 0 1 0 REF 0\nRET_OK CALL 1 1 0 REF 0\n\n\
         ; fn back(id: text) -> any\n; Tools: 0=free 1=tell\n; Fields: 0=id\n\
@@ -224,13 +224,13 @@ fn rollbacks_are_found_through_functions() {
         "hold 1: then free, tell",
         "pay 1: then free, tell",
         "free 1: a rollback",
-        // It is called to undo, and at the end of the other path.
+        // It is called as a rollback, and at the end of the other path.
         "tell 1: then none",
     ];
     assert_eq!(told(source), expected);
 }
 
-/// The tools of a program with how often each is called.
+/// The tools of a program with the number of calls of each.
 fn bounds_of(source: &str) -> Vec<(String, String)> {
     let (program, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
     bounds(&program.unwrap_or_else(|| panic!("{:?}\n{source}", diagnostics.as_slice())))
@@ -252,8 +252,8 @@ fn a_loop_over_a_constant_range_bounds_its_calls() {
 
 #[test]
 fn what_leaves_a_loop_is_counted_once_for_each_time_that_the_loop_begins() {
-    // Of at most 5 passes, the last may leave: `try` is called 5 times, and once more behind the loop. `end`
-    // is in front of a RET, and so once in all; `found` once for each item of the outer loop.
+    // Of at most 5 passes, the last may leave: `try` is called 5 times, and once more after the loop. `end`
+    // is before a RET, and so called once in total; `found` once for each item of the outer loop.
     let source = "; fn f(xs: list text) -> nil\n; Tools: 0=try 1=found 2=end 3=next\n\
         FOR 1 REF 0 2\n\
         \x20 FOR 2 RANGE LIT 1 5 3\n    LET 3 CALL 0 0\n\
@@ -286,7 +286,7 @@ fn a_loop_over_what_a_constant_range_collected_is_bounded() {
     assert_eq!(bounds_of(never), pairs(&[("a", "0")]));
 }
 
-/// What takes each tool's calls back: entries, then by hand, then the lines of calls without anything.
+/// What undoes each tool's calls: entries, then rollbacks by hand, then the lines of calls without any.
 fn taken_back(source: &str) -> Vec<String> {
     let (program, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
     let plan = planned(&program.unwrap_or_else(|| panic!("{:?}\n{source}", diagnostics.as_slice())));
@@ -307,7 +307,8 @@ fn taken_back(source: &str) -> Vec<String> {
 
 #[test]
 fn an_entry_takes_back_its_own_call_alone() {
-    // The entry of `pay` is none of `reserve`, also in another pass; one on its own counts for those before.
+    // The entry of `pay` does not undo `reserve`, also in another pass; a separate one counts for the calls
+    // before it.
     let source = "; fn f(xs: list text) -> result nil text\n; Tools: 0=reserve 1=pay 2=refund 3=release 4=last\n; Fields: 0=id\n\
         FOR 1 REF 0 3\n\
         \x20 CALL 0 1 0 REF 1\n\

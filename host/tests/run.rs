@@ -1,4 +1,4 @@
-//! Runs as an embedding host sees them: its own tools, what an observer sees, and the time limits.
+//! Runs in an embedding host: its own tools, the events of an observer, and the time limits.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use crate::support::Draft;
@@ -104,7 +104,7 @@ fn a_limit_of_the_answer_ends_the_run() {
     let tools = own("t", |_| Err(Failure::Limit(Code::FaultTooLarge, "large".to_owned())));
     let json = outcome(&tools, &Options::default(), &mut ());
     assert!(json.starts_with(r#"{"status":"fault","code":"too-large","message":"large","#), "{json}");
-    // A provider that keeps no bounds of its own meets those of the machine.
+    // For a provider without bounds of its own, those of the machine apply.
     let tools = own("t", |_| Ok(Data::List(vec![Data::Nil; 200_000])));
     let json = outcome(&tools, &Options::default(), &mut ());
     assert!(json.starts_with(r#"{"status":"fault","code":"too-large","#), "{json}");

@@ -1,11 +1,11 @@
-//! What the host reads, keeps and drops at its greatest depth, on a small stack.
+//! Values that the host reads, keeps and drops at their greatest depth, on a small stack.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::tools::Tools;
 use ilo_spec::limits;
 
-/// Does it on a thread with a stack of 128 KiB.
+/// Runs a closure on a thread with a stack of 128 KiB.
 fn on_a_small_stack(does: impl FnOnce() + Send + 'static) {
     on_a_stack(128 << 10, does);
 }
@@ -14,7 +14,7 @@ fn on_a_stack(bytes: usize, does: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(bytes).spawn(does).unwrap().join().unwrap();
 }
 
-/// Lists and records in turn within each other.
+/// Alternately nested lists and records.
 fn nested(depth: usize) -> String {
     let open = |level: usize| if level.is_multiple_of(2) { "[" } else { "{\"a\":" };
     let close = |level: usize| if level.is_multiple_of(2) { "]" } else { "}" };
@@ -41,7 +41,8 @@ fn data_of_the_greatest_depth_is_read_written_and_dropped() {
     }
 }
 
-/// Copying and comparing go level by level: what a tools file may have, which is where they are used.
+/// Copying and comparing recurse level by level, to the depth that a tools file may have, which is where they
+/// are used.
 #[test]
 fn data_of_a_tools_file_is_copied_and_compared() {
     on_a_small_stack(|| {
@@ -72,8 +73,8 @@ fn a_tools_file_of_the_greatest_depth_is_loaded() {
     });
 }
 
-/// Of TOML the parser bounds the depth itself, and goes level by level as far as that, which unoptimised
-/// takes more.
+/// The parser of TOML bounds the depth itself, and recurses as far as that, which takes more stack without
+/// optimization.
 #[test]
 fn a_tools_file_in_toml_is_no_deeper_than_its_parser_allows() {
     on_a_stack(1 << 20, || {

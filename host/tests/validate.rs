@@ -46,7 +46,7 @@ fn run(tool: &str, id: &str, slots: usize) -> (String, String) {
     let finished = ilo_host::run(&program, function, &input, &tools, &options, &mut trace).unwrap();
     let outcome = finished.outcome().unwrap().to_string();
     trace.finish().unwrap();
-    // A replay has no tools, and comes to the same.
+    // A replay has no tools, and gives the same result.
     let recording = replay::read("trace", &lines[..], 1 << 20).unwrap();
     let replayed = recording.replay(&program, function, &input, &Limits::default()).unwrap();
     assert_eq!(replayed.outcome().unwrap().to_string(), outcome);

@@ -26,7 +26,7 @@ const provider = new Provider(issuer, {
         },
     },
 });
-// What it is asked, for the test to look at.
+// The requests, for the test to check.
 provider.use(async (context, next) => {
     await next();
     console.log(context.method, context.path, context.status);

@@ -3,10 +3,10 @@
 use crate::hostile::raw;
 use serde_json::Value;
 
-/// Bytes of a flood, with what is around it less than the most of a message.
+/// Bytes of a flood, which with its envelope is less than the largest message.
 const FLOOD: usize = (16 << 20) - 1000;
 
-/// Answers a call where the scenario is of this kind.
+/// Answers a call if the scenario is of this kind.
 pub(crate) fn answer(scenario: &str, id: &Value) -> bool {
     if let Some(place) = scenario.strip_prefix("flood:") {
         flood(id, place);
@@ -34,7 +34,7 @@ fn send(id: &Value, result: &[u8]) {
     raw(b"}\n");
 }
 
-/// Sends millions of small values in a place of a message.
+/// Sends millions of small values at a position of a message.
 pub(crate) fn flood(id: &Value, place: &str) {
     let one = br#"{"":0},"#;
     let mut values = one.repeat(FLOOD / one.len());

@@ -1,7 +1,7 @@
 //! An MCP server over standard streams that misbehaves on demand.
 //!
-//! It offers the tool `echo`, which gives back its argument `text`; the scenario says what goes wrong, `none`
-//! nothing. It speaks the protocol by hand, so that it can break it.
+//! It offers the tool `echo`, which returns its argument `text`. The scenario says what goes wrong; with
+//! `none`, nothing does. The protocol is written by hand, so that it can be broken.
 
 use crate::broken_answers;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ struct Server {
     calls: usize,
     /// The idempotency keys of the calls.
     keys: Vec<String>,
-    /// The first request, while it is not answered.
+    /// The first request, while it has no answer.
     asked_first: Option<Value>,
 }
 
@@ -39,17 +39,18 @@ impl Server {
         self.scenario == scenario
     }
 
-    /// The file that says that a server was late once.
+    /// The file that records that a server was late once.
     fn marker(&self) -> &str {
         self.scenario.strip_prefix("late:").unwrap_or_default()
     }
 
-    /// Whether the first request is answered only behind the second one: the first time that the server runs.
+    /// Whether the first request is answered only after the second one: when the server runs for the first
+    /// time.
     fn is_late(&self) -> bool {
         !self.marker().is_empty() && !std::path::Path::new(self.marker()).exists()
     }
 
-    /// Whether an earlier process of the server left the file that says that there is no further one.
+    /// Whether an earlier process of the server left the file that says that no further process starts.
     fn has_died_for_good(&self) -> bool {
         self.scenario
             .strip_prefix("dies-for-good:")
@@ -112,7 +113,7 @@ impl Server {
         say(&reply(id, &result));
     }
 
-    /// Several tools; that one of them only reads is what the server says.
+    /// Several tools. The server claims that one of them only reads.
     fn several(&self) -> Value {
         let schema = |properties: Value, required: &[&str]| json!({"type": "object", "properties": properties, "required": required});
         let text = schema(json!({"text": {"type": "string"}}), &["text"]);
@@ -128,7 +129,7 @@ impl Server {
         json!({"tools": [reader, other("write"), other("delete"), other("image")]})
     }
 
-    /// What a call of several tools is answered with; `None` where it is not.
+    /// The answer to a call of several tools; `None` if there is none.
     fn answer_of_several(&self, tool: &str) -> Option<Value> {
         let plain = |text: &str, failed: bool| json!({"content": [{"type": "text", "text": text}], "isError": failed});
         match self.scenario.as_str() {
@@ -277,7 +278,7 @@ pub(crate) fn say(message: &Value) {
     raw(format!("{message}\n").as_bytes());
 }
 
-/// A host that closed the pipe no longer listens, and then there is nothing left to do.
+/// A host that closed the pipe no longer listens, so there is nothing left to do.
 pub(crate) fn raw(bytes: &[u8]) {
     let mut out = stdout().lock();
     if out.write_all(bytes).and_then(|()| out.flush()).is_err() {

@@ -1,6 +1,6 @@
 //! MCP servers that misbehave: each ends in one clear failure or error within its limits.
 //!
-//! The binary of the tests is the server as well, so that nothing else need be built or found.
+//! The binary of the tests is the server as well, so that nothing else must be built or found.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what must not be")]
 
@@ -23,9 +23,9 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What makes this binary the server instead of its tests.
+/// The argument that makes this binary the server instead of its tests.
 const SERVE: &str = "serve-hostile";
-/// What makes it a client of a server that floods it.
+/// The argument that makes it a client of a server that floods it.
 const FLOOD: &str = "call-hostile";
 
 fn main() {
@@ -192,7 +192,7 @@ fn an_answer_past_the_limit_is_a_fault() {
         tools.connect(["say"]).unwrap();
         let failure = call(&tools, "say", "words", 20_000).unwrap_err();
         assert_eq!(failure, Failure::Limit(code, expected.to_owned()), "{scenario}");
-        // The server goes on with the next call, unless it is still talking of the first.
+        // The server continues with the next call, unless it is still answering the first.
         if scenario == "deep" {
             assert_eq!(call(&tools, "say", "words", 20_000), Err(failure));
         }
@@ -281,7 +281,7 @@ fn web(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     url
 }
 
-/// An answer to the request that is in a message, over HTTP, of this kind of content.
+/// An answer over HTTP, with this content type, to the request in a message.
 fn over_http(asked: &str, kind: &str, result: &str) -> String {
     let id = asked.split_once(r#""id":"#).map_or("0", |(_, rest)| rest.split([',', '}']).next().unwrap());
     let message = format!(r#"{{"jsonrpc":"2.0","id":{id},{result}}}"#);
@@ -314,7 +314,7 @@ fn one_tool(asked: &str, call: impl FnOnce() -> String) -> String {
     }
 }
 
-/// A key in a server's URL is in no error, neither of the start nor of a call.
+/// No error shows a key in a server's URL, neither at the start nor in a call.
 fn a_secret_in_a_url_is_in_no_error() {
     const SECRET: &str = "canary-5d1f";
     let tools = |url: &str| {

@@ -1,5 +1,5 @@
-//! Floods: what a server sends within the limits takes no more memory than a few times its bytes, and keeps
-//! no other server waiting.
+//! Floods: messages within the limits take no more memory than a few times their bytes, and do not delay
+//! other servers.
 
 use super::{FLOOD, SERVE, call, one_tool, over_http, survival, tools, web, web_tools};
 use ilo_host::Tools;
@@ -11,11 +11,11 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The most that a process grows by while it reads a message of 16 MiB.
+/// The most that a process grows while it reads a message of 16 MiB.
 const MOST: u64 = 64 << 10;
 /// Bytes of a message.
 const MESSAGE: usize = 16 << 20;
-/// How long a call waits whose server never answers.
+/// How long a call waits if its server never answers.
 const LIMIT: u64 = 5_000;
 
 /// Calls a server of this scenario, or at this URL, in a process of its own, and prints the greatest memory
@@ -68,7 +68,7 @@ pub(crate) fn a_flood_takes_no_more_memory_than_four_times_its_bytes() {
     }
 }
 
-/// What a process that calls the server is answered, and that it stays within its memory.
+/// Checks the answer to a process that calls the server, and that the process stays within its memory.
 #[track_caller]
 fn grows_little(scenario: &str, expected: &str) {
     grows_at_most(MOST, scenario, expected);
@@ -85,7 +85,7 @@ fn grows_at_most(most: u64, scenario: &str, expected: &str) {
     assert!(grown <= most, "{scenario}: {grown} KiB");
 }
 
-/// Servers that send without end what is no answer: requests whose replies they never read, and
+/// Servers that send messages without end that are not answers: requests whose replies they never read, and
 /// notifications.
 pub(crate) fn what_comes_without_end_takes_no_memory() {
     if !cfg!(target_os = "linux") {

@@ -1,4 +1,4 @@
-//! What the tools file says of how tools may be called, against a server that says otherwise.
+//! Policies of the tools file for tools whose server claims something else.
 
 use super::{SERVE, call};
 use ilo_asm::catalog::Lookup;
@@ -116,7 +116,7 @@ pub(super) fn a_retry_waits_no_longer_than_the_run() {
     assert!(matches!(found, Err(Failure::TimedOut | Failure::Failed(_))), "{found:?}");
 }
 
-/// Someone who always answers in one way, and what they were asked.
+/// A person who always gives the same answer, and the questions asked.
 #[derive(Debug)]
 struct Someone(Consent, Mutex<Vec<String>>);
 
@@ -147,7 +147,7 @@ pub(super) fn a_call_that_wants_a_yes_waits_for_it() {
         let arguments = Data::Record(vec![("words".to_owned(), Data::from("x"))]);
         let found = tools.call("say", &arguments, &limits, Instant::now() + Duration::from_mins(1));
         assert_eq!(found, expected);
-        // Asked once, however often it is called, about what is sent.
+        // Asked once, however often the call is repeated, about the arguments that are sent.
         assert_eq!(*someone.1.lock().unwrap(), [r#"say (mcp://h/read) {"text":"x"}"#]);
     }
     let tools = connected("fails-twice", policy, entries);

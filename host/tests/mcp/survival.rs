@@ -1,4 +1,5 @@
-//! Servers that end, do not read, or answer what cannot be read: what a call of them comes to, and how soon.
+//! Servers that end, do not read, or send answers that cannot be read: the result of their calls, and how
+//! soon it is there.
 
 use super::{answers, call, fails, one_tool, over_http, tools, web_tools};
 use ilo_host::data::Data;
@@ -34,7 +35,7 @@ pub(crate) fn a_server_that_asks_without_end_over_http_is_dropped() {
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
 }
 
-/// The URL of a server that answers a call with a stream of requests, and never takes a reply.
+/// The URL of a server that answers a call with a stream of requests, and never accepts a reply.
 pub(crate) fn asking_without_end() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -50,7 +51,7 @@ pub(crate) fn asking_without_end() -> String {
                     let ping = "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n";
                     while stream.write_all(ping.repeat(100).as_bytes()).is_ok() {}
                 } else if asked.starts_with("POST") && asked.contains("\"result\"") {
-                    // A reply is never taken.
+                    // A reply is never accepted.
                     drop(stream.read(&mut [0]));
                 } else {
                     drop(stream.write_all(one_tool(&asked, String::new).as_bytes()));
@@ -62,7 +63,7 @@ pub(crate) fn asking_without_end() -> String {
 }
 
 /// A server that was restarted does not know the session any more. It has not made the call, which is made in
-/// a new session; unless the tool is another one now.
+/// a new session, unless the tool has changed.
 pub(crate) fn a_session_that_is_forgotten_is_begun_again() {
     let (sessions, calls) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (now, made) = (Arc::clone(&sessions), Arc::clone(&calls));
@@ -83,7 +84,7 @@ pub(crate) fn a_session_that_is_forgotten_is_begun_again() {
             made.fetch_add(1, Ordering::SeqCst);
             over_http(asked, "application/json", r#""result":{"content":[{"type":"text","text":"hello"}]}"#)
         });
-        // Behind the third call its tool is another one.
+        // After the third call its tool is another one.
         if made.load(Ordering::SeqCst) < 3 {
             answer
         } else {
@@ -143,7 +144,7 @@ pub(crate) fn a_server_that_has_ended_is_started_again() {
     several.connect(["say"]).unwrap();
     for _ in 0..4 {
         assert_eq!(call(&several, "say", "words", 20_000), Ok(Data::from("hello")));
-        // It is noticed that it has ended.
+        // The end of the server is noticed.
         thread::sleep(Duration::from_millis(300));
     }
 }
@@ -198,7 +199,8 @@ pub(crate) fn an_announcement_is_looked_at_once() {
     }
 }
 
-/// A server that does not say when its tools change is asked again before a call that may change something.
+/// A server that does not announce changes of its tools is listed again before a call that may change
+/// something.
 pub(crate) fn a_silent_change_stops_a_call_that_may_change_something() {
     let mut tools = tools("changes-silently", 20_000);
     tools.connect(["say"]).unwrap();
@@ -209,7 +211,7 @@ pub(crate) fn a_silent_change_stops_a_call_that_may_change_something() {
 }
 
 /// A server that answers a call by a stream, which it closes with this field `retry`. `again` answers the
-/// request that goes on with it, of which the number is given: with a result, or by closing it again.
+/// request with this number that continues the stream: with a result, or by closing it again.
 fn closing(
     retry: &'static str,
     again: impl Fn(usize) -> Option<&'static str> + Send + 'static,
@@ -239,7 +241,8 @@ fn closing(
     (url, resumed)
 }
 
-/// A stream that ends before the answer goes on behind its last event, after the time that the server names.
+/// A stream that ends before the answer continues after its last event, after the time that the server
+/// states.
 pub(crate) fn a_stream_that_its_server_closes_is_resumed() {
     let hello = r#""result":{"content":[{"type":"text","text":"hello"}]}"#;
     let (url, resumed) = closing("retry: 200\n", move |number| (number == 3).then_some(hello));
@@ -251,8 +254,8 @@ pub(crate) fn a_stream_that_its_server_closes_is_resumed() {
     assert!(begun.elapsed() >= Duration::from_millis(600), "{:?}", begun.elapsed());
 }
 
-/// A server that closes the stream again and again, at once or in a year, costs the call's time and little
-/// else.
+/// A server that closes the stream again and again, at once or in a year, costs little more than the call's
+/// time.
 pub(crate) fn a_stream_that_is_closed_for_ever_ends_with_the_time_of_its_call() {
     for retry in ["retry: 0\n", "retry: 31536000000\n", "retry: 18446744073709551615\n", ""] {
         let (url, resumed) = closing(retry, |_| None);
