@@ -1,4 +1,4 @@
-//! The command line as a shell sees it: what goes to standard output, what a verb writes, and how it ends.
+//! The command line as a shell sees it: standard output, files that a command writes, and exit codes.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ const GOOD: &str = "; fn double(x: number) -> number\n; Vars: 0=x\nRET MUL REF 0
 const FIXABLE: &str = "; fn f(c: bool) -> number\nIF REF 0 2\n  ret LIT 1 1\nRET lit 1 2\n";
 const WRONG: &str = "; fn f() -> number\nRET REF 1\n";
 
-/// Runs the assembler in a folder; gives its exit code, standard output and standard error.
+/// Runs the assembler in a folder. Returns its exit code, standard output and standard error.
 fn run(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_ilo-asm"))
         .args(arguments)
@@ -20,7 +20,7 @@ fn run(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) 
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A verb that reads no input closes it; that is no failure.
+    // A command that reads no input closes it, which is not a failure.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -238,7 +238,7 @@ fn next_lists_what_may_follow_or_where_a_beginning_is_wrong() {
     // A header in the file gives the signature.
     let (code, out, error) = run(at, &["next", "good.ilo"], "");
     assert!(code == 0 && out.contains("the end of the program"), "{out}{error}");
-    // So does that of a function in constrained.
+    // A function in constrained gives it too.
     let header = r#"{"fn":"f","in":{"n":"num"},"out":"num","body":["#;
     let (code, out, error) = run(at, &["next", "-"], &format!("{header}{{\"ret\":{{\"*\":[\"n\""));
     assert_eq!((code, out.as_str()), (0, ",\nforced: \",\"\nan end: \",0]}}]}\"\n"), "{error}");

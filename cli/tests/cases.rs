@@ -1,5 +1,5 @@
-//! `ilo-vm test` and `ilo-vm replay`: what they print, what they write and how they end. The programs of
-//! `spec/programs`, converted to every notation, keep their outcome and calls.
+//! `ilo-vm test` and `ilo-vm replay`: their output, the files that they write and their exit codes. The
+//! programs of `spec/programs`, converted to every notation, keep their outcome and calls.
 
 use bumpalo::Bump;
 use ilo_asm::build::{Options, read_and_check};
@@ -48,7 +48,7 @@ const PROGRAM: &str = "; fn price(id: text) -> number\n; Tools: 0=get-item\n; Fi
 
 const TOOLS: &str = "{\"get-item\": {\"mock\": [{\"returns\": {\"price\": 5}}]}}\n";
 
-/// A case of the program, with sections behind its tools.
+/// A case of the program, with sections after its tools.
 fn price_case(sections: &str) -> String {
     format!(
         "about: twice the price\n=== source id\n{PROGRAM}=== tools\n{TOOLS}=== input\n{{\"id\": \"a\"}}\n{sections}"

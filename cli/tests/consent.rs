@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 const ILO: &str = env!("CARGO_BIN_EXE_ilo-vm");
 
-/// Asks about `send` twice, and says what became of it.
+/// Asks about `send` twice, and reports the results.
 const PROGRAM: &str = "; fn f(text: text) -> text\n; Vars: 0=text 1=sent\n; Tools: 0=send\n; Fields: 0=text\n\
     LET 1 CALL 0 1 0 REF 0\nMATCH 1 2\n  ERR 2 1\n    RET CONCAT LIT 0 \"failed: \" REF 2\n  OK 3 1\n    RET REF 3\n";
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-/// What a command prints as its help.
+/// The help text of a command.
 fn help(program: &str, path: &[String]) -> String {
     let output = Command::new(program).args(path).arg("--help").output().unwrap();
     assert!(output.status.success(), "{path:?}");
@@ -18,13 +18,13 @@ fn commands(help: &str) -> Vec<String> {
     names.filter(|name| name != "help").collect()
 }
 
-/// Walks the commands of a program; says how many there are.
+/// Visits the commands of a program. Returns their number.
 fn walk(name: &str, program: &str) -> usize {
     let (mut open, mut seen) = (vec![Vec::new()], 0);
     while let Some(path) = open.pop() {
         let text = help(program, &path);
         let inner = commands(&text);
-        // An example of a command that reads standard input begins with what writes it.
+        // An example of a command that reads standard input begins with the command that writes it.
         let example = format!("{name} {}", path.join(" "));
         let shown = text.lines().any(|line| line.starts_with("Example: ") && line.contains(&example));
         assert!(path.is_empty() || shown, "{name} {path:?} has no example\n{text}");

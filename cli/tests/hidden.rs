@@ -1,4 +1,4 @@
-//! Characters of tools files that would hide or turn around what a person or a model reads are shown as
+//! Characters of tools files that could hide text or turn it around for a person or a model are shown as
 //! escapes. Outcomes and traces are data, which is not changed.
 
 use std::process::Command;

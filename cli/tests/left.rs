@@ -1,4 +1,5 @@
-//! What tools leave running: it ends with the run, with the server, and with a host that is killed.
+//! Processes that tools leave running: they end with the run, with the server, and with a host that is
+//! killed.
 #![cfg(target_os = "linux")]
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ fn ilo(folder: &TempDir, line: &str) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Waits for something that must come.
+/// Waits for a condition that must become true.
 #[track_caller]
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_mins(1);
@@ -36,7 +37,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// The processes that a tool wrote down, once there are so many.
+/// The processes whose numbers a tool wrote down, when there are this many.
 fn left(folder: &TempDir, count: usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
     until("the tool starts", || {
@@ -47,7 +48,7 @@ fn left(folder: &TempDir, count: usize) -> Vec<PathBuf> {
     found
 }
 
-/// Whether a process runs: one that nobody has waited for yet does not.
+/// Whether a process runs. A process that has ended and was not waited for does not.
 fn runs(process: &Path) -> bool {
     std::fs::read_to_string(process.join("stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
@@ -58,7 +59,7 @@ const DAEMON: &str =
 #[test]
 fn what_a_host_that_is_killed_has_started_ends() {
     for line in ["run p.ilo --tools tools.json", "tools --tools server.json", "serve --tools server.json"] {
-        // It does not listen to its end, and as a server it does not look at its input.
+        // It ignores requests to end, and as a server it does not read its input.
         let folder = folder(&format!("trap '' TERM HUP INT\necho $$ >> left\n{DAEMON}sleep 1000\n"));
         let mut host = ilo(&folder, line);
         let left = left(&folder, 3);
@@ -69,7 +70,7 @@ fn what_a_host_that_is_killed_has_started_ends() {
     }
 }
 
-/// A client that speaks by hand.
+/// A client that writes messages by hand.
 struct Client(Child, ChildStdin, BufReader<ChildStdout>);
 
 impl Client {

@@ -1,12 +1,11 @@
-//! `ilo-vm` with tools that changed, that lack something here, or whose policy says something: before
-//! anything runs.
+//! `ilo-vm` with tools that changed, that are missing here, or that have policies: before anything runs.
 #![cfg(unix)]
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 const PROGRAM: &str = "; fn f(id: text) -> any\n; Tools: 0=get\n; Fields: 0=id\nRET CALL 0 1 0 REF 0\n";
 
-/// A tools file with the schema of `get`, and what else is in it.
+/// A tools file with the schema of `get`, and further keys.
 fn tools(schema: &str, more: &str) -> String {
     format!(r#"{{"tools": {{"get": {{"mock": {{"returns": 1}}, "input_schema": {schema}}}{more}}}}}"#)
 }
@@ -253,8 +252,7 @@ fn a_plan_shows_the_policies() {
     assert!(out.contains(r#""policy":{"idempotent":true,"retries":3,"timeout_ms":50}"#), "{out}");
 }
 
-/// A process in a session of its own is out of reach of its group; on Linux it is ended with the run all the
-/// same.
+/// A process in its own session is not reached through its group; on Linux it ends with the run nevertheless.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_command_leaves_in_another_session_ends_with_the_run() {

@@ -17,11 +17,11 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// A server with its answers.
 struct Server {
     child: Child,
-    /// What is to be written: a thread of its own writes it, as an editor does.
+    /// Messages to be written, by a thread of their own, as an editor does.
     to: Option<mpsc::Sender<Vec<u8>>>,
     from: mpsc::Receiver<Value>,
     number: i64,
-    /// What the server has said by itself.
+    /// Messages that the server has sent by itself.
     said: Vec<Value>,
 }
 
@@ -65,7 +65,7 @@ impl Server {
         Server { child, to: Some(to), from, number: 0, said: Vec::new() }
     }
 
-    /// A server that was greeted.
+    /// A server after the handshake.
     fn ready(options: &Value) -> Server {
         let mut server = Server::start();
         let encodings = json!({"general": {"positionEncodings": ["utf-16"]}});
@@ -84,7 +84,7 @@ impl Server {
         self.raw(framed(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()));
     }
 
-    /// Sends a request; gives its number.
+    /// Sends a request and returns its number.
     fn send(&mut self, method: &str, params: &Value) -> i64 {
         self.number += 1;
         let request = json!({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params});
@@ -92,7 +92,7 @@ impl Server {
         self.number
     }
 
-    /// What the server says next.
+    /// The next message of the server.
     fn next(&self) -> Value {
         self.from.recv_timeout(PATIENCE).expect("the server answers")
     }
@@ -120,13 +120,13 @@ impl Server {
 
     /// The diagnostics of a document that were shown last.
     fn shown(&mut self, uri: &str) -> Option<Vec<Value>> {
-        // Whatever was said before an answer is here.
+        // Every message before an answer has arrived.
         self.ask("textDocument/documentSymbol", &json!({"textDocument": {"uri": uri}}));
         let of = self.said.iter().rev().find(|one| one["params"]["uri"] == uri)?;
         of["params"]["diagnostics"].as_array().cloned()
     }
 
-    /// Closes its input, or lets it end; its exit code.
+    /// Closes its input, or lets it end. Returns the exit code.
     fn end(mut self) -> Option<i32> {
         self.to = None;
         let until = Instant::now() + PATIENCE;
@@ -266,7 +266,7 @@ fn diagnostics_follow_changes_and_fixes_are_offered() {
         |text: &str| json!({"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": text}]});
     server.tell("textDocument/didChange", &change("; fn f() -> text\nRET LIT 0 \"\u{1f980}\"\n"));
     assert_eq!(server.shown(uri), Some(vec![]));
-    // A part alone, though whole documents were asked for. The crab is two units.
+    // A part alone, although whole documents were requested. The crab is two units.
     let part = json!({"range": {"start": {"line": 1, "character": 13}, "end": {"line": 1, "character": 14}}, "text": "\" 1"});
     server.tell(
         "textDocument/didChange",

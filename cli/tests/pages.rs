@@ -1,5 +1,5 @@
-//! What pages say: the errors of the specification are those that `ilo-asm check` prints (`UPDATE=1` writes
-//! them anew), and tests that a page names are there.
+//! Facts of pages: the errors in the specification are those that `ilo-asm check` prints (`UPDATE=1` rewrites
+//! them), and tests that a page names exist.
 
 use std::fs;
 use std::path::Path;

@@ -1,13 +1,13 @@
-//! Secrets of a tools file are in no message, trace, log or outcome, whatever servers and commands say.
+//! Secrets of a tools file are in no message, trace, log or outcome, whatever servers and commands print.
 #![cfg(unix)]
 use std::io::Write;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// Each is a secret in another place; all have this in common.
+/// Each secret is in another place; all contain this text.
 const CANARY: &str = "canary";
 
-/// Servers and a command that print everything that they were given, and fail.
+/// Servers and a command that print everything that they get, and fail.
 const TOOLS: &str = r#"{
   "mcpServers": {
     "dies": {
@@ -33,7 +33,7 @@ fn program(tool: &str) -> String {
     format!("; fn f(id: text) -> any\n; Tools: 0={tool}\n; Fields: 0=id\nRET CALL 0 1 0 REF 0\n")
 }
 
-/// What a command prints, on both streams.
+/// The output of a command on both streams.
 fn said(folder: &TempDir, line: &[&str], input: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_ilo-vm"))
         .args(line)

@@ -1,4 +1,4 @@
-//! The program `ilo-vm`: what it prints, where, and how it ends. Programs are written by hand.
+//! The program `ilo-vm`: its output, its streams, and its exit codes. Programs are written by hand.
 #[path = "../../host/tests/support/mod.rs"]
 mod support;
 
@@ -52,7 +52,7 @@ fn notify() -> Program {
     d.0
 }
 
-/// Gives its inputs back as a record.
+/// Returns its inputs as a record.
 fn echo() -> Program {
     let mut d = Draft::new(&["amount", "name", "extra"]);
     let shape = d.shape(&["amount", "name", "extra"]);
@@ -65,7 +65,7 @@ fn echo() -> Program {
     d.0
 }
 
-/// Calls tool `t` with `id` twice, unchecked, and gives back its second answer.
+/// Calls tool `t` with `id` twice, unchecked, and returns its second answer.
 fn twice() -> Program {
     let mut d = Draft::new(&["id"]);
     let (call, _) = d.call("t", &["id"]);
@@ -119,7 +119,7 @@ impl Case {
         }
     }
 
-    /// Starts `p.ilob` with `tools.json` and a trace, and goes on.
+    /// Starts `p.ilob` with `tools.json` and a trace, without waiting.
     fn interruptible(&self, arguments: &[&str]) -> std::process::Child {
         Command::new(env!("CARGO_BIN_EXE_ilo-vm"))
             .args(["run", "p.ilob", "--tools", "tools.json", "--arg", "id=1", "--trace", "trace"])
@@ -153,7 +153,7 @@ const TOOLS: &str = r#"{"tools":{
 
 const NOTIFY: [&str; 6] = ["run", "p.ilob", "--tools", "tools.json", "--arg", "message=hi \"you\""];
 
-/// A trace without its times, which are there and are numbers.
+/// A trace without its times, which must be numbers.
 fn timeless(trace: &str) -> String {
     let line = |line: &str| {
         let (call, times) = line.split_once(r#","start_ms":"#).unwrap();
@@ -243,7 +243,8 @@ fn inputs_that_do_not_fit_are_refused_by_name() {
             "error[bad-input]: --input: line 1, column 2: more than 1 bytes (`--memory`)\n",
         ),
         (
-            // Registers are no matter of the input: 258 and one a parameter, and those that the function has.
+            // Registers do not depend on the input: 258 and one for each parameter, and those of the
+            // function.
             &["--input", r#"{"amount":1,"name":"y","extra":1}"#, "--memory", "4000"],
             "error[memory]: no room for the run's registers: 4432 more bytes would exceed the limit of the run: 4000 bytes, of which \
              4000 are left (`--memory`)\n",
@@ -608,15 +609,14 @@ fn a_second_signal_in_a_rollback_names_the_rollbacks_that_are_missing() {
     assert_eq!(told.strip_prefix(CANCELLING).unwrap(), format!("{}\n", lines.join("\n")));
 }
 
-/// Whether a process has ended and only nobody has asked how; where a container has no one who does, it stays
-/// so.
+/// Whether a process has ended without being waited for. In a container without an init process it stays so.
 #[cfg(unix)]
 fn is_zombie(pid: &str) -> bool {
     let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output();
     output.is_ok_and(|output| output.stdout.starts_with(b"Z"))
 }
 
-/// A hard link leads to the same file, and opening a pipe that nobody reads would wait for ever.
+/// A hard link leads to the same file, and opening a pipe without a reader would wait forever.
 #[cfg(unix)]
 #[test]
 fn a_trace_is_no_link_to_what_is_read_and_no_pipe_without_a_reader() {

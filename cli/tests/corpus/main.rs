@@ -1,6 +1,6 @@
-//! Every conformance case of `spec/corpus` that runs: its outcome, exit code and trace from stripped
-//! bytecode, and calls one at a time against calls side by side, for each of its notations. `cases.rs` runs
-//! the sources, and the assembler's tests check what is said of programs before they run.
+//! Runs every conformance case of `spec/corpus` that runs: its outcome, exit code and trace from stripped
+//! bytecode, and calls one at a time compared with parallel calls, for each of its notations. `cases.rs` runs
+//! the sources, and the assembler's tests compare diagnostics.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// A case that does not hold, and why.
+/// A case that fails, and the reason.
 type Failure = String;
 
 #[test]
@@ -70,7 +70,7 @@ fn refused(case: &Case, source: &Source<'_>, code: &str) -> Result<(), Failure> 
     Err(format!("  expected {code}, found {:?}\n{stderr}", output.status.code()))
 }
 
-/// Runs a source with calls one at a time and side by side, and the first source of a case as stripped
+/// Runs a source with calls one at a time and in parallel, and the first source of a case as stripped
 /// bytecode in a process of its own.
 fn check(case: &Case, source: &Source<'_>, is_first: bool) -> Result<(), Failure> {
     let part = |title| case.section_for(title, source.notation);
@@ -91,10 +91,10 @@ fn check(case: &Case, source: &Source<'_>, is_first: bool) -> Result<(), Failure
     run(case, source, &encode(&program), &outcome)
 }
 
-/// What a trace says of each call that is not the same in every run.
+/// The parts of a trace about each call that differ from run to run.
 const TIMES: [&str; 2] = ["start_ms", "duration_ms"];
 
-/// What a run came to: outcome, fuel, calls.
+/// The result of a run: outcome, fuel, calls.
 #[derive(Debug, Default, PartialEq)]
 struct Came {
     outcome: String,
@@ -108,8 +108,8 @@ impl Observer for Came {
     }
 }
 
-/// Runs a case with all its tools said to change nothing, one call at a time and side by side; nothing tells
-/// which.
+/// Runs a case with all its tools marked read-only, one call at a time and in parallel. The results do not
+/// differ.
 fn side_by_side(case: &Case, program: &ilo_spec::program::Program) -> Result<(), Failure> {
     let program = Program::new(program.clone()).map_err(|error| error.to_string())?;
     let given = |option: &str| {
@@ -199,7 +199,7 @@ fn run(case: &Case, source: &Source<'_>, bytecode: &[u8], outcome: &Value) -> Re
             .collect()
     };
     let (trace_calls, mut found_calls) = (values(trace), values(&found));
-    // The number of a call is compared where the case gives it.
+    // The number of a call is compared if the case has it.
     for (given, call) in trace_calls.iter().zip(&mut found_calls) {
         if given.get("number").is_none() {
             drop(call.as_object_mut().unwrap().remove("number"));
@@ -212,8 +212,8 @@ fn run(case: &Case, source: &Source<'_>, bytecode: &[u8], outcome: &Value) -> Re
     }
 }
 
-/// Whether an outcome is the expected one. A fault's message is compared where the case gives one. Its place
-/// is not: stripped bytecode has none.
+/// Whether an outcome is the expected one. A fault's message is compared if the case has one. Its place is
+/// not, because stripped bytecode has none.
 fn compare(expected: &Value, found: &Value) -> Result<(), Failure> {
     for key in ["status", "value", "error", "code", "compensation_failures", "rolled_back", "not_rolled_back"]
     {

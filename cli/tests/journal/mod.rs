@@ -1,4 +1,4 @@
-//! `run --journal`, `resume` and `runs`: what they print, how they end, and what has happened in between.
+//! `run --journal`, `resume` and `runs`: their output, their exit codes, and the effects in between.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -22,7 +22,7 @@ fn a_run_without_interruption_prints_its_outcome_and_is_in_the_journal() {
     let keys: Vec<String> =
         place.done().iter().map(|line| line.split(' ').nth(1).unwrap().to_owned()).collect();
     assert!(keys[0].ends_with("-1") && keys[1].ends_with("-2") && keys[0][..26] == keys[1][..26], "{keys:?}");
-    // The same again: nothing is done, and the outcome is the same.
+    // The same command again does nothing and prints the same outcome.
     let again = place.start(&["--name", "order"]);
     assert_eq!((code(&again), json_of(&again)), (0, json_of(&output)));
     assert_eq!(place.done().len(), 2);

@@ -1,4 +1,4 @@
-//! A program, tools that are commands, and what they have done.
+//! A program, tools that are commands, and the record of their effects.
 #![allow(unreachable_pub, missing_docs, clippy::missing_panics_doc, reason = "a test's own helpers")]
 
 use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
@@ -21,7 +21,7 @@ LET 2 CALL 2 1 1 FIELD 1 1
 RET_OK FIELD 1 1
 ";
 
-/// A program, tools that are commands, and what they have done.
+/// A program, tools that are commands, and the record of their effects.
 pub struct Place(pub TempDir);
 
 impl Place {
@@ -71,7 +71,7 @@ impl Place {
         self.run(&[&["runs"][..], arguments, &["--journal", "j"]].concat())
     }
 
-    /// What the tools have done, a line each: the tool and the key.
+    /// The effects of the tools, one in each line: the tool and the key.
     pub fn done(&self) -> Vec<String> {
         let text = fs::read_to_string(self.0.path().join("done")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -82,7 +82,7 @@ impl Place {
     }
 }
 
-/// Starts a command in a session without a terminal, so that there is nobody to ask.
+/// Starts a command in a session without a terminal, so that it cannot ask anybody.
 pub fn spawn(command: Command) -> Box<dyn ChildWrapper> {
     CommandWrap::from(command).wrap(ProcessSession).spawn().unwrap()
 }

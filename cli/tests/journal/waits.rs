@@ -21,7 +21,7 @@ LET 3 CALL 3 1 1 FIELD 1 1
 RET_OK FIELD 1 1
 ";
 
-/// A place whose program waits `s` seconds between paying and shipping.
+/// A folder whose program waits `s` seconds between paying and shipping.
 fn waiting() -> Place {
     let place = Place::new("", "");
     place.write("w.ilo", WAITS);
@@ -124,7 +124,7 @@ fn a_deferred_call_waits_for_its_answer_from_outside() {
     assert_eq!(code(&place.resume(&["order"])), 4);
     let other = place.runs(&["answer", "order", "--call", "1", "--value", "{}"]);
     assert!(error(&other).starts_with("error[other-call]"), "{}", error(&other));
-    // Who did the work has the key of the call, and needs no more.
+    // The worker has the key of the call, and needs nothing more.
     let key = place.done()[1].split(' ').nth(1).unwrap().to_owned();
     let answered = place.runs(&["answer", &key, "--value", "{\"id\": 9}"]);
     assert_eq!(code(&answered), 0, "{}", error(&answered));
@@ -148,7 +148,7 @@ fn a_deferred_call_that_fails_rolls_the_run_back() {
 fn an_answer_from_outside_that_does_not_fit_is_a_failure() {
     let schema = ", \"deferred\": true, \"output_schema\": {\"type\": \"object\", \"required\": [\"id\"]}";
     let place = Place::new("", schema);
-    // What the tool itself answers, that it has begun, is not held against the schema.
+    // The answer of the tool itself, which only says that work has begun, is not compared with the schema.
     place.write(
         "tool.sh",
         "cat > /dev/null; echo \"$1 $ILO_IDEMPOTENCY_KEY\" >> done\n\
@@ -181,7 +181,7 @@ fn a_changed_or_missing_tool_blocks_its_runs_and_no_others() {
     place.write("tools.json", &tools.replace("\"ship\"", "\"post\""));
     let output = place.resume(&[]);
     assert_eq!((code(&output), &json_of(&output)["reason"]), (4, &json!("missing-tool")));
-    // The approval is still there, since nothing of the call has changed.
+    // The approval is still there, since the call has not changed.
     place.write("tools.json", &tools);
     assert_eq!(json_of(&place.resume(&locked)), json!({"status": "ok", "value": 7}));
     assert_eq!(place.tools_called(), ["pay", "ship"]);
@@ -338,7 +338,7 @@ fn a_damaged_run_does_not_keep_the_others_from_going_on() {
     }
     let path = place.0.path().join("j");
     let whole = fs::read(&path).unwrap();
-    // One of the places where the name of the tool is belongs to run 1 alone.
+    // One of the places with the name of the tool belongs to run 1 alone.
     let at = whole.windows(4).enumerate().filter(|(_, found)| found == b"ship").map(|(at, _)| at);
     let damaged = at.into_iter().find(|&at| {
         let mut bytes = whole.clone();

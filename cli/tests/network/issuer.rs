@@ -1,5 +1,5 @@
-//! An authorization server to test with, on a port of this machine. It signs tokens with a key of its own,
-//! and can misbehave.
+//! An authorization server for tests, on a port of this machine. It signs tokens with a key of its own, and
+//! can misbehave.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What it does wrong.
+/// Its misbehaviour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fault {
     #[default]
@@ -43,14 +43,14 @@ pub(crate) enum Fault {
 #[derive(Default)]
 struct State {
     fault: Fault,
-    /// Seconds that a token lasts.
+    /// The lifetime of a token in seconds.
     lasts: u64,
-    /// What each code was given for.
+    /// The request for which each code was given.
     codes: HashMap<String, HashMap<String, String>>,
-    /// The refresh token that works, with its resource.
+    /// The valid refresh token, with its resource.
     refresh: Option<(String, String)>,
     count: u64,
-    /// Every token that was given.
+    /// Every token that was issued.
     given: Vec<String>,
     /// The forms by which tokens were revoked.
     revoked: Vec<HashMap<String, String>>,
@@ -167,7 +167,7 @@ impl Issuer {
         format!("{message}.{}", BASE64.encode(self.key.sign(message.as_bytes())))
     }
 
-    /// The claims of a token that holds.
+    /// The claims of a valid token.
     pub(crate) fn claims(&self, resource: &str) -> Value {
         json!({"iss": self.url, "aud": resource, "sub": "ada", "client_id": "c1", "scope": "tools other",
             "iat": now(), "exp": now() + 3600})

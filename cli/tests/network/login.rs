@@ -46,7 +46,7 @@ impl World {
         command
     }
 
-    /// What a command says on both streams, and its status. No token is in it.
+    /// The output of a command on both streams, and its status. It contains no token.
     fn said(&self, line: &[&str]) -> (String, Option<i32>) {
         let output = self.command(line).output().unwrap();
         let said =
@@ -61,7 +61,7 @@ impl World {
         }
     }
 
-    /// Begins to sign in; the process, what it goes on to say, and the address for the browser.
+    /// Begins to sign in. Returns the process, its further output, and the address for the browser.
     fn begin(&self, more: &[&str]) -> (Child, BufReader<ChildStderr>, String) {
         let line = [&["login", "ilo", "--no-browser"], more].concat();
         let mut child = self.command(&line).spawn().unwrap();
@@ -75,7 +75,7 @@ impl World {
         (child, errors, line.trim().to_owned())
     }
 
-    /// Signs in, with a browser that agrees to everything; the last words, and the status.
+    /// Signs in, with a browser that accepts everything. Returns the last output and the status.
     fn sign_in(&self) -> (String, Option<i32>) {
         let (child, errors, address) = self.begin(&[]);
         let answer = get(&address);
@@ -112,7 +112,7 @@ pub(crate) fn serve(issuer: &Issuer, more: &[&str]) -> (Child, String) {
     (served, address.to_owned())
 }
 
-/// Sends a request by hand; the whole answer.
+/// Sends a request by hand. Returns the whole answer.
 pub(crate) fn http(address: &str, head: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     let length = body.len();
@@ -141,7 +141,7 @@ fn a_server_can_be_signed_in_to_and_out_of() {
     assert_eq!(requests.iter().filter(|it| *it == "POST /token").count(), 1, "{requests:?}");
     let (said, code) = world.said(&["logout", "ilo"]);
     assert_eq!((said.as_str(), code), ("signed out of `ilo`: its tokens are revoked and deleted\n", Some(0)));
-    // The tokens are those that were given last: a code, an access and a refresh token.
+    // The tokens are the latest ones: a code, an access and a refresh token.
     let given = world.issuer.given();
     let revoked = world.issuer.revoked();
     let of =

@@ -1,4 +1,4 @@
-//! `ilo-vm serve --issuer`: which access tokens are let in.
+//! `ilo-vm serve --issuer`: which access tokens are accepted.
 
 use crate::issuer::{Fault, Issuer, now};
 use crate::login::{ILO, World, http, serve};
@@ -22,7 +22,7 @@ impl World {
         http(&self.address, &head, HELLO)
     }
 
-    /// The status of a request with a token, and what the answer asks for.
+    /// The status of a request with a token, and the challenge of the answer.
     fn with(&self, token: &str) -> (String, String) {
         let answer = self.post(&format!("authorization: Bearer {token}\r\n"));
         let status = answer.split(' ').nth(1).unwrap().to_owned();
@@ -125,7 +125,7 @@ fn a_token_with_another_form_or_signature_is_not_let_in() {
     let twice = format!("authorization: Bearer {token}\r\nauthorization: Bearer {token}\r\n");
     assert!(world.post(&twice).starts_with("HTTP/1.1 401"));
     assert!(world.post(&format!("authorization: Basic {token}\r\n")).starts_with("HTTP/1.1 401"));
-    // Unknown keys are not looked for again and again.
+    // Unknown keys are not requested again and again.
     let keys = world.issuer.requests().iter().filter(|it| *it == "GET /jwks").count();
     assert_eq!(keys, 1);
 }

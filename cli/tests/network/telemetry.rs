@@ -1,4 +1,4 @@
-//! Traces and metrics for OpenTelemetry: what a collector gets of a run, and what the tools of the run get.
+//! Traces and metrics for OpenTelemetry: what a collector and the tools of a run get.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +13,7 @@ const PROGRAM: &str = "; fn f(id: text) -> result any, text\n; Tools: 0=context 
     LET 1 CALL 0 0\nLET 2 CALL 1 1 0 REF 0\nMATCH 2 2\n  ERR 3 1\n    RET_OK REF 1\n  OK 4 1\n    RET_OK REF 4\n";
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/// A collector that answers with a status; what it was sent: the head, and the body.
+/// A collector that answers with a status, and the requests that it got: head and body.
 fn collector(status: &'static str) -> (String, Receiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

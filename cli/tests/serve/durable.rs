@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What a client that knows tasks sends with every request.
+/// The members that a client with support for tasks sends with every request.
 fn meta() -> Value {
     json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
@@ -17,7 +17,7 @@ fn meta() -> Value {
             "extensions": {"io.modelcontextprotocol/tasks": {}}}})
 }
 
-/// Pays, ships, and undoes the payment where that fails.
+/// Pays, ships, and undoes the payment if shipping fails.
 const PAYS: &str = "; fn f(n: number) -> result number, text\n; Vars: 0=n 1=first 2=second\n\
     ; Tools: 0=pay 1=refund 2=ship\n; Fields: 0=amount 1=id\nLET 1 CALL 0 1 0 REF 0\n\
     ROLLBACK CALL 1 1 1 FIELD 1 1\nLET 2 CALL 2 1 1 FIELD 1 1\nRET_OK FIELD 1 1\n";
@@ -52,7 +52,7 @@ fn serve(folder: &TempDir) -> Lines {
     Lines::unopened(folder, &["--journal", &path(folder, "j"), &path(folder, "p.ilo")])
 }
 
-/// Sends a request and gives its result, or its error.
+/// Sends a request. Returns its result or its error.
 fn ask(lines: &mut Lines, method: &str, params: Value) -> Value {
     let mut params = params;
     params["_meta"] = meta();
@@ -61,14 +61,14 @@ fn ask(lines: &mut Lines, method: &str, params: Value) -> Value {
     if heard["error"].is_null() { heard["result"].clone() } else { heard["error"].clone() }
 }
 
-/// Starts the function and gives the name of its task.
+/// Starts the function. Returns the name of its task.
 fn start(lines: &mut Lines) -> String {
     let created = ask(lines, "tools/call", json!({"name": "f", "arguments": {"n": 5}}));
     assert_eq!(created["resultType"], "task", "{created}");
     created["taskId"].as_str().unwrap().to_owned()
 }
 
-/// Asks for a task until it has a status.
+/// Requests a task until it has a status.
 fn until(lines: &mut Lines, task: &str, status: &str) -> Value {
     let begun = Instant::now();
     loop {
@@ -115,7 +115,7 @@ fn a_run_is_a_task_and_its_result_is_that_of_the_tool() {
     let seen = until(&mut lines, &task, "completed");
     assert_eq!(seen["result"]["structuredContent"], json!({"result": 7}), "{seen}");
     assert_eq!(done(&folder), ["pay", "ship"]);
-    // The next server knows it as well, and no other name of it.
+    // The next server knows its name too, and no other name of it.
     kill(&mut lines);
     let mut lines = serve(&folder);
     assert_eq!(until(&mut lines, &task, "completed")["result"], seen["result"]);

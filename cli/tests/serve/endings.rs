@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// A pipe holds 64 kB: the log of so many requests is more.
+/// A pipe holds 64 kB, and the log of this number of requests is longer.
 #[test]
 fn a_log_that_nobody_reads_stops_nothing() {
     let folder = folder();
@@ -16,7 +16,7 @@ fn a_log_that_nobody_reads_stops_nothing() {
         lines.run(id, "get-user");
         lines.hear_with(&format!(r#""id":{id},"#));
     }
-    // Whoever reads at last learns how much is missing.
+    // A late reader gets the number of missing lines.
     let log = BufReader::new(lines.child.stderr.take().unwrap()).lines().map_while(Result::ok);
     drop(lines.child.stdin.take());
     let words = "lines of the log were dropped, since nobody read them";

@@ -1,4 +1,4 @@
-//! Who is let in over HTTP, and how requests are answered that are not.
+//! Which requests over HTTP are accepted, and how the others are answered.
 
 use crate::support::{ILO, Served, at, call, folder, program};
 use std::io::{Read, Write};
@@ -60,7 +60,7 @@ fn a_page_of_an_allowed_origin_can_connect() {
         assert_eq!(allowed, Some("authorization,content-type,mcp-session-id"));
     }
     assert_eq!(status(&asks("https://evil.example")), "403");
-    // Also what is refused can be read by the page.
+    // The page can read a refusal too.
     let refused = served.post(&format!("{}origin: https://good.example\r\n", served.host()), "{}");
     assert_eq!(status(&refused), "401");
     assert_eq!(header(&refused, "access-control-allow-origin"), Some("https://good.example"));
@@ -107,7 +107,7 @@ fn a_host_is_looked_at_before_the_body() {
         assert_eq!(status(&answer), "403", "{answer}");
         assert!(begun.elapsed() < Duration::from_secs(20), "the body was waited for");
     }
-    // What is announced as too long is not read either.
+    // A body that is announced as too long is not read.
     let length = "content-length: 100000000\r\n";
     let mut stream = served.begin(&format!("POST /mcp HTTP/1.1\r\n{}{length}", served.host()), "");
     let mut answer = String::new();
@@ -142,7 +142,7 @@ fn clients_without_a_session_have_a_limit_too() {
     let served = Served::start(&folder(), &["--max-client-runs", "1"]);
     let begun = Instant::now();
     std::thread::scope(|threads| {
-        // A session that does not exist is none.
+        // A session that does not exist is refused.
         for header in ["", "mcp-session-id: made-up\r\n", "mcp-session-id: another\r\n"] {
             let served = &served;
             threads.spawn(move || {
@@ -182,7 +182,7 @@ fn the_runs_of_a_client_that_left_are_cancelled() {
 fn a_request_takes_at_most_four_times_its_bytes() {
     let source = r#""source":"; fn f(x: any) -> number\nRET 1\n""#;
     let records = |count: usize| format!("[{}{{}}]", r#"{"":0},"#.repeat(count));
-    // Each on a server of its own: what one request took is freed while the next one is read.
+    // Each on a server of its own: memory of one request is freed while the next one is read.
     let grows_little = |arguments: &str, other: &str| {
         let served = Served::start(&folder(), &[]);
         served.call("run_program", &format!("{{{source}}}"), "");
@@ -205,7 +205,7 @@ fn a_request_takes_at_most_four_times_its_bytes() {
     assert!(meta.contains("more than 10000 values outside the arguments of a call"), "{meta:.300}");
 }
 
-/// Without an acknowledgement at once, each such request takes 40 ms.
+/// Without an immediate acknowledgement, each such request takes 40 ms.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_client_that_writes_head_and_body_apart_does_not_wait() {
@@ -214,7 +214,7 @@ fn a_client_that_writes_head_and_body_apart_does_not_wait() {
     let mut times: Vec<Duration> = (0..20)
         .map(|_| {
             let mut stream = TcpStream::connect(&served.address).unwrap();
-            // The first request of a connection is acknowledged at once by any system.
+            // Any system acknowledges the first request of a connection immediately.
             let mut took = Duration::ZERO;
             for _ in 0..4 {
                 let begun = Instant::now();

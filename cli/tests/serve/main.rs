@@ -83,7 +83,7 @@ fn an_input_that_may_have_been_rounded_is_refused() {
     let mut lines = Lines::start(&folder, &[]);
     let source = Data::from("; fn f(n: number) -> number\nRET REF 0\n").to_json();
     let mut run = |n: &str| {
-        // By hand: our own reader would refuse such a number before it is sent.
+        // By hand: the client of ilo would refuse such a number before sending it.
         lines.say(&format!(
             r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"run_program","arguments":{{"source":{source},"inputs":{{"n":{n}}}}}}}}}"#
         ));
@@ -147,7 +147,7 @@ fn a_line_that_is_no_message_is_answered_and_the_next_one_read() {
             bad(-32600, "x".repeat(2_000 + (4 << 20)).into_bytes()),
         ]
     };
-    // Before it is opened as after it.
+    // Both before and after it is opened.
     for opened in [false, true] {
         for (expected, text) in cases() {
             lines.say_bytes(&text);
@@ -182,7 +182,7 @@ fn no_more_requests_wait_than_may() {
     assert!(answered.contains(r#""result":{}"#), "{answered}");
 }
 
-/// A function that calls no tool is answered in another way where it is short, and the answer is the same.
+/// A short function that calls no tool is answered on another path, with the same answer.
 #[test]
 fn a_function_that_calls_nothing_answers_as_any_other() {
     let folder = folder();

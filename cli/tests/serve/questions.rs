@@ -4,7 +4,7 @@ use crate::support::{Lines, Served, at, folder, program};
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
 
-/// What a call of `send` came to, as the outcome says.
+/// The result of a call of `send`, from the outcome.
 fn outcome(heard: &str) -> String {
     let heard = read(heard.as_bytes(), &Bounds::default()).unwrap();
     at(&heard, &["result", "structuredContent", "outcome"])
@@ -87,7 +87,7 @@ fn a_person_is_asked_by_the_answer_to_the_call() {
     assert!(guessed.contains("no such run waits for an answer"), "{guessed}");
 }
 
-/// A client that is asked and does not answer.
+/// A client that does not answer questions.
 fn silent(more: &[&str]) -> Lines {
     let folder = folder();
     let mut lines = Lines::unopened(&folder, more);
@@ -155,7 +155,7 @@ fn questions_without_sessions_stop_nobody_and_expire() {
     let questions: Vec<String> = (0..10).map(|_| served.call("run_program", &program("send"), "")).collect();
     assert!(questions.iter().all(|question| question.contains("input_required")), "{questions:?}");
     assert!(served.call("run_program", &program("wait"), "").contains(r#""status":"ok""#));
-    // The run of a question that expired was cancelled. Who comes late learns that.
+    // The run of an expired question was cancelled. A late answer gets that reply.
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     let state = questions[0].split(r#""requestState":""#).nth(1).unwrap().split('"').next().unwrap();
     let more = format!(
@@ -168,8 +168,8 @@ fn questions_without_sessions_stop_nobody_and_expire() {
     );
 }
 
-/// Runs a program as a client of the newer protocol does that agrees to everything: the rounds, the questions
-/// of the first, and the answer.
+/// Runs a program as a client of the newer protocol that accepts everything. Returns the rounds, the
+/// questions of the first, and the answer.
 fn agreed(source: &str, inputs: &str) -> (usize, usize, String) {
     let served = Served::start(&folder(), &[]);
     let arguments = format!(r#"{{"source":{},"inputs":{inputs}}}"#, Data::from(source).to_json());
@@ -190,7 +190,7 @@ fn agreed(source: &str, inputs: &str) -> (usize, usize, String) {
     }
 }
 
-/// How many calls of `send` an answer lists as made.
+/// The number of calls of `send` that an answer lists as made.
 fn sent(answer: &str) -> usize {
     answer.matches(r#","ok":"sent"}"#).count()
 }
@@ -203,14 +203,14 @@ fn calls_that_can_be_foreseen_are_asked_about_at_once() {
     let (rounds, first, answer) = agreed(source, &format!(r#"{{"to":[{}]}}"#, to.join(",")));
     assert_eq!((rounds, first), (1, 20), "{answer}");
     assert!(answer.contains(r#""status":"ok""#), "{answer}");
-    // The answer has them in its text, too, with other quotes.
+    // The answer also has them in its text, with other quotes.
     assert_eq!(sent(&answer), 20, "{answer}");
 }
 
-/// Clients of the newer protocol make a call at most ten times again.
+/// Clients of the newer protocol repeat a call at most ten times.
 #[test]
 fn a_run_asks_in_fewer_rounds_than_clients_take_part_in() {
-    // Each call has the answer of the one before.
+    // Each call has the answer of the previous one.
     let source = "; fn f(to: list text) -> any\n; Tools: 0=send\n; Fields: 0=to\nLET 1 LIT 1 0\n\
         FOR 2 REF 0 1\n  LET 1 CALL 0 1 0 REF 1\nRET REF 1\n";
     let to: Vec<String> = (0..20).map(|number| format!(r#""p{number}""#)).collect();

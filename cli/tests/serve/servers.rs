@@ -1,4 +1,4 @@
-//! The MCP servers behind `serve`: their health, servers that end, and questions of clients over HTTP.
+//! The MCP servers of `serve`: their health, servers that end, and questions of clients over HTTP.
 
 use crate::support::{ILO, Lines, Served, folder, program};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn kill(pid: i32) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
-/// What the resource says of each server.
+/// The resource's statement about each server.
 fn health(lines: &mut Lines) -> Vec<Value> {
     lines.say(r#"{"jsonrpc":"2.0","id":90,"method":"resources/read","params":{"uri":"ilo://servers"}}"#);
     let heard: Value = serde_json::from_str(&lines.hear_with(r#""id":90"#)).unwrap();
@@ -73,7 +73,7 @@ fn a_server_that_was_killed_is_started_again_by_the_next_call() {
     let heard = run(&mut lines, 9);
     assert!(heard.contains(r#""status":"ok","value":"a@b.c""#), "{heard}");
     assert_eq!(pids(&folder).len(), 4);
-    // It has answered since it ended last.
+    // It has answered since it last ended.
     assert_eq!(health(&mut lines), [gone, inner("running", 0)]);
 }
 

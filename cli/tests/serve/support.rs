@@ -1,4 +1,4 @@
-//! A server to test: `ilo-vm serve` over both transports, as another `ilo-vm` and as requests by hand see it.
+//! A server under test: `ilo-vm serve` over both transports, with another `ilo-vm` and with requests by hand.
 
 use ilo_host::Tools;
 use ilo_host::data::Data;
@@ -63,7 +63,7 @@ pub(crate) fn at(answer: &Data, path: &[&str]) -> String {
     value.to_json()
 }
 
-/// A server over HTTP on a port of its own, ended with this.
+/// A server over HTTP on a port of its own, which is ended when this is dropped.
 pub(crate) struct Served {
     pub(crate) child: Child,
     pub(crate) address: String,
@@ -130,7 +130,7 @@ impl Served {
         format!("host: {}\r\n", self.address)
     }
 
-    /// Begins a session of the older protocol; its header line.
+    /// Begins a session of the older protocol. Returns its header line.
     pub(crate) fn session(&self) -> String {
         self.session_with("{}")
     }
@@ -174,9 +174,9 @@ impl Served {
     }
 }
 
-/// What a client of the older protocol sends first.
+/// The first message of a client of the older protocol.
 pub(crate) const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
-/// What a client of the newer protocol sends with every request.
+/// The members that a client of the newer protocol sends with every request.
 pub(crate) const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}"#;
 
 /// The arguments of `run_program` for a program that calls a tool.
@@ -205,7 +205,7 @@ impl Lines {
         lines
     }
 
-    /// A server that has heard nothing yet.
+    /// A server that has received nothing yet.
     pub(crate) fn unopened(folder: &TempDir, more: &[&str]) -> Lines {
         Lines::with(folder, more, Stdio::inherit())
     }
@@ -245,7 +245,7 @@ impl Lines {
         input.write_all(line).and_then(|()| input.write_all(b"\n")).unwrap();
     }
 
-    /// Runs a program that calls a tool; what it answers is heard later.
+    /// Runs a program that calls a tool, whose answer is read later.
     pub(crate) fn run(&mut self, id: u32, tool: &str) {
         let arguments = program(tool);
         self.say(&format!(
@@ -253,12 +253,12 @@ impl Lines {
         ));
     }
 
-    /// The next line; one that never comes fails the test.
+    /// The next line. If none comes, the test fails.
     pub(crate) fn hear(&self) -> String {
         self.from.recv_timeout(Duration::from_mins(1)).expect("the server says something")
     }
 
-    /// The next line with these words; others are passed over.
+    /// The next line with these words. Others are skipped.
     pub(crate) fn hear_with(&self, words: &str) -> String {
         loop {
             let heard = self.hear();
