@@ -1,4 +1,5 @@
-//! How fast the journal is: durable steps a second, runs that are taken over, and the size of runs that wait.
+//! The speed of the journal: durable steps per second, runs that are taken over, and the size of waiting
+//! runs.
 //!
 //! `cargo bench -p ilo-journal` prints a table, with the time of an 8 kB `fdatasync` on the same disk beside
 //! it: a commit costs at least that. `ILO_RUNS` is the number of waiting runs, `ILO_FOLDER` the folder.
@@ -89,7 +90,7 @@ fn used() -> (f64, f64) {
     ((ticks(11) + ticks(12)) / 100.0, written.unwrap_or_default())
 }
 
-/// Steps a second of `threads` that each drive runs of `steps` calls, and what a step costs.
+/// Steps per second of `threads` that each drive runs of `steps` calls, and the cost of a step.
 fn steps(folder: &Path, threads: usize, steps: i64) -> [f64; 4] {
     let store =
         Arc::new(Store::open(&folder.join(format!("s{threads}-{steps}")), &Options::default()).unwrap());
@@ -144,7 +145,7 @@ fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Does something; says how long it took and how much memory it needed.
+/// Runs a closure. Returns the time and the memory that it took.
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     forget_peak();
     let (before, begun) = (memory("VmRSS"), Instant::now());
@@ -154,7 +155,7 @@ fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Runs that wait for an approval, each at its first call; all are approved and go on, in random order.
+/// Runs that wait for an approval, each at its first call. All are approved and continue, in random order.
 fn waiting(folder: &Path, runs: usize) {
     let path = folder.join("waiting");
     let store = Arc::new(Store::open(&path, &Options::default()).unwrap());

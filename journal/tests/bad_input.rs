@@ -1,5 +1,5 @@
-//! Files that are no journal, are damaged, or cannot be written; clocks and owners. Never a panic, never a
-//! wrong state in silence.
+//! Files that are not journals, are damaged, or cannot be written; clocks and owners. There is never a panic,
+//! and never a silently wrong state.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod support;
@@ -81,7 +81,7 @@ fn filled(place: &Place) -> Vec<u8> {
     fs::read(place.path()).unwrap()
 }
 
-/// Everything that the journal says, or the first error.
+/// Everything in the journal, or the first error.
 fn told(path: &Path) -> ilo_journal::Result<String> {
     let store = Store::open(path, &Options::default())?;
     let mut told = String::new();

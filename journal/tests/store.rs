@@ -1,4 +1,4 @@
-//! The store: what was acknowledged is there after it was closed, who may write, and what people decide.
+//! The store: acknowledged records are there after it was closed; who may write, and what people decide.
 
 mod support;
 
@@ -67,7 +67,7 @@ fn a_run_has_one_owner_and_who_has_lost_it_writes_nothing() {
     let (run, mut lease) = start(&one, None, To::Calling);
     assert_eq!(other.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
     assert_eq!(one.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
-    // Given back, it is the other's, and the first one's lease is worth nothing.
+    // The returned run belongs to the other process, and the lease of the first one is void.
     one.release(&lease).wait().unwrap();
     let claimed = mine(&other, run);
     let late = one.record(&mut lease, &record(To::Calling, 2)).unwrap().wait();
@@ -249,7 +249,7 @@ fn an_import_believes_nothing() {
         let mut flipped = bytes.clone();
         flipped[at] ^= 0x41;
         if let Ok(imported) = other.import(&flipped) {
-            // The byte was one that nothing reads.
+            // The byte was not read.
             assert!(matches!(
                 other.claim(imported).wait().unwrap(),
                 Claim::Waits { state: State::Asking, call: 1, .. }

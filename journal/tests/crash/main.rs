@@ -1,5 +1,5 @@
-//! Processes that work on the same journal are killed at random; a person decides what is in doubt. In the
-//! end every run has the outcome of an uninterrupted run, and its effects, each once.
+//! Processes that work on the same journal are killed at random; a person decides calls in doubt. In the end
+//! every run has the outcome of an uninterrupted run, and each of its effects once.
 //!
 //! `ILO_ROUNDS` and `ILO_SEED` choose how many rounds there are and where they begin. With the argument
 //! `power` or `calls`, processes lose their power or are killed at system calls instead. `journal/crash.sh`
@@ -25,7 +25,7 @@ use world::{TOOLS, answer};
 const RUNS: u64 = 8;
 /// Processes at once.
 const WORKERS: u64 = 3;
-/// How long a round may take.
+/// The time limit of a round.
 const LONGEST: Duration = Duration::from_mins(2);
 
 #[derive(Default)]
@@ -101,12 +101,12 @@ fn round(seed: u64, counts: &mut Counts) {
     check(&store, folder.path(), RUNS, seed, counts);
 }
 
-/// A journal in a folder, which may be there.
+/// Opens the journal in a folder, or creates it.
 fn create(folder: &Path) -> Store {
     Store::open(&folder.join("j"), &Options::default()).unwrap()
 }
 
-/// Lets runs go on in this process until all have ended.
+/// Continues runs in this process until all have ended.
 fn settle(folder: &Path, runs: u64, seed: u64, counts: &mut Counts) -> Store {
     let store = create(folder);
     let begun = Instant::now();
@@ -129,7 +129,7 @@ fn spawn(folder: &Path, seed: u64) -> Child {
         .unwrap()
 }
 
-/// A person finds out what has happened and decides; whether all runs have ended.
+/// A person finds out what has happened and decides. Returns whether all runs have ended.
 fn decide(store: &Store, folder: &Path, runs: u64, counts: &mut Counts) -> bool {
     let (mut waiting, mut ended) = (Vec::new(), 0);
     store
@@ -170,7 +170,7 @@ fn decide(store: &Store, folder: &Path, runs: u64, counts: &mut Counts) -> bool 
     ended == runs
 }
 
-/// Holds outcomes and effects against those of uninterrupted runs.
+/// Compares outcomes and effects with those of uninterrupted runs.
 fn check(store: &Store, folder: &Path, runs: u64, seed: u64, counts: &mut Counts) {
     store.check().unwrap();
     let mut by_key: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();

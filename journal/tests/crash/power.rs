@@ -1,6 +1,6 @@
 //! Loss of power: the writes and flushes of a process are recorded with `strace`, and the files are rebuilt
-//! as a disk may hold them at some moment. Writes that were not flushed are kept, dropped or torn. From each
-//! such image the runs go on, and in the end the promise must hold.
+//! as a disk may hold them at some moment. Writes that were not flushed are kept, dropped or torn. The runs
+//! are continued from each such image, and in the end the promise must hold.
 
 use crate::programs::Random;
 use crate::{Counts, check, create, settle};
@@ -34,7 +34,7 @@ enum Change {
 
 #[derive(Clone, Default)]
 struct Disk {
-    /// What is on disk for certain.
+    /// The state that is on disk for certain.
     content: Option<Vec<u8>>,
     pending: Vec<Change>,
 }
@@ -48,7 +48,7 @@ enum Loss {
     Torn,
 }
 
-/// Records a process, rebuilds `images` states of its files, and looks at what follows from each.
+/// Records a process, rebuilds `images` states of its files, and checks what follows from each.
 pub fn run(seed: u64, images: u64) {
     let folder = tempfile::tempdir().unwrap();
     drop(create(folder.path()));
@@ -105,7 +105,7 @@ fn build((events, loss): (&[Event], Loss), from: &Path, before: &[u8], to: &Path
     let mut logs: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
     for event in events {
         match event {
-            // What the tools did and what was acknowledged is outside of the computer.
+            // Effects of tools, and acknowledgements, are outside the computer.
             Event::Write { path, data, .. } if *path == from.join("effects") => {
                 logs.entry("effects").or_default().extend(data);
             }

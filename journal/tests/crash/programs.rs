@@ -1,5 +1,5 @@
-//! What the crash tests of the journal and of `ilo-restate` share: programs, answers that depend on their
-//! arguments alone, and a log of effects. What a run does is the same however often it was interrupted.
+//! Shared by the crash tests of the journal and of `ilo-restate`: programs, answers that depend only on their
+//! arguments, and a log of effects. The effects of a run do not depend on how often it was interrupted.
 
 use ilo_asm::build::{Options, build};
 use ilo_drive::data::read::{Bounds, read};
@@ -74,7 +74,7 @@ RET_OK CONCAT FIELD 1 1 REF 3
     ),
 ];
 
-/// What a tool answers, or the message with which it fails; and whether that changes anything.
+/// The answer of a tool, or the message with which it fails; and whether that changes anything.
 pub fn answer(tool: &str, arguments: &str) -> (Result<String, String>, bool) {
     if tool == "pay" && arguments == "{\"amount\":13}" {
         return (Err("no money".to_owned()), false);

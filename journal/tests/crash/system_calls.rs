@@ -1,5 +1,5 @@
 //! Kills a process at each of its system calls, one after the other: `strace` counts them and sends the
-//! signal. From what is left the runs go on, and in the end the promise must hold.
+//! signal. The runs are continued from the remaining files, and in the end the promise must hold.
 
 use crate::{Counts, check, create, settle};
 use std::path::Path;
@@ -10,7 +10,7 @@ const RUNS: u64 = 4;
 /// Calls that touch files, or wait for the thread that writes.
 const CALLS: [&str; 10] =
     ["openat", "pread64", "write", "pwrite64", "ftruncate", "fsync", "fcntl", "flock", "unlink", "close"];
-/// So many kills a system call at most; calls between are left out evenly.
+/// The most kills for each kind of system call. Further calls are left out evenly.
 const MOST: u64 = 400;
 
 /// Kills at every `every`th call, beginning with the `first`.
@@ -38,7 +38,7 @@ pub fn run(seed: u64, every: u64) {
     );
 }
 
-/// Runs a process until this call; whether it was killed there.
+/// Runs a process until this call. Returns whether it was killed there.
 fn one(folder: &Path, seed: u64, call: &str, number: u64) -> bool {
     let status = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e"])

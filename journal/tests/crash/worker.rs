@@ -50,7 +50,7 @@ fn resume(store: &Arc<Store>, run: RunId, log: &Log<'_>, random: &mut Random) {
     drive(Session::resumed(store.clone(), claimed), run, log, random);
 }
 
-/// Drives a run until it ends or waits; nothing where another process has it.
+/// Drives a run until it ends or waits; nothing if another process has it.
 fn drive(mut session: Session, mut run: Run, log: &Log<'_>, random: &mut Random) -> Option<Left> {
     loop {
         let (tool, arguments, number, rollback) = match run.step() {

@@ -14,13 +14,13 @@ pub const TOOLS: [(&str, Policy); 6] = [
     ("review", Policy { deferred: true, ..Policy::of(Effect::Changes) }),
 ];
 
-/// What a tool answers, and whether that changes anything.
+/// The answer of a tool, and whether that changes anything.
 pub fn answer(tool: &str, arguments: &str) -> (Answer, bool) {
     let (answer, changes) = programs::answer(tool, arguments);
     (answer.map_or_else(|message| Answer::failed(&message), Answer::Ok), changes)
 }
 
-/// A run at its start, and what it is started with under this name.
+/// A run at its start, with the arguments that belong to this name.
 pub fn beginning(name: &str, number: u64) -> (Run, Beginning) {
     let (program, n) = program(number);
     let beginning = Beginning {
