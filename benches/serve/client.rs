@@ -21,7 +21,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 const SEND: &str = "; fn f() -> text\n; Tools: 0=send\nRET CALL 0 0\n";
 const FAIL: &str = "; fn f() -> number\nRET REF 7\n";
 
-/// A client that agrees to everything, and what it was asked.
+/// A client that accepts everything, and the questions that it was asked.
 #[derive(Clone, Default)]
 struct Agrees(Arc<Mutex<Vec<String>>>);
 

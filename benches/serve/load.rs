@@ -26,14 +26,14 @@ type Client = rmcp::service::RunningService<RoleClient, ()>;
 const PROGRAM: &str = "; fn total(items: list number) -> number\n; Tools: 0=price\n; Fields: 0=item\nLET 1 LIT 1 0\n\
     FOR 2 REF 0 2\n  LET 3 CALL 0 1 0 REF 2\n  LET 1 ADD REF 1 MUL REF 3 REF 2\nRET REF 1\n";
 const TOOLS: &str = r#"{"tools": {"price": {"mock": {"returns": 2, "delay_ms": 2}, "read_only": true}}}"#;
-/// What a client says first.
+/// The first message of a client.
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"load","version":"1"}}}"#;
-/// Connections that say nothing.
+/// The number of silent connections.
 const SILENT: usize = 200;
-/// How long the server is left alone before its memory is looked at for the last time.
+/// The pause of the server before its memory is read for the last time.
 const REST: Duration = Duration::from_secs(10);
 
-/// The server, which ends with this.
+/// The server, which is ended when this is dropped.
 struct Server {
     child: Child,
     address: String,
@@ -68,7 +68,7 @@ impl Server {
         Ok(Server { child, address, _folder: folder })
     }
 
-    /// A number of the system's about the process.
+    /// A figure of the system about the process.
     fn status(&self, key: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix(key));
@@ -85,13 +85,13 @@ impl Server {
 #[derive(Default)]
 struct Counts {
     broken_off: AtomicU64,
-    /// Of those that meant to break off.
+    /// The clients that meant to break off.
     refused: AtomicU64,
     errors: AtomicU64,
 }
 
 async fn connect(address: &str) -> Result<Client, Failure> {
-    // Once a process: a second provider would be refused, and the first one serves.
+    // Once for each process: a second provider would be refused, and the first one is used.
     drop(rustls::crypto::ring::default_provider().install_default());
     let client = reqwest::Client::builder().tls_certs_only([]).build()?;
     let config = StreamableHttpClientTransportConfig::with_uri(format!("http://{address}/mcp"));
@@ -109,7 +109,7 @@ async fn run(client: &Client) -> Result<(), Failure> {
     if value == Some(&json!(110)) { Ok(()) } else { Err(format!("another answer: {answer:?}").into()) }
 }
 
-/// Runs until the time is over; how long each run took.
+/// Runs until the time is over. Returns the duration of each run.
 async fn steady(address: Arc<str>, until: Instant, counts: Arc<Counts>) -> Vec<Duration> {
     let mut times = Vec::new();
     let Ok(client) = connect(&address).await else {
@@ -130,7 +130,7 @@ async fn steady(address: Arc<str>, until: Instant, counts: Arc<Counts>) -> Vec<D
     times
 }
 
-/// A request of the protocol, on a connection of its own.
+/// A request of the protocol, on a new connection.
 async fn ask(address: &str, session: &str, body: &str) -> Result<TcpStream, Failure> {
     let mut stream = TcpStream::connect(address).await?;
     let session = if session.is_empty() { String::new() } else { format!("Mcp-Session-Id: {session}\r\n") };
@@ -143,7 +143,7 @@ async fn ask(address: &str, session: &str, body: &str) -> Result<TcpStream, Fail
     Ok(stream)
 }
 
-/// Begins a run, and goes away in the middle of it.
+/// Begins a run, and disconnects in the middle of it.
 async fn break_off(address: &str, after: Duration) -> Result<(), Failure> {
     let mut stream = ask(address, "", INITIALIZE).await?;
     let mut answer = vec![0; 4096];
@@ -175,7 +175,7 @@ async fn breaking_off(address: Arc<str>, until: Instant, counts: Arc<Counts>) {
     }
 }
 
-/// Sends a byte a second, and begins anew where that is refused.
+/// Sends a byte each second, and begins again if that is refused.
 async fn slow(address: Arc<str>, until: Instant) {
     while Instant::now() < until {
         let Ok(mut stream) = TcpStream::connect(&*address).await else { return };
@@ -190,7 +190,7 @@ async fn slow(address: Arc<str>, until: Instant) {
     }
 }
 
-/// Asks, goes on writing, and reads nothing of the answers.
+/// Sends requests without end, and reads none of the answers.
 async fn deaf(address: Arc<str>, until: Instant) {
     while Instant::now() < until {
         let Ok(mut stream) = ask(&address, "", INITIALIZE).await else { return };
@@ -203,7 +203,7 @@ async fn deaf(address: Arc<str>, until: Instant) {
     }
 }
 
-/// The time that so many in a hundred runs took at most.
+/// The longest time of this percentage of runs.
 fn quantile(times: &[Duration], hundredths: usize) -> f64 {
     let place = (times.len() * hundredths / 100).min(times.len().saturating_sub(1));
     times.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)

@@ -1,5 +1,5 @@
-//! Measures an MCP server: how many calls of a tool it answers in a second, how long each takes, and its
-//! processor time and memory.
+//! Measures an MCP server: calls of a tool per second, the duration of each, and the server's processor time
+//! and memory.
 //!
 //! `measure NAME stdio|http CLIENTS SECONDS COMMAND…` starts the server (over stdio one for each client) and
 //! prints a row of a table. Each client makes one call of `add` after the other. Clients send each request
@@ -18,9 +18,9 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"measure","version":"1"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-/// How long a server may take from its first words until it listens.
+/// How long a server may take from its first output until it listens.
 const LISTENING: Duration = Duration::from_secs(20);
-/// Milliseconds of the unit in which Linux gives processor time.
+/// The unit in which Linux reports processor time, in milliseconds.
 const TICK: u64 = 10;
 /// Calls of each client that are not counted.
 const WARM: usize = 20;
@@ -32,7 +32,7 @@ enum Line {
 }
 
 impl Line {
-    /// Sends a message; the answer to a request.
+    /// Sends a message. Returns the answer to a request.
     fn send(&mut self, message: &str, is_request: bool) -> Result<String, Failure> {
         match self {
             Line::Stdio(input, output) => {
@@ -115,7 +115,7 @@ fn answer(stream: &mut BufReader<TcpStream>) -> Result<(String, String), Failure
     Ok((head, String::from_utf8_lossy(&body).into_owned()))
 }
 
-/// Servers, which end with this.
+/// Servers, which are ended when this is dropped.
 struct Servers(Vec<Child>);
 
 impl Drop for Servers {
@@ -128,7 +128,7 @@ impl Drop for Servers {
 }
 
 impl Servers {
-    /// The memory that they have used at most, together, in megabytes.
+    /// The most memory that they have used together, in megabytes.
     fn memory(&self) -> u64 {
         let peak = |child: &Child| {
             let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
@@ -138,11 +138,12 @@ impl Servers {
         self.0.iter().filter_map(peak).sum::<u64>() / 1024
     }
 
-    /// The processor time that they have used, together, in milliseconds. Other work changes it little.
+    /// The processor time that they have used together, in milliseconds. Other work hardly changes it.
     fn time(&self) -> u64 {
         let ticks = |child: &Child| {
             let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
-            // Behind the name in parentheses the user's time is the twelfth field, and the system's follows.
+            // After the name in parentheses, the user time is the twelfth field, and the system time is the
+            // next.
             let fields = stat.rsplit_once(')')?.1.split_whitespace();
             Some(fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>())
         };
@@ -156,7 +157,7 @@ fn start(command: &[String], output: Stdio) -> io::Result<Child> {
     child.spawn()
 }
 
-/// The address in what an HTTP server says first.
+/// The address in the first output of an HTTP server.
 fn address(child: &mut Child) -> Result<String, Failure> {
     let mut errors = BufReader::new(child.stderr.take().ok_or("no standard error")?);
     let mut line = String::new();
@@ -171,7 +172,7 @@ fn address(child: &mut Child) -> Result<String, Failure> {
     Ok(rest.split(['/', ' ', '\n']).next().unwrap_or_default().to_owned())
 }
 
-/// A connection to a server, which may say where it listens before it does.
+/// A connection to a server, which may print its address before it listens there.
 fn connected(host: &str) -> io::Result<TcpStream> {
     let until = Instant::now() + LISTENING;
     loop {
@@ -211,7 +212,8 @@ fn lines(over: &str, clients: usize, command: &[String]) -> Result<(Servers, Vec
     Ok((servers, lines))
 }
 
-/// Calls until the time is over; how long each call took, and the connection, which keeps its server running.
+/// Makes calls until the time is over. Returns the duration of each, and the connection, which keeps its
+/// server running.
 fn client(mut line: Line, begin: &Barrier, over: &AtomicBool) -> Result<(Vec<Duration>, Line), Failure> {
     let warm = line.open().and_then(|()| (1..=WARM).try_for_each(|id| line.call(id).map(drop)));
     begin.wait();

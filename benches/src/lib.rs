@@ -1,4 +1,4 @@
-//! What is measured: four programs with their inputs and answers, and sources of any size.
+//! The measured programs with their inputs and answers, and sources of any size.
 //!
 //! P1 is arithmetic, P2 a loop that builds records and calls a function, P3 two tool calls, P4 a loop over
 //! numbers. Inputs are doubles that are no integers, and tools have fixed answers, so that every engine does
@@ -23,7 +23,7 @@ pub const NUMBERS: usize = 10_000;
 /// Builds and verifies a program.
 ///
 /// # Panics
-/// When the source has an error: what is measured is a program of ours.
+/// If the source has an error: only programs of this crate are measured.
 pub fn program(source: &str) -> Program {
     let options = ilo_asm::build::Options { strip: true, ..Default::default() };
     let (program, diagnostics) = ilo_asm::build::build(source, &options);
@@ -41,7 +41,7 @@ pub struct Prepared {
     pub run: Run,
     /// The function that was started.
     pub entry: FunctionId,
-    /// What its tools answer.
+    /// The answers of its tools.
     pub answers: Answers,
 }
 
@@ -56,10 +56,10 @@ fn prepare(source: &str, name: &str, arguments: &[Datum<'_>]) -> Prepared {
     Prepared { run, entry, answers: Answers::new(&program) }
 }
 
-/// The four programs by name, each with what starts it.
+/// The four programs by name, each with the function that starts it.
 pub const PROGRAMS: [Named; 4] = [("P1", p1), ("P2", p2), ("P3", p3), ("P4", p4)];
 
-/// A program's name, and what starts it.
+/// A program's name, and the function that starts it.
 pub type Named = (&'static str, fn() -> Prepared);
 
 /// P1, started.
@@ -75,7 +75,7 @@ pub fn p2() -> Prepared {
     customers(CUSTOMERS)
 }
 
-/// P2 over so many customers, started.
+/// P2 over this number of customers, started.
 pub fn customers(count: usize) -> Prepared {
     let names: Vec<String> = (0..count).map(|number| format!("customer {number}")).collect();
     let fields: Vec<[(&str, Datum<'_>); 2]> = (0_u32..)
@@ -99,7 +99,7 @@ pub fn p4() -> Prepared {
     numbers(NUMBERS)
 }
 
-/// P4 over so many numbers, started.
+/// P4 over this number of numbers, started.
 pub fn numbers(count: usize) -> Prepared {
     let numbers: Vec<Datum<'_>> =
         (0_u32..).take(count).map(|number| Datum::Double(f64::from(number % 10) + 0.5)).collect();
@@ -107,15 +107,15 @@ pub fn numbers(count: usize) -> Prepared {
 }
 
 impl Prepared {
-    /// Runs to the end from the inputs that are there, with fixed answers to every call; says whether it
-    /// ended well.
+    /// Runs to the end with the present inputs and fixed answers to every call. Returns whether it ended
+    /// well.
     pub fn again(&mut self) -> bool {
         self.run.rewind();
         finish(&mut self.run, &self.answers)
     }
 }
 
-/// Runs to the end with fixed answers to every call; says whether it ended well.
+/// Runs to the end with fixed answers to every call. Returns whether it ended well.
 #[inline(always)]
 pub fn finish(run: &mut Run, answers: &Answers) -> bool {
     loop {
@@ -126,8 +126,8 @@ pub fn finish(run: &mut Run, answers: &Answers) -> bool {
     }
 }
 
-/// Fixed answers to calls. The tools and the names of what they give are looked up before anything is called;
-/// the values are copied each time.
+/// Fixed answers to calls. Tools and names are looked up before the first call; the values are copied each
+/// time.
 #[derive(Debug)]
 pub struct Answers {
     get_user: Option<usize>,
@@ -136,13 +136,13 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Those to a program's calls.
+    /// The answers to a program's calls.
     pub fn new(program: &Program) -> Answers {
         let get_user = program.tools().position(|tool| tool == "get-user");
         Answers { get_user, user: Shape::new(["email", "verified"]), sent: Shape::new(["message-id"]) }
     }
 
-    /// Answers a call. A function of its own, as the callbacks of other engines are.
+    /// Answers a call. It is a separate function, as the callbacks of other engines are.
     ///
     /// # Panics
     /// When it does not fit, which these do.

@@ -1,12 +1,12 @@
-//! Large sources in the JSON and YAML notations. Knows no engine, so that workers outside the workspace can
-//! take the file alone.
+//! Large sources in the JSON and YAML notations. It depends on no engine, so that workers outside the
+//! workspace can use the file.
 
 /// Bytes of a large source.
 pub const LARGE: usize = 1_000_000;
 
 /// A notation of JSON or YAML.
 pub struct Notation {
-    /// What assembling it is called among what is measured.
+    /// The name of its assembly among the items.
     pub item: &'static str,
     /// A program in it.
     example: &'static str,
@@ -45,7 +45,7 @@ pub const WORKFLOW: Notation = Notation {
     between: "---\n",
 };
 
-/// A source of about that many bytes: programs that differ in their names.
+/// A source of about this number of bytes: programs that differ in their names.
 pub fn source(notation: &Notation, bytes: usize) -> String {
     let mut out = String::with_capacity(bytes + 4_096);
     let (with, without) = notation.name;

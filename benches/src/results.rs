@@ -1,4 +1,4 @@
-//! RESULTS.md: each program that measures owns one section of it and writes that anew.
+//! Writes RESULTS.md: each measuring program owns one section of it and rewrites that.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
-/// Puts a section in the place of the one with the same title, or at the end.
+/// Replaces the section with the same title, or appends one.
 ///
 /// # Errors
 /// Those of the file system.

@@ -1,5 +1,4 @@
-//! The sources that are measured. Knows no engine, so that workers outside the workspace can take the file
-//! alone.
+//! The measured sources. It depends on no engine, so that workers outside the workspace can use the file.
 
 use std::fmt::Write;
 
@@ -17,7 +16,7 @@ pub const SUM: &str = include_str!("../../examples/sum.ilo");
 /// Bytes of a large source.
 pub const LARGE: usize = 1_000_000;
 
-/// A source of about that many bytes: functions of the kind that programs are made of, each of its own name.
+/// A source of about this number of bytes: functions like those of the programs, each with its own name.
 pub fn source(bytes: usize) -> String {
     let mut out = String::with_capacity(bytes + 4_096);
     let mut number = 0;

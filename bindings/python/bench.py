@@ -21,7 +21,7 @@ from typing import Any
 
 import ilo
 
-# Many and short, so that some of them meet no other work of the machine.
+# Many short rounds, so that some of them are not disturbed by other work of the machine.
 ROUNDS = 40
 ROOT = Path(__file__).parents[2]
 NOTIFY = (ROOT / "examples/notify.ilo").read_text()
@@ -38,7 +38,7 @@ USER = {"email": "ada@example.org", "verified": True}
 
 
 def one(work: Callable[[], Any], times: int) -> float:
-    """Microseconds that one of so many takes."""
+    """Microseconds for each of this number of operations."""
     begun = time.perf_counter()
     for _ in range(times):
         work()
@@ -59,8 +59,8 @@ def import_ms(module: str) -> float:
     return float(subprocess.check_output([sys.executable, "-c", code]))
 
 
-# A figure, or what runs with many calls and with one take: the difference is that of their bests, since that of
-# a round in which the shorter one was disturbed is too small.
+# A figure, or the times of runs with many calls and with one. The difference is that of their bests, since the
+# difference within a round in which the shorter one was disturbed is too small.
 Figure = float | tuple[float, float]
 
 
@@ -99,13 +99,13 @@ def tools(is_async: bool) -> ilo.Tools:
 
 
 def many(count: int) -> ilo.Program:
-    """A program that makes so many calls."""
+    """A program that makes this number of calls."""
     head = "; fn f() -> any\n; Tools: 0=send-email\n"
     return ilo.build(head + "LET 0 CALL 0 0\n" * count + "RET REF 0\n")
 
 
 def own() -> dict[str, Figure]:
-    """What this package takes."""
+    """The figures of this package."""
     program, sync, asynchronous = ilo.build(NOTIFY), tools(False), tools(True)
     calls, none = many(CALLS), many(1)
     run = program.start(INPUT)
@@ -141,7 +141,7 @@ def own() -> dict[str, Figure]:
 
 
 def monty() -> dict[str, Figure]:
-    """What pydantic-monty takes for the same."""
+    """The figures of pydantic-monty for the same work."""
     import pydantic_monty
 
     inputs = {"user_id": "7", "message": "hi"}

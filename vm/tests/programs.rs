@@ -237,7 +237,7 @@ fn a_break_keeps_what_was_collected() {
     }
 }
 
-/// What a break took is a list of its own when the run is suspended behind it.
+/// The list that a break took is separate when the run is suspended after it.
 #[test]
 fn a_broken_loop_survives_a_snapshot() {
     let base = LoopBase(1);

@@ -40,7 +40,7 @@ fn apply(function: Pure, operands: &[Datum<'_>]) -> String {
     apply_within(function, operands, Limits::default())
 }
 
-/// Checks rows of operands and what they come to.
+/// Checks rows of operands and their results.
 fn check(function: Pure, rows: &[(&[Datum<'_>], &str)]) {
     for (operands, expected) in rows {
         assert_eq!(apply(function, operands), *expected, "{function:?} {operands:?}");

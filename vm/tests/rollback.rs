@@ -30,7 +30,7 @@ fn tool(call: CallId) -> Op {
     Op::Tool { dst: Out(1), first: First(0), call, fail: OnFail(0) }
 }
 
-/// A call with its ROLLBACK behind it, whose argument is the answer.
+/// A call followed by its ROLLBACK, whose argument is the answer.
 fn covered(call: CallId, undo: CallId) -> [Op; 2] {
     let entries = Entries(1);
     [

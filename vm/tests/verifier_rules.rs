@@ -73,7 +73,7 @@ fn exit(to: u16) -> Op {
     Op::Break { dst: Out(0), base: BASE, to: To(to) }
 }
 
-/// A pure function of so many operands from register 0.
+/// A pure function of this number of operands from register 0.
 fn apply(function: u8, count: u8, fail: u16) -> Op {
     Op::Apply {
         dst: Out(1),
@@ -84,7 +84,7 @@ fn apply(function: u8, count: u8, fail: u16) -> Op {
     }
 }
 
-/// A call with so many rollbacks behind it.
+/// A call followed by this number of rollbacks.
 fn covered(entries: u8, fail: u16) -> Op {
     let (call, entries) = (ilo_spec::operand::CallId(0), ilo_spec::operand::Entries(entries));
     Op::ToolRollback { dst: Out(5), first: First(0), call, fail: OnFail(fail), entries }
@@ -253,7 +253,7 @@ fn choice(number: u16) -> Asm {
     })
 }
 
-/// A record of so many registers under the shape of two fields.
+/// A record of this number of registers under the shape of two fields.
 fn yield_of(count: usize) -> Op {
     let (a, shape) = (In(0), FieldsId(0));
     match count {

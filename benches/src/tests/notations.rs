@@ -1,4 +1,4 @@
-//! What is measured of the notations is whole programs: each source assembles without an error.
+//! The measured sources in JSON and YAML are whole programs: each assembles without an error.
 
 use crate::notations::{CONSTRAINED, MCP, TOOL_CALLING, WORKFLOW, source};
 use ilo_asm::build::{Options, build};

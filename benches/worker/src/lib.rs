@@ -1,23 +1,23 @@
-//! One engine behind a line protocol on standard input and output, so that a comparison can alternate between
-//! engines that cannot be linked into one binary. It measures and answers; how often and in which order is
-//! the other side's.
+//! Serves one engine over a line protocol on standard input and output, so that a comparison can alternate
+//! between engines that cannot be linked into one binary. The other side decides how often and in which order
+//! items are measured.
 //!
-//! | asked | answered |
+//! | request | answer |
 //! |---|---|
 //! | `name` | the engine and its version |
 //! | `items` | the names of what can be run, and of the figures |
-//! | `show ITEM` | what the item comes to, or `-` where there is nothing to compare |
+//! | `show ITEM` | the result of the item, or `-` if results are not compared |
 //! | `run ITEM N` | thread CPU time in ns of N passes, and their units of work (elements, bytes, calls) |
-//! | `figure ITEM` | a number that does not vary, such as a size |
+//! | `figure ITEM` | a figure that does not vary, such as a size |
 
 use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
-/// Does an item so many times; gives the units of work done.
+/// Runs an item this number of times. Returns the units of work done.
 type Body = Box<dyn FnMut(u64) -> u64>;
 
-/// Finds a number that does not vary.
+/// Computes a figure that does not vary.
 type Figure = Box<dyn FnMut() -> u64>;
 
 struct Item {
@@ -26,7 +26,7 @@ struct Item {
     body: Body,
 }
 
-/// An engine with everything that it can be measured at.
+/// An engine with all its items.
 pub struct Worker {
     name: String,
     items: Vec<Item>,
@@ -46,22 +46,22 @@ impl Worker {
         Worker { name: name.into(), items: Vec::new(), figures: Vec::new() }
     }
 
-    /// Something that every engine has to agree on: `shown` is what it comes to, on one line.
+    /// Adds an item on whose result every engine has to agree: `shown` is the result, on one line.
     pub fn item(&mut self, name: &'static str, shown: String, body: impl FnMut(u64) -> u64 + 'static) {
         self.items.push(Item { name, shown, body: Box::new(body) });
     }
 
-    /// Something whose result is not comparable, such as the bytecode of an engine.
+    /// Adds an item whose result is not comparable, such as the bytecode of an engine.
     pub fn work(&mut self, name: &'static str, body: impl FnMut(u64) -> u64 + 'static) {
         self.item(name, "-".to_owned(), body);
     }
 
-    /// A number that does not vary.
+    /// Adds a figure that does not vary.
     pub fn figure(&mut self, name: &'static str, value: u64) {
         self.finding(name, move || value);
     }
 
-    /// A number that does not vary, found when it is asked for.
+    /// Adds a figure that does not vary, computed when it is requested.
     pub fn finding(&mut self, name: &'static str, find: impl FnMut() -> u64 + 'static) {
         self.figures.push((name, Box::new(find)));
     }
@@ -111,14 +111,14 @@ impl Worker {
     }
 }
 
-/// Bytes of this process that are in memory; 0 where the system does not say.
+/// Resident bytes of this process; 0 if the system does not report them.
 pub fn resident() -> u64 {
     const PAGE: u64 = 4_096;
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * PAGE)
 }
 
-/// The numbers below a count, mixed, the same way each time.
+/// The numbers below a count, shuffled, the same way each time.
 pub fn mixed(count: u32) -> Vec<u32> {
     let mut list: Vec<u32> = (0..count).collect();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -27,7 +27,7 @@ async def send_invoice(customer: str, amount: float) -> str:
 
 
 TOOLS = ilo.Tools(find_orders, send_invoice)
-# Attempts at one program: a model that has not corrected it by then will not.
+# Attempts at one program. A model that needs more rarely succeeds.
 ATTEMPTS = 4
 
 PROGRAM = """{"function": "invoice", "input": {"customer": "text"}, "output": "text", "steps": [
@@ -39,13 +39,13 @@ PROGRAM = """{"function": "invoice", "input": {"customer": "text"}, "output": "t
 
 
 def scripted_model(messages: list[Message]) -> str:
-    """Misspells a tool at first; once it has read which name is meant, writes that."""
+    """Misspells a tool at first. Once it has read the right name, it writes that."""
     answers = [message["content"] for message in messages if message["role"] == "user"]
     return PROGRAM % ("find_orders" if "`find_orders`" in answers[-1] else "find_order")
 
 
 async def run_agent(model: Model, task: str, inputs: dict[str, object]) -> tuple[object, int]:
-    """Lets the model write a program for a task and runs it; the outcome, and how many attempts it took."""
+    """Lets the model write a program for a task and runs it. Returns the outcome and the number of attempts."""
     messages = [
         {"role": "system", "content": ilo.card("tool-calling", tools=TOOLS)},
         {"role": "user", "content": task},

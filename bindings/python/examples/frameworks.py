@@ -43,7 +43,7 @@ PROGRAM = """{"function": "invoice", "input": {}, "output": "text", "steps": [
 
 
 class Scripted(BaseChatModel):
-    """Misspells a tool at first; once it has read which name is meant, writes that."""
+    """Misspells a tool at first. Once it has read the right name, it writes that."""
 
     @property
     def _llm_type(self) -> str:

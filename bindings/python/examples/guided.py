@@ -18,7 +18,7 @@ import numpy
 from ilo.guide import Guide, Session, Vocab, read_vocab
 from llama_cpp import Llama, LogitsProcessorList
 
-# Tokens that a program may have, with the one that ends it.
+# The most tokens of a program, including the one that ends it.
 LEFT = 40
 
 
@@ -40,13 +40,13 @@ def get_price(item: str) -> float:
 
 
 def send_email(to: str, subject: str) -> str:
-    """Sends an email; the number of the message."""
+    """Sends an email. Returns the number of the message."""
     return f"{subject} to {to}"
 
 
 TOOLS = ilo.Tools(get_user, get_price, send_email)
 
-# What the model has seen: what was asked, the signature, and the body.
+# Examples in the prompt: the task, the signature, and the body.
 EXAMPLES = [
     ("Triple the number n.", "triple(n: number) -> number", "RET MUL REF 0 LIT 1 3"),
     ("The text in upper case.", "upper(t: text) -> text", "RET UPPER REF 0"),
@@ -56,7 +56,7 @@ EXAMPLES = [
     ("Half the price of the item.", "half(item: text) -> any", "LET 1 CALL 1 1 4 REF 0\nRET DIV REF 1 LIT 1 2"),
 ]
 
-# What is asked, the signature, inputs, and the value that is right.
+# The task, the signature, inputs, and the right value.
 TASKS: list[tuple[str, str, dict[str, Any], Any]] = [
     ("Double the number n.", "double(n: number) -> number", {"n": 4}, 8),
     ("Add a and b.", "add(a: number, b: number) -> number", {"a": 4, "b": 7}, 11),
@@ -83,7 +83,7 @@ TASKS: list[tuple[str, str, dict[str, Any], Any]] = [
 
 @dataclass
 class Row:
-    """What came of the tasks in one way."""
+    """The results of the tasks in one mode."""
 
     checked: int = 0
     right: int = 0
@@ -105,7 +105,7 @@ def model() -> Llama:
 
 
 def turn(asked: str) -> str:
-    """What is asked, up to where the model answers."""
+    """The prompt of a task, up to the answer of the model."""
     return f"<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\n"
 
 
@@ -123,14 +123,14 @@ class Writer:
         return list(self.llama.tokenize(text.encode(), add_bos=False, special=special))
 
     def ask(self, asked: str, session: Session) -> None:
-        """Reads what is asked, but for its last token. The examples are not read again."""
+        """Reads the prompt without its last token. The examples are not read again."""
         *first, self.last = self.tokens(turn(asked) + session.prefix, special=True)
         self.llama.n_tokens = self.seen
         self.llama.eval(first)
         self.asked = self.llama.n_tokens
 
     def write(self, session: Session, row: Row, *, guided: bool, skip: bool) -> str:
-        """The body that the model writes; where it is guided, tokens that are forced need no step if `skip`."""
+        """The body that the model writes. When guided, forced tokens need no step if `skip`."""
         llama, guide = self.llama, Guide(session, self.vocab)
         llama.n_tokens = self.asked
         llama.eval([self.last])

@@ -1,4 +1,4 @@
-"""A process that runs a program in a journal, or goes on with it, until it has ended or is killed.
+"""A process that runs a program in a journal, or continues it, until it has ended or is killed.
 
     python journal_worker.py JOURNAL EFFECTS
 

@@ -27,7 +27,7 @@ impl<'b> Choices<'b> {
         self.byte() % n.max(1)
     }
 
-    /// True in so many of 256 cases.
+    /// True in this number of 256 cases.
     pub(super) fn chance(&mut self, of_256: usize) -> bool {
         self.byte() >= 256_usize.saturating_sub(of_256)
     }

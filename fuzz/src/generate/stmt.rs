@@ -455,7 +455,7 @@ impl Generator<'_> {
         }
     }
 
-    /// ROLLBACKs, in so many of 256 cases.
+    /// ROLLBACKs, in this number of 256 cases.
     fn register(&mut self, of_256: usize, block: &mut Block) {
         if of_256 < 256 && !self.choices.chance(of_256) {
             return;

@@ -73,7 +73,7 @@ impl Decimal {
         format!("{sign}{}e{}", self.digits, -self.places).parse().unwrap_or(f64::NAN)
     }
 
-    /// Written with so many decimal places, to which it has been rounded. Zero has no sign.
+    /// Written with this number of decimal places, to which it has been rounded. Zero has no sign.
     pub(super) fn fixed(&self, places: usize) -> String {
         let missing = i64::try_from(places).unwrap_or(0) - self.places;
         let digits = self.digits.clone() + &"0".repeat(usize::try_from(missing).unwrap_or(0));

@@ -42,7 +42,7 @@ fn days_to(year: u16) -> i128 {
     STARTS[usize::from(year)]
 }
 
-/// The number of exactly so many digits at the start of a text, and the rest.
+/// The number of exactly this many digits at the start of a text, and the rest.
 fn digits(text: &str, count: usize) -> Option<(u16, &str)> {
     let (number, rest) = text.split_at_checked(count)?;
     number.bytes().all(|b| b.is_ascii_digit()).then_some(())?;

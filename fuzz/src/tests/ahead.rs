@@ -156,7 +156,7 @@ impl Observer for Came {
     }
 }
 
-/// Runs a case with at most so many calls at once; the first `read_only` tools are read-only.
+/// Runs a case with at most this number of calls at once; the first `read_only` tools are read-only.
 fn came(case: &Case, program: &Program, most: usize, read_only: usize) -> Came {
     let mut came = Came::default();
     let mut tools = Tools::new();
