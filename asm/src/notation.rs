@@ -42,7 +42,7 @@ impl FromStr for Notation {
         let found = Notation::ALL.iter().find(|(_, known)| *known == name);
         found.map(|&(notation, _)| notation).ok_or_else(|| {
             let names = Notation::ALL.map(|(_, name)| format!("`{name}`")).join(", ");
-            format!("`{name}` is no notation; there are {names}")
+            format!("`{name}` is not a notation; there are {names}")
         })
     }
 }

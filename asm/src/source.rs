@@ -41,7 +41,7 @@ const FENCES: [&str; 2] = ["```", "~~~"];
 /// Lines of conversation that are searched for the program.
 const CONVERSATION: usize = 64;
 
-/// What is around the program in a source. A byte order mark alone is no envelope.
+/// What is around the program in a source. A byte order mark alone is not an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Envelope {
     /// The first line of the conversation before the program, where there is one; otherwise a fence begins

@@ -57,7 +57,7 @@ impl Inferred {
     /// A record.
     pub const RECORD: Inferred = Inferred::plain(InferredBase::Record);
 
-    /// A base type that is no list.
+    /// A base type that is not a list.
     pub const fn plain(base: InferredBase) -> Inferred {
         Inferred { lists: 0, base }
     }

@@ -1,7 +1,7 @@
 //! The measured programs with their inputs and answers, and sources of any size.
 //!
 //! P1 is arithmetic, P2 a loop that builds records and calls a function, P3 two tool calls, P4 a loop over
-//! numbers. Inputs are doubles that are no integers, and tools have fixed answers, so that every engine does
+//! numbers. Inputs are doubles that are not integers, and tools have fixed answers, so that every engine does
 //! the same work.
 
 pub mod notations;

@@ -387,7 +387,7 @@ fn a_session_without_shutdown_ends_with_one() {
     server.tell("exit", &Value::Null);
     assert_eq!(server.end(), Some(1));
     let server = Server::start();
-    server.raw(b"this is no message\r\n\r\n".to_vec());
+    server.raw(b"this is not a message\r\n\r\n".to_vec());
     assert_eq!(server.end(), Some(1));
 }
 

@@ -16,8 +16,8 @@ pub enum Failure {
     /// The call may have been made: no answer came in time, the connection was lost, or a command was killed.
     /// The program can handle it; the message says what happened.
     InDoubt(String),
-    /// The call was made, and its answer does not fit its schema or is no value; the program can handle it.
-    /// The text says what does not fit.
+    /// The call was made, and its answer does not fit its schema or is not a value; the program can handle
+    /// it. The text says what does not fit.
     Misfit(String),
     /// The call was not made: its arguments do not fit. The program can handle it; the message says what does
     /// not fit.

@@ -289,9 +289,9 @@ fn recorded(line: &[u8], number: u64) -> Result<Recorded, String> {
     let field = |name: &str| data.get(name).ok_or_else(|| format!("no call of a trace: it has no `{name}`"));
     let seq = match field("seq")? {
         Data::Number(Number::Int(seq)) => u64::try_from(*seq).map_err(|_| "`seq` is below 0".to_owned())?,
-        _ => return Err("`seq` is no whole number".to_owned()),
+        _ => return Err("`seq` is not a whole number".to_owned()),
     };
-    let Data::Text(tool) = field("tool")? else { return Err("`tool` is no text".to_owned()) };
+    let Data::Text(tool) = field("tool")? else { return Err("`tool` is not a text".to_owned()) };
     let arguments = field("args")?;
     if !matches!(arguments, Data::Record(_)) {
         return Err(format!("`args`: expected a record, found {}", arguments.kind()));
@@ -311,7 +311,7 @@ fn recorded(line: &[u8], number: u64) -> Result<Recorded, String> {
     };
     let sent = data.get(SENT) != Some(&Data::Bool(false));
     if !sent && !matches!(answer, Err(Data::Text(_))) {
-        return Err(format!("no call of a trace: it has `{SENT}`, and `failed` is no text"));
+        return Err(format!("no call of a trace: it has `{SENT}`, and `failed` is not a text"));
     }
     let (tool, arguments) = (tool.clone(), arguments.clone());
     let (line, number) = (number, number_in_run);
@@ -320,7 +320,7 @@ fn recorded(line: &[u8], number: u64) -> Result<Recorded, String> {
 
 /// Reads how a call ended its run.
 fn end(value: &Data) -> Result<Ending, String> {
-    let Data::Text(how) = value else { return Err(format!("`{ENDED}` is no text")) };
+    let Data::Text(how) = value else { return Err(format!("`{ENDED}` is not a text")) };
     let is_fault = |code: Code| FAULTS.contains(&(code as u16));
     let fault = Code::ALL.iter().copied().find(|&code| code.as_str() == how && is_fault(code));
     match fault {

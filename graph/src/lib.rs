@@ -54,7 +54,7 @@ impl FromStr for Format {
     fn from_str(name: &str) -> Result<Format, String> {
         Format::ALL.iter().find(|(_, known)| *known == name).map(|&(format, _)| format).ok_or_else(|| {
             let known: Vec<&str> = Format::ALL.iter().map(|&(_, name)| name).collect();
-            format!("`{name}` is no form of picture: expected one of {}", known.join(", "))
+            format!("`{name}` is not a form of picture: expected one of {}", known.join(", "))
         })
     }
 }

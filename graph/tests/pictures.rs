@@ -526,7 +526,7 @@ fn forms_have_names() {
         assert_eq!(format.to_string(), name);
     }
     let error = "png".parse::<Format>().unwrap_err();
-    assert_eq!(error, "`png` is no form of picture: expected one of svg, dot, mermaid");
+    assert_eq!(error, "`png` is not a form of picture: expected one of svg, dot, mermaid");
 }
 
 #[test]

@@ -130,7 +130,7 @@ impl Lock {
         let mut lock = Lock::default();
         for (name, pinned) in tools {
             let Data::Record(fields) = pinned else {
-                return Err(bad(format!("no lock: the tool `{}` is no record", shortened(name, 200))));
+                return Err(bad(format!("no lock: the tool `{}` is not a record", shortened(name, 200))));
             };
             let (hash, definition): (Vec<_>, Vec<_>) =
                 fields.iter().cloned().partition(|(key, _)| key == "hash");

@@ -126,7 +126,7 @@ impl Store {
         private(&file).map_err(|why| format!("{place} {why}"))?;
         let mut text = Vec::new();
         file.take(FILE).read_to_end(&mut text).map_err(|error| format!("{place} cannot be read: {error}"))?;
-        let bad = || format!("{place} is no file of tokens; delete it, and sign in again");
+        let bad = || format!("{place} is not a file of tokens; delete it, and sign in again");
         let mut stored: Value = serde_json::from_slice(&text).map_err(|_| bad())?;
         if stored.get("url").and_then(Value::as_str) != Some(&*self.url) {
             return Err(format!("{place} belongs to another server; delete it, and sign in again"));
@@ -418,7 +418,7 @@ mod tests {
         fs::rename(&store.file, &other.file).unwrap();
         assert!(other.read().unwrap_err().contains("belongs to another server"));
         fs::write(&other.file, "{").unwrap();
-        assert!(other.read().unwrap_err().contains("is no file of tokens"));
+        assert!(other.read().unwrap_err().contains("is not a file of tokens"));
         assert!(other.delete().unwrap() && !other.delete().unwrap());
     }
 

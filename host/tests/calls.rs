@@ -305,16 +305,16 @@ fn built_in_tools_say_what_is_wrong() {
         (
             "match",
             r#"{"text":"a","pattern":"("}"#,
-            "argument `pattern` is no regular expression that can be used: unclosed group",
+            "argument `pattern` is not a regular expression that can be used: unclosed group",
         ),
         (
             "match",
             r#"{"text":"a","pattern":"((a{100}){100}){100}"}"#,
-            "argument `pattern` is no regular expression that can be used",
+            "argument `pattern` is not a regular expression that can be used",
         ),
         ("match", r#"{"pattern":"a"}"#, "argument `text`: expected a text, found nothing"),
-        ("base64", r#"{"text":"*","decode":true}"#, "argument `text` is no base64"),
-        ("base64", r#"{"text":"/w==","decode":true}"#, "bytes that are no text"),
+        ("base64", r#"{"text":"*","decode":true}"#, "argument `text` is not base64"),
+        ("base64", r#"{"text":"/w==","decode":true}"#, "bytes that are not text"),
         ("random", r#"{"min":2,"max":1}"#, "`min` is 2, more than `max`, which is 1"),
         ("wait", r#"{"seconds":-1}"#, "argument `seconds`: expected a number from 0, found a number"),
     ] {

@@ -186,7 +186,7 @@ fn a_file_that_cannot_be_read_says_where() {
         (
             "a.toml",
             "[tools.a]\nmock.returns = 1979-05-27",
-            "a.toml:2:16: a date is no value here; put it in quotes",
+            "a.toml:2:16: a date is not a value here; put it in quotes",
         ),
         ("a.toml", "[tools.a]\nmock.returns = inf", "a.toml:2:16: a number that is not finite"),
         (

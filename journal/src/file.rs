@@ -119,7 +119,7 @@ pub(crate) fn prepare(path: &Path, create: bool) -> Result<PathBuf> {
     }
     match fs::metadata(&path) {
         Ok(found) if !found.is_file() => {
-            return Err(Error::new(ErrorCode::CannotOpen, format!("`{}` is no file", path.display())));
+            return Err(Error::new(ErrorCode::CannotOpen, format!("`{}` is not a file", path.display())));
         }
         Ok(found) => refuse_links(&found, &path)?,
         Err(error) if error.kind() == ErrorKind::NotFound && create => return new(&path),

@@ -87,7 +87,7 @@ pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Imported> {
         Error::new(ErrorCode::NotAJournal, message).remedy("give a file that `runs export` has written")
     };
     if bytes.len() > LARGEST || !bytes.starts_with(b"SQLite format 3\0") {
-        return Err(refused("the file is no exported run"));
+        return Err(refused("the file is not an exported run"));
     }
     let mut source = Connection::open_in_memory()?;
     schema::prepare(&source)?;

@@ -248,7 +248,7 @@ function answerCard(call: { tool: string; arguments: string }, waiting: Waiting,
     const settle = async (ok: boolean) => {
         const wrong = await send(ok, box.value).catch((error: Error) => error.message);
         complaint.hidden = wrong === null;
-        setText(complaint, wrong === null ? "" : `The answer is no JSON: ${wrong}`);
+        setText(complaint, wrong === null ? "" : `The answer is not JSON: ${wrong}`);
         if (wrong !== null) box.focus();
     };
     const suggestsFailure = waiting.suggestion?.ok === false;

@@ -153,7 +153,7 @@ impl Budget {
     }
 
     /// Takes fuel before an instruction has any effect. A slice that has too little left ends here, with a
-    /// trap that is no fault: see [`Budget::pauses`].
+    /// trap that is not a fault: see [`Budget::pauses`].
     #[inline(always)]
     pub(crate) fn burn_or_pause(&mut self, fuel: u64) -> Result<(), Trap> {
         let (left, none) = self.fuel.overflowing_sub(fuel);

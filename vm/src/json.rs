@@ -297,7 +297,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
 fn unicode_escape(text: &str) -> Option<(char, usize)> {
     let first = hex4(text)?;
     if !(0xd800..0xdc00).contains(&first) {
-        // A lone low surrogate is no character.
+        // A lone low surrogate is not a character.
         return char::from_u32(first).map(|c| (c, 6));
     }
     let second = hex4(text.get(6..)?).filter(|low| (0xdc00..0xe000).contains(low))?;

@@ -320,14 +320,14 @@ fn tables_and_signatures() {
             table("Index"),
         ),
         (
-            "a key that is no number",
+            "a key that is not a number",
             |asm| {
                 asm.map(vec![(Key::Number(NumberId(9)), 0)], None);
             },
             table("Index"),
         ),
         (
-            "a key that is no text",
+            "a key that is not a text",
             |asm| {
                 asm.map(vec![(Key::Text(StringId(9)), 0)], None);
             },

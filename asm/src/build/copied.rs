@@ -30,7 +30,7 @@ pub(super) fn unknown(source: &str, setting: &str) -> Diagnostic {
         let fix = Fix { title: format!("remove {what}"), edits };
         let first = fix.edits.first().map_or(Span::at(0), |edit| edit.span);
         let wrong =
-            Diagnostic::new(Code::UnexpectedText, first, format!("{what} are no part of it")).fix(fix);
+            Diagnostic::new(Code::UnexpectedText, first, format!("{what} are not part of it")).fix(fix);
         let (mended, _) = crate::diagnostic::fix::apply(source, std::slice::from_ref(&wrong));
         if detect::detect(&mended).is_some() {
             let found = format!("`{}`", shorten(source.get(first.range()).unwrap_or("").trim()));

@@ -243,7 +243,7 @@ impl Reading {
             let name = shortened(name);
             self.error(
                 line,
-                format!("`{name}` is no notation; {}", meant(&name, &Notation::ALL.map(|(_, name)| name))),
+                format!("`{name}` is not a notation; {}", meant(&name, &Notation::ALL.map(|(_, name)| name))),
             );
         } else if word == "source" && notation.is_none() {
             let names = Notation::ALL.map(|(_, name)| name).join(", ");

@@ -44,7 +44,7 @@ fn every_error_has_its_line_and_its_fix() {
                 "line 2: the header `rule` is in line 1 already; remove one".to_owned(),
                 "line 4: the section `source id` is in line 3 already; remove one".to_owned(),
                 "line 5: no section is named `outcomes`; did you mean `outcome`?".to_owned(),
-                "line 6: `yaml` is no notation; there are id, tool-calling, constrained, workflow, mcp"
+                "line 6: `yaml` is not a notation; there are id, tool-calling, constrained, workflow, mcp"
                     .to_owned(),
             ],
         ),

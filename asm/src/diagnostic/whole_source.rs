@@ -18,7 +18,7 @@ pub(crate) fn enveloped(source: &str, found: &Envelope, expected: &str) -> Diagn
             .fix(Fix { title: "remove what is not the program".to_owned(), edits });
     }
     let start = found.before.start;
-    let message = "a Markdown fence is no part of a program";
+    let message = "a Markdown fence is not part of a program";
     Diagnostic::new(Code::BadCharacter, Span::new(start, start + 3), message)
         .expected(expected, "a fence")
         .fix(Fix { title: "remove the lines of the fence".to_owned(), edits })

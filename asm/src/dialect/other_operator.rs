@@ -203,9 +203,9 @@ pub(crate) fn in_place_of(spelling: &str, written: Written) -> Option<String> {
         return Some(format!("{} is `{form}`", found.what));
     }
     let help = if written == Written::Id {
-        "what no instruction computes a tool does, with CALL"
+        "a tool computes it, with CALL"
     } else {
-        "what no operator computes a tool does, in a step with `call`"
+        "a tool computes it, in a step with `call`"
     };
     OF_TOOLS.contains(&name.as_ref()).then(|| help.to_owned())
 }

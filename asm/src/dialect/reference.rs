@@ -322,7 +322,7 @@ impl<'n, 'a> Words<'n, 'a> {
         }
         let shown = shorten(self.get(at, end));
         let wrong =
-            Diagnostic::new(Code::BadReference, self.part(at, end), format!("`{shown}` is no reference"))
+            Diagnostic::new(Code::BadReference, self.part(at, end), format!("`{shown}` is not a reference"))
                 .expected("`${name}`, `${name.field}` or `${.input}`", format!("`{shown}`"));
         if inside.trim().is_empty() {
             let help = "write a name here, as in `${user.email}`, or write `$$` for a plain `$`";

@@ -109,7 +109,7 @@ impl LookAlike<'_> {
         let arena = Bump::new();
         let (span, shown) = (self.span(node), self.shown(node));
         let wrong =
-            Diagnostic::new(Code::TextReference, span, format!("`{shown}` is text here, no reference"))
+            Diagnostic::new(Code::TextReference, span, format!("`{shown}` is text here, not a reference"))
                 .expected(format!("`{meant}` for the value"), format!("`{shown}`"))
                 .help(format!("write `{meant}`"));
         match Words::of(node, &arena) {

@@ -325,7 +325,7 @@ pub(crate) fn bad_number(span: Span, text: &str, error: NumberError) -> Diagnost
     let shown = shorten(text);
     match error {
         NumberError::Form => {
-            let wrong = Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is no number"))
+            let wrong = Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is not a number"))
                 .expected("a number, such as `42`, `-0.5` or `1e9`", format!("`{shown}`"));
             match number_meant(text) {
                 Some(meant) => wrong.replace(span, meant),

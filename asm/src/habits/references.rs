@@ -11,7 +11,7 @@ use bumpalo::Bump;
 const NAMES: [(&[&str], &str); 4] = [
     (
         &["env", "ENV", "secrets", "secret", "process", "vault"],
-        "a program sees no environment: the tools file gives tools what they need, and inputs give the rest",
+        "a program cannot read the environment: the tools file configures tools, and inputs hold all other values",
     ),
     (&["now", "today", "date", "uuid", "random"], "a tool gives it, in a step with `call`, or an input"),
     (

@@ -33,9 +33,9 @@ pub(super) fn command<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     })?;
     let found = format!("`{}`", shown(&entry.key));
     let message = if action {
-        format!("an action of a build is no tool, and {found} no step")
+        format!("an action of a build is not a tool, and {found} is not a step")
     } else {
-        format!("there is no shell here: {found} is no step, and a command is no tool")
+        format!("there is no shell here: {found} is not a step, and a command is not a tool")
     };
     let help = format!("a tool does it, which the tools file names: {}", at.dialect.step_form());
     Some(Rewrite::removed(bad_step(entry.key.span, &message, "a `call` of a tool", &found, &help)))
@@ -56,7 +56,7 @@ pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         "Wait" | "Parallel" => "leave it out: steps run one after the other".to_owned(),
         _ => return None,
     };
-    let message = format!("a state of a state machine is no step: `{kind}`");
+    let message = format!("a state of a state machine is not a step: `{kind}`");
     let expected = format!("a record with {}", at.dialect.step_words());
     Some(Rewrite::removed(bad_step(entry.key.span, &message, &expected, "`Type`", &help)))
 }
@@ -66,7 +66,7 @@ pub(super) fn lone_else<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     let [only] = list else { return None };
     let help = "write `else` beside the `if` and `then` of that step; after an `if` that returns, what follows is its \
                 else";
-    let wrong = bad_step(only.key.span, "`else` is no step", "`else` beside an `if`", "it alone", help);
+    let wrong = bad_step(only.key.span, "`else` is not a step", "`else` beside an `if`", "it alone", help);
     (only.name() == Some("else")).then(|| Rewrite::removed(wrong))
 }
 
@@ -85,7 +85,7 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let wrong = Diagnostic::new(
         Code::BadStep,
         entry.key.span,
-        format!("`{name}` is no step; a name is bound with `let`"),
+        format!("`{name}` is not a step; a name is bound with `let`"),
     )
     .expected(format!("`{{\"let\": \"{name}\", …}}`"), format!("`{{\"{name}\": …}}`"));
     let (whole, value) = match inside {
@@ -128,7 +128,7 @@ pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 
 /// Reports `continue` as a step.
 pub(super) fn continue_is_skip(at: Span, skip: &str) -> Diagnostic {
-    Diagnostic::new(Code::BadStep, at, "`continue` is no step; a pass of a loop ends early with `skip`")
+    Diagnostic::new(Code::BadStep, at, "`continue` is not a step; a pass of a loop ends early with `skip`")
         .expected(format!("`{skip}`"), "`continue`")
 }
 
@@ -137,7 +137,7 @@ pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let (entry, help) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?, at.dialect)?)))?;
     let found = format!("`{}`", shown(&entry.key));
     let expected = format!("a record with {}", at.dialect.step_words());
-    let wrong = bad_step(entry.key.span, &format!("{found} is no step"), &expected, &found, &help);
+    let wrong = bad_step(entry.key.span, &format!("{found} is not a step"), &expected, &found, &help);
     Some(Rewrite::removed(wrong))
 }
 
@@ -161,7 +161,7 @@ pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     let [entry] = list else { return None };
     at.dialect.meaning(entry.name()?, &[Key::Message])?;
     let (found, word) = (shown(&entry.key), at.dialect.word(Key::Message));
-    let wrong = Diagnostic::new(Code::BadStep, entry.key.span, format!("`{found}` alone is no step"));
+    let wrong = Diagnostic::new(Code::BadStep, entry.key.span, format!("`{found}` alone is not a step"));
     if at.dialect.notation == Notation::Mcp {
         let wrong = wrong.expected(format!("`{word}`"), format!("`{found}`")).fix(rename(&entry.key, word));
         return Some(Rewrite::reported(wrong, vec![(word, Replacement::Kept(entry.value))]));

@@ -98,7 +98,7 @@ impl<'a> Parser<'_, 'a> {
         };
         let shown = shorten(text);
         self.report(match error {
-            NumberError::Form => Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is no number"))
+            NumberError::Form => Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is not a number"))
                 .expected("a JSON number, such as `42`, `-0.5` or `1e9`", format!("`{shown}`")),
             _ => bad_number(span, text, error),
         });
@@ -152,8 +152,9 @@ impl<'a> Parser<'_, 'a> {
         self.bump();
         let with_value = !self.state.current.first
             && self.kind_of(&self.state.current).is_some_and(|(number, _)| number != 1);
-        let wrong = Diagnostic::new(Code::BadLiteral, kind.span(), format!("`{shown}` is no kind of `LIT`"))
-            .expected(KINDS, format!("`LIT {shown}`"));
+        let wrong =
+            Diagnostic::new(Code::BadLiteral, kind.span(), format!("`{shown}` is not a kind of `LIT`"))
+                .expected(KINDS, format!("`LIT {shown}`"));
         if with_value {
             let value = self.state.current;
             let number = self.kind_of(&value).map_or(0, |(number, _)| number);

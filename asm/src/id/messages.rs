@@ -42,7 +42,7 @@ pub(crate) fn form(word: Word) -> &'static str {
 /// The diagnostic of an impossible count: a file of `most` words cannot have more.
 pub(crate) fn count_range(span: Span, found: &str, most: usize) -> Diagnostic {
     let shown = shorten(found);
-    Diagnostic::new(Code::CountRange, span, format!("`{shown}` is no possible count"))
+    Diagnostic::new(Code::CountRange, span, format!("`{shown}` is not a possible count"))
         .expected(format!("a count from 0 to {most}, the number of words in this file"), format!("`{shown}`"))
         .help("write how many really follow")
 }

@@ -121,7 +121,7 @@ impl<'a> Parser<'_, 'a> {
         let wrong = Diagnostic::new(
             Code::ExpectedOperand,
             token.span(),
-            format!("`{text}` alone is no operand of `{}`", of.mnemonic()),
+            format!("`{text}` alone is not an operand of `{}`", of.mnemonic()),
         )
         .expected("an expression", format!("`{text}`"));
         let wrong = if reference {

@@ -37,7 +37,7 @@ impl<'a> Parser<'_, 'a> {
         let Some(word) = habit.or_else(|| near.and_then(Word::from_mnemonic)) else { return Ok(None) };
         let (name, shown) = (word.mnemonic(), shorten(text));
         let meaning = word.row().meaning;
-        let message = format!("`{shown}` is no instruction");
+        let message = format!("`{shown}` is not an instruction");
         let wrong = Diagnostic::new(Code::UnknownInstruction, token.span(), message)
             .expected("an instruction", format!("`{shown}`"))
             .nearest(Some(name));
@@ -58,8 +58,11 @@ impl<'a> Parser<'_, 'a> {
     pub(crate) fn unknown_instruction(&mut self) -> Stop {
         let (text, span) = (shorten(self.text(&self.state.current)), self.state.current.span());
         let found = self.habit(Place::Statement);
-        let wrong =
-            self.refuse(Code::UnknownInstruction, format!("`{text}` is no instruction"), "an instruction");
+        let wrong = self.refuse(
+            Code::UnknownInstruction,
+            format!("`{text}` is not an instruction"),
+            "an instruction",
+        );
         self.stop(wrong.advised(found, span, || {
             "a statement begins with an instruction such as `LET`, `IF`, `MATCH`, `FOR` or `RET`".to_owned()
         }))

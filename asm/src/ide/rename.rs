@@ -77,7 +77,7 @@ impl<'a> Analysis<'a> {
         write_name(new, &mut quoted);
         let is_id = self.text.is_some();
         if !is_id && !is_name(new) {
-            return Err(format!("`{}` is no name: write letters, digits, `_` and `-`", shorten(new)));
+            return Err(format!("`{}` is not a name: write letters, digits, `_` and `-`", shorten(new)));
         }
         let own = self.file.functions.get(number).map_or("", |function| function.name.text);
         let mut edits = Vec::new();
@@ -163,7 +163,7 @@ impl<'a> Analysis<'a> {
         options: &Options<'_>,
     ) -> Result<Vec<Edit>, String> {
         if !is_name(new) {
-            return Err(format!("`{}` is no name: write letters, digits, `_` and `-`", shorten(new)));
+            return Err(format!("`{}` is not a name: write letters, digits, `_` and `-`", shorten(new)));
         }
         if FAILURES.contains(&new) || new == INPUT {
             return Err(format!("`{new}` is kept for what it means"));

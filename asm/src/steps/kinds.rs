@@ -118,6 +118,6 @@ impl<'a> StepReader<'_, 'a> {
             "a record that is a value is written `{\"obj\": {…}}`"
         };
         let expected = format!("a record with {}", self.dialect.step_words());
-        self.bad_step(place, "this record is no step", &expected, &found, help);
+        self.bad_step(place, "this record is not a step", &expected, &found, help);
     }
 }

@@ -92,7 +92,7 @@ impl<'a> StepReader<'_, 'a> {
         let meant = format!("result {lists}{ok}{comma} text");
         let word = self.dialect.word(Key::Output);
         self.report(
-            Diagnostic::new(Code::WrongReturn, at, "this fails, in a function whose type is no result")
+            Diagnostic::new(Code::WrongReturn, at, "this fails, in a function whose type is not a result")
                 .expected(format!("`{meant}` as its `{word}`"), format!("`{lists}{ok}`"))
                 .related(self.output.span, "the type is given here")
                 .help(format!("write `{meant}` as `{word}`, or return a value")),
@@ -167,7 +167,7 @@ impl<'a> StepReader<'_, 'a> {
         let word = self.dialect.word(Key::Return);
         let form =
             if self.dialect.is_yaml() { format!("{word}: …") } else { format!("{{\"{word}\": …}}") };
-        let wrong = self.wrong_return(only.key.span, "`ok` in a function whose type is no result", &form);
+        let wrong = self.wrong_return(only.key.span, "`ok` in a function whose type is not a result", &form);
         let (outer, inner) = (entry.value.span, only.value.span);
         let start = if self.dialect.is_yaml() { entry.key.span.end } else { outer.start };
         let open = if self.dialect.is_yaml() { ": " } else { "" };

@@ -172,7 +172,7 @@ impl<'a> Reader<'_, 'a> {
     fn parameter(&mut self) -> Option<Parameter<'a>> {
         let start = self.cursor.offset();
         let Some(text) = self.cursor.name(Run::Parameter, self.arena, self.diagnostics) else {
-            let wrong = self.bad_here("this is no parameter", "`name: type`");
+            let wrong = self.bad_here("this is not a parameter", "`name: type`");
             self.diagnostics.push(wrong);
             let skipped = self.cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ')'));
             if skipped.is_empty() {

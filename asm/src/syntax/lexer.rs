@@ -246,7 +246,7 @@ fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
                 .help("a comment begins with `;`")
                 .replace(Span::new(span.start, span.start + length), ";")
         }
-        _ => Diagnostic::new(code, span, format!("`{text}` is no part of this notation")),
+        _ => Diagnostic::new(code, span, format!("`{text}` is not part of this notation")),
     }
 }
 
@@ -263,7 +263,7 @@ fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnosti
             Edit { span, text: if alone { "" } else { " " }.to_owned() }
         };
         let title = if marks.len() == 1 { "remove this" } else { "remove these" };
-        Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is no part of this notation"))
+        Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is not part of this notation"))
             .expected("blanks between words", format!("`{text}`"))
             .help("counts decide where things end: leave such marks out")
             .fix(Fix { title: title.to_owned(), edits: marks.iter().map(edit).collect() })

@@ -292,7 +292,7 @@ fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Op
 fn not_an_entry(span: Span, digits: &str, after: Cursor<'_>, kind: Kind) -> Diagnostic {
     let text = after.text(span);
     let shown = crate::text::shorten(text);
-    let wrong = Diagnostic::new(Code::BadRegistry, span, format!("`{shown}` is no entry of a registry"))
+    let wrong = Diagnostic::new(Code::BadRegistry, span, format!("`{shown}` is not an entry of a registry"))
         .expected("`id=name`", format!("`{shown}`"))
         .help(format!(
             "an entry is a number, `=` and a name, such as `; {}: 0=user 1=\"First Name\"`",
@@ -315,7 +315,7 @@ fn not_an_entry(span: Span, digits: &str, after: Cursor<'_>, kind: Kind) -> Diag
 /// The diagnostic of an id beyond 32 bits.
 pub(crate) fn id_range(span: Span, found: &str) -> Diagnostic {
     let shown = crate::text::shorten(found);
-    Diagnostic::new(Code::IdRange, span, format!("`{shown}` is no id"))
+    Diagnostic::new(Code::IdRange, span, format!("`{shown}` is not an id"))
         .expected("a number from 0 to 4294967295", format!("`{shown}`"))
         .help("number slots, tools and fields from 0")
 }

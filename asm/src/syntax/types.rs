@@ -171,13 +171,13 @@ impl<'a> TypeReader<'_, 'a> {
             let message = if word.is_empty() {
                 format!("{what} is missing")
             } else {
-                format!("`result` is only for what a function gives, not for {what}")
+                format!("`result` is only for the type that a function returns, not for {what}")
             };
             let found = if word.is_empty() { "no type" } else { "`result`" };
             self.diagnostics.push(
                 Diagnostic::new(Code::BadType, span, message)
                     .expected("`number`, `text`, `bool`, `nil`, `list …` or a record's name", found)
-                    .help("what a result function gives is `result ok-type, error-type`"),
+                    .help("a result function has the type `result ok-type, error-type`"),
             );
             return (Base::Any, Base::Any.name());
         }

@@ -221,7 +221,7 @@ test("what is wrong with a call of this package is said at once", async () => {
     assert.throws(() => new ilo.Tools({ t: {} }), /tool `t`: expected an object with the function `execute`/);
     assert.throws(() => new ilo.Tools({ t: { execute() {}, readonly: true } }), /tool `t`: there is no `readonly`; there are schema/);
     assert.throws(() => new ilo.Tools({ t: { execute() {}, retries: 1 } }), /`retries` is only for tools that are/);
-    await assert.rejects(ONE.run({}, { ...gives(1), limits: { feul: 1 } }), /limits: `feul` is no limit; did you mean `fuel`\?/);
+    await assert.rejects(ONE.run({}, { ...gives(1), limits: { feul: 1 } }), /limits: `feul` is not a limit; did you mean `fuel`\?/);
     await assert.rejects(ONE.run({}, { ...gives(1), limits: { fuel: 1.5 } }), /limits: `fuel` expects a whole number from 0/);
     await assert.rejects(ONE.run({}, { ...gives(1), timeout: -1 }), RangeError);
     await assert.rejects(ONE.run({}, {}), /error\[unknown-tool\]: tool `t`: no tools are given; pass `tools`/);
@@ -241,7 +241,7 @@ test("what is wrong with a call of this package is said at once", async () => {
     await assert.rejects(ONE.run({}, { ...gives(1), onCall: () => { throw new Error("mine"); } }), /mine/);
 });
 
-test("what is no text, no bytes or no function is refused before the module sees it, and other runs go on", async () => {
+test("what is not a text, bytes or a function is refused before the module sees it, and other runs go on", async () => {
     const under = ONE.start();
     under.step();
     const options = (given) => () => ONE.run({}, { ...gives(1), ...given });

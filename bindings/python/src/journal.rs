@@ -268,7 +268,7 @@ impl Store {
         timeout: f64,
     ) -> PyResult<(Run, Session)> {
         if name.as_ref().is_some_and(|name| name.is_empty() || name.parse::<i64>().is_ok()) {
-            return Err(PyValueError::new_err("`name` is a text that is no number: runs have numbers"));
+            return Err(PyValueError::new_err("`name` is a text that is not a number: runs have numbers"));
         }
         let store = self.open(py)?;
         let time = Duration::try_from_secs_f64(timeout)

@@ -224,7 +224,7 @@ impl<'a> Reader<'_, 'a> {
             let Ok(name) = key.cast::<PyString>() else {
                 let shown = key.repr().map_or_else(|_| String::new(), |shown| shown.to_string());
                 let shown = shortened(&shown, SHOWN);
-                return Err(kind(format!("a record with the key {shown}, which is no text")));
+                return Err(kind(format!("a record with the key {shown}, which is not a text")));
             };
             let name = self.text(name)?;
             let read = self.read(&value).map_err(|unfit| below(unfit, || format!(".{name}")))?;

@@ -102,7 +102,7 @@ def test_arguments_of_other_types_are_type_errors() -> None:
     for bad in (None, b"x", 3):
         with pytest.raises(TypeError):
             ilo.build(bad)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="`yaml` is no notation"):
+    with pytest.raises(ValueError, match="`yaml` is not a notation"):
         ilo.build(NOTIFY, notation="yaml")  # type: ignore[arg-type]
     with pytest.raises(UnicodeEncodeError):
         ilo.build("\ud800")

@@ -74,8 +74,8 @@ BAD: list[tuple[Any, str]] = [
     (object(), "the class `object`"),
     (decimal.Decimal(1), "the class `Decimal`"),
     (len, "the class `builtin_function_or_method`"),
-    ({1: 2}, "a record with the key 1, which is no text"),
-    ({None: 2}, "a record with the key None, which is no text"),
+    ({1: 2}, "a record with the key 1, which is not a text"),
+    ({None: 2}, "a record with the key None, which is not a text"),
     ("\ud800", "half of a surrogate pair"),
     (circular(), "contains itself"),
 ]

@@ -35,7 +35,9 @@ fn field<'d>(data: &'d Data, name: &str) -> Result<&'d Data> {
 }
 
 fn replay(given: &Data) -> Result<String> {
-    let Data::Text(packed) = field(given, "program")? else { return Err("`program` is no text".to_owned()) };
+    let Data::Text(packed) = field(given, "program")? else {
+        return Err("`program` is not a text".to_owned());
+    };
     let program = Program::load(&bytes(packed)?).map_err(|error| error.to_string())?;
     let limits = limits(field(given, "limits")?)?;
     let mut run = begun(&program, given, &limits)?;
@@ -104,7 +106,7 @@ fn settle(run: &mut Run, answer: &Data, limits: &Limits) -> Result<()> {
 
 fn limits(given: &Data) -> Result<Limits> {
     let mut limits = Limits::default();
-    let Data::Record(fields) = given else { return Err("`limits` is no record".to_owned()) };
+    let Data::Record(fields) = given else { return Err("`limits` is not a record".to_owned()) };
     for (name, value) in fields {
         let Data::Number(Number::Int(value)) = value else { return Err("a limit is a number".to_owned()) };
         set(&mut limits, name, u64::try_from(*value).unwrap_or_default(), &WORDS)?;

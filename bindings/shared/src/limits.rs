@@ -43,7 +43,7 @@ pub fn set(limits: &mut Limits, name: &str, value: u64, words: &Words) -> Result
         Some("result_nodes") => limits.result_nodes = size,
         _ => {
             let there = meant_or_all(name, NAMES.iter().map(spelled));
-            return Err(format!("limits: `{name}` is no limit{there}"));
+            return Err(format!("limits: `{name}` is not a limit{there}"));
         }
     }
     Ok(())

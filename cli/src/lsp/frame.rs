@@ -45,7 +45,7 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<Frame> {
         }
         let (name, value) = text.split_once(':').ok_or_else(|| wrong("expected `Content-Length: …`"))?;
         if name.trim().eq_ignore_ascii_case("content-length") {
-            let bytes = value.trim().parse().map_err(|_| wrong("`Content-Length` is no number"))?;
+            let bytes = value.trim().parse().map_err(|_| wrong("`Content-Length` is not a number"))?;
             length = Some(bytes);
         }
     }
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(frames(two.as_bytes()), ["{}", "[1]"]);
         assert_eq!(frames(b""), [""; 0]);
         assert_eq!(frames(b"Content-Length: 9\r\n\r\n{}"), [""; 0], "cut off");
-        assert_eq!(frames(b"Content-Length: -1\r\n\r\n{}"), ["`Content-Length` is no number"]);
+        assert_eq!(frames(b"Content-Length: -1\r\n\r\n{}"), ["`Content-Length` is not a number"]);
         assert_eq!(frames(b"X: y\r\n\r\n{}"), ["a message has no `Content-Length`"]);
         assert_eq!(frames(b"garbage\r\n"), ["expected `Content-Length: …`"]);
         let endless = vec![b'x'; 1 << 20];

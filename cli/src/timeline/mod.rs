@@ -161,14 +161,14 @@ fn call(line: &[u8]) -> Result<Row, String> {
     let time = |name: &str| match field(name)? {
         &Data::Number(number) => match double(number) {
             time if (0.0..=LONGEST).contains(&time) => Ok(time),
-            _ => Err(format!("`{name}` is no time in milliseconds")),
+            _ => Err(format!("`{name}` is not a time in milliseconds")),
         },
-        _ => Err(format!("`{name}` is no number")),
+        _ => Err(format!("`{name}` is not a number")),
     };
     let Data::Number(Number::Int(seq)) = field("seq")? else {
-        return Err("`seq` is no whole number".to_owned());
+        return Err("`seq` is not a whole number".to_owned());
     };
-    let Data::Text(tool) = field("tool")? else { return Err("`tool` is no text".to_owned()) };
+    let Data::Text(tool) = field("tool")? else { return Err("`tool` is not a text".to_owned()) };
     let failed = data.get("failed");
     let result = match failed {
         Some(failure) => failure,

@@ -1,4 +1,4 @@
-//! Timelines of traces: what they show, what they leave out, and what is no trace.
+//! Timelines of traces: what they show, what they leave out, and what is not a trace.
 
 use super::Timeline;
 
@@ -135,15 +135,15 @@ fn what_is_no_call_is_told_with_its_line() {
     let cases = [
         ("hello\n", "no call of a trace: "),
         ("{}\n", "no call of a trace: it has no `seq`"),
-        ("{\"seq\":\"1\"}\n", "`seq` is no whole number"),
+        ("{\"seq\":\"1\"}\n", "`seq` is not a whole number"),
         ("{\"seq\":0,\"tool\":\"t\",\"args\":{},\"ok\":1}\n", "no call of a trace: it has no `start_ms`"),
         (
             "{\"seq\":0,\"tool\":\"t\",\"args\":{},\"ok\":1,\"start_ms\":-1,\"duration_ms\":1}\n",
-            "`start_ms` is no time",
+            "`start_ms` is not a time",
         ),
         (
             "{\"seq\":0,\"tool\":\"t\",\"args\":{},\"ok\":1,\"start_ms\":1,\"duration_ms\":1e300}\n",
-            "`duration_ms` is no time",
+            "`duration_ms` is not a time",
         ),
         ("{\"seq\":0,\"tool\":\"t\",\"args\":{},\"start_ms\":1,\"duration_ms\":1}\n", "it has no `ok`"),
     ];

@@ -82,7 +82,7 @@ fn check(case: &Case, source: &Source<'_>, is_first: bool) -> Result<(), Failure
     }
     let (Some(outcome), Some(mut program)) = (part("outcome"), program) else { return Ok(()) };
     let outcome: Value =
-        serde_json::from_str(outcome).map_err(|e| format!("  its outcome is no JSON: {e}"))?;
+        serde_json::from_str(outcome).map_err(|e| format!("  its outcome is not JSON: {e}"))?;
     side_by_side(case, &program)?;
     if !is_first {
         return Ok(());

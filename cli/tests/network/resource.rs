@@ -159,11 +159,11 @@ fn an_issuer_that_cannot_be_used_is_an_error_at_the_start() {
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(told("http://a.example", &[]).contains("`http://a.example` is no issuer"));
+    assert!(told("http://a.example", &[]).contains("`http://a.example` is not an issuer"));
     assert!(told("http://127.0.0.1:1", &[]).contains("cannot be read"));
     let issuer = Issuer::start();
-    assert!(told(&issuer.url, &["--scope", "a b"]).contains("`a b` is no scope"));
-    assert!(told(&issuer.url, &["--resource", "x"]).contains("`x` is no URL of a resource"));
+    assert!(told(&issuer.url, &["--scope", "a b"]).contains("`a b` is not a scope"));
+    assert!(told(&issuer.url, &["--resource", "x"]).contains("`x` is not a URL of a resource"));
     issuer.misbehave(Fault::OtherIssuer);
     assert!(told(&issuer.url, &[]).contains("does not name the issuer"));
     issuer.misbehave(Fault::None);

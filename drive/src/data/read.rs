@@ -78,7 +78,7 @@ impl fmt::Display for ReadErrorKind {
             ReadErrorKind::Number(text, NumberError::NotFinite) => {
                 write!(f, "the number {text} is beyond a double")
             }
-            ReadErrorKind::Number(text, NumberError::Form) => write!(f, "{text} is no JSON number"),
+            ReadErrorKind::Number(text, NumberError::Form) => write!(f, "{text} is not a JSON number"),
             ReadErrorKind::Bytes(limit) => write!(f, "more than {limit} bytes"),
             ReadErrorKind::Depth(limit) => write!(f, "nested deeper than {limit}"),
             ReadErrorKind::Values(limit) => write!(f, "more than {limit} values"),

@@ -37,7 +37,7 @@ fn expression(request: &Request<'_>) -> Result<Regex, Failure> {
     built.map_err(|error| {
         let why = error.to_string();
         let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        Failure::text(format!("argument `pattern` is no regular expression that can be used: {why}"))
+        Failure::text(format!("argument `pattern` is not a regular expression that can be used: {why}"))
     })
 }
 
@@ -95,7 +95,7 @@ pub(super) fn hash(request: &Request<'_>) -> Result<Data, Failure> {
 fn decoded(bytes: Vec<u8>) -> Result<Data, Failure> {
     String::from_utf8(bytes)
         .map(Data::Text)
-        .map_err(|_| Failure::text("argument `text` is decoded to bytes that are no text (UTF-8)"))
+        .map_err(|_| Failure::text("argument `text` is decoded to bytes that are not text (UTF-8)"))
 }
 
 pub(super) fn base64(request: &Request<'_>) -> Result<Data, Failure> {
@@ -104,7 +104,7 @@ pub(super) fn base64(request: &Request<'_>) -> Result<Data, Failure> {
         return Ok(Data::Text(STANDARD.encode(text)));
     }
     let bytes = STANDARD.decode(text.trim());
-    decoded(bytes.map_err(|error| Failure::text(format!("argument `text` is no base64: {error}")))?)
+    decoded(bytes.map_err(|error| Failure::text(format!("argument `text` is not base64: {error}")))?)
 }
 
 pub(super) fn url_encode(request: &Request<'_>) -> Result<Data, Failure> {

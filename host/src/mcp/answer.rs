@@ -327,7 +327,7 @@ fn binary(
     reading: Reading<'_>,
 ) -> Result<Part, Failure> {
     let Some(base64) = data.map(text_of) else { return Ok(Part { value: Data::Record(fields), size: 0 }) };
-    let bad = || Failure::text("the tool's answer has binary content that is no base64");
+    let bad = || Failure::text("the tool's answer has binary content that is not base64");
     let base64 = base64.ok_or_else(bad)?;
     let digits = base64.trim_end_matches('=').len();
     let size = i64::try_from(digits / 4 * 3 + digits % 4 * 3 / 4).unwrap_or(i64::MAX);

@@ -227,7 +227,7 @@ impl Client {
                 let message = ServerJsonRpcMessage::error(error, Some(id.clone()));
                 Ok(StreamableHttpPostResponse::Json(message, own_session))
             }
-            None => Err(unexpected("an answer that is no answer to its request".to_owned())),
+            None => Err(unexpected("an answer that is not an answer to its request".to_owned())),
         }
     }
 

@@ -279,7 +279,7 @@ async fn request_answer(
     };
     match answer {
         Ok(Ok(Ok(ClientResult::ElicitResult(result)))) => understood(&result),
-        Ok(Ok(Ok(_))) => failed("its answer is no answer to a question"),
+        Ok(Ok(Ok(_))) => failed("its answer is not an answer to a question"),
         Ok(Ok(Err(error))) => failed(&error.to_string()),
         Ok(Err(_)) => gone(),
         Err(why) => {

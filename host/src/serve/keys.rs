@@ -98,7 +98,7 @@ impl Keys {
     pub(super) async fn new(issuer: &str) -> Result<Keys, String> {
         signature::install();
         let Some(url) = safe(issuer).filter(|url| url.query().is_none() && url.fragment().is_none()) else {
-            return Err(format!("`{issuer}` is no issuer; write `https://HOST` or `https://HOST/PATH`"));
+            return Err(format!("`{issuer}` is not an issuer; write `https://HOST` or `https://HOST/PATH`"));
         };
         drop(rustls::crypto::ring::default_provider().install_default());
         let mut builder = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER);

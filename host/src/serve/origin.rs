@@ -38,7 +38,7 @@ impl Origin {
     /// What is wrong with it, and what to write instead.
     pub(super) fn allowed(text: &str) -> Result<Origin, String> {
         let Some((scheme, rest)) = text.split_once("://") else {
-            return Err(format!("`{text}` is no origin: it has no scheme; write `https://{text}`"));
+            return Err(format!("`{text}` is not an origin: it has no scheme; write `https://{text}`"));
         };
         let (rest, any) = rest.strip_suffix(":*").map_or((rest, false), |rest| (rest, true));
         let bare = rest.trim_end_matches('/');
@@ -46,10 +46,14 @@ impl Origin {
         let found = found.filter(|found| !any || found.port == Port::Default);
         let Some(found) = found else {
             let form = "SCHEME://HOST, SCHEME://HOST:PORT or SCHEME://HOST:*";
-            return Err(format!("`{text}` is no origin; write {form}, such as `https://app.example.com`"));
+            return Err(format!(
+                "`{text}` is not an origin; write {form}, such as `https://app.example.com`"
+            ));
         };
         if bare != rest {
-            return Err(format!("`{text}` is no origin: an origin has no path; write `{scheme}://{bare}`"));
+            return Err(format!(
+                "`{text}` is not an origin: an origin has no path; write `{scheme}://{bare}`"
+            ));
         }
         Ok(Origin { port: if any { Port::Any } else { found.port }, ..found })
     }
@@ -98,14 +102,14 @@ impl Host {
     /// What is wrong with it, and what to write instead.
     pub(super) fn allowed(text: &str) -> Result<Host, String> {
         if let Some((_, rest)) = text.split_once("://") {
-            return Err(format!("`{text}` is no host: a host has no scheme; write `{rest}`"));
+            return Err(format!("`{text}` is not a host: a host has no scheme; write `{rest}`"));
         }
         let bare = if text.matches(':').count() > 1 && !text.starts_with('[') {
             format!("[{text}]")
         } else {
             text.to_owned()
         };
-        Host::read(&bare).ok_or_else(|| format!("`{text}` is no host; write HOST or HOST:PORT"))
+        Host::read(&bare).ok_or_else(|| format!("`{text}` is not a host; write HOST or HOST:PORT"))
     }
 
     /// This machine's own names.
@@ -173,7 +177,7 @@ mod tests {
         let told = |entry: &str| Origin::allowed(entry).unwrap_err();
         assert_eq!(
             told("app.example"),
-            "`app.example` is no origin: it has no scheme; write `https://app.example`"
+            "`app.example` is not an origin: it has no scheme; write `https://app.example`"
         );
         assert!(told("localhost:3000").ends_with("write `https://localhost:3000`"));
         assert!(told("https://a.example/").ends_with("write `https://a.example`"));

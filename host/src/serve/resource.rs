@@ -66,13 +66,13 @@ impl Resource {
         let url = settings.resource.clone().unwrap_or_else(|| format!("http://{address}{PATH}"));
         let parsed = Url::parse(&url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let Some(parsed) = parsed.filter(|url| url.fragment().is_none()) else {
-            return Err(format!("`{url}` is no URL of a resource; write `https://HOST{PATH}`"));
+            return Err(format!("`{url}` is not a URL of a resource; write `https://HOST{PATH}`"));
         };
         let is_scope = |scope: &String| {
             !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, b'!' | b'#'..=b'[' | b']'..=b'~'))
         };
         if let Some(scope) = settings.scopes.iter().find(|scope| !is_scope(scope)) {
-            return Err(format!("`{scope}` is no scope: it has a character that scopes cannot have"));
+            return Err(format!("`{scope}` is not a scope: it has a character that scopes cannot have"));
         }
         let path = parsed.path().trim_end_matches('/');
         let metadata_url = format!("{}{METADATA}{path}", parsed.origin().ascii_serialization());
@@ -107,7 +107,7 @@ impl Resource {
     }
 
     async fn checked(&self, token: &str) -> Result<Subject, Refusal> {
-        let header = jsonwebtoken::decode_header(token).map_err(|_| Refusal::Invalid("it is no JWT"))?;
+        let header = jsonwebtoken::decode_header(token).map_err(|_| Refusal::Invalid("it is not a JWT"))?;
         let typed = header.typ.as_deref().map(str::to_ascii_lowercase);
         if !matches!(typed.as_deref(), None | Some("jwt" | "at+jwt" | "application/at+jwt")) {
             return Err(Refusal::Invalid("it is a JWT of another type"));
@@ -184,7 +184,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
     if token.len() > TOKEN {
         return Err(Refusal::Invalid("it is too long"));
     }
-    std::str::from_utf8(token.trim_ascii()).map_err(|_| Refusal::Invalid("it is no JWT"))
+    std::str::from_utf8(token.trim_ascii()).map_err(|_| Refusal::Invalid("it is not a JWT"))
 }
 
 /// The scopes of a token: a text with spaces, or a list.

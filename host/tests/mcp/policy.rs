@@ -165,7 +165,7 @@ pub(super) fn bytes_come_where_they_are_wanted() {
         assert_eq!(call(&tools, "image", "text", 20_000).unwrap().to_json(), expected, "{policy}");
     }
     let tools = connected("bad-base64", r#"{"binary": "base64"}"#, "{}");
-    let expected = Err(Failure::text("the tool's answer has binary content that is no base64"));
+    let expected = Err(Failure::text("the tool's answer has binary content that is not base64"));
     assert_eq!(call(&tools, "image", "text", 20_000), expected);
 }
 

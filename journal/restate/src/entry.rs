@@ -84,7 +84,7 @@ impl From<Result<Data, Failure>> for Stored {
 impl Stored {
     /// The result for the run; nothing if a person has to decide first, or the call was not made.
     pub(crate) fn result(self) -> Option<Result<Data, Failure>> {
-        let unreadable = || Failure::text("a stored answer is no JSON");
+        let unreadable = || Failure::text("a stored answer is not JSON");
         Some(match self {
             Stored::Ok(json) => data(&json).ok_or_else(unreadable),
             Stored::Failed(json) => Err(data(&json).map_or_else(unreadable, Failure::Failed)),

@@ -39,7 +39,7 @@ impl Order {
         let bytes = STANDARD.decode(&self.program).map_err(|error| {
             format!("`program` is not base64: {error}; encode the bytecode, as `base64 -w0 FILE.ilob` does")
         })?;
-        let program = Program::load(&bytes).map_err(|error| format!("`program` is no bytecode: {error}"))?;
+        let program = Program::load(&bytes).map_err(|error| format!("`program` is not bytecode: {error}"))?;
         let function = match &self.function {
             Some(name) => {
                 program.function(name).ok_or_else(|| format!("the program has no function `{name}`"))?
@@ -50,7 +50,7 @@ impl Order {
             })?,
         };
         let input = read(self.input.get().as_bytes(), &Bounds::default())
-            .map_err(|error| format!("`input` is no input: {error}"))?;
+            .map_err(|error| format!("`input` is not an input: {error}"))?;
         let found = problems(&program, function, &input, tools);
         if !found.is_empty() {
             return Err(found.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"));

@@ -298,7 +298,7 @@ impl Run {
         let mut copier = Copier { heap: &mut heap, program, meter: &mut meter, names: &mut names, place: 0 };
         match copier.copy(datum) {
             Ok(value) => render::message(&heap, program, value, MESSAGE),
-            Err(_) => "a failure that is no value".into(),
+            Err(_) => "a failure that is not a value".into(),
         }
     }
 

@@ -99,7 +99,7 @@ pub(in crate::check) fn wrong_return(
 ) -> Diagnostic {
     let word = word.mnemonic();
     let output = output_name(&function.output);
-    let is = if function.output.err.is_some() { "a result" } else { "no result" };
+    let is = if function.output.err.is_some() { "a result" } else { "not a result" };
     let message = format!("{word} in `{}`, whose type `{output}` is {is}", function.name.text);
     let diagnostic = Diagnostic::new(Code::WrongReturn, span, message)
         .related(function.output.span, "the type is given here");

@@ -101,7 +101,8 @@ impl<'a> Reader<'_, '_, 'a> {
             NumberError::NotFinite => (Code::NumberRange, "at most 1.7976931348623157e308"),
         };
         let shown = shorten(text);
-        let wrong = Diagnostic::new(code, self.words.part(self.from, end), format!("`{shown}` is no number"));
+        let wrong =
+            Diagnostic::new(code, self.words.part(self.from, end), format!("`{shown}` is not a number"));
         self.bad(wrong.expected(expected, format!("`{shown}`")), end)
     }
 

@@ -21,7 +21,7 @@ impl Reader<'_, '_, '_> {
         let wrong = Diagnostic::new(
             Code::UnknownOperator,
             self.words.part(from, to),
-            format!("`{shown}` is no operator"),
+            format!("`{shown}` is not an operator"),
         )
         .expected(format!("`{meant}`"), format!("`{shown}`"))
         .nearest(Some(meant))
@@ -52,9 +52,10 @@ impl Reader<'_, '_, '_> {
     }
 
     pub(crate) fn no_bang(&mut self, from: usize, to: usize) {
-        let wrong = Diagnostic::new(Code::UnknownOperator, self.words.part(from, to), "`!` is no operator")
-            .expected("`not`", "`!`")
-            .nearest(Some("not"));
+        let wrong =
+            Diagnostic::new(Code::UnknownOperator, self.words.part(from, to), "`!` is not an operator")
+                .expected("`not`", "`!`")
+                .nearest(Some("not"));
         // `not` includes the comparison, `!` does not.
         let wrong = if matches!(self.between(), Some((_, COMPARISON..))) {
             wrong.help("write `(not $x)`")
@@ -210,7 +211,7 @@ impl Reader<'_, '_, '_> {
             }
         };
         let wrong = self
-            .wrong(Code::BadExpression, format!("a {what} is no operand in infix"))
+            .wrong(Code::BadExpression, format!("a {what} is not an operand in infix"))
             .expected("a reference, a literal or `(`", self.found())
             .help(help);
         self.diagnostics.push(wrong);
@@ -321,7 +322,7 @@ impl Reader<'_, '_, '_> {
             },
         };
         let message = if code == Code::UnknownOperator {
-            format!("`{}` is no operator", shorten(symbol))
+            format!("`{}` is not an operator", shorten(symbol))
         } else {
             "something follows the expression".to_owned()
         };

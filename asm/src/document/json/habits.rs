@@ -231,7 +231,7 @@ impl<'a> Reader<'a, '_> {
         self.at = span.end as usize;
         self.report(Code::BadCharacter, || {
             let name = format!("U+{:04X}", u32::from(first));
-            Diagnostic::new(Code::BadCharacter, span, format!("the character {name} is no part of JSON"))
+            Diagnostic::new(Code::BadCharacter, span, format!("the character {name} is not part of JSON"))
                 .expected("a blank, a tab or a line break", name)
                 .replace(span, if first.is_whitespace() { " " } else { "" })
         });
@@ -251,7 +251,7 @@ impl<'a> Reader<'a, '_> {
         };
         self.report(Code::BadCharacter, || {
             let shown = shorten(text);
-            let wrong = Diagnostic::new(Code::BadCharacter, span, format!("`{shown}` is no part of JSON"));
+            let wrong = Diagnostic::new(Code::BadCharacter, span, format!("`{shown}` is not part of JSON"));
             if meant.is_empty() {
                 wrong.expected("JSON", format!("`{shown}`")).help("put quotes around a text")
             } else {

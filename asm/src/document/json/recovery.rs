@@ -314,7 +314,7 @@ impl Reader<'_, '_> {
         let shown = shorten(kept.lines().next().unwrap_or(""));
         self.report(Code::UnexpectedText, || {
             let message = if kept.starts_with("```") {
-                "a Markdown fence is no part of a program"
+                "a Markdown fence is not part of a program"
             } else {
                 "there is text that is not JSON beside the documents"
             };

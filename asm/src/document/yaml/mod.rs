@@ -114,7 +114,7 @@ fn controls(source: &str) -> impl Iterator<Item = Diagnostic> + '_ {
         Diagnostic::new(
             Code::BadCharacter,
             Span::new(at, at + 1),
-            format!("the character {name} is no part of YAML"),
+            format!("the character {name} is not part of YAML"),
         )
         .expected("an escape in double quotes, or nothing", name)
         .replace(Span::new(at, at + 1), "")
@@ -218,7 +218,7 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     fn refuse(&mut self, span: Span, what: &str, help: &str) {
         self.diagnostics.push_with(Code::YamlFeature, || {
-            Diagnostic::new(Code::YamlFeature, span, format!("{what} is no part of this notation"))
+            Diagnostic::new(Code::YamlFeature, span, format!("{what} is not part of this notation"))
                 .expected("a plain value", what)
                 .help(help)
         });

@@ -190,7 +190,7 @@ impl<'a> Lints<'_, '_, 'a> {
             return;
         };
         let shown = crate::text::shorten(name);
-        let message = format!("`{shown}` is a name here: keys are no references");
+        let message = format!("`{shown}` is a name here: keys are not references");
         let near = reference.to_string();
         self.warn(
             Diagnostic::new(Code::TextReference, entry.key.span, message)

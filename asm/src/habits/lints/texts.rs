@@ -46,7 +46,7 @@ impl<'a> Lints<'_, '_, 'a> {
         if !text.get(..name).is_some_and(|name| self.at.names.has(name)) {
             return;
         }
-        let message = format!("`{}` is text here, no reference", shorten(text));
+        let message = format!("`{}` is text here, not a reference", shorten(text));
         self.warn(for_the_value(inner(node), message, &dotted, text).replace(inner(node), dotted));
     }
 
@@ -152,9 +152,8 @@ impl<'a> Lints<'_, '_, 'a> {
                         let form = computed_form(function, of);
                         format!("a step with `{form}` under `expr` computes it, and is referred to here")
                     }
-                    None => other_operator::in_place_of(name, Written::Record).unwrap_or_else(|| {
-                        "what no operator computes a tool does, in a step with `call`".to_owned()
-                    }),
+                    None => other_operator::in_place_of(name, Written::Record)
+                        .unwrap_or_else(|| "a tool computes it, in a step with `call`".to_owned()),
                 };
                 wrong(format!("`{shown}` is text here from its last dot on: nothing is called"))
                     .expected("the name of a step that computes it", format!("`{shown}`"))

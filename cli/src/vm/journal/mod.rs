@@ -76,7 +76,7 @@ impl RunJournal {
     pub(super) fn open(&self) -> Result<Option<Arc<Store>>, Refused> {
         let Some(path) = &self.journal else { return Ok(None) };
         if self.name.as_ref().is_some_and(|name| name.is_empty() || name.parse::<i64>().is_ok()) {
-            let message = "expected a name that is no number: runs have numbers of their own";
+            let message = "expected a name that is not a number: runs have numbers of their own";
             return Err(Problem::new(Code::BadUsage, "--name", message).into());
         }
         let store = open(path, &self.key, true)?;
