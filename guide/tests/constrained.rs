@@ -5,10 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-mod common;
-
-use common::Random;
-use common::walk::step;
+use crate::common::Random;
+use crate::common::walk::step;
 use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_asm::notation::Notation;
@@ -44,13 +42,13 @@ fn builds(
 
 #[test]
 fn random_programs_build() {
-    let (start, count) = (common::number("SEED", 1), common::number("WALKS", 200));
+    let (start, count) = (crate::common::number("SEED", 1), crate::common::number("WALKS", 200));
     let mut codes = BTreeMap::new();
     let mut ended = 0;
     for seed in start..start + count {
         let mut random = Random::new(seed);
-        let catalog = common::catalog(&mut random);
-        let signature = common::signature(&mut random);
+        let catalog = crate::common::catalog(&mut random);
+        let signature = crate::common::signature(&mut random);
         let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
         let mut guide = ConstrainedGuide::new(&session).unwrap();
         let steps = 1 + random.below(150);
@@ -121,18 +119,18 @@ fn vocabulary(random: &mut Random) -> Vec<Vec<u8>> {
         "[[4",
         "],[",
     ];
-    let mut tokens = common::synthetic(random);
+    let mut tokens = crate::common::synthetic(random);
     tokens.extend(JSON.iter().map(|text| text.as_bytes().to_vec()));
     tokens
 }
 
 #[test]
 fn a_mask_has_the_tokens_that_are_accepted_alone() {
-    let (start, count) = (common::number("SEED", 1), common::number("WALKS", 200) / 10);
+    let (start, count) = (crate::common::number("SEED", 1), crate::common::number("WALKS", 200) / 10);
     for seed in start..start + count {
         let mut random = Random::new(seed);
-        let catalog = common::catalog(&mut random);
-        let signature = common::signature(&mut random);
+        let catalog = crate::common::catalog(&mut random);
+        let signature = crate::common::signature(&mut random);
         let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
         let vocab = Vocab::new(&vocabulary(&mut random), 0).unwrap();
         let mut guide = ConstrainedGuide::new(&session).unwrap();
@@ -175,12 +173,12 @@ fn tokens(bits: &[u32]) -> Vec<u32> {
 
 #[test]
 fn programs_end_within_their_budget() {
-    let (start, count) = (common::number("SEED", 1), common::number("WALKS", 200) / 2);
+    let (start, count) = (crate::common::number("SEED", 1), crate::common::number("WALKS", 200) / 2);
     let mut codes = BTreeMap::new();
     for seed in start..start + count {
         let mut random = Random::new(seed);
-        let catalog = common::catalog(&mut random);
-        let signature = common::signature(&mut random);
+        let catalog = crate::common::catalog(&mut random);
+        let signature = crate::common::signature(&mut random);
         let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
         let vocab = Vocab::new(&vocabulary(&mut random), 0).unwrap();
         let mut guide = ConstrainedGuide::new(&session).unwrap();

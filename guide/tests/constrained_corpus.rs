@@ -6,11 +6,9 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-mod common;
-
-use common::Random;
-use common::canonical::body;
-use common::samples::{Sample, samples};
+use crate::common::Random;
+use crate::common::canonical::body;
+use crate::common::samples::{Sample, samples};
 use ilo_asm::build::{Options as Build, build, read};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::Diagnostics;

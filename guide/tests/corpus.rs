@@ -5,10 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-mod common;
-
-use common::Random;
-use common::samples::samples;
+use crate::common::Random;
+use crate::common::samples::samples;
 use ilo_asm::build::{Options as Build, build};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Guide, Session};

@@ -1,15 +1,13 @@
 //! Grammars, read back and run by a small recogniser that shares nothing with what wrote them: the corpus is
 //! in its grammars, and what a grammar claims to hold is never wrong in a text of its language.
 //!
-//! `WALKS=1500 cargo test --release -p ilo-guide --test grammars` for more texts.
+//! `WALKS=1500 cargo test --release -p ilo-guide --test all grammars::` for more texts.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-mod common;
-
-use common::recognise::Grammar;
-use common::samples::samples;
-use common::{Random, catalog, number, signature};
+use crate::common::recognise::Grammar;
+use crate::common::samples::samples;
+use crate::common::{Random, catalog, number, signature};
 use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_asm::notation::Notation;

@@ -8,9 +8,7 @@
     reason = "a test may panic"
 )]
 
-mod common;
-
-use common::{Random, catalog, number, signature, step, synthetic};
+use crate::common::{Random, catalog, number, signature, step, synthetic};
 use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_asm::notation::Notation;

@@ -1,13 +1,11 @@
 //! A mask has exactly the tokens that each may come next when tried alone, and within a budget a program can
 //! always be ended.
 //!
-//! `WALKS=100000 cargo test --release -p ilo-guide --test masks` for more of them; `SEED` begins elsewhere.
+//! `WALKS=100000 cargo test --release -p ilo-guide --test all masks::` for more of them; `SEED` begins elsewhere.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-mod common;
-
-use common::{Random, catalog, number, signature, step, synthetic};
+use crate::common::{Random, catalog, number, signature, step, synthetic};
 use ilo_asm::build::{Options as Build, build};
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_asm::notation::Notation;

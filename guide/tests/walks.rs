@@ -1,12 +1,10 @@
 //! Random programs: what a guide lets end builds, and it can always be ended.
 //!
-//! `WALKS=1000000 cargo test --release -p ilo-guide --test walks` for more of them; `SEED` begins elsewhere.
+//! `WALKS=1000000 cargo test --release -p ilo-guide --test all walks::` for more of them; `SEED` begins elsewhere.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-mod common;
-
-use common::{Random, catalog, number, signature, step};
+use crate::common::{Random, catalog, number, signature, step};
 use ilo_asm::build::{Options as Build, build};
 use ilo_asm::notation::Notation;
 use ilo_guide::{Counts, Guide, Options, Session};

@@ -21,6 +21,15 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// All cases of the corpus, with their paths.
+pub fn cases() -> Vec<(String, Case)> {
+    let mut paths = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/corpus"), &mut paths);
+    paths.sort();
+    let read = |path: &PathBuf| Case::read(&fs::read_to_string(path).unwrap()).ok();
+    paths.iter().filter_map(|path| Some((path.display().to_string(), read(path)?))).collect()
+}
+
 /// A function as text that ends with its body, and the catalogue that it was checked with.
 pub struct Sample {
     pub name: String,

@@ -1,0 +1,15 @@
+//! All tests of the crate in one binary: linking many takes long.
+//!
+//! `cargo test -p ilo-guide --test all walks::` runs the tests of one file.
+
+mod bad;
+mod common;
+mod constrained;
+mod constrained_corpus;
+mod corpus;
+mod every_program;
+mod grammars;
+mod helpers;
+mod masks;
+mod rules;
+mod walks;
