@@ -7,7 +7,7 @@ use crate::automaton::registries;
 use bumpalo::Bump;
 use hashbrown::HashMap;
 use ilo_asm::ast::{Function, TypeName};
-use ilo_asm::build::{self, read};
+use ilo_asm::build::{self, read, read_and_check};
 use ilo_asm::catalog::{Catalog, Lookup, Tool, own_function};
 use ilo_asm::check::ValueInfo;
 use ilo_asm::diagnostic::Diagnostics;
@@ -223,7 +223,7 @@ impl<'c> Session<'c> {
     /// Begins the program of a signature, such as `fn f(id: text) -> result nil, text`.
     ///
     /// # Errors
-    /// Where the signature or the functions above cannot be read, or a name cannot be called.
+    /// If the signature cannot be read, the functions above have an error, or a name cannot be called.
     pub fn new(
         catalog: &'c Catalog,
         signature: &str,
@@ -243,7 +243,7 @@ impl<'c> Session<'c> {
         let Some((name, Callee::Function { parameters, output, err })) = own else {
             return wrong("expected one signature, such as `f(id: text) -> text`");
         };
-        let above = functions_above(&options.above, &name)?;
+        let above = functions_above(catalog, &options.above, &name)?;
         let mut session = Session {
             header,
             above: options.above.clone(),
@@ -542,16 +542,37 @@ fn constrained(text: &str) -> String {
     print::print(&file, Notation::Constrained, &mut found)
 }
 
-/// The names and signatures of the functions above.
-fn functions_above(text: &str, own: &str) -> Result<Vec<(String, Callee<'static>)>, SessionError> {
+/// The names and signatures of the functions above, which have no error themselves.
+fn functions_above(
+    catalog: &Catalog,
+    text: &str,
+    own: &str,
+) -> Result<Vec<(String, Callee<'static>)>, SessionError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let above = functions(text, |found| {
-        found.iter().map(|it| (it.name.text.to_owned(), callee_of(it))).collect::<Vec<_>>()
-    })?;
-    if above.iter().any(|it| it.0 == own) {
-        return wrong(format!("a function above is named `{own}` as well"));
+    let arena = Bump::new();
+    let mut found = Diagnostics::default();
+    let options =
+        build::Options { from: Some(Notation::Id), catalog: Some(catalog), ..build::Options::default() };
+    let (file, _) = read_and_check(text, &arena, &options, &mut found);
+    if let Some(found) = found.as_slice().iter().find(|found| found.is_error()) {
+        return wrong(format!("in the functions above: {}: {}", found.code.as_str(), found.message));
+    }
+    let mut above = Vec::new();
+    for function in file.functions {
+        let name = function.name.text;
+        if name == own {
+            return wrong(format!("a function above is named `{own}` as well"));
+        }
+        let mut calls_own = false;
+        function.body.each_call(&mut |call| {
+            calls_own |= own_function(call.tool.text).unwrap_or(call.tool.text) == own;
+        });
+        if calls_own {
+            return wrong(format!("`{name}` above calls `{own}`, which would call itself through it"));
+        }
+        above.push((name.to_owned(), callee_of(function)));
     }
     Ok(above)
 }
