@@ -1,6 +1,7 @@
 //! Random catalogues, signatures and walks.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "tests and examples use parts of it")]
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_guide::{Guide, Node};
