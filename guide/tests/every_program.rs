@@ -1,7 +1,7 @@
 //! Every short program of some statements, under some signatures: the guide allows none that does not build,
 //! and of those that check without a diagnostic it refuses only those with a reason that the README gives.
 //!
-//! `LINES=5 cargo test --release -p ilo-guide --test all every_program:: -- --nocapture` looks at longer ones.
+//! `LINES=5 cargo test --release -p ilo-guide --test all every_program:: -- --nocapture` tests longer ones.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may panic, and prints")]
 

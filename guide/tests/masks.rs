@@ -1,7 +1,7 @@
 //! A mask has exactly the tokens that each may come next when tried alone, and within a budget a program can
 //! always be ended.
 //!
-//! `WALKS=100000 cargo test --release -p ilo-guide --test all masks::` for more of them; `SEED` begins elsewhere.
+//! `WALKS=100000 cargo test --release -p ilo-guide --test all masks::` tests more of them, `SEED` others.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 

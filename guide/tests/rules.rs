@@ -1,8 +1,9 @@
-//! Every rule of the check is one of the guide: for each error code, the programs of the corpus that have it are
-//! refused, and the text before the faulty line (in `constrained`, the faulty place) is allowed.
+//! Every rule of the check is one of the guide: for each error code, the programs of the corpus that have it
+//! are refused, and the text before the faulty line (in `constrained`, the faulty place) is allowed.
 //!
-//! `rules.txt` has a line for each code; a code without such a program needs a reason there. That the guide has no
-//! rule of its own is what `corpus`, `constrained_corpus` and `every_program` test.
+//! `rules.txt` has a line for each code; a code without such a program needs a reason there. `corpus`,
+//! `constrained_corpus` and `every_program` test the converse: the guide has no rules of its own but those
+//! that are listed.
 //!
 //! `UPDATE=1` writes the numbers anew; reasons are written by hand.
 

@@ -1,6 +1,6 @@
 //! Random programs: what a guide lets end builds, and it can always be ended.
 //!
-//! `WALKS=1000000 cargo test --release -p ilo-guide --test all walks::` for more of them; `SEED` begins elsewhere.
+//! `WALKS=1000000 cargo test --release -p ilo-guide --test all walks::` tests more of them, `SEED` others.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
