@@ -1,5 +1,5 @@
-//! The header of the next function of a file: that of a helper, whose name and types the model chooses, or
-//! that of the program itself.
+//! The header of the next function of a file: of a helper, whose name and types the model chooses, or of the
+//! program itself.
 //!
 //! A file is written function by function, callees above. For each the host lets the model write a header
 //! with a [`Header`], and then the body with a [`crate::Guide`] over a session of that header.
@@ -17,42 +17,42 @@ const HELPERS: usize = 16;
 /// The most parameters of a helper, bytes of a name and `list`s of a type.
 const PARAMETERS: u8 = 8;
 const NAME: usize = 40;
-/// The most letters that make a name free: more than there are tools.
+/// The most letters that are needed to make a name free: there are fewer tools.
 const LETTERS: u32 = 4;
 const LISTS: u8 = 2;
 
 const START: &[u8] = b"; fn ";
 const ARROW: &[u8] = b" -> ";
-/// What ends a header behind its parameters.
+/// The bytes that end a header after its parameters.
 const NIL: &str = "nil\n";
-/// The most bytes of a helper's header from anywhere to its shortest end.
+/// The most bytes from any position in a helper's header to its shortest end.
 const LONGEST_END: usize = 40;
 
-/// The header of a function that is being written.
+/// The header of an unfinished function.
 #[derive(Clone, Debug)]
 pub struct Header {
     /// The program's own.
     own: String,
-    /// The names of functions and tools, these also without their server.
+    /// The names of functions and tools, those of tools also without their server.
     taken: HashSet<String>,
     text: Vec<u8>,
-    /// Where in a helper's header the text ends; `None` where it is none.
+    /// The position in a helper's header at which the text ends; `None` if the text is not one.
     helper: Option<Place>,
     /// The names of its parameters.
     parameters: Vec<String>,
 }
 
-/// A place in the header of a helper.
+/// A position in the header of a helper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// So many bytes of what must be written before a name.
+    /// After this number of the bytes that precede a name.
     Start(usize),
     /// In a name that begins at this byte.
     Name(usize),
-    /// Behind the opening bracket.
+    /// After the opening bracket.
     Open,
     Parameter(usize),
-    /// Behind the colon, or the comma, of a parameter or the output.
+    /// After the colon, or the comma, of a parameter or the output.
     Blank(Then),
     /// In a type.
     Type {
@@ -64,25 +64,25 @@ enum Place {
     Ended,
 }
 
-/// What follows a blank.
+/// The part after a blank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Parameter,
     Type(Typed),
 }
 
-/// What has a type.
+/// The owner of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Typed {
     Parameter,
     /// The output, or the word `result`.
     Output,
-    /// What a `result` gives if it succeeds, and if not.
+    /// The types of a `result` for success and for failure.
     Success,
     Failure,
 }
 
-/// Where [`Header::back`] goes back to.
+/// The position to which [`Header::back`] returns.
 #[derive(Clone, Copy, Debug)]
 pub struct HeaderMark {
     text: usize,
@@ -92,7 +92,7 @@ pub struct HeaderMark {
 
 impl Header {
     /// Begins the header of the next function of a file. The session is that of the program, with the
-    /// functions above that are written already.
+    /// functions above that are already written.
     pub fn new(session: &Session<'_>) -> Header {
         let tools = session.tools.iter().map(|tool| tool.name.as_str());
         let functions = session.functions.iter().map(String::as_str);
@@ -112,17 +112,17 @@ impl Header {
         &self.text
     }
 
-    /// The bytes of a helper's header from a place: they are ASCII.
+    /// The bytes of a helper's header from an offset: they are ASCII.
     fn from(&self, at: usize) -> &str {
         core::str::from_utf8(self.text.get(at..).unwrap_or_default()).unwrap_or_default()
     }
 
-    /// Whether the header is whole: its line has ended.
+    /// Whether the header is complete: its line has ended.
     pub fn ended(&self) -> bool {
         self.text.ends_with(b"\n")
     }
 
-    /// Whether the header can only be, or is, that of the program itself.
+    /// Whether the header is, or can only become, that of the program itself.
     pub fn is_own(&self) -> bool {
         self.helper.is_none()
     }
@@ -130,7 +130,7 @@ impl Header {
     /// Takes bytes of the header.
     ///
     /// # Errors
-    /// Where a byte may not come next. Then nothing has changed.
+    /// A byte that may not come next. Then nothing has changed.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
         let mark = self.mark();
         for (at, &byte) in bytes.iter().enumerate() {
@@ -142,10 +142,10 @@ impl Header {
         Ok(())
     }
 
-    /// Takes a token; that of the end where the header is whole changes nothing.
+    /// Takes a token. The end token after a complete header changes nothing.
     ///
     /// # Errors
-    /// Where it may not come next. Then nothing has changed.
+    /// A token that may not come next. Then nothing has changed.
     pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
         let bytes = vocab.token(token);
         match token == vocab.eos() {
@@ -155,7 +155,7 @@ impl Header {
         }
     }
 
-    /// The bytes that may come next; none where the header is whole.
+    /// The bytes that may come next; none if the header is complete.
     pub fn next_bytes(&mut self) -> Vec<u8> {
         let mark = self.mark();
         let fits = |byte: &u8| {
@@ -166,7 +166,7 @@ impl Header {
         (0..=u8::MAX).filter(fits).collect()
     }
 
-    /// The bytes that must come next, as long as there is one choice.
+    /// The bytes that must come next, as long as there is only one choice.
     pub fn forced(&mut self) -> Vec<u8> {
         let mark = self.mark();
         let mut forced = Vec::new();
@@ -178,7 +178,7 @@ impl Header {
         forced
     }
 
-    /// A text that ends the header from here: that of the program itself, if that is still possible.
+    /// A text that completes the header: that of the program itself, if that is still possible.
     pub fn close(&self) -> String {
         if self.may_be_own() {
             return self.own.get(self.text.len()..).unwrap_or_default().to_owned();
@@ -216,8 +216,8 @@ impl Header {
     }
 
     /// Sets the bits of the tokens that may come next, and clears all others, so that the header can still be
-    /// ended with `left` tokens, this one included. `u32::MAX` is no budget. Where few are left, the mask has
-    /// the next token of [`Header::close`] alone. A whole header has the token that ends a text.
+    /// completed with `left` tokens, this one included. `u32::MAX` means no budget. If few are left, the mask
+    /// has only the next token of [`Header::close`]. A complete header allows the token that ends a text.
     ///
     /// # Errors
     /// Where the budget was too small from the start.
@@ -253,12 +253,12 @@ impl Header {
         Ok(())
     }
 
-    /// Where the header is, to go back to.
+    /// The position in the header, to return to.
     pub fn mark(&self) -> HeaderMark {
         HeaderMark { text: self.text.len(), helper: self.helper, parameters: self.parameters.len() }
     }
 
-    /// Goes back to an earlier place of this header.
+    /// Returns to an earlier position of this header.
     pub fn back(&mut self, mark: &HeaderMark) {
         self.text.truncate(mark.text);
         self.parameters.truncate(mark.parameters);
@@ -279,7 +279,7 @@ impl Header {
         is_own || helper.is_some()
     }
 
-    /// Where a byte of a helper's header leads.
+    /// The position after a byte of a helper's header.
     fn step(&mut self, place: Place, byte: u8) -> Option<Place> {
         let here = self.text.len();
         Some(match place {
@@ -339,7 +339,7 @@ impl Header {
         !name.is_empty() && !name.ends_with('-') && self.is_free(name, function)
     }
 
-    /// Whether nothing else has the name: no function or tool, or no parameter.
+    /// Whether the name is unique: no function or tool, or no parameter, has it.
     fn is_free(&self, name: &str, function: bool) -> bool {
         if function { !self.taken.contains(name) } else { !self.parameters.iter().any(|it| it == name) }
     }
@@ -357,7 +357,7 @@ impl Header {
         fits && (name.len() + 4 < NAME || self.free(&next(), function).is_some())
     }
 
-    /// The letters that make a beginning a name that is free.
+    /// The letters that complete a beginning to a free name.
     fn free(&self, name: &str, function: bool) -> Option<String> {
         let fits = |end: &String| {
             let whole = name.to_owned() + end;
@@ -373,13 +373,13 @@ impl Header {
     }
 }
 
-/// All texts of so many small letters.
+/// All texts of this number of small letters.
 fn of_letters(count: u32) -> impl Iterator<Item = String> {
     let letter = |number: u32| char::from(b'a' + u8::try_from(number % 26).unwrap_or_default());
     (0..26_u32.pow(count)).map(move |number| (0..count).map(|at| letter(number / 26_u32.pow(at))).collect())
 }
 
-/// The words that a type may go on with.
+/// The words that may continue a type.
 fn words(of: Typed, lists: u8) -> impl Iterator<Item = &'static str> {
     let result = (of == Typed::Output && lists == 0).then_some("result");
     let list = (lists < LISTS).then_some("list");

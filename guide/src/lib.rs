@@ -1,12 +1,13 @@
-//! Guided generation of ilo programs: what may come next, so that no invalid program can be written.
+//! Guided generation of ilo programs: computes what may come next, so that no invalid program can be written.
 //!
 //! A [`Session`] is a signature, a catalogue of tools and the registries that give names numbers. A [`Guide`]
-//! follows the body of a program in ID text byte by byte, a [`ConstrainedGuide`] one in `constrained`. What
-//! they let end passes `ilo_asm::check` without an error, and from every state a text is known that ends the
-//! program ([`Guide::close`]).
+//! follows the body of a program in ID text byte by byte, a [`ConstrainedGuide`] one in `constrained`. A
+//! program that they let end passes `ilo_asm::check` without an error, and from every state a text is known
+//! that ends the program ([`Guide::close`]).
 //!
-//! What operands must be comes from `ilo_asm::rules` and the shapes of the catalogue, as in the checker. The
-//! flow of slots is written again, looking back where the checker looks ahead; tests hold the two together.
+//! The requirements on operands come from `ilo_asm::rules` and the shapes of the catalogue, as in the
+//! checker. The flow of slots is a second implementation, which looks back where the checker looks ahead;
+//! tests compare the two.
 
 mod automaton;
 mod constrained;

@@ -48,7 +48,7 @@ impl Node {
 
 impl Guide<'_, '_> {
     /// What may come next, as JSON: `next` lists nodes, `forced` is the text that must follow, `close` a text
-    /// that ends the program, and `prefix` what the host writes before the body.
+    /// that ends the program, and `prefix` the text that the host writes before the body.
     pub fn next_json(&mut self) -> String {
         let nodes: Vec<Value> = self.next().iter().map(Node::to_json).collect();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -76,8 +76,8 @@ impl fmt::Display for Piece {
 }
 
 impl ConstrainedGuide<'_, '_> {
-    /// What may come next, as JSON with the keys of [`Guide::next_json`]. In `next` are texts, and records
-    /// such as `{"name": true}` for what is free.
+    /// What may come next, as JSON with the keys of [`Guide::next_json`]. `next` has texts, and records such
+    /// as `{"name": true}` for free parts.
     pub fn next_json(&mut self) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Bytes(bytes) => json!(bytes),

@@ -1,4 +1,4 @@
-//! What the guides of all notations share: tokens of a text that is followed, and the check of a whole file.
+//! Shared by the guides of all notations: tokens of a text that is followed, and the check of a whole file.
 
 use crate::vocab::Vocab;
 use ilo_asm::build;
@@ -9,7 +9,7 @@ use std::fmt;
 /// Bytes that may not come next. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// How many of the bytes could have come.
+    /// The number of bytes that could have come.
     pub at: usize,
 }
 
@@ -21,7 +21,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// A text that goes on by bytes, and back.
+/// A text that can be continued byte by byte, and taken back.
 pub(crate) trait Follows {
     type Mark;
     fn mark(&self) -> Self::Mark;
@@ -33,7 +33,7 @@ pub(crate) trait Follows {
     fn forced(&mut self) -> Vec<u8>;
 }
 
-/// Takes a token; that of the end changes nothing.
+/// Takes a token. The end token changes nothing.
 pub(crate) fn accept(text: &mut impl Follows, vocab: &Vocab, token: u32) -> Result<(), Refused> {
     let bytes = vocab.token(token);
     match token == vocab.eos() {
@@ -43,7 +43,7 @@ pub(crate) fn accept(text: &mut impl Follows, vocab: &Vocab, token: u32) -> Resu
     }
 }
 
-/// How many of these tokens may come next, one behind the other. Nothing changes.
+/// The number of these tokens, from the first, that may come next in order. Nothing changes.
 pub(crate) fn validate(text: &mut impl Follows, vocab: &Vocab, tokens: &[u32]) -> usize {
     let mark = text.mark();
     let mut ended = false;
@@ -57,8 +57,8 @@ pub(crate) fn validate(text: &mut impl Follows, vocab: &Vocab, tokens: &[u32]) -
     count
 }
 
-/// The tokens that must come next, as `encode` cuts the bytes that must: less those at the end that a longer
-/// token could cover together with what follows.
+/// The tokens that must come next, as `encode` splits the forced bytes, without those at the end that a
+/// longer token could cover together with what follows.
 pub(crate) fn forced(
     text: &mut impl Follows,
     vocab: &Vocab,
@@ -85,9 +85,9 @@ pub(crate) fn forced(
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     vocab: u64,
-    /// How long the text was when the end was found.
+    /// The length of the text when the end was found.
     at: usize,
-    /// The text of then, with its end.
+    /// The text at that time, with its end.
     whole: Vec<u8>,
     tokens: Vec<u32>,
 }
@@ -107,12 +107,12 @@ impl End {
         self.whole.get(..self.at).unwrap_or_default()
     }
 
-    /// How many tokens it has.
+    /// The number of its tokens.
     pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// The tokens of it that a text still needs, if the text has gone on with the others.
+    /// The tokens of it that a text still needs, if the text has continued with the others.
     pub(crate) fn rest(&self, vocab: &Vocab, text: &[u8]) -> Option<&[u32]> {
         if !self.is_of(vocab) || !self.whole.starts_with(text) {
             return None;
@@ -129,7 +129,7 @@ impl End {
     }
 }
 
-/// Whether a token that may come next begins with these bytes and goes on.
+/// Whether a token that may come next begins with these bytes and has more.
 fn covers(text: &mut impl Follows, vocab: &Vocab, rest: &[u8]) -> bool {
     let (from, to) = vocab.beginning(rest);
     let range = vocab.sorted.get(from..to).unwrap_or_default();

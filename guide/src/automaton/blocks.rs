@@ -1,4 +1,4 @@
-//! Lines: which statement may begin at which level, and how blocks open and end.
+//! Lines: which statements may begin at which level, and how blocks open and end.
 
 use crate::automaton::flow::bit;
 use crate::automaton::offers::{Words, one};
@@ -10,7 +10,7 @@ use ilo_asm::rules::Demand;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 
-/// The levels that a block may have beyond those that are offered, so that what must be matched can be.
+/// Levels that a block may have beyond the offered ones, so that results that must be matched can be.
 const SPARE: u8 = 2;
 
 impl Core<'_, '_> {
@@ -19,7 +19,7 @@ impl Core<'_, '_> {
         self.block().level
     }
 
-    /// Goes up to the block of a level; `false` where a block cannot end here.
+    /// Closes blocks up to the block of a level; `false` if a block cannot end here.
     pub(crate) fn up_to(&mut self, level: u8) -> bool {
         while self.block().level > level {
             if !self.settle() || !self.close_block() {
@@ -29,7 +29,7 @@ impl Core<'_, '_> {
         self.block().level == level
     }
 
-    /// Whether the program may end here, and ends it.
+    /// Ends the program, if it may end here. Returns whether it does.
     pub(crate) fn end(&mut self) -> bool {
         self.up_to(0) && self.settle() && {
             let body = self.block();
@@ -124,7 +124,7 @@ impl Core<'_, '_> {
         words
     }
 
-    /// One statement less is to come in the innermost block.
+    /// Counts a statement of the innermost block, if its count is promised.
     fn count_statement(&mut self) {
         let block = self.block();
         if let Some(left) = block.left {
@@ -132,8 +132,8 @@ impl Core<'_, '_> {
         }
     }
 
-    /// The innermost block as its next statement sees it: one that others must follow has no value and goes
-    /// on.
+    /// The innermost block for its next statement. If others must follow that statement, it has no value and
+    /// continues.
     pub(crate) fn around(&self) -> Block {
         let block = self.block();
         if block.left.is_none_or(|left| left == 0) {
@@ -143,7 +143,7 @@ impl Core<'_, '_> {
         Block { must_live: true, ..free }
     }
 
-    /// Whether the innermost block can end behind one more statement that goes on and changes no results.
+    /// Whether the innermost block can end after one more statement that continues and changes no results.
     fn closes_with(&mut self, value: bool) -> bool {
         self.trial(|this| {
             this.end_statement(if value { Gives::VALUE } else { Gives::LACK }, NONE);
@@ -151,7 +151,7 @@ impl Core<'_, '_> {
         })
     }
 
-    /// The counts that the header may have whose block is opened: none, and one or more.
+    /// Whether the header of the block that is being opened may count no statement, and one or more.
     pub(crate) fn promised_counts(&mut self) -> (bool, bool) {
         let none = self.trial(|this| {
             this.open_block(0);
@@ -171,11 +171,11 @@ impl Core<'_, '_> {
         if self.some_call(ANY) { one(word) } else { 0 }
     }
 
-    /// IF, FOR and MATCH, where they may be.
+    /// IF, FOR and MATCH, if they are allowed.
     pub(crate) fn controls(&self) -> Words {
         let block = self.block();
         let mut words = 0;
-        // The results that paths could treat in different ways, where a block with a promised count goes on.
+        // Results that paths could treat differently, in a block with a promised count that continues.
         let open = self.now().held() & !self.state.plain & !block.before;
         let held = if self.session.promised && block.must_live { open } else { 0 };
         if block.level < LEVELS && held == 0 {
@@ -195,7 +195,7 @@ impl Core<'_, '_> {
         words
     }
 
-    /// Begins a line at a level with a word that it may begin with.
+    /// Begins a line at a level, with a word that may begin it.
     pub(crate) fn begin_line(&mut self, level: u8, word: Word) {
         self.up_to(level);
         let block = self.block();
@@ -286,14 +286,14 @@ impl Core<'_, '_> {
         self.end_statement(Gives::NEVER, NONE);
     }
 
-    /// A statement is complete.
+    /// Completes a statement.
     pub(crate) fn end_statement(&mut self, gives: Gives, value: u32) {
         let block = self.block();
         self.set_block(Block { started: true, gives, value, rollback: false, pending: NONE, ..block });
         self.state.phase = Phase::End;
     }
 
-    /// A value as a statement is complete.
+    /// Completes a value that is a statement.
     pub(crate) fn end_statement_value(&mut self, value: u32) {
         let block = self.block();
         let is_call = self.state.top == Word::Call;
@@ -311,7 +311,7 @@ impl Core<'_, '_> {
         }
     }
 
-    /// The count of a header: its block is open.
+    /// Takes the count of a header and opens its block.
     pub(crate) fn open_block(&mut self, count: u32) {
         let zero = count == 0;
         match self.state.arm {
@@ -443,7 +443,7 @@ impl Core<'_, '_> {
         self.bind(slot, value, 0);
     }
 
-    /// What the second of two branches must be.
+    /// The requirements on the second of two branches.
     fn second(&self, block: &mut Block, first: &Branch, must_live: bool) {
         if first.slots != NONE {
             block.held |= self.slots_at(first.slots).held();

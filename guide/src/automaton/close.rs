@@ -1,5 +1,5 @@
-//! A known end: what ends a program from any state, node by node. Where its nodes go is up to an [`Out`]:
-//! they are written, or only their lengths are summed.
+//! Known ends: the nodes that end a program from any state, one by one. An [`Out`] decides what happens to
+//! them: they are written, or only their lengths are summed.
 
 use crate::automaton::integers::Integers;
 use crate::automaton::lex::{LEVELS, Lex, Machine};
@@ -15,26 +15,26 @@ use ilo_spec::number;
 /// The most steps to an end.
 pub(crate) const STEPS: usize = 20_000;
 
-/// Where the nodes of an end go; each gives whether there is room for more.
+/// Receives the nodes of an end. Each method returns whether there is room for more.
 pub(crate) trait Out {
     /// A line begins with a word.
     fn line(&mut self, level: u8, word: Word) -> bool;
     fn word(&mut self, word: Word) -> bool;
     fn integer(&mut self, number: u32) -> bool;
-    /// A constant as it is written.
+    /// A constant in its written form.
     fn constant(&mut self, text: &str) -> bool;
 }
 
-/// The end as text, in the pieces that its nodes are.
+/// The end as text, in parts of one node each.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) text: Vec<u8>,
-    /// Where each piece ends.
+    /// The end of each part.
     pub(crate) ends: Vec<usize>,
 }
 
 impl Written {
-    /// A piece more.
+    /// Adds a part.
     pub(crate) fn piece(&mut self, bytes: &[u8]) {
         self.text.extend_from_slice(bytes);
         self.ends.push(self.text.len());
@@ -68,17 +68,17 @@ impl Out for Written {
     }
 }
 
-/// The node that the token which is being written becomes.
+/// The node that the unfinished token will become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Becomes {
-    /// It is whole.
+    /// The token is complete.
     Whole,
     Line(u8, Word),
     Word(Word),
     Integer(u32),
     Nil,
     Bool(bool),
-    /// A number or a text: the bytes say which.
+    /// A number or a text, as its bytes show.
     Constant,
 }
 
@@ -92,7 +92,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Writes an end; `None` where none was found, which would be a defect.
+    /// Writes an end; `None` if none was found, which would be a defect.
     pub(crate) fn close(&mut self) -> Option<Written> {
         let mut end = Written::default();
         self.attempt(|this| {
@@ -106,8 +106,8 @@ impl Machine<'_, '_> {
         Some(end)
     }
 
-    /// The bytes that complete the token which is being written, and the node that it becomes. Between tokens
-    /// it is the next one.
+    /// The bytes that complete the unfinished token, and the node that it becomes. Between tokens, the next
+    /// one.
     pub(crate) fn completion(&mut self) -> Option<(Vec<u8>, Becomes)> {
         match self.lex {
             Lex::Line(blanks) => {
@@ -173,7 +173,7 @@ impl Machine<'_, '_> {
             }
             None => self.core.constant_word().filter(|&word| left & one(word) != 0),
         };
-        // What ends soon, and else the first.
+        // The word that ends soonest, or else the first.
         let soon = [Word::Fail, Word::Lit, Word::List, Word::Let, Word::Ref];
         let word = word.or_else(|| soon.into_iter().find(|&word| left & one(word) != 0));
         let word = word.or_else(|| TABLE.iter().map(|row| row.word).find(|&it| left & one(it) != 0))?;
@@ -225,7 +225,7 @@ impl Machine<'_, '_> {
     }
 }
 
-/// What an end depends on.
+/// The parts of the state that an end depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct EndKey {
     level: u8,
@@ -237,7 +237,7 @@ pub(crate) struct EndKey {
     ends: [bool; 4],
 }
 
-/// A value: one that was there before, or one of which the type counts.
+/// A value: an earlier one, or one of which only the type counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum KnownValue {
     Before(u32),
@@ -255,12 +255,13 @@ enum Node {
 }
 
 impl Core<'_, '_> {
-    /// Writes an end from behind a whole token. `false` where none was found, or there is no room for it.
+    /// Writes an end, from the end of a complete token. `false` if none was found, or there is no room for
+    /// it.
     pub(crate) fn close(&mut self, out: &mut impl Out) -> bool {
         (0..STEPS).find_map(|_| self.close_step(out)).unwrap_or(false)
     }
 
-    /// Writes the next node of an end. Gives whether it has been found, once that is known.
+    /// Writes the next node of an end. Returns whether the end was found, when that is known.
     pub(crate) fn close_step(&mut self, out: &mut impl Out) -> Option<bool> {
         let goes_on = match self.state.phase {
             Phase::MergeMore => {
@@ -283,9 +284,9 @@ impl Core<'_, '_> {
         (!goes_on).then_some(false)
     }
 
-    /// What the end from here depends on, if what was there when `values` were known stays as it is: the
-    /// frames but for the innermost, the blocks but for the innermost and the slots. `None` where it depends
-    /// on schemas.
+    /// The parts of the state that an end depends on, if everything that existed when `values` were known
+    /// stays the same: the frames and blocks except the innermost, and the slots. `None` if it depends on
+    /// schemas.
     pub(crate) fn end_key(&self, values: usize) -> Option<EndKey> {
         let known = |value: u32| {
             if (value as usize) < values || value == NONE {
@@ -436,7 +437,7 @@ impl Core<'_, '_> {
         if let Some(texts) = self.texts() {
             return texts.first().map(|text| Node::Text((**text).to_owned()));
         }
-        // Other cases have keys as well: with so many letters one is free.
+        // Other cases have keys too: with this many letters, one is free.
         let mut letters = (0..=ITEMS as usize).map(|count| "a".repeat(count));
         letters.find(|text| self.takes_text(text)).map(Node::Text)
     }

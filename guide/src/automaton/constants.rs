@@ -1,4 +1,4 @@
-//! The shortest constant that fits a place: it is what lets every expression end.
+//! The shortest constants that fit a position. They make it possible to end every expression.
 
 use crate::automaton::session::{Callee, Numbered, Session};
 use crate::automaton::want::{Arena, Want};
@@ -10,12 +10,12 @@ use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
 use std::fmt::{self, Write};
 
-/// How deep the constant of a tool's argument may nest.
+/// The deepest nesting of the constant of a tool's argument.
 pub(crate) const DEEPEST_CONSTANT: u8 = 4;
 /// The integers that are written as constants of a range.
 const RANGE: i64 = 999_999_999_999_999;
 
-/// How deep the shortest constant of a shape nests; `None` where there is none.
+/// The nesting of the shortest constant of a shape; `None` if there is none.
 pub(crate) fn depth_of(session: &Session<'_>, shape: Shape<'_>) -> Option<u8> {
     depth_within(session, shape, DEEPEST_CONSTANT)
 }
@@ -36,7 +36,7 @@ fn depth_within(session: &Session<'_>, shape: Shape<'_>, left: u8) -> Option<u8>
     Some(deepest + 1)
 }
 
-/// A constant that holds no other.
+/// A constant that contains no other.
 enum Flat<'c> {
     List,
     Nil,
@@ -57,7 +57,7 @@ impl fmt::Display for Flat<'_> {
     }
 }
 
-/// A constant of a shape that holds no other.
+/// A constant of a shape that contains no other.
 fn flat(shape: Shape<'_>) -> Option<Flat<'_>> {
     let takes = |kind| shape.kinds().meets(kind);
     if shape.is_any() || takes(Kinds::LIST) {
@@ -87,7 +87,7 @@ fn number(shape: Shape<'_>) -> Option<Number> {
     Some(Number::Int(0.clamp(low, high)))
 }
 
-/// The integers of a shape of numbers, within what is written; `None` where there is none.
+/// The integers of a shape of numbers that may be written; `None` if there are none.
 pub(crate) fn integers(shape: Shape<'_>) -> Option<(i64, i64)> {
     let fits = |int: i64| shape.refuses_number(Number::Int(int)).is_none();
     let (least, most) = shape.range();
@@ -105,7 +105,7 @@ pub(crate) fn integers(shape: Shape<'_>) -> Option<(i64, i64)> {
 }
 
 impl<'c> Arena<'c> {
-    /// Whether some constant is as wanted.
+    /// Whether some constant fits a want.
     pub(crate) fn has_constant(&self, session: &Session<'c>, want: Want<'c>) -> bool {
         match want {
             Want::Shape(shape) if !shape.is_any() => depth_of(session, shape).is_some(),
@@ -216,7 +216,7 @@ pub(crate) fn longest_json_call(session: &Session<'_>) -> String {
 pub(crate) struct Lengths {
     /// Of an argument or a field.
     pub(crate) constant: String,
-    /// Of all that a call must be given.
+    /// The longest constants of all required arguments of a call.
     pub(crate) call: String,
 }
 

@@ -1,11 +1,11 @@
-//! How blocks end: branches meet, and statements with blocks become complete.
+//! Ends of blocks: branches join, and statements with blocks are completed.
 
 use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, NO_SLOT, NONE, SLOTS};
 use crate::automaton::want::{ANY, WantId, either};
 use ilo_asm::check::ValueInfo;
 
 impl<'c> Core<'_, 'c> {
-    /// Ends the innermost block, whose own blocks are settled.
+    /// Ends the innermost block, whose inner blocks have ended.
     pub(crate) fn close_block(&mut self) -> bool {
         let block = self.block();
         if block.parent == NONE {
@@ -42,7 +42,7 @@ impl<'c> Core<'_, 'c> {
         true
     }
 
-    /// Takes the last statement as complete, without ELSE.
+    /// Completes the last statement, without ELSE.
     pub(crate) fn settle(&mut self) -> bool {
         let around = self.block();
         if around.pending == NONE {
@@ -70,7 +70,7 @@ impl<'c> Core<'_, 'c> {
         let held = Block { arms: around.arms - 1, started: true, ..around };
         let lone = around.arms == 1 && around.first.is_none();
         let next = match around.first {
-            // The second of two.
+            // This is the second of two.
             Some(first) => {
                 if !self.joinable(first.slots, branch.slots) {
                     return false;
@@ -149,7 +149,7 @@ impl<'c> Core<'_, 'c> {
         true
     }
 
-    /// What has a value that nothing can follow must have one that fits on every path.
+    /// A value that nothing can follow must fit on every path.
     fn misfit_ends(&self) -> bool {
         let block = self.block();
         !(block.chain && block.sealed && block.gives.lack)
@@ -206,7 +206,7 @@ impl<'c> Core<'_, 'c> {
         self.complete(block, Branch { slots, gives, value, sealed: pass.sealed })
     }
 
-    /// Behind a loop its passes are over.
+    /// Leaves a loop after its passes.
     fn forget_loop(&mut self, slots: u32, at: u8) -> u32 {
         if slots == NONE {
             return slots;
@@ -220,7 +220,7 @@ impl<'c> Core<'_, 'c> {
 }
 
 impl Block {
-    /// Whether it is at its end what a block of its kind must be.
+    /// Whether a block fulfils the requirements of its kind at its end.
     pub(crate) fn may_close(&self) -> bool {
         (self.started || self.zero)
             && self.left.is_none_or(|left| left == 0)
@@ -231,17 +231,18 @@ impl Block {
             && (!self.demands_some() || self.gives.value)
     }
 
-    /// Whether the statement that is being written is the last, and must have a value.
+    /// Whether the unfinished statement is the last one, and must have a value.
     pub(crate) fn needs_value(&self) -> bool {
         self.left == Some(0) && (self.hard || self.demands_some())
     }
 
-    /// Whether some path must reach its end with a value. What a branch of IF lacks, its ELSE has.
+    /// Whether some path must reach its end with a value. A value that a branch of IF lacks must be in its
+    /// ELSE.
     pub(crate) fn demands_some(&self) -> bool {
         self.must_some && self.kind != Kind::Then
     }
 
-    /// What a CALL as a statement must give.
+    /// The type that a CALL as a statement must have.
     pub(crate) fn call_want(&self) -> WantId {
         match self.goes {
             Goes::Kept(want) | Goes::Out(want) if self.needs_value() => want,
@@ -249,12 +250,12 @@ impl Block {
         }
     }
 
-    /// Whether a ROLLBACK can follow the statement that is being written.
+    /// Whether a ROLLBACK can follow the unfinished statement.
     pub(crate) fn may_be_followed(&self) -> bool {
         self.left.is_none_or(|left| left > u8::from(self.hard || self.demands_some()))
     }
 
-    /// Whether a statement may follow the last.
+    /// Whether another statement may follow the last one.
     pub(crate) fn takes_statements(&self) -> bool {
         self.kind != Kind::Match && !self.sealed && self.gives.lives() && self.left != Some(0)
     }

@@ -1,7 +1,8 @@
-//! What each slot may hold at a point: nothing, a plain value, or the results of calls that a MATCH may take.
+//! The possible contents of each slot at a point: nothing, a plain value, or the results of calls that a
+//! MATCH may take.
 //!
 //! The checker looks ahead to see whether a MATCH takes a result. Here a result is undecided until something
-//! settles it for all paths: a read, another binding or an exit with a value makes it plain, and the first
+//! decides it for all paths: a read, another binding or an exit with a value makes it plain, and the first
 //! MATCH makes it one that every path must match or fail with.
 
 use crate::automaton::session::Session;
@@ -9,7 +10,7 @@ use crate::automaton::state::{Core, LOOPS, NONE, SLOTS, add};
 use crate::automaton::want::{Arena, either};
 use ilo_asm::check::ValueInfo;
 
-/// The slots at a point.
+/// The state of the slots at a point.
 #[derive(Clone)]
 pub(crate) struct Slots {
     /// Slots that may be unset, and those that may hold a plain value.
@@ -19,7 +20,7 @@ pub(crate) struct Slots {
     pub(crate) kept: [u64; LOOPS as usize],
     /// The calls whose results a slot may hold.
     pub(crate) calls: [u64; SLOTS as usize],
-    /// The values, which of a call is that of its success.
+    /// The values. For a call, the value of its success.
     pub(crate) values: [u32; SLOTS as usize],
 }
 
@@ -77,7 +78,7 @@ impl Slots {
 
 impl Core<'_, '_> {
     pub(crate) fn slots_at(&self, at: u32) -> &Slots {
-        // The first is always there.
+        // The first one is always there.
         self.slots.get(at as usize).unwrap_or(&self.slots[0])
     }
 
@@ -111,7 +112,7 @@ impl Core<'_, '_> {
         }
     }
 
-    /// Whether a slot may be bound: its last result is not lost.
+    /// Whether a slot may be bound without losing its last result.
     pub(crate) fn bindable(&self, slot: u8) -> bool {
         slot < SLOTS && slot <= self.state.next && self.now().calls(slot) & self.state.checked == 0
     }
@@ -135,7 +136,7 @@ impl Core<'_, '_> {
             && self.state.loops.iter().take(loops).all(|of| of.read_first & bit(slot) == 0)
     }
 
-    /// Takes the results in a slot; gives the failure's value.
+    /// Takes the results in a slot. Returns the failure's value.
     pub(crate) fn take(&mut self, slot: u8) -> (u32, u32) {
         let (calls, ok) = (self.now().calls(slot), self.now().value(slot));
         self.state.checked |= calls;
@@ -158,12 +159,12 @@ impl Core<'_, '_> {
         self.now().held() & self.state.checked & !before != 0
     }
 
-    /// The function ends with a value: what is held is plain.
+    /// The function ends with a value, so held results are plain.
     pub(crate) fn leave(&mut self) {
         self.state.plain |= self.now().held();
     }
 
-    /// Whether no result that must be matched is held on one of two paths alone.
+    /// Whether no result that must be matched is held on only one of two paths.
     pub(crate) fn joinable(&self, a: u32, b: u32) -> bool {
         if a == NONE || b == NONE {
             return true;
@@ -177,7 +178,7 @@ impl Core<'_, '_> {
         })
     }
 
-    /// Where two paths meet; none goes on where it is `NONE`.
+    /// Joins two paths. The result is `NONE` if neither continues.
     pub(crate) fn join(&mut self, a: u32, b: u32) -> u32 {
         if a == NONE || a == b {
             return b;

@@ -1,4 +1,4 @@
-//! The integers that may come next, as a set whose beginnings are found fast.
+//! The integers that may come next, as sets that can be searched by prefix.
 
 use crate::automaton::constants::depth_of;
 use crate::automaton::session::{Alike, Callee, Session};
@@ -11,22 +11,22 @@ use ilo_asm::check::ValueInfo;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 
-/// A set of integers. Those that are listed lie in an arena of the automaton, in ascending order.
+/// A set of integers. Lists of integers are in an arena of the automaton, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Integers {
     Nothing,
     Range(u32, u32),
     /// These.
     Listed(u32, u32),
-    /// These, which are kept for all places alike.
+    /// Integers in a list that all positions share.
     Kept(u32, u32),
     /// The tools of these groups, as bits.
     Alike(u64),
-    /// All fields that have names, but for these.
+    /// All named fields except these.
     FieldsBut(u32, u32),
 }
 
-/// The tools that a call may go to, kept for the places that want the same.
+/// The tools that a call may go to, kept for positions with the same want.
 #[derive(Clone, Copy)]
 pub(crate) struct ToolSet<'c> {
     want: WantKey<'c>,
@@ -36,7 +36,7 @@ pub(crate) struct ToolSet<'c> {
     length: u32,
 }
 
-/// The most sets of tools, and their numbers, that are kept.
+/// The most sets of tools that are kept, and the most numbers in them.
 const MOST_SETS: usize = 256;
 const MOST_KEPT: usize = 1 << 14;
 
@@ -45,7 +45,7 @@ fn slice(all: &[u32], start: u32, length: u32) -> &[u32] {
     all.get(start..start + length as usize).unwrap_or_default()
 }
 
-/// How many of the numbers lie in a range.
+/// The count of these numbers in a range.
 fn within(all: &[u32], low: u32, high: u32) -> usize {
     let from = all.partition_point(|&number| number < low);
     let to = all.partition_point(|&number| number <= high);
@@ -127,7 +127,7 @@ impl<'c> Core<'_, 'c> {
         Integers::FieldsBut(start, length)
     }
 
-    /// The tools that the CALL that is being written may go to.
+    /// The tools that the unfinished CALL may go to.
     fn tools_here(&mut self) -> Integers {
         let Some(frame) = self.frame() else { return Integers::Nothing };
         self.tools_for(frame.want, frame.depth, frame.parent == NONE)
@@ -151,7 +151,7 @@ impl<'c> Core<'_, 'c> {
         let count = u32::try_from(self.session.tools.len()).unwrap_or_default();
         let start = self.ids.len();
         let session = self.session;
-        // Those that give another type need no look.
+        // Tools with another answer type need no check.
         let may = groups.map(|groups| session.groups(groups).flatten().copied());
         let all = groups.is_none().then_some(0..count);
         for number in may.into_iter().flatten().chain(all.into_iter().flatten()) {
@@ -165,7 +165,7 @@ impl<'c> Core<'_, 'c> {
         let listed = Integers::Listed(u32::try_from(start).unwrap_or(NONE), length);
         let Some(want) = key.filter(|_| self.tool_sets.len() < MOST_SETS) else { return listed };
         let numbers = self.ids.get(start..).unwrap_or_default();
-        // Many wants are met by the same tools.
+        // Many wants have the same tools.
         let same = self.tool_sets.iter().find(|set| slice(&self.kept, set.start, set.length) == numbers);
         let kept = match same {
             Some(set) => set.start,
@@ -181,7 +181,7 @@ impl<'c> Core<'_, 'c> {
         Integers::Kept(kept, length)
     }
 
-    /// The groups of tools that a call may go to if only the type of what they give counts, as bits. `None`
+    /// The groups of tools that a call may go to, as bits, if only the type of their answers counts. `None`
     /// without groups.
     fn tools_alike(&self, want: WantId, followed: bool, deep: bool) -> Option<u64> {
         let fits = |group: &Alike| {
@@ -205,7 +205,7 @@ impl<'c> Core<'_, 'c> {
             .collect();
         listed.sort_unstable_by_key(|it| it.0);
         let takes = |this: &Self, known| this.arena.takes(this.session, frame.want, known);
-        // A field that the shape does not list is like each other one.
+        // A field that the shape does not list is equivalent to every other such field.
         let other = shape.map_or(ValueInfo::ANY, |shape| {
             shape.unlisted().map_or(ValueInfo::ANY, |shape| ValueInfo::described(shape, false))
         });
@@ -229,7 +229,7 @@ impl<'c> Core<'_, 'c> {
         }
         let mut given: Vec<u32> =
             self.list(frame.given).filter_map(|number| u32::try_from(number).ok()).collect();
-        // The last given is the first of the list; most are given in ascending order.
+        // The last given field is the first of the list; most are given in ascending order.
         given.reverse();
         let Some(shape) = self.pair_shape(&frame) else { return self.unshaped_pairs(&frame, given) };
         let numbers = shape.fields().filter_map(|it| {
@@ -247,7 +247,7 @@ impl<'c> Core<'_, 'c> {
         if others { self.fields_but(&found) } else { self.listed(&found) }
     }
 
-    /// The fields of a call of a function, or of a record of which nothing is known.
+    /// The fields of a call of a function, or of a record without a known shape.
     fn unshaped_pairs(&mut self, frame: &Frame, given: Vec<u32>) -> Integers {
         if frame.word != Word::Call {
             let mut given = given;
@@ -261,7 +261,7 @@ impl<'c> Core<'_, 'c> {
         self.listed(&free)
     }
 
-    /// The shape that says what the pairs of a call or a record are.
+    /// The shape that describes the pairs of a call or a record.
     fn pair_shape(&self, frame: &Frame) -> Option<Shape<'c>> {
         if frame.word != Word::Call {
             return self.shape(frame.want);
@@ -292,7 +292,7 @@ impl<'c> Core<'_, 'c> {
         self.meets(set, number, number)
     }
 
-    /// Whether a set has a number whose digits begin with these.
+    /// Whether a set has a number that begins with these digits.
     pub(crate) fn begins(&self, set: Integers, digits: u32) -> bool {
         let (mut low, mut high) = (digits, digits);
         // Slots, tools and fields have at most six digits.
@@ -309,7 +309,7 @@ impl<'c> Core<'_, 'c> {
         false
     }
 
-    /// Calls this for the numbers of a set, in ascending order.
+    /// Calls a closure for the numbers of a set, in ascending order.
     pub(crate) fn each(&self, set: Integers, mut run: impl FnMut(u32)) {
         match set {
             Integers::Nothing => {}
@@ -368,7 +368,7 @@ impl<'c> Core<'_, 'c> {
     }
 }
 
-/// How many of the fields that have numbers a record of this shape may have.
+/// The most fields with numbers that a record of this shape may have.
 pub(crate) fn most_fields(session: &Session<'_>, shape: Shape<'_>) -> u32 {
     let fits = |shape| depth_of(session, shape).is_some();
     let (mut known, mut may) = (0, 0);

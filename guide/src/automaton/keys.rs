@@ -1,4 +1,4 @@
-//! Constants that may be written: those of a place, and keys of cases that differ.
+//! Constants that may be written: those that a position allows, and keys of cases, which must differ.
 
 use crate::automaton::constants::integers;
 use crate::automaton::numbers::{Begun, number_form};
@@ -12,7 +12,7 @@ use ilo_spec::node::Word;
 use ilo_spec::number;
 use ilo_spec::program::Number;
 
-/// The digits that are tried behind a number which is the key of another case: with so many it can become
+/// The digits that are tried after a number that is the key of another case. With this many, it can become
 /// more numbers than a MATCH_MAP has cases.
 pub(crate) const KEY: usize = 2;
 
@@ -94,7 +94,7 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// Whether a number that begins so may come next.
+    /// Whether a number with this beginning may come next.
     pub(crate) fn number_goes_on(&self, text: &[u8]) -> bool {
         let Ok(written) = core::str::from_utf8(text) else { return false };
         match self.numbers() {
@@ -107,14 +107,14 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// Whether all that counts is how a number is written: it has no exponent, and any may come next.
+    /// Whether any number may come next whose form is right and has no exponent.
     fn has_free_digits(&self, text: &[u8]) -> bool {
         self.state.phase != Phase::CaseKey
             && text.last().is_some_and(u8::is_ascii_digit)
             && !text.iter().any(|byte| matches!(byte, b'e' | b'E'))
     }
 
-    /// Whether a number is as no other key, or becomes so with some digits more.
+    /// Whether a number differs from all other keys, or does so with more digits.
     pub(crate) fn free_number(&self, text: &[u8], digits: usize) -> bool {
         let Some(rest) = number_form(text) else { return false };
         let whole = core::str::from_utf8(text).ok().and_then(|text| number::parse(text).ok());
@@ -125,7 +125,7 @@ impl<'c> Core<'_, 'c> {
             && (b'0'..=b'9').any(|digit| self.free_number(&[text, &[digit]].concat(), digits - 1))
     }
 
-    /// The first number that begins so and may come next, digit by digit.
+    /// The first number with this beginning that may come next, digit by digit.
     pub(crate) fn first_number(&self, begun: &[u8]) -> Option<String> {
         let fits = |text: &str| {
             number::parse(text).is_ok_and(|number| self.takes_constant(Constant::Number(number)))
@@ -147,7 +147,7 @@ impl<'c> Core<'_, 'c> {
     }
 }
 
-/// The numbers that a place takes.
+/// The numbers that a position allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Numbers<'c> {
     All,
@@ -155,8 +155,8 @@ pub(crate) enum Numbers<'c> {
     Integers(i64, i64),
 }
 
-/// Keys of `MATCH_MAP` as numbers: that two differ and have one number is as good as impossible, and refuses
-/// a key that could have been allowed.
+/// Keys of `MATCH_MAP` as hashes. A collision of two keys is practically impossible, and would only refuse a
+/// key that could have been allowed.
 pub(crate) fn key_of_text(text: &str) -> u64 {
     fnv(0, text.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! Bytes: which byte may come next within and between tokens, and the tokens that they make.
+//! Bytes: which byte may come next within and between tokens, and the tokens that bytes form.
 
 use crate::automaton::integers::Integers;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
@@ -9,30 +9,30 @@ use ilo_spec::node::{TABLE, Word};
 use ilo_spec::number;
 use std::sync::OnceLock;
 
-/// The most bytes of a line in which a text goes on.
+/// The most bytes of a line in which a text continues.
 pub(crate) const LINE: usize = 32 << 10;
-/// The levels that a line may have.
+/// The most levels of a line.
 pub(crate) const LEVELS: u8 = 14;
 /// The most bytes of a word.
 const LONGEST_WORD: usize = 16;
 
-/// Where in a token the text ends.
+/// The position in a token at which the text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lex {
-    /// At the start of a line, behind this many blanks.
+    /// At the start of a line, after this number of blanks.
     Line(u8),
-    /// Where a token begins.
+    /// At the start of a token.
     Start,
-    /// In a word that began so many bytes before; at the start of a line with its level; the words that it
-    /// may be.
+    /// In a word that began this number of bytes before; at the start of a line with its level; the words
+    /// that it may be.
     Word(u8, Option<u8>, Words),
     /// In an integer.
     Integer(u32),
-    /// In a number of so many bytes.
+    /// In a number with this number of bytes.
     Number(u8),
     /// In a text that began at this byte.
     Text(usize, Inside),
-    /// Behind a token that its last byte ends.
+    /// After a token that its last byte ends.
     Behind,
 }
 
@@ -42,23 +42,23 @@ pub(crate) struct Machine<'s, 'c> {
     pub(crate) core: Core<'s, 'c>,
     pub(crate) text: Vec<u8>,
     pub(crate) lex: Lex,
-    /// The words of the next token; of a line, by level.
+    /// The words of the next token; at the start of a line, by level.
     pub(crate) words: Offered,
     /// Where the line begins.
     pub(crate) line: usize,
 }
 
-/// What may come next, found when it is asked for.
+/// The possible next tokens, computed when needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Offered {
     Unasked,
     /// Words, and integers.
     Token(Words, Integers),
-    /// The words of a line by level, and the levels that were asked for.
+    /// The words of a line by level, and the levels that were computed.
     Line([Words; LEVELS as usize], u16),
 }
 
-/// The words that have a byte at a place.
+/// The words that have this byte at a position.
 fn words_with() -> &'static [[Words; 128]; LONGEST_WORD] {
     static WORDS: OnceLock<Box<[[Words; 128]; LONGEST_WORD]>> = OnceLock::new();
     WORDS.get_or_init(|| {
@@ -74,7 +74,7 @@ fn words_with() -> &'static [[Words; 128]; LONGEST_WORD] {
     })
 }
 
-/// Those of the words that have a byte at a place.
+/// The words among these that have this byte at a position.
 fn narrow(words: Words, place: usize, byte: u8) -> Words {
     words & words_with().get(place).and_then(|row| row.get(usize::from(byte))).copied().unwrap_or_default()
 }
@@ -98,7 +98,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.lex = Lex::Start;
     }
 
-    /// Finds the words and integers of the next token, if that was not done.
+    /// Computes the words and integers of the next token, if that was not done.
     fn ask(&mut self) {
         if matches!(self.words, Offered::Unasked) {
             let words = self.core.trial(Core::words);
@@ -107,7 +107,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// Finds the words that may come next, before several bytes are tried.
+    /// Computes the words that may come next, before several bytes are tried.
     pub(crate) fn prepare(&mut self) {
         match self.lex {
             Lex::Start => self.ask(),
@@ -146,7 +146,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.text.get(self.text.len().saturating_sub(length)..).unwrap_or_default()
     }
 
-    /// Takes a byte; `false`, and what has changed is to be undone, where it may not come next.
+    /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
     pub(crate) fn byte(&mut self, byte: u8) -> bool {
         let fits = match self.lex {
             Lex::Line(blanks) => self.at_line(blanks, byte),
@@ -181,12 +181,13 @@ impl<'s, 'c> Machine<'s, 'c> {
         left != 0
     }
 
-    /// A blank or the end of the line behind a token.
+    /// Takes a blank or the end of the line after a token.
     fn between(&mut self, byte: u8) -> bool {
         self.core.state.taken = self.core.state.taken.saturating_add(1);
         match byte {
             b' ' if self.core.state.phase != Phase::End => {
-                // What is begun can go on; only behind a MERGE without a count there may be nothing.
+                // Unfinished expressions can continue. Only after a MERGE without a count there may be
+                // nothing.
                 let merges = self.core.state.phase == Phase::MergeMore;
                 self.offer();
                 if !merges {
@@ -241,7 +242,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// Whether a beginning is that of nil, true or false that may come next.
+    /// Whether a text begins nil, true or false and that constant may come next.
     fn name_fits(&self, prefix: &[u8]) -> bool {
         self.names().any(|name| name.starts_with(prefix))
     }
@@ -334,12 +335,12 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.listed_text(start, byte)
     }
 
-    /// How many bytes of a text the line has room for.
+    /// The number of bytes of a text for which the line has room.
     pub(crate) fn room(&self) -> usize {
         LINE.saturating_sub(self.text.len() - self.line)
     }
 
-    /// Whether any text may be written here, and what follows does not depend on it.
+    /// Whether any text may be written here, without effect on what follows.
     pub(crate) fn text_is_free(&self) -> bool {
         let core = &self.core;
         let Some(frame) = core.frame() else { return false };
@@ -348,7 +349,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         core.state.phase != Phase::CaseKey && core.texts().is_none() && !is_key
     }
 
-    /// Whether a text that only some constants may be is still the beginning of one.
+    /// Whether a text, of which only some constants are allowed, is still the beginning of one.
     fn listed_text(&self, start: usize, byte: u8) -> bool {
         let Some(texts) = self.core.texts() else { return true };
         let mut written = self.text.get(start..).unwrap_or_default().to_vec();
@@ -368,7 +369,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         true
     }
 
-    /// Completes the token that the text ends in, and the line; `false` where it cannot.
+    /// Completes the last token and the line; `false` if that is not possible.
     pub(crate) fn end_line(&mut self) -> bool {
         matches!(self.lex, Lex::Line(0)) || self.byte(b'\n')
     }

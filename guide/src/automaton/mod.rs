@@ -1,8 +1,7 @@
-//! The automaton of ID text: where in a program the next byte belongs, and what may come there.
+//! The automaton of ID text: the position of the next byte in a program, and what may come there.
 //!
-//! `state` holds what grows; `flow`, `offers`, `operands`, `keys`, `integers`, `steps`, `blocks` and `ends`
-//! are parts of its implementation. `lex` has the bytes around it, `close` ends a program. A `session` is
-//! what does not change.
+//! `state` has the growing data; `flow`, `offers`, `operands`, `keys`, `integers`, `steps`, `blocks` and
+//! `ends` implement its parts. `lex` adds bytes, `close` ends a program. A `session` has the fixed data.
 
 mod blocks;
 pub(crate) mod close;

@@ -1,13 +1,14 @@
-//! How numbers are written: which digits may follow which.
+//! The form of numbers: which digits may follow which.
 
-/// Digits of a number before its point, behind it, and in its exponent. Some integers of 19 digits are none.
+/// Digits of a number before its point, after it, and in its exponent. Some integers of 19 digits exceed 64
+/// bits.
 const WHOLE: usize = 18;
 const FRACTION: usize = 17;
 const EXPONENT: usize = 3;
 /// Digits of an integer within a range.
 const RANGED: usize = 15;
 
-/// The sign and digits of an integer that is being written.
+/// The sign and digits of an unfinished integer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begun {
     negative: bool,
@@ -16,7 +17,7 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// `None` where the text is no beginning of an integer.
+    /// `None` if the text does not begin an integer.
     pub(crate) fn of(text: &[u8]) -> Option<Begun> {
         let digits = text.strip_prefix(b"-");
         let begun = Begun { negative: digits.is_some(), value: 0, count: 0 };
@@ -26,7 +27,7 @@ impl Begun {
         })
     }
 
-    /// A digit more.
+    /// Adds a digit.
     pub(crate) fn with(self, digit: u8) -> Begun {
         let value = self.value.saturating_mul(10).saturating_add(digit.into());
         Begun { value, count: self.count + 1, ..self }
@@ -37,7 +38,7 @@ impl Begun {
         match (self.count, self.value) {
             (0, _) => !self.negative || low < 0,
             (1, 0) => low <= 0 && 0 <= high && !self.negative,
-            // A zero is alone.
+            // A zero is followed by no digit.
             (_, 0) => false,
             _ => self.grows_into(low, high),
         }
@@ -89,14 +90,14 @@ pub(crate) fn number_form(text: &[u8]) -> Option<bool> {
     (count == exponent.len() && count <= EXPONENT).then_some(count < EXPONENT)
 }
 
-/// Which digits may follow a number that is written so far.
+/// The digits that may follow an unfinished number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// Its first.
     First,
-    /// So many before the point, or behind it.
+    /// This number of digits before the point, or after it.
     More(usize),
-    /// So many of the exponent.
+    /// This number of digits of the exponent.
     Exponent(usize),
 }
 
@@ -117,12 +118,12 @@ pub(crate) fn room(text: &[u8]) -> Room {
     }
 }
 
-/// How many digits a text has.
+/// The number of digits of a text.
 pub(crate) fn digits_in(text: &[u8]) -> usize {
     text.iter().filter(|byte| byte.is_ascii_digit()).count()
 }
 
 /// The most digits before the point.
 pub(crate) const MOST_WHOLE: usize = WHOLE;
-/// Numbers of so many digits that differ are never one double.
+/// Different numbers with this many digits are never the same double.
 pub(crate) const EXACT: usize = 15;

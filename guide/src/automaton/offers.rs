@@ -1,4 +1,4 @@
-//! What may come next at each place: words, integers and literals.
+//! What may come next at each position: words, integers and literals.
 
 use crate::automaton::constants::integers;
 use crate::automaton::integers::most_fields;
@@ -55,7 +55,7 @@ impl<'c> Core<'_, 'c> {
                     fails.for_each(|row| words &= !one(row.word));
                 }
                 let mut controls = self.controls();
-                // A pass of a bound FOR must have a value, which would give up what must be matched.
+                // A pass of a bound FOR must have a value, which would lose the results that must be matched.
                 if self.owes() {
                     controls &= !one(Word::For);
                 }
@@ -100,7 +100,7 @@ impl<'c> Core<'_, 'c> {
         self.frame().is_some_and(|frame| !frame.default && frame.left == 1)
     }
 
-    /// Whether a slot that fits may be read.
+    /// Whether some slot with a fitting value may be read.
     fn readable_as(&self, want: Want<'c>) -> bool {
         let fits = |slot: u8| {
             let known = self.arena.value(self.now().value(slot));
@@ -109,16 +109,16 @@ impl<'c> Core<'_, 'c> {
         (0..self.state.next).any(fits)
     }
 
-    /// Whether some slot has a field that is wanted.
+    /// Whether some slot has a field that fits.
     fn has_path(&self, want: WantId) -> bool {
         !self.session.fields.is_empty() && self.readable_as(Want::FieldOf(want))
     }
 
-    /// Whether a call gives what is wanted.
+    /// Whether some call has an answer that fits.
     pub(crate) fn callable(&self, number: u32, want: WantId, at: u8, top: bool) -> bool {
         let Some(tool) = self.session.tools.get(number as usize) else { return false };
         let Some((callee, depth)) = tool.callee.as_ref().zip(tool.depth) else { return false };
-        // The arguments of a call deep inside end by constants.
+        // The arguments of a deeply nested call end with constants.
         if at >= DEPTH && depth > 0 {
             return false;
         }
@@ -142,8 +142,8 @@ impl<'c> Core<'_, 'c> {
         self.arena.takes(self.session, want, tool.output)
     }
 
-    /// Whether the call that is being written may be one that a ROLLBACK must follow: in a loop, that cannot
-    /// name a tool which UNDO names.
+    /// Whether the unfinished call may be one that a ROLLBACK must follow. In a loop, such a ROLLBACK cannot
+    /// name a tool that UNDO names.
     pub(crate) fn may_be_followed(&self, top: bool) -> bool {
         let block = self.block();
         let is_free = |(number, tool): (u32, &Numbered<'_>)| {
@@ -169,7 +169,7 @@ impl<'c> Core<'_, 'c> {
         self.least(tools).is_some()
     }
 
-    /// The words of expressions that may be what is wanted.
+    /// The words of expressions that may fit the want.
     pub(crate) fn expressions(&mut self, want: WantId) -> Words {
         let mut words = self.settled_words(want);
         for word in [Word::Call, Word::Ref, Word::Field] {
@@ -183,7 +183,7 @@ impl<'c> Core<'_, 'c> {
         words
     }
 
-    /// The words of expressions for which only the want and the session count.
+    /// The words of expressions that depend only on the want and the session.
     fn settled_words(&mut self, want: WantId) -> Words {
         let key = self.arena.key(want);
         let known = key.and_then(|key| self.word_sets.iter().find(|known| known.0.same(&key)));
@@ -241,7 +241,7 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// What the first operand of a word must be.
+    /// The want of the first operand of a word.
     pub(crate) fn first_want(&mut self, word: Word, want: WantId) -> WantId {
         let demand = rules::operand(word, 0, None);
         let whole = match word {
@@ -254,7 +254,7 @@ impl<'c> Core<'_, 'c> {
         self.arena.add_want(whole)
     }
 
-    /// What an operand behind the first must be.
+    /// The want of an operand after the first.
     pub(crate) fn next_want(&mut self, frame: &Frame) -> WantId {
         let first = self.arena.value(frame.first).ty;
         let word = frame.word;
@@ -289,13 +289,13 @@ impl<'c> Core<'_, 'c> {
         self.arena.add_want(want)
     }
 
-    /// The kinds of LIT that may be what is wanted, as bits.
+    /// The kinds of LIT that may fit the want, as bits.
     pub(crate) fn literal_kinds(&self, want: WantId) -> u8 {
         let kinds = [TEXT, NUMBER, NIL, BOOL].into_iter();
         kinds.filter(|&kind| self.is_kind(kind, want)).fold(0, |kinds, kind| kinds | 1 << kind)
     }
 
-    /// Whether a kind of LIT may be what is wanted.
+    /// Whether a kind of LIT may fit the want.
     pub(crate) fn is_kind(&self, kind: u8, want: WantId) -> bool {
         self.arena.takes(self.session, want, type_of(kind))
             && self.shape(want).is_none_or(|shape| has_literal(shape, kind))
@@ -351,7 +351,7 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// Whether the block that is opened may have so many statements.
+    /// Whether the block that is being opened may have this number of statements.
     fn counts(&self, number: u32) -> bool {
         if !self.session.promised {
             return true;
@@ -390,14 +390,14 @@ impl<'c> Core<'_, 'c> {
         self.arena.takes(self.session, frame.want, known)
     }
 
-    /// Whether the CALL that is being written may go to this tool: its frame does not count as around it.
+    /// Whether the unfinished CALL may go to this tool. Its frame does not count as an enclosing one.
     fn callable_here(&self, number: u32) -> bool {
         let Some(frame) = self.frame() else { return false };
         self.callable(number, frame.want, frame.depth, frame.parent == NONE)
     }
 }
 
-/// Whether what a word gives depends on its first operand.
+/// Whether the type of a word's value depends on its first operand.
 fn depends(word: Word) -> bool {
     let is = |word| rules::TABLE.iter().find(|rule| rule.word == word).map(|rule| rule.gives);
     matches!(word, Word::Sort | Word::Reverse | Word::Slice | Word::Min | Word::Max)

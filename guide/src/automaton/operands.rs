@@ -1,4 +1,4 @@
-//! What pairs, items and cases may be: their counts, fields and wants.
+//! Pairs, items and cases: their counts, fields and wants.
 
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT};
 use crate::automaton::session::Callee;
@@ -21,7 +21,7 @@ impl<'c> Core<'_, 'c> {
         Some((least, if frame.depth >= DEPTH { least } else { most }))
     }
 
-    /// What the value of a field must be: of a call's argument, or of a record.
+    /// The want of a field's value: of a call's argument, or of a record.
     pub(crate) fn pair_want(&self, frame: &Frame, number: u32) -> Option<Want<'c>> {
         let name = self.session.field(number)?;
         let free = name.is_empty() || self.in_list(frame.given, number);
@@ -47,7 +47,7 @@ impl<'c> Core<'_, 'c> {
         Some(Want::Shape(field))
     }
 
-    /// Whether a field may come next, so that the remaining places are enough for the required fields.
+    /// Whether a field may come next, so that enough pairs remain for the required fields.
     pub(crate) fn pair_fits(&self, number: u32) -> bool {
         let Some(frame) = self.frame() else { return false };
         if self.pair_want(&frame, number).is_none() {
@@ -73,13 +73,13 @@ impl<'c> Core<'_, 'c> {
         required.into_iter().filter(|&number| !self.in_list(frame.given, number)).collect()
     }
 
-    /// Whether the items of the list that is being written can end.
+    /// Whether the unfinished list can end after this item.
     pub(crate) fn items_end(&self) -> bool {
         let Some(frame) = self.frame() else { return false };
         frame.depth < DEPTH && self.arena.has_constant(self.session, self.item_want(frame.want))
     }
 
-    /// What the items of a list must be.
+    /// The want of the items of a list.
     pub(crate) fn item_want(&self, want: WantId) -> Want<'c> {
         match self.arena.want(want) {
             Want::Shape(shape) => Want::Shape(shape.item()),
@@ -90,7 +90,7 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// How many cases there may be: keys of some kinds run out.
+    /// The most cases: keys of some kinds are limited in number.
     pub(crate) fn most_cases(&self) -> u32 {
         let kinds = self.key_kinds();
         if kinds >> TEXT & 1 == 1 || kinds >> NUMBER & 1 == 1 {

@@ -1,6 +1,6 @@
-//! The comments before a body: its header and its registries, read and written.
+//! The comments before a body, which are its header and its registries: reads and writes them.
 
-/// A text in parts.
+/// A text split into parts.
 #[derive(Debug, Default)]
 pub(crate) struct Parts<'t> {
     pub(crate) above: &'t str,

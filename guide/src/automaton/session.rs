@@ -21,32 +21,32 @@ use std::sync::{Arc, OnceLock};
 /// The most fields and tools that a session numbers.
 const MOST_NAMES: usize = 60_000;
 
-/// What a session takes beside the catalogue and the signature.
+/// The options of a session, in addition to the catalogue and the signature.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The only tools that may be called, in the order of their numbers. Without it, all of the catalogue.
     pub tools: Option<Vec<String>>,
-    /// The names of fields in the order of their numbers; those of the tools' schemas where it is not given.
+    /// The names of fields in the order of their numbers. Without it, those of the tools' schemas.
     pub fields: Option<Vec<String>>,
     /// Names of slots by their numbers, for the registry.
     pub vars: Vec<(u32, String)>,
-    /// Whole functions in ID text that the program may call. They come before it in the file.
+    /// Whole functions in ID text that the program may call. They precede it in the file.
     pub above: String,
-    /// What the counts of statements mean.
+    /// The meaning of the counts of statements.
     pub counts: Counts,
 }
 
-/// What the number of statements in the header of a block means.
+/// The meaning of the number of statements in the header of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counts {
     /// Nothing: the indent decides, and `finish` corrects the number.
     #[default]
     Free,
-    /// The block has so many statements.
+    /// The block has exactly this number of statements.
     Promised,
 }
 
-/// Why a session cannot begin.
+/// The reason why a session cannot begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionError(pub String);
 
@@ -58,11 +58,11 @@ impl fmt::Display for SessionError {
 
 impl std::error::Error for SessionError {}
 
-/// What a call goes to.
+/// The target of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Callee<'c> {
     Tool(&'c Tool),
-    /// Its parameters in order, and what it gives.
+    /// Its parameters in order, and its output.
     Function {
         parameters: Vec<(String, Inferred)>,
         output: Inferred,
@@ -75,32 +75,32 @@ pub(crate) enum Callee<'c> {
 pub(crate) struct Numbered<'c> {
     pub(crate) name: String,
     pub(crate) callee: Option<Callee<'c>>,
-    /// What it gives.
+    /// The type of its answer.
     pub(crate) output: ValueInfo<'c>,
-    /// How deep the shortest arguments nest; `None` where it cannot be called.
+    /// The nesting of its shortest arguments; `None` if it cannot be called.
     pub(crate) depth: Option<u8>,
     /// The numbers of the fields that are its required arguments.
     pub(crate) required: Vec<u32>,
     /// The numbers of the fields that are its arguments.
     pub(crate) listed: Vec<u32>,
-    /// How many arguments may be given, up to a limit.
+    /// The most arguments that may be given, up to a limit.
     pub(crate) most: u32,
-    /// A ROLLBACK must follow a call of it.
+    /// Whether a ROLLBACK must follow a call of it.
     pub(crate) rollback: bool,
 }
 
-/// Tools that are alike, but for the schemas of what they give.
+/// Tools that differ only in the schemas of their answers.
 #[derive(Clone, Debug)]
 pub(crate) struct Alike {
     pub(crate) output: Inferred,
     pub(crate) rollback: bool,
-    /// They have required arguments.
+    /// Whether they have required arguments.
     pub(crate) nests: bool,
     /// In ascending order.
     pub(crate) numbers: Vec<u32>,
 }
 
-/// The most groups of tools that are alike.
+/// The most groups of equivalent tools.
 const MOST_ALIKE: usize = 64;
 
 /// A signature, a catalogue and registries: what all guides of one program share.
@@ -112,16 +112,16 @@ pub struct Session<'c> {
     pub(crate) functions: Vec<String>,
     pub(crate) parameters: Vec<(String, Inferred)>,
     pub(crate) output: Inferred,
-    /// The output is nil, so that the body's value is dropped.
+    /// Whether the output is nil, so that the body's value is dropped.
     pub(crate) gives_nil: bool,
     pub(crate) err: Option<Inferred>,
     pub(crate) tools: Vec<Numbered<'c>>,
-    /// The tools that can be called, in groups; none where there are too many groups.
+    /// The callable tools, in groups; none if there are too many groups.
     pub(crate) alike: Vec<Alike>,
     pub(crate) fields: Vec<String>,
     pub(crate) field_numbers: HashMap<String, u32>,
     vars: Vec<(u32, String)>,
-    /// Blocks have as many statements as their headers count.
+    /// Whether blocks have exactly as many statements as their headers count.
     pub(crate) promised: bool,
     /// The numbers of the fields that have names, in ascending order.
     pub(crate) named: Vec<u32>,
@@ -130,24 +130,24 @@ pub struct Session<'c> {
     json: OnceLock<JsonNames>,
 }
 
-/// The names of a session as JSON has them, by number.
+/// The names of a session in JSON, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JsonNames {
-    /// Tools and functions, and the place of each in the order of their bytes.
+    /// Tools and functions, and the position of each in the order of their bytes.
     pub(crate) tools: Vec<(Arc<str>, u32)>,
     pub(crate) fields: Vec<JsonField>,
 }
 
-/// A field as JSON has it.
+/// A field in JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonField {
     /// As the first key of a record, and as a further one.
     pub(crate) keys: [Arc<str>; 2],
-    /// Where it ends a path, if a path can have it.
+    /// At the end of a path, if a path can have it.
     pub(crate) last: Option<Arc<str>>,
-    /// Where others follow it in one.
+    /// In a path, before further fields.
     pub(crate) further: Option<Arc<str>>,
-    /// Its place in the order of the keys.
+    /// Its position in the order of the keys.
     pub(crate) place: u32,
 }
 
@@ -169,7 +169,7 @@ impl JsonNames {
     }
 }
 
-/// The place of each in the order of their bytes.
+/// The position of each in the order of their bytes.
 fn places<T>(all: &[T], bytes: impl Fn(&T) -> &Arc<str>) -> Vec<u32> {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|&at| all.get(at).map(&bytes));
@@ -199,7 +199,7 @@ fn callee_of(function: &Function<'_>) -> Callee<'static> {
     }
 }
 
-/// What a call gives.
+/// The type of a call's answer.
 fn output<'c>(callee: &Callee<'c>) -> ValueInfo<'c> {
     match callee {
         Callee::Tool(tool) => ValueInfo::answer(tool),
@@ -268,7 +268,7 @@ impl<'c> Session<'c> {
     }
 
     /// Continues a file: whole functions, then the header and registries of one more, then the beginning of
-    /// its body. Gives the session and where the body begins.
+    /// its body. Returns the session and the offset of the body.
     ///
     /// # Errors
     /// As those of [`Session::new`].
@@ -291,21 +291,22 @@ impl<'c> Session<'c> {
         Ok((Session::new(catalog, signature, &options)?, found.body))
     }
 
-    /// Reads the beginning of a file in `constrained`: the session of its last function, and where its body
-    /// begins. The functions before it are above it.
+    /// Reads the beginning of a file in `constrained`. Returns the session of its last function, and the
+    /// offset of its body. The functions before it become those above it.
     ///
     /// # Errors
     /// As those of [`Session::new`], and where no text up to `"body":[` can be read.
     pub fn of_constrained(catalog: &'c Catalog, text: &str) -> Result<(Session<'c>, usize), SessionError> {
         const BODY: &str = "\"body\":[";
-        // A record in the body may have such a key too: what is before it is no function.
+        // A record in the body may have such a key too. Then the text before it is not a function.
         const TRIES: usize = 64;
         let mut read_as = wrong("the text has no `\"body\":[`, after which a body begins");
         for (at, _) in text.rmatch_indices(BODY).take(TRIES) {
             let start = at + BODY.len();
             read_as = instruction_text(&(text.get(..start).unwrap_or_default().to_owned() + "]}"));
             let Ok(written) = &read_as else { continue };
-            // Its registries have what the functions above name; those of the session have all.
+            // Its registries have the names that the functions above use; those of the session have all
+            // names.
             let parts = registries::split(written);
             let options = Options { above: parts.above.to_owned(), ..Options::default() };
             let Some(signature) = parts.header else { return wrong("the text has no function") };
@@ -354,7 +355,7 @@ impl<'c> Session<'c> {
         Ok(())
     }
 
-    /// Finds the tools that are alike.
+    /// Finds groups of equivalent tools.
     fn group(&mut self) {
         for (number, tool) in (0..).zip(&self.tools) {
             let Some(depth) = tool.depth.filter(|_| tool.callee.is_some()) else { continue };
@@ -379,7 +380,7 @@ impl<'c> Session<'c> {
     fn add_field(&mut self, name: &str) {
         let next = u32::try_from(self.fields.len()).unwrap_or(u32::MAX);
         if self.fields.len() < MOST_NAMES {
-            // A name has one number.
+            // Each name has one number.
             let is_new = !self.field_numbers.contains_key(name) && !name.is_empty();
             if is_new {
                 self.field_numbers.insert(name.to_owned(), next);
@@ -475,7 +476,7 @@ impl<'c> Session<'c> {
         out
     }
 
-    /// The header of the program as `constrained` writes it: its name, inputs and output.
+    /// The header of the program in `constrained`: its name, inputs and output.
     pub(crate) fn constrained_header(&self) -> serde_json::Value {
         serde_json::from_str(&constrained(&self.header)).unwrap_or_default()
     }
@@ -494,7 +495,7 @@ impl<'c> Session<'c> {
         self.lengths.get_or_init(|| constants::lengths(self)).clone()
     }
 
-    /// Its names as JSON has them.
+    /// Its names in JSON.
     pub(crate) fn json(&self) -> &JsonNames {
         self.json.get_or_init(|| JsonNames::new(self))
     }
@@ -514,7 +515,7 @@ impl<'c> Session<'c> {
         self.fields.get(number as usize).map(String::as_str)
     }
 
-    /// The name of a slot, where the registry or the signature gives one.
+    /// The name of a slot, if the registry or the signature has one.
     pub fn var(&self, number: u32) -> Option<&str> {
         let parameter = self.parameters.get(number as usize).map(|it| it.0.as_str());
         parameter.or_else(|| self.vars.iter().find(|it| it.0 == number).map(|it| it.1.as_str()))
@@ -533,7 +534,7 @@ fn instruction_text(text: &str) -> Result<String, SessionError> {
     }
 }
 
-/// Functions in ID text as `constrained` writes them.
+/// Functions in ID text, converted to `constrained`.
 fn constrained(text: &str) -> String {
     let arena = Bump::new();
     let mut found = Diagnostics::default();

@@ -1,4 +1,4 @@
-//! The state of a program that is being written: where in it the next token belongs.
+//! The state of an unfinished program: the position of the next token.
 
 use crate::automaton::flow::Slots;
 use crate::automaton::integers::ToolSet;
@@ -21,19 +21,19 @@ pub(crate) const LEVELS: u8 = 10;
 pub(crate) const LOOPS: u8 = 4;
 /// Levels of expressions.
 pub(crate) const DEPTH: u8 = 8;
-/// Items, pairs and cases that are counted.
+/// The most items, pairs and cases.
 pub(crate) const ITEMS: u32 = 32;
 /// The most statements that the header of a block may count.
 pub(crate) const COUNT: u32 = 99;
 
-/// What may come next.
+/// The kind of token that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Phase {
     /// The first word of a line.
     Line,
     /// An operand.
     Operand,
-    /// What LET binds: an operand, or IF, MATCH or FOR.
+    /// The value that LET binds: an operand, or IF, MATCH or FOR.
     Bound,
     LetSlot,
     ForSlot,
@@ -43,7 +43,7 @@ pub(crate) enum Phase {
     BlockCount,
     /// The slot of REF.
     RefSlot,
-    /// What FIELD reads from.
+    /// The operand from which FIELD reads.
     Path,
     /// The field of FIELD.
     PathField,
@@ -59,15 +59,15 @@ pub(crate) enum Phase {
     CaseKey,
     /// MERGE: a count of fields, or the record.
     MergeStart,
-    /// MERGE without a count: one more field, or what follows.
+    /// After the fields of a MERGE without a count: one more field, or what follows.
     MergeMore,
-    /// CALL, behind UNDO or ROLLBACK.
+    /// CALL, after UNDO or ROLLBACK.
     CallWord,
     /// The end of the line.
     End,
 }
 
-/// The statement that is being written.
+/// The unfinished statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stmt {
     Value,
@@ -79,19 +79,19 @@ pub(crate) enum Stmt {
     Mark(Word),
 }
 
-/// An expression whose operands are being written.
+/// An unfinished expression.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame {
     pub(crate) word: Word,
     pub(crate) parent: u32,
-    /// What the whole must be.
+    /// The want of the whole expression.
     pub(crate) want: WantId,
     pub(crate) depth: u8,
-    /// An integer follows the whole.
+    /// Whether an integer follows the whole expression.
     pub(crate) behind: bool,
     /// Operands that are complete.
     pub(crate) index: u8,
-    /// Pairs, items or cases that are left, if they are counted.
+    /// Remaining pairs, items or cases, if they are counted.
     pub(crate) left: u32,
     pub(crate) counted: bool,
     /// The values of the first operand, and of the others.
@@ -99,7 +99,7 @@ pub(crate) struct Frame {
     pub(crate) others: u32,
     /// The field, tool or kind of literal.
     pub(crate) number: u32,
-    /// Fields or keys that are given.
+    /// Fields or keys that were given.
     pub(crate) given: u32,
     /// Where the text of a literal operand begins.
     pub(crate) default: bool,
@@ -138,17 +138,17 @@ pub(crate) enum Kind {
     LoopElse,
 }
 
-/// What uses a block's value.
+/// The use of a block's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goes {
     Nowhere,
-    /// A bound slot or a loop; it must be as wanted.
+    /// A bound slot or a loop, whose want the value must fit.
     Kept(WantId),
-    /// The function.
+    /// The value of the function.
     Out(WantId),
 }
 
-/// How a branch ended.
+/// How a branch ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Branch {
     pub(crate) slots: u32,
@@ -157,7 +157,7 @@ pub(crate) struct Branch {
     pub(crate) sealed: bool,
 }
 
-/// A block that is open.
+/// An open block.
 #[allow(clippy::struct_excessive_bools, reason = "each is a demand of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
@@ -166,47 +166,47 @@ pub(crate) struct Block {
     pub(crate) level: u8,
     pub(crate) loops: u8,
     pub(crate) goes: Goes,
-    /// Its end is not reached without a value.
+    /// Whether its end must not be reached without a value.
     pub(crate) hard: bool,
-    /// What has a value that nothing can follow has one on every path.
+    /// Whether a value that nothing can follow must be there on every path.
     pub(crate) chain: bool,
-    /// Some path reaches its end.
+    /// Whether some path must reach its end.
     pub(crate) must_live: bool,
-    /// Some path reaches its end with a value.
+    /// Whether some path must reach its end with a value.
     pub(crate) must_some: bool,
-    /// Its header counts none, so that it may be empty.
+    /// Whether its header counts no statement, so that it may be empty.
     pub(crate) zero: bool,
-    /// Statements that must follow, where its header's count is promised.
+    /// The statements that must follow, if its header's count is promised.
     pub(crate) left: Option<u8>,
     pub(crate) started: bool,
-    /// Its last statement is a value that nothing can follow.
+    /// Whether its last statement is a value that nothing can follow.
     pub(crate) sealed: bool,
     pub(crate) gives: Gives,
     pub(crate) value: u32,
-    /// A ROLLBACK must be next.
+    /// Whether a ROLLBACK must be next.
     pub(crate) rollback: bool,
-    /// A block inside that has ended, and that ELSE may follow.
+    /// An inner block that has ended, and that ELSE may follow.
     pub(crate) pending: u32,
     /// The slots where the paths part.
     pub(crate) fork: u32,
     pub(crate) first: Option<Branch>,
-    /// The slot that LET binds to the whole.
+    /// The slot that LET binds to the whole statement.
     pub(crate) bound: u8,
-    /// Calls whose results are held by paths that are complete.
+    /// Calls whose results are held by completed paths.
     pub(crate) held: u64,
     /// Calls that were bound before the innermost loop.
     pub(crate) before: u64,
-    /// The slot of MATCH; arms that are left.
+    /// The slot of MATCH, and the remaining arms.
     pub(crate) slot: u8,
     pub(crate) arms: u8,
     /// The values of MATCH's success and failure.
     pub(crate) ok: u32,
     pub(crate) err: u32,
-    /// The loop goes over RANGE.
+    /// Whether the loop runs over RANGE.
     pub(crate) range: bool,
 }
 
-/// A loop that is open.
+/// An open loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loop {
     /// The slots at its BREAKs.
@@ -221,7 +221,7 @@ impl Loop {
     pub(crate) const NEW: Loop = Loop { broken: NONE, read_first: 0, unset_in: 0 };
 }
 
-/// Where the next token belongs.
+/// The position of the next token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
     pub(crate) phase: Phase,
@@ -229,27 +229,27 @@ pub(crate) struct State {
     pub(crate) slots: u32,
     pub(crate) frame: u32,
     pub(crate) block: u32,
-    /// What the next operand must be, and whether an integer follows it.
+    /// The want of the next operand, and whether an integer follows it.
     pub(crate) want: WantId,
     pub(crate) behind: bool,
-    /// The slot of the statement; that of LET around it.
+    /// The slot of the statement, and that of the enclosing LET.
     pub(crate) slot: u8,
     pub(crate) bound: u8,
     pub(crate) arm: Word,
     /// The first slot that is not used yet.
     pub(crate) next: u8,
     pub(crate) calls: u8,
-    /// Calls whose results are plain values, and those that a MATCH takes.
+    /// Calls whose results are plain values, and those whose results a MATCH takes.
     pub(crate) plain: u64,
     pub(crate) checked: u64,
     pub(crate) loops: [Loop; LOOPS as usize],
-    /// The outermost word of the statement's value, and what it calls.
+    /// The outermost word of the statement's value, and the target of its call.
     pub(crate) top: Word,
     pub(crate) callee: u32,
     /// Tools of ROLLBACK and of UNDO so far.
     pub(crate) registered: u32,
     pub(crate) undone: u32,
-    /// Tokens of the program so far, and the sum of its counts: what the length of an end may have grown by.
+    /// Tokens of the program so far, and the sum of its counts, which bound the growth of an end.
     pub(crate) taken: u32,
     pub(crate) counted: u32,
     /// Tools and fields that the program names, as lists.
@@ -257,7 +257,7 @@ pub(crate) struct State {
     pub(crate) fields: u32,
 }
 
-/// The automaton: all that grows, and the state.
+/// The automaton: all growing data, and the state.
 #[derive(Clone)]
 pub(crate) struct Core<'s, 'c> {
     pub(crate) session: &'s Session<'c>,
@@ -265,20 +265,21 @@ pub(crate) struct Core<'s, 'c> {
     pub(crate) frames: Vec<Frame>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) slots: Vec<Slots>,
-    /// Lists: a number and the rest.
+    /// Linked lists of numbers.
     pub(crate) lists: Vec<(u64, u32)>,
     /// The failure of each call that LET binds.
     pub(crate) failures: Vec<ValueInfo<'c>>,
     /// Integers of sets.
     pub(crate) ids: Vec<u32>,
-    /// What depends on the session alone and is kept when the guide goes back: tools and words by want.
+    /// Results that depend only on the session and are kept when the guide goes back: tools and words by
+    /// want.
     pub(crate) kept: Vec<u32>,
     pub(crate) tool_sets: Vec<ToolSet<'c>>,
     pub(crate) word_sets: Vec<(WantKey<'c>, Words)>,
     pub(crate) state: State,
 }
 
-/// How much there is in the arenas.
+/// The lengths of the arenas.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lengths([usize; 6], usize, usize);
 
@@ -337,7 +338,7 @@ impl<'s, 'c> Core<'s, 'c> {
         }
     }
 
-    /// The bytes of all that grows, nearly.
+    /// The approximate number of bytes of all growing data.
     pub(crate) fn memory(&self) -> usize {
         self.arena.memory()
             + self.frames.capacity() * size_of::<Frame>()
@@ -374,7 +375,7 @@ impl<'s, 'c> Core<'s, 'c> {
         self.failures.truncate(failures);
     }
 
-    /// Tries something and goes back.
+    /// Tries a step and undoes it.
     pub(crate) fn trial<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let (state, lengths) = (self.state, self.lengths());
         let result = run(self);

@@ -1,4 +1,4 @@
-//! Steps of the automaton within a statement: each takes one token that may come next.
+//! Steps of the automaton within a statement. Each takes one token that may come next.
 
 use crate::automaton::flow::bit;
 use crate::automaton::keys::{key_of_bool, key_of_nil, key_of_number, key_of_text};
@@ -23,14 +23,14 @@ pub(crate) enum Constant<'t> {
 }
 
 impl<'c> Core<'_, 'c> {
-    /// An operand is next.
+    /// Makes an operand the next token.
     pub(crate) fn operand(&mut self, want: u32, behind: bool) {
         self.state.phase = Phase::Operand;
         self.state.want = want;
         self.state.behind = behind;
     }
 
-    /// Takes a word that is no first word of a line.
+    /// Takes a word that does not begin a line.
     pub(crate) fn take_word(&mut self, word: Word) {
         match self.state.phase {
             Phase::MergeMore => {
@@ -115,7 +115,7 @@ impl<'c> Core<'_, 'c> {
         match self.state.phase {
             Phase::LetSlot => {
                 self.state.slot = slot;
-                // What comes in its value has other new slots.
+                // New slots in its value have other numbers.
                 self.state.next = self.state.next.max(slot.saturating_add(1).min(SLOTS));
                 self.state.want = ANY;
                 self.state.behind = false;
@@ -141,7 +141,7 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// Remembers the tools and fields that are named.
+    /// Records the named tools and fields.
     fn note(&mut self, number: u32) {
         match self.state.phase {
             Phase::Tool => self.state.tools = self.push_list(self.state.tools, number.into()),
@@ -208,7 +208,7 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// Remembers the tools that UNDO and ROLLBACK name.
+    /// Records the tools that UNDO and ROLLBACK name.
     fn mark_call(&mut self, number: u32) {
         self.state.callee = number;
         match self.state.stmt {
@@ -238,7 +238,7 @@ impl<'c> Core<'_, 'c> {
             Constant::Text(text) => {
                 let parent = self.frames.get(frame.parent as usize).copied();
                 if let Some(at) = parent.filter(|it| it.word == Word::At && it.index == 1) {
-                    // AT by a literal text is FIELD's reading.
+                    // AT with a literal text reads like FIELD.
                     let known = field(self.arena.value(at.first), text);
                     self.state.frame = frame.parent;
                     return self.close_frame(known);
@@ -252,7 +252,7 @@ impl<'c> Core<'_, 'c> {
         self.close_frame(known);
     }
 
-    /// The innermost expression is complete.
+    /// Completes the innermost expression.
     fn close_frame(&mut self, known: ValueInfo<'c>) {
         let Some(frame) = self.frame() else { return };
         self.state.frame = frame.parent;
@@ -263,7 +263,8 @@ impl<'c> Core<'_, 'c> {
         self.give(known);
     }
 
-    /// An operand of the innermost expression is complete. What that completes in turn is done in a loop.
+    /// Completes an operand of the innermost expression. Expressions that this completes in turn are handled
+    /// in a loop.
     fn give(&mut self, known: ValueInfo<'c>) {
         let mut known = known;
         while let Some(frame) = self.frame() {
@@ -277,7 +278,7 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// Takes an operand; gives the value of the whole where it is the last.
+    /// Takes an operand. Returns the value of the whole expression if it is the last one.
     fn given(&mut self, frame: Frame, known: ValueInfo<'c>) -> Option<ValueInfo<'c>> {
         let value = self.arena.add_value(known);
         let joined = if frame.others == NONE { known } else { either(self.arena.value(frame.others), known) };
@@ -353,7 +354,7 @@ impl<'c> Core<'_, 'c> {
         None
     }
 
-    /// What a word gives of its operands.
+    /// The type of a word's value, from its operands.
     fn applied(&self, frame: &Frame) -> ValueInfo<'c> {
         let first = self.arena.value(frame.first);
         let second = (frame.others != NONE).then(|| self.arena.value(frame.others));
@@ -411,8 +412,8 @@ impl<'c> Core<'_, 'c> {
         self.operand(frame.want, frame.left > 1 || frame.behind);
     }
 
-    /// Ends a list, a record, cases or the arguments of a call whose count was left open: it is larger than
-    /// what is given.
+    /// Ends a list, a record, cases or the arguments of a call with an open count, which is larger than the
+    /// number of parts.
     pub(crate) fn end_open(&mut self) {
         let Some(frame) = self.frame() else { return };
         match frame.word {
@@ -427,7 +428,7 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
-    /// Makes the next case of an open count the last.
+    /// Makes the next case of an open count the last one.
     pub(crate) fn last_case(&mut self) {
         if let Some(frame) = self.frame() {
             self.set_frame(Frame { left: 1, ..frame });
@@ -439,7 +440,7 @@ impl<'c> Core<'_, 'c> {
         self.close_frame(ValueInfo::held(Inferred::RECORD));
     }
 
-    /// The value of a statement is complete.
+    /// Completes the value of a statement.
     fn end_value(&mut self, known: ValueInfo<'c>) {
         let value = self.arena.add_value(known);
         match self.state.stmt {
@@ -489,7 +490,7 @@ impl<'c> Core<'_, 'c> {
         self.demand_rollback();
     }
 
-    /// A call of a tool that must have a ROLLBACK directly after it.
+    /// Records a call of a tool that must have a ROLLBACK directly after it.
     pub(crate) fn demand_rollback(&mut self) {
         let tool = self.session.tools.get(self.state.callee as usize);
         if self.state.top == Word::Call && tool.is_some_and(|tool| tool.rollback) {

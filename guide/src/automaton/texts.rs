@@ -1,17 +1,17 @@
-//! The bytes of a quoted text: which may follow which, without regard to what the text says.
+//! The bytes of a quoted text: which may follow which, regardless of the content.
 
-/// Where in a text.
+/// A position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inside {
     Plain,
     Escape,
-    /// In `\u`, behind so many digits; the first was `d`.
+    /// In `\u`, after this number of digits; the first was `d`.
     Unicode(u8, bool),
-    /// In a character of several bytes: so many are left, and the next is in this range.
+    /// In a character of several bytes: the number of bytes left, and the range of the next one.
     Character(u8, u8, u8),
 }
 
-/// What a byte does.
+/// The effect of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Refused,
@@ -20,7 +20,7 @@ pub(crate) enum Step {
     On(Inside),
 }
 
-/// All places, for tables.
+/// All positions, for tables.
 pub(crate) const PLACES: [Inside; 14] = [
     Inside::Plain,
     Inside::Escape,
@@ -38,7 +38,7 @@ pub(crate) const PLACES: [Inside; 14] = [
     Inside::Character(3, 0x80, 0xbf),
 ];
 
-/// The place of an entry in [`PLACES`].
+/// The index of a position in [`PLACES`].
 pub(crate) fn place(inside: Inside) -> usize {
     PLACES.iter().position(|&one| one == inside).unwrap_or_default()
 }
@@ -51,7 +51,7 @@ pub(crate) fn step(inside: Inside, byte: u8) -> Step {
         | (Inside::Escape, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Some(Inside::Plain),
         (Inside::Plain, _) => first_of_character(byte),
         (Inside::Escape, b'u') => Some(Inside::Unicode(0, false)),
-        // Half of a pair is no character.
+        // Half of a pair is not a character.
         (Inside::Unicode(1, true), b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => None,
         (Inside::Unicode(0, _), b'd' | b'D') => Some(Inside::Unicode(1, true)),
         (Inside::Unicode(3, _), _) if byte.is_ascii_hexdigit() => Some(Inside::Plain),
@@ -66,7 +66,7 @@ pub(crate) fn step(inside: Inside, byte: u8) -> Step {
     next.map_or(Step::Refused, Step::On)
 }
 
-/// What follows the first byte of a character of several.
+/// The position after the first byte of a character of several bytes.
 fn first_of_character(byte: u8) -> Option<Inside> {
     Some(match byte {
         0xc2..=0xdf => Inside::Character(1, 0x80, 0xbf),
@@ -80,7 +80,7 @@ fn first_of_character(byte: u8) -> Option<Inside> {
     })
 }
 
-/// Where bytes lead: the place behind them, or how many of them end the text.
+/// The position after some bytes, or the number of bytes at which the text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Led {
     Refused,
@@ -92,7 +92,7 @@ pub(crate) enum Led {
 pub(crate) fn run(start: Inside, bytes: &[u8]) -> Led {
     let mut inside = start;
     for (at, &byte) in bytes.iter().enumerate() {
-        // Most bytes are such.
+        // The common case.
         if inside == Inside::Plain && matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\') {
             continue;
         }
@@ -105,7 +105,7 @@ pub(crate) fn run(start: Inside, bytes: &[u8]) -> Led {
     Led::On(inside)
 }
 
-/// Whether a text of `constrained`, as JSON has it, is no reference, whatever follows it.
+/// Whether a text of `constrained`, in JSON, is not a reference, whatever follows it.
 pub(crate) fn is_text(written: &[u8]) -> bool {
     if written.first().is_some_and(|first| matches!(first, b'0'..=b'9' | b'-' | b'.')) {
         return true;

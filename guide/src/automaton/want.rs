@@ -1,4 +1,4 @@
-//! What an operand must be here: the demands of words, of shapes, and of both where a word hands its own on.
+//! Wants: the requirements on an operand, from words, from shapes, and from both if a word passes its own on.
 
 use crate::automaton::session::Session;
 use ilo_asm::catalog::Shape;
@@ -10,7 +10,7 @@ use ilo_spec::node::Word;
 /// The number of a want in the arena.
 pub(crate) type WantId = u32;
 
-/// What a value must be.
+/// The requirements on a value.
 #[derive(Clone, Copy)]
 pub(crate) enum Want<'c> {
     Any,
@@ -25,17 +25,17 @@ pub(crate) enum Want<'c> {
     FieldOf(WantId),
     /// Both.
     And(Demand, WantId),
-    /// It may be equal to a value of this type.
+    /// A value that may be equal to one of this type.
     Equal(Inferred),
-    /// Neither nil nor, if so, a list: a part of a text.
+    /// Not nil and, if set, not a list: a part of a text.
     Part {
         no_list: bool,
     },
-    /// What is given as this word's first operand leads to what is wanted.
+    /// A value that, as this word's first operand, leads to the inner want.
     First(Word, WantId),
 }
 
-/// What a want makes of the one that it names.
+/// The effect of a want on the want that it refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Link {
     List,
@@ -48,7 +48,7 @@ enum Link {
 /// The most links of a want that is kept.
 const LINKS: usize = 4;
 
-/// A want that names no other by number: what is found for it can be kept when the guide goes back.
+/// A want that refers to no other by number, so that results for it can be kept when the guide goes back.
 #[derive(Clone, Copy)]
 pub(crate) struct WantKey<'c> {
     links: [Option<Link>; LINKS],
@@ -69,14 +69,14 @@ impl WantKey<'_> {
     }
 }
 
-/// Everything that grows while a program is written. Nothing in it changes, so that going back cuts it off.
+/// All growing data of an unfinished program. Entries never change, so going back only truncates.
 #[derive(Clone)]
 pub(crate) struct Arena<'c> {
     pub(crate) wants: Vec<Want<'c>>,
     pub(crate) values: Vec<ValueInfo<'c>>,
 }
 
-/// How many of the first values are found again where the same is known.
+/// The number of first values that are reused for equal types.
 const OFTEN: usize = 12;
 
 /// The want of any value.
@@ -105,7 +105,7 @@ impl<'c> Arena<'c> {
         u32::try_from(self.wants.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// A want with all that it names; `None` where that is too much to be kept.
+    /// A want with everything that it refers to; `None` if that is too much to be kept.
     pub(crate) fn key(&self, want: WantId) -> Option<WantKey<'c>> {
         let mut links = [None; LINKS];
         let mut last = self.want(want);
@@ -124,7 +124,7 @@ impl<'c> Arena<'c> {
         None
     }
 
-    /// Whether only the type of a value decides whether it is as wanted.
+    /// Whether the type of a value alone decides whether it fits.
     pub(crate) fn is_of_type(&self, want: WantId) -> bool {
         let mut want = self.want(want);
         loop {
@@ -143,7 +143,7 @@ impl<'c> Arena<'c> {
     }
 
     pub(crate) fn add_value(&mut self, known: ValueInfo<'c>) -> u32 {
-        // Many values are known by their type alone.
+        // Many values have nothing known except their type.
         let same = |it: &&ValueInfo<'c>| {
             let unknown = matches!((it.part, known.part), (Part::Unknown, Part::Unknown));
             unknown && it.ty == known.ty && it.held == known.held
@@ -163,7 +163,7 @@ impl<'c> Arena<'c> {
         self.takes(session, want, ValueInfo::held(ty))
     }
 
-    /// Whether a value may be given where this is wanted.
+    /// Whether a value may be given for this want.
     pub(crate) fn accepts(&self, session: &Session<'c>, want: Want<'c>, known: ValueInfo<'c>) -> bool {
         let ty = known.ty;
         match want {
@@ -176,7 +176,7 @@ impl<'c> Arena<'c> {
                 Demand::Is(Inferred::RECORD).accepts(ty) && self.has_field(session, known, of)
             }
             Want::And(demand, of) => {
-                // What is appended to is a list behind it, whatever was known of it.
+                // The result of appending is a list, whatever was known of the operand.
                 let is_list = demand == Demand::List && ty == Inferred::ANY;
                 let ty = if is_list { Inferred::ANY.list() } else { ty };
                 demand.accepts(ty) && self.takes(session, of, ValueInfo { ty, ..known })
@@ -187,7 +187,7 @@ impl<'c> Arena<'c> {
         }
     }
 
-    /// Whether some field that has a number leads to what is wanted.
+    /// Whether some numbered field leads to the want.
     fn has_field(&self, session: &Session<'c>, of: ValueInfo<'c>, want: WantId) -> bool {
         if of.part.shape().is_none() {
             return !session.fields.is_empty() && self.takes(session, want, ValueInfo::ANY);
@@ -195,7 +195,7 @@ impl<'c> Arena<'c> {
         session.fields.iter().any(|name| !name.is_empty() && self.takes(session, want, field(of, name)))
     }
 
-    /// Whether a word with this first operand gives what is wanted.
+    /// Whether a word with this first operand leads to the want.
     fn takes_first(&self, session: &Session<'c>, word: Word, want: WantId, first: ValueInfo<'c>) -> bool {
         if !rules::operand(word, 0, None).accepts(first.ty) {
             return false;
@@ -236,13 +236,13 @@ fn accepts_shape(shape: Shape<'_>, known: ValueInfo<'_>) -> bool {
     part.is_none_or(|part| rules::clash(part, shape).is_none())
 }
 
-/// An item of a list.
+/// The value of a list's item.
 pub(crate) fn item(list: ValueInfo<'_>) -> ValueInfo<'_> {
     ValueInfo { ty: rules::item(list.ty), part: list.part.item(), ..list }
 }
 
-/// A value that is one or the other. Two kinds of lists are lists of anything: the check may know less of
-/// each than a guide does, and then it knows that both are lists.
+/// A value that is one or the other. Two kinds of lists become lists of anything: the check may know less of
+/// each than a guide does, and then it knows only that both are lists.
 pub(crate) fn either<'c>(a: ValueInfo<'c>, b: ValueInfo<'c>) -> ValueInfo<'c> {
     let joined = a.join(b);
     let lists = a.ty.lists.min(b.ty.lists);

@@ -1,4 +1,4 @@
-//! What each choice does: the nodes that it makes, and what comes behind it.
+//! The effects of choices: the nodes that each makes, and what follows it.
 
 use super::machine::{Around, Binds, Kind, Lex, Machine, Next, Quote};
 use super::texts::PLAIN;
@@ -16,7 +16,7 @@ pub(super) struct Choice {
     pub(super) act: Act,
 }
 
-/// The bytes of a choice: most are known beforehand.
+/// The bytes of a choice, most of which are constant.
 #[derive(Clone, Debug)]
 pub(super) enum Bytes {
     Known(&'static str),
@@ -52,10 +52,10 @@ impl From<&Arc<str>> for Bytes {
     }
 }
 
-/// What a choice does.
+/// The effect of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// A step that begins with this word and ends with these bytes behind its value.
+    /// A step that begins with this word and ends with these bytes after its value.
     Step(Word, &'static str),
     Let,
     /// A step that is a value.
@@ -65,7 +65,7 @@ pub(super) enum Act {
     If,
     For,
     Break,
-    /// `compensate` or `rollback`, and what ends it.
+    /// `compensate` or `rollback`, and the bytes that end it.
     Mark(Word, &'static str),
     Match(u8),
     BoundExpr,
@@ -75,17 +75,17 @@ pub(super) enum Act {
     Failure,
     /// `err` beside a call.
     Handler,
-    /// What a handler does: a word, and what ends it all.
+    /// A word in a handler, and the bytes that end the handler.
     Way(Word, &'static str),
     EndHandler,
     /// A handler that does not name the failure, as for [`Act::Way`].
     Unnamed(Word, &'static str),
     /// The message of a failure in place of a handler.
     Message,
-    /// A handler that goes on with nil, and one that ends a loop.
+    /// A handler that continues with nil, and one that ends a loop.
     Ignore,
     HandlerBreak,
-    /// A way out beside `if`, and what ends its value.
+    /// A way out beside `if`, and the bytes that end its value.
     Leave(Word, &'static str),
     In,
     Open(Kind),
@@ -141,7 +141,7 @@ pub(super) enum Act {
     Colon,
     Comma,
     EndList,
-    /// The end of what is around.
+    /// The end of the innermost open construct.
     End,
 }
 
@@ -160,7 +160,7 @@ impl Machine<'_, '_> {
         self.place.around.push(around);
     }
 
-    /// What is around ends.
+    /// Ends the innermost open construct.
     pub(super) fn pop(&mut self) -> Option<Around> {
         self.place.around.pop()
     }
@@ -184,7 +184,7 @@ impl Machine<'_, '_> {
         self.after();
     }
 
-    /// Does what a choice says; `false` is a defect, and refuses it.
+    /// Applies a choice; `false` is a defect, and refuses the choice.
     pub(super) fn take(&mut self, act: Act) -> bool {
         match act {
             Act::Step(..)
@@ -242,7 +242,7 @@ impl Machine<'_, '_> {
             Act::Quote(words) => {
                 self.quote(words);
             }
-            // In a text nothing happens before it ends.
+            // A text has no effect before it ends.
             Act::Ref(_) | Act::LastField(_) if matches!(self.place.next, Next::Hole | Next::HoleField) => {
                 self.place.lex = PLAIN;
             }
@@ -269,7 +269,7 @@ impl Machine<'_, '_> {
         true
     }
 
-    /// A text that may be a reference has begun.
+    /// Begins a text that may be a reference.
     fn quote(&mut self, words: Words) {
         self.place.quote = Quote { start: self.text.len() - 1, words, holes: None };
         self.place.lex = PLAIN;
@@ -413,7 +413,7 @@ impl Machine<'_, '_> {
             }
             Act::OpenHandler => {
                 self.open_block(Kind::Handler, self.place.names.len());
-                // No step of it is a value.
+                // None of its steps is a value.
                 let block = self.core.block();
                 self.core.set_block(Block { goes: Goes::Nowhere, hard: true, ..block });
             }
@@ -432,7 +432,7 @@ impl Machine<'_, '_> {
                 let Some(Around::Block { kind, names }) = self.pop() else { return false };
                 match kind {
                     Kind::Pass => self.end_names(names),
-                    // What the steps bind may be read behind them.
+                    // Names that the steps bind may be read after them.
                     Kind::Failure => self.end_name_at(names),
                     _ => {}
                 }
@@ -487,7 +487,7 @@ impl Machine<'_, '_> {
     }
 
     fn open_block(&mut self, kind: Kind, names: usize) {
-        // It may have no step.
+        // It may have no steps.
         self.core.take_integer(0);
         self.core.state.phase = Phase::Line;
         self.push(Around::Block { kind, names });
@@ -559,7 +559,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// What is between or behind values.
+    /// The parts between or after values.
     fn take_behind(&mut self, act: Act) {
         match act {
             Act::Key(number) => {
@@ -632,7 +632,7 @@ impl Machine<'_, '_> {
         self.goes_on(Next::Colon);
     }
 
-    /// The greatest count of fields that the MERGE which is open may set.
+    /// The most fields that the open MERGE may set.
     pub(super) fn most_changes(&self) -> u32 {
         let want = self.core.frame().map_or(crate::automaton::want::ANY, |frame| frame.want);
         self.core.record_counts(want, 0).map_or(0, |counts| counts.1)

@@ -15,26 +15,27 @@ use crate::tokens::End;
 use crate::vocab::Vocab;
 use hashbrown::HashMap;
 
-/// What a step that is begun may need to end, but for its call, and what each level around it may need.
+/// The most tokens that the end of an unfinished step may need, apart from its call, and the most that each
+/// enclosing level may need.
 const STEP: &str =
     r#"{"match":"letters","err":{"as":"letters","then":[{"raise":[]}]},"then":[{"raise":[]}]}"#;
 const BRANCH: &str = r#","else":[{"raise":[]}]}]}"#;
-/// How many tokens the end of a number can grow by, and that of a name beside its own bytes.
+/// The tokens by which the end of a number can grow, and that of a name in addition to its own bytes.
 const NUMBER: usize = 24;
 const NAME: usize = 8;
 /// The most bytes of a name.
 const LONGEST: usize = super::names::NAME;
-/// The most tokens that are tried for one mask. The others are left out; the end that is known is never.
+/// The most tokens that are tried for one mask. The others are left out; the known end never is.
 const TRIED: usize = 96;
 
-/// A way to end the program.
+/// A known end of the program.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     end: End,
     growth: Growth,
 }
 
-/// What one token can add to the end, at most, in tokens.
+/// The most that one token can add to the end, in tokens.
 #[derive(Clone, Copy, Debug)]
 struct Growth {
     step: usize,
@@ -46,7 +47,7 @@ impl Growth {
         let length = |text: &str| vocab.cut(text.as_bytes()).map(|tokens| tokens.len());
         // Another call may have fewer bytes and more tokens.
         let call = 2 * length(session.longest_json_call())?;
-        // A path that is begun needs its field, a `${` a name.
+        // An unfinished path needs its field, a `${` a name.
         let fields = session.fields.iter().chain(session.parameters.iter().map(|it| &it.0));
         let longest = fields.max_by_key(|name| name.len()).map_or("", String::as_str);
         Some(Growth { step: length(STEP)? + call + longest.len(), level: length(BRANCH)? })
@@ -60,9 +61,9 @@ impl Growth {
 
 impl ConstrainedGuide<'_, '_> {
     /// Sets the bits of the tokens that may come next, and clears all others, so that the program can still
-    /// be ended with `left` tokens: this one, those behind it, and the one that ends the text. `u32::MAX` is
-    /// no budget. `bits` has [`Vocab::mask_len`] words. A program that has ended has the token that ends a
-    /// text.
+    /// be ended with `left` tokens: this one, those after it, and the one that ends the text. `u32::MAX`
+    /// means no budget. `bits` has [`Vocab::mask_len`] words. A program that has ended allows the token that
+    /// ends a text.
     ///
     /// # Errors
     /// Where the budget was too small from the start. The mask then has the next token of the shortest end
@@ -78,7 +79,7 @@ impl ConstrainedGuide<'_, '_> {
         if left == u32::MAX { Ok(()) } else { self.tighten(vocab, left as usize, bits) }
     }
 
-    /// Allows only what leaves an end within the tokens left.
+    /// Allows only tokens that leave an end within the budget.
     fn tighten(&mut self, vocab: &Vocab, left: usize, bits: &mut [u32]) -> Result<(), Short> {
         if self.plan.as_ref().and_then(|plan| plan.end.rest(vocab, &self.machine.text)).is_none() {
             self.make_plan(vocab);
@@ -103,7 +104,7 @@ impl ConstrainedGuide<'_, '_> {
         Ok(())
     }
 
-    /// Finds an end and keeps it, where the vocabulary can write one.
+    /// Finds an end and keeps it, if the vocabulary can write one.
     fn make_plan(&mut self, vocab: &Vocab) {
         let old = self.plan.take().filter(|plan| plan.end.is_of(vocab));
         let growth = old.map(|plan| plan.growth).or_else(|| Growth::new(self.session(), vocab));
@@ -113,22 +114,23 @@ impl ConstrainedGuide<'_, '_> {
     }
 }
 
-/// Whether a token goes on a number, whatever its digits are.
+/// Whether a token continues a number, whatever its digits are.
 fn is_digits(token: &[u8]) -> bool {
     token.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'))
 }
 
 impl Machine<'_, '_> {
-    /// Allows only what leaves an end. `spare` is how many tokens there are beside the end that is known.
+    /// Allows only tokens that leave an end. `spare` is the number of tokens left in addition to the known
+    /// end.
     fn tighten(&mut self, vocab: &Vocab, left: usize, spare: usize, bits: &mut [u32]) {
         let json = vocab.json();
         let stays: &[u32] = match self.place.lex {
-            // Behind a plain token the end is as long as here, but for a key that others must not have.
+            // After a plain token the end has the same length, except for a key that must differ from others.
             Lex::Text { inside, key, .. } => {
                 let fits = inside == Inside::Plain && spare > if key { NAME } else { 1 };
                 if fits { vocab.texts.plain() } else { &[] }
             }
-            // What is nearly a reference needs one more byte. A `${` needs more.
+            // A text that is nearly a reference needs one more byte. A `${` needs more.
             Lex::Bare { inside: Inside::Plain, dollar: false } if spare > NAME => vocab.texts.plain(),
             // The end may have the name twice, and four letters more.
             Lex::Name { .. } if spare > 2 * LONGEST + NAME => &json.names,
@@ -161,7 +163,7 @@ impl Machine<'_, '_> {
         bits.copy_from_slice(&kept);
     }
 
-    /// Whether digits are those of a number here.
+    /// Whether digits belong to a number here.
     fn at_number(&self) -> bool {
         match self.place.lex {
             Lex::Number { .. } => true,
@@ -172,13 +174,13 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Whether an end behind a token fits, with the token that ends the text.
+    /// Whether an end after a token fits, with the token that ends the text.
     fn fits(&mut self, vocab: &Vocab, bytes: &[u8], left: usize, ends: &mut Ends, tried: &mut usize) -> bool {
         let digits = self.at_number() && is_digits(bytes);
         if digits && ends.digits {
             return true;
         }
-        // What follows a text does not depend on what it says, but for keys and names in AT.
+        // What follows a text does not depend on its content, except for keys and names in AT.
         let tail = match self.place.lex {
             Lex::Text { inside: Inside::Plain, key: false, .. }
                 if !bytes.contains(&b'\\') && !self.in_at() =>
@@ -227,13 +229,13 @@ impl Machine<'_, '_> {
     }
 }
 
-/// What is known of the ends behind tokens.
+/// Lengths of ends after tokens.
 #[derive(Debug, Default)]
 struct Ends {
-    /// Behind all tokens that are parts of numbers there is one that fits.
+    /// Whether an end fits after every token that is part of a number.
     digits: bool,
-    /// By the place in a choice: how many tokens they take.
+    /// By the position in a choice: the tokens of the end.
     choices: HashMap<(usize, usize, usize), usize>,
-    /// By what tokens have behind the end of a text.
+    /// By the bytes of a token after the end of a text.
     tails: HashMap<Box<[u8]>, usize>,
 }

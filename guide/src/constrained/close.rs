@@ -1,4 +1,4 @@
-//! A known end of a body: of the choices at each place, the one that leads to an end soonest.
+//! The known end of a body: at each position, the choice that leads to an end soonest.
 
 use super::acts::{Act, Choice};
 use super::machine::{Lex, Machine, Next};
@@ -7,7 +7,7 @@ use crate::automaton::texts::Inside;
 use ilo_spec::node::Word;
 
 impl Machine<'_, '_> {
-    /// Writes an end; `None` where none was found, which would be a defect.
+    /// Writes an end; `None` if none was found, which would be a defect.
     pub(super) fn close(&mut self) -> Option<Vec<u8>> {
         self.attempt(|this| {
             let from = this.text.len();
@@ -48,7 +48,7 @@ impl Machine<'_, '_> {
                 let written = self.text.get(start..)?.to_vec();
                 let whole = self.core.first_number(&written)?;
                 let mut rest = whole.as_bytes().get(written.len()..)?.to_vec();
-                // What follows the number ends it.
+                // The byte after the number ends it.
                 let behind = self.attempt(|this| {
                     this.text.extend_from_slice(&rest);
                     this.end_number(start).then(|| this.ending()).flatten()
@@ -70,7 +70,7 @@ impl Machine<'_, '_> {
     }
 }
 
-/// How far a choice leads from the end, as an order.
+/// The distance of a choice from the end, as an order.
 fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
     match act {
         Act::Step(Word::Fail, _)

@@ -1,4 +1,4 @@
-//! What else a step does: what follows where a call fails, and ways out of the function or loop beside `if`.
+//! Further parts of steps: handlers of failed calls, and ways out of the function or loop beside `if`.
 
 use super::acts::{Act, Choice};
 use super::machine::{Around, Binds, Machine, Named};
@@ -10,15 +10,15 @@ use ilo_asm::dialect::reference::FAILURES;
 use ilo_spec::node::Word;
 use std::sync::Arc;
 
-/// What a handler may do: a word, how it begins behind the name of the failure and without one, and what ends
-/// all.
+/// The words of a handler: how each begins after the name of the failure and without one, and the bytes that
+/// end the handler.
 const WAYS: [(Word, &str, &str, &str); 4] = [
     (Word::Ret, ",\"ret\":", ",\"err\":{\"ret\":", "}}"),
     (Word::RetOk, ",\"ret\":{\"ok\":", ",\"err\":{\"ret\":{\"ok\":", "}}}"),
     (Word::RetErr, ",\"ret\":{\"err\":", ",\"err\":{\"ret\":{\"err\":", "}}}"),
     (Word::Let, ",\"value\":", ",\"err\":{\"value\":", "}}"),
 ];
-/// The ways out that may be beside `if`, each with what ends its value.
+/// The ways out that may be beside `if`, each with the bytes that end its value.
 const LEAVES: [(Word, &str, &str); 4] = [
     (Word::Ret, ",\"ret\":", ""),
     (Word::RetOk, ",\"ret\":{\"ok\":", "}"),
@@ -27,13 +27,13 @@ const LEAVES: [(Word, &str, &str); 4] = [
 ];
 
 impl Machine<'_, '_> {
-    /// The ways out that may be the branch of the `if` that is around.
+    /// The ways out that may be the branch of the enclosing `if`.
     pub(super) fn leaves(&mut self) -> Vec<Choice> {
         let fit = LEAVES.into_iter().filter(|it| self.may_leave_by(it.0));
         fit.map(|(word, bytes, end)| choice(bytes, Act::Leave(word, end))).collect()
     }
 
-    /// Whether the branch of the `if` that is around may be a way out beside it.
+    /// Whether the branch of the enclosing `if` may be a way out beside it.
     fn may_leave_by(&mut self, word: Word) -> bool {
         let blocks = self.blocks();
         self.attempt(|this| {
@@ -63,7 +63,7 @@ impl Machine<'_, '_> {
         self.core.end_statement(Gives::NEVER, NONE);
     }
 
-    /// The handlers that the call which is around may have.
+    /// The handlers that the enclosing call may have.
     pub(super) fn handlers(&mut self) -> Vec<Choice> {
         let Some(&Around::Call(slot)) = self.place.around.last() else { return Vec::new() };
         self.attempt(|this| {
@@ -104,7 +104,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Whether the failure that the handler which is around returns may be a text.
+    /// Whether the failure that the enclosing handler returns may be a text.
     fn may_be_message(&mut self) -> bool {
         self.attempt(|this| {
             this.begin_way(Word::RetErr);
@@ -113,7 +113,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// What the handler of a call may do.
+    /// The words that the handler of a call may begin with.
     pub(super) fn ways(&mut self) -> Vec<Choice> {
         let fits: Vec<_> = WAYS.into_iter().filter(|it| self.may_handle_by(it.0)).collect();
         let fits = fits.into_iter();
@@ -153,7 +153,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Begins the branch of an `if` with the statement that is all of it.
+    /// Begins the branch of an `if` whose only statement is this one.
     pub(super) fn begin_leaving(&mut self, word: Word) {
         self.core.take_integer(0);
         self.core.state.phase = Phase::Line;
@@ -161,7 +161,7 @@ impl Machine<'_, '_> {
         self.core.begin_line(level, word);
     }
 
-    /// Begins the MATCH of the call that is around.
+    /// Begins the MATCH of the enclosing call.
     pub(super) fn begin_handler(&mut self) {
         if self.core.state.phase == Phase::PairCount {
             self.core.take_integer(0);

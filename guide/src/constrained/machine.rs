@@ -1,4 +1,4 @@
-//! Bytes of a body in `constrained`: which may come next, and the choices that they make.
+//! The bytes of a body in `constrained`: which may come next, and the choices that they make.
 
 use super::acts::{Act, Choice};
 use crate::automaton::offers::Words;
@@ -13,17 +13,18 @@ use std::sync::Arc;
 /// The most bytes of a text.
 pub(super) const TEXT: usize = 16 << 10;
 
-/// What may be in a number or behind it, in order.
+/// The bytes that may be in a number or after it, in order.
 const IN_NUMBERS: [u8; 18] = *b"+,-.0123456789E]e}";
 
-/// Where in a choice the text ends.
+/// The position in a choice at which the text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lex {
-    /// Between choices, or in one: those from `low` to `high` have the bytes so far, which are `depth`.
+    /// Between choices, or in one: the choices from `low` to `high` begin with the bytes so far, which are
+    /// `depth`.
     Choice { low: usize, high: usize, depth: usize },
     /// In a text whose quote is at `start`: the key of a case, or a literal.
     Text { start: usize, inside: Inside, key: bool },
-    /// In a text that may be a reference, whose quote [`Quote`] has; behind a `$` that begins something.
+    /// In a text that may be a reference, whose quote [`Quote`] has; after a `$` that begins something.
     Bare { inside: Inside, dollar: bool },
     /// In a name that begins at this byte.
     Name { start: usize, of: Binds },
@@ -31,7 +32,7 @@ pub(super) enum Lex {
     Number { start: usize },
 }
 
-/// What a name is bound by.
+/// How a name is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binds {
     Let,
@@ -41,40 +42,40 @@ pub(super) enum Binds {
     Failure,
 }
 
-/// What may come at the next choice.
+/// The kind of choice that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// The first step of a block, or its end.
     First,
-    /// A step, behind a comma.
+    /// A step, after a comma.
     Step,
-    /// Behind a whole step.
+    /// After a whole step.
     Behind,
-    /// Behind the block of a kind.
+    /// After the block of a kind.
     Block(Kind),
-    /// Behind the name that `let` binds.
+    /// After the name that `let` binds.
     Let,
-    /// Behind the name of a failure, which was bound as one of these.
+    /// After the name of a failure, which was bound as one of these.
     Arm(usize),
-    /// Behind the name of the failure that a call handles.
+    /// After the name of the failure that a call handles.
     Handler,
-    /// Behind the name that `match` takes.
+    /// After the name that `match` takes.
     Match,
-    /// Behind the name of an item.
+    /// After the name of an item.
     In,
     Value,
     /// The first item of a list, or its end.
     Item,
-    /// Behind a whole value: what is around it decides.
+    /// After a whole value: the enclosing construct decides.
     After,
     Tool,
-    /// Behind the name of a tool.
+    /// After the name of a tool.
     Arguments,
     /// The first key of a record.
     Key,
     /// The key of a case in a list.
     CaseKey,
-    /// Behind the key of a case.
+    /// After the key of a case.
     Colon,
     /// The field of a path.
     Field,
@@ -84,7 +85,7 @@ pub(super) enum Next {
     End,
 }
 
-/// What a block belongs to.
+/// The owner of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Then,
@@ -92,27 +93,27 @@ pub(super) enum Kind {
     Pass,
     Failure,
     Success,
-    /// The steps of a handler, which do not go on behind it.
+    /// The steps of a handler, which do not continue after it.
     Handler,
 }
 
-/// What is open around the next byte.
+/// An open construct around the next byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Around {
-    /// A step that ends with what it holds.
+    /// A step that ends with its last part.
     Step,
     /// A call whose answer this slot has.
     Call(u8),
     /// The handler of a call that these bytes end, with the slot of the call and the number of names before
     /// that of its failure.
     Handler { slot: u8, names: usize, end: &'static str },
-    /// What these bytes end.
+    /// A construct that these bytes end.
     Ends(&'static str),
-    /// An operator with so many operands to come.
+    /// An operator with this number of operands to come.
     Operands(usize),
-    /// A list with so many items.
+    /// A list with this number of items.
     List(u32),
-    /// A record with so many of so many pairs.
+    /// A record with this many of this many pairs.
     Fields { count: u32, most: u32, end: &'static str },
     /// The condition of `if`.
     If,
@@ -122,7 +123,7 @@ pub(super) enum Around {
     Merge,
     /// The operand of `match`.
     Subject,
-    /// So many cases, in a record or as pairs in a list.
+    /// This number of cases, in a record or as pairs in a list.
     Cases { count: u32, pairs: bool },
     /// The branch of an `if` that is a way out beside it.
     Leaving,
@@ -130,7 +131,7 @@ pub(super) enum Around {
     Block { kind: Kind, names: usize },
 }
 
-/// A name that was bound.
+/// A bound name.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
     pub(super) name: Arc<str>,
@@ -139,31 +140,31 @@ pub(super) struct Named {
     pub(super) live: bool,
 }
 
-/// A text that may be a reference or have some.
+/// A text that may be a reference or contain some.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quote {
-    /// Where its quote is.
+    /// The position of its quote.
     pub(super) start: usize,
     /// The words that its value may begin with.
     pub(super) words: Words,
-    /// What may be in `${…}`, if that was asked for.
+    /// The references that may be in `${…}`, if they were computed.
     pub(super) holes: Option<Arc<[Choice]>>,
 }
 
-/// All that changes but for what the automaton has.
+/// All changing data except that of the automaton.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) lex: Lex,
     pub(super) next: Next,
     pub(super) around: Vec<Around>,
     pub(super) names: Arc<Vec<Named>>,
-    /// The value that comes next is a step of the innermost block.
+    /// Whether the next value is a step of the innermost block.
     pub(super) opens_step: bool,
-    /// The text that is being written, if it may be a reference.
+    /// The unfinished text, if it may be a reference.
     pub(super) quote: Quote,
-    /// The slot and the fields of the path that is being written.
+    /// The slot and the fields of the unfinished path.
     pub(super) path: (u8, Vec<u32>),
-    /// The choices in the order of their bytes, if they were asked for.
+    /// The choices in the order of their bytes, if they were computed.
     pub(super) choices: Option<Arc<[Choice]>>,
 }
 
@@ -174,7 +175,7 @@ pub(super) struct Machine<'s, 'c> {
     pub(super) place: Place,
 }
 
-/// A place to go back to.
+/// A position to return to.
 #[derive(Clone)]
 pub(super) struct Point {
     state: State,
@@ -220,7 +221,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.place.clone_from(&point.place);
     }
 
-    /// Tries something and goes back.
+    /// Tries a step and undoes it.
     pub(super) fn attempt<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let point = self.point();
         let result = run(self);
@@ -228,14 +229,14 @@ impl<'s, 'c> Machine<'s, 'c> {
         result
     }
 
-    /// What comes behind is another choice.
+    /// Begins another choice.
     pub(super) fn goes_on(&mut self, next: Next) {
         self.place.next = next;
         self.place.lex = BETWEEN;
         self.place.choices = None;
     }
 
-    /// The choices in the order of their bytes: none begins another.
+    /// The choices in the order of their bytes. None is a prefix of another.
     pub(super) fn choices(&mut self) -> Arc<[Choice]> {
         if let Some(known) = &self.place.choices {
             return known.clone();
@@ -251,7 +252,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         found
     }
 
-    /// Takes a byte; `false`, and what has changed is to be undone, where it may not come next.
+    /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
     pub(super) fn byte(&mut self, byte: u8) -> bool {
         self.text.push(byte);
         match self.place.lex {
@@ -263,7 +264,8 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// Where a byte leads in the choices from `low` to `high`, of which so many bytes were taken.
+    /// The position after a byte in the choices from `low` to `high`, of which this number of bytes was
+    /// taken.
     fn narrow(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> Leads {
         let choices = self.choices();
         let Some(left) = choices.get(low..high.min(choices.len())) else { return Leads::Nowhere };
@@ -288,7 +290,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// What a byte does, as far as that is seen at once.
+    /// The effect of a byte, if it is known without trying.
     pub(super) fn look(&mut self, byte: u8) -> Look {
         match self.place.lex {
             Lex::Choice { low, high, depth } => match self.narrow(low, high, depth, byte) {
@@ -307,7 +309,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// The least byte above one that may come next, as far as that is seen at once.
+    /// The least byte above one that may come next, if it is known without trying.
     pub(super) fn next_byte(&mut self, byte: u8) -> Option<u8> {
         match self.place.lex {
             Lex::Choice { low, high, depth } => {
@@ -357,7 +359,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         whole && self.choose(low, high, depth, byte)
     }
 
-    /// The number that the text ends with is whole.
+    /// Completes the number at the end of the text.
     pub(super) fn end_number(&mut self, start: usize) -> bool {
         let written = core::str::from_utf8(self.text.get(start..).unwrap_or_default());
         let number = written.ok().and_then(|text| number::parse(text).ok());
@@ -373,7 +375,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         true
     }
 
-    /// A value is complete; so is a step that ends with it.
+    /// Completes a value, and the step that ends with it.
     pub(super) fn after(&mut self) {
         match self.place.around.last() {
             Some(Around::Step) => {
@@ -385,7 +387,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// The way out beside an `if` is complete.
+    /// Completes the way out beside an `if`.
     pub(super) fn end_leaving(&mut self) {
         self.place.around.pop();
         self.core.state.phase = Phase::Line;
@@ -394,7 +396,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.goes_on(Next::Block(Kind::Then));
     }
 
-    /// Whether the key of a case would meet more than its text, or be the default.
+    /// Whether the key of a case would match more than its text, or be the default.
     fn meets_more(&self, key: &str) -> bool {
         let pairs = matches!(self.place.around.last(), Some(Around::Cases { pairs: true, .. }));
         key == "_"
@@ -402,13 +404,13 @@ impl<'s, 'c> Machine<'s, 'c> {
             || (!pairs && number::parse(key).is_ok())
     }
 
-    /// A step is complete.
+    /// Completes a step.
     pub(super) fn behind(&mut self) {
         self.core.state.phase = Phase::Line;
         self.goes_on(Next::Behind);
     }
 
-    /// The blocks that are open, the innermost last.
+    /// The open blocks, the innermost last.
     pub(super) fn blocks(&self) -> Vec<Kind> {
         let kinds = self.place.around.iter().filter_map(|around| match around {
             Around::Block { kind, .. } => Some(*kind),
@@ -418,20 +420,20 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 }
 
-/// The text of a JSON string.
+/// The content of a JSON string.
 pub(super) fn decoded(written: &[u8]) -> Option<String> {
     serde_json::from_slice(written).ok()
 }
 
-/// What a byte does.
+/// The effect of a byte.
 pub(super) enum Look {
     Refused,
-    /// It changes nothing but the place in a choice or a number.
+    /// It changes only the position in a choice or a number.
     On(Lex),
     Unknown,
 }
 
-/// Where a byte of a choice leads.
+/// The effect of a byte of a choice.
 enum Leads {
     Nowhere,
     On(Lex),

@@ -1,5 +1,5 @@
-//! Masks of a body in `constrained`: the tokens in the order of their bytes, from one that fits to the next;
-//! in texts and names by the tables of the vocabulary.
+//! Masks of bodies in `constrained`: tokens in the order of their bytes, from each that fits to the next; in
+//! texts and names by the tables of the vocabulary.
 
 use super::acts::Act;
 use super::machine::{Lex, Look, Machine, Next, Point};
@@ -22,10 +22,11 @@ pub(super) fn set(bits: &mut [u32], token: u32) {
     }
 }
 
-/// A text with more bytes than this is looked at token by token, since it may have no room.
+/// A text with more bytes than this is checked token by token, since it may have no room.
 const ROOM: usize = 8 << 10;
 
-/// The first place from one on that is not so; all that are so come first. Mostly these are few.
+/// The first index, from one on, at which a condition is false; all earlier ones are true. Mostly these are
+/// few.
 fn leading(from: usize, count: usize, is_so: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut step) = (from, 1);
     while low + step <= count && is_so(low + step - 1) {
@@ -44,9 +45,9 @@ fn leading(from: usize, count: usize, is_so: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Where a walk goes back to.
+/// How a walk goes back.
 enum Back {
-    /// Nothing but the place in a choice or a number has changed.
+    /// Only the position in a choice or a number has changed.
     Lex(Lex),
     All(Box<Point>),
 }
@@ -95,7 +96,7 @@ impl Machine<'_, '_> {
         true
     }
 
-    /// Sets those of the tokens that are more than digits which may come next.
+    /// Sets those tokens among those that are more than digits that may come next.
     fn walk_behind_digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         let (from, to) = (vocab.beginning(b"0").0, vocab.beginning(b"9").1);
         self.walk(vocab, vocab.sorted.get(..from).unwrap_or_default(), bits);
@@ -103,12 +104,12 @@ impl Machine<'_, '_> {
         self.walk(vocab, vocab.sorted.get(to..).unwrap_or_default(), bits);
     }
 
-    /// The tokens that stay in a text, as they are known, and those that end it.
+    /// Sets the tokens that stay in a text, from the tables, and those that end it.
     fn fill_text(&mut self, vocab: &Vocab, inside: Inside, key: bool, bits: &mut [u32]) {
         vocab.texts.fill(place(inside), bits);
         let json = vocab.json();
         let closers = json.closers(inside);
-        // What follows a literal does not depend on what it says, but for a name in AT.
+        // What follows a literal does not depend on its content, except for a name in AT.
         if !key && self.in_at() {
             let tokens: Vec<u32> = closers.iter().map(|it| it.token).collect();
             return self.walk(vocab, &tokens, bits);
@@ -124,14 +125,14 @@ impl Machine<'_, '_> {
         });
         let fit = closers.iter().filter(|it| fits.get(it.tail as usize).copied().unwrap_or_default());
         if key {
-            // It must be no key that others have.
+            // It must differ from other keys.
             let tokens: Vec<u32> = fit.map(|it| it.token).collect();
             return self.walk(vocab, &tokens, bits);
         }
         fit.for_each(|it| set(bits, it.token));
     }
 
-    /// Which of these may come next.
+    /// Finds which of these may come next.
     fn tails(&mut self, tails: &[Box<[u8]>]) -> Vec<bool> {
         let mut fits = vec![false; tails.len()];
         self.walk_all(
@@ -146,8 +147,8 @@ impl Machine<'_, '_> {
         fits
     }
 
-    /// The tokens that stay in a text that may be a reference, as they are known, and those that end it: by
-    /// what they have behind it where it is a text for sure.
+    /// Sets the tokens that stay in a text that may be a reference, from the tables, and those that end it:
+    /// by the bytes after its end if it is certainly a text.
     fn fill_bare(&mut self, vocab: &Vocab, inside: Inside, dollar: bool, bits: &mut [u32]) {
         vocab.texts.fill(place(inside), bits);
         let json = vocab.json();
@@ -167,7 +168,7 @@ impl Machine<'_, '_> {
         let [sure, unsure] = &json.bare;
         let is_text = is_text(self.written_text()) && !self.opens_in_at();
         let fits = self.attempt(|this| {
-            // One blank makes a text of it.
+            // One blank makes it a text.
             let ends = (is_text || this.byte(b' ')) && this.byte(b'"');
             if ends { this.tails(json.tails()) } else { Vec::new() }
         });
@@ -190,7 +191,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Whether the literal that is being written is an operand of AT.
+    /// Whether the unfinished literal is an operand of AT.
     pub(super) fn in_at(&self) -> bool {
         let parent = self.core.frame().and_then(|frame| self.core.frames.get(frame.parent as usize));
         parent.is_some_and(|parent| parent.word == Word::At)
@@ -218,7 +219,7 @@ impl Machine<'_, '_> {
         self.core.frame().is_some_and(|frame| frame.word == Word::At)
     }
 
-    /// The tokens that stay in a name, as they are known, and those that end it.
+    /// Sets the tokens that stay in a name, from the tables, and those that end it.
     fn fill_name(&mut self, vocab: &Vocab, start: usize, bits: &mut [u32]) {
         let json = vocab.json();
         bits.iter_mut().zip(&json.names).for_each(|(to, from)| *to |= from);
@@ -229,7 +230,7 @@ impl Machine<'_, '_> {
             Some(_) => &[],
         };
         refused.iter().for_each(|&token| clear(bits, token));
-        // Those with which the name is long need a look: it must still become one that is free.
+        // Tokens that make the name long are checked: it must still become one that is free.
         for &token in &json.long {
             let bytes = vocab.token(token);
             if written + bytes.len() < FREE {
@@ -248,7 +249,7 @@ impl Machine<'_, '_> {
         self.walk_all(tokens.len(), |at| vocab.token(token(at)), |at| set(bits, token(at)));
     }
 
-    /// Finds which of so many texts, in the order of their bytes, may come next.
+    /// Finds which of these texts, in the order of their bytes, may come next.
     fn walk_all<'t>(&mut self, count: usize, text: impl Fn(usize) -> &'t [u8], mut fits: impl FnMut(usize)) {
         let mut path: Vec<(u8, Back)> = Vec::new();
         let length = self.text.len();
@@ -285,7 +286,7 @@ impl Machine<'_, '_> {
                 at += 1;
                 continue;
             };
-            // All that begin as this one does are refused as well, up to the next byte that may come.
+            // All that begin like this one are refused too, up to the next byte that may come.
             let prefix = bytes.get(..place).unwrap_or_default();
             let next = bytes.get(place).and_then(|&byte| self.next_byte(byte));
             at = leading(at, count, |at| {
@@ -299,7 +300,7 @@ impl Machine<'_, '_> {
     /// Goes back to before the byte at a place of the path, which began with a text of this length.
     fn undo(&mut self, path: &mut Vec<(u8, Back)>, place: usize, length: usize) {
         let Some(undone) = path.get(place..) else { return };
-        // The first change that is more than a place goes back over all that follow it.
+        // The first change of more than a position undoes all that follow it.
         if let Some(Back::All(point)) = undone.iter().map(|it| &it.1).find(|it| matches!(it, Back::All(_))) {
             self.back(point);
         }

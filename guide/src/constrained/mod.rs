@@ -1,9 +1,9 @@
-//! The guide of a body in the notation `constrained`: the automaton of slots and types, behind the bytes of
-//! compact JSON.
+//! The guide of a body in the notation `constrained`: the automaton of slots and types, driven by the bytes
+//! of compact JSON.
 //!
-//! `offers` has the choices at each place, `acts` what each does, `handlers` both for failures of calls,
-//! `names` the names that are bound, `texts` the texts that may be references, `machine` the bytes, `close` a
-//! known end, `mask` the tokens, `budget` what is left of them.
+//! `offers` has the choices at each position, `acts` the effect of each, `handlers` both for failures of
+//! calls, `names` the bound names, `texts` the texts that may be references, `machine` the bytes, `close` the
+//! known end, `mask` the tokens, `budget` the limit on them.
 
 mod acts;
 mod budget;
@@ -30,7 +30,7 @@ use machine::{Lex, Machine, Next, Point};
 pub enum Piece {
     /// These bytes.
     Bytes(String),
-    /// A name that is bound, up to its closing quote.
+    /// A bound name, up to its closing quote.
     Name,
     /// A text, up to its closing quote.
     Text,
@@ -40,7 +40,7 @@ pub enum Piece {
     End,
 }
 
-/// A place to go back to.
+/// A position to return to.
 #[derive(Clone)]
 pub struct ConstrainedMark(Point);
 
@@ -50,12 +50,12 @@ impl std::fmt::Debug for ConstrainedMark {
     }
 }
 
-/// A body in `constrained` that is being written: what comes behind [`Session::constrained_prefix`]. A clone
-/// goes on by itself.
+/// An unfinished body in `constrained`, which follows [`Session::constrained_prefix`]. A clone continues
+/// independently.
 #[derive(Clone)]
 pub struct ConstrainedGuide<'s, 'c> {
     machine: Machine<'s, 'c>,
-    /// A way to end the program, once a budget has asked for one.
+    /// A known end of the program, when a budget has needed one.
     plan: Option<Plan>,
 }
 
@@ -63,7 +63,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
     /// Begins the body.
     ///
     /// # Errors
-    /// Where the session promises counts: blocks in `constrained` have none.
+    /// If the session promises counts: blocks in `constrained` have none.
     pub fn new(session: &'s Session<'c>) -> Result<ConstrainedGuide<'s, 'c>, SessionError> {
         if session.promised {
             return Err(SessionError("blocks in `constrained` have no counts to promise".to_owned()));
@@ -75,7 +75,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         self.machine.core.session
     }
 
-    /// How many bytes the guide has taken, nearly.
+    /// The approximate number of bytes of the guide.
     pub fn memory(&self) -> usize {
         self.machine.core.memory() + self.machine.text.capacity() + size_of::<Self>()
     }
@@ -88,7 +88,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
     /// Takes bytes of the body.
     ///
     /// # Errors
-    /// Where a byte may not come next. Then nothing has changed.
+    /// A byte that may not come next. Then nothing has changed.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
         let point = self.machine.point();
         for (at, &byte) in bytes.iter().enumerate() {
@@ -106,14 +106,14 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         (0..=u8::MAX).filter(|&byte| self.machine.attempt(|machine| machine.byte(byte))).collect()
     }
 
-    /// Finds the choices, before several bytes are tried.
+    /// Computes the choices, before several bytes are tried.
     fn prepare(&mut self) {
         if matches!(self.machine.place.lex, Lex::Choice { .. }) {
             self.machine.choices();
         }
     }
 
-    /// What may come next. Within a piece it is the rest of it.
+    /// What may come next. Within a part, the rest of it.
     #[allow(clippy::should_implement_trait, reason = "it lists choices and does not go on")]
     pub fn next(&mut self) -> Vec<Piece> {
         match self.machine.place.lex {
@@ -140,22 +140,22 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         self.machine.place.next == Next::End
     }
 
-    /// Where the program is, to go back to.
+    /// The position in the program, to return to.
     pub fn mark(&self) -> ConstrainedMark {
         ConstrainedMark(self.machine.point())
     }
 
-    /// Goes back to an earlier place of this program. A mark of a place that was gone back over is none.
+    /// Returns to an earlier position of this program. A mark of a later position is then invalid.
     pub fn rollback(&mut self, mark: &ConstrainedMark) {
         self.machine.back(&mark.0);
     }
 
-    /// A text that ends the program from here.
+    /// A text that ends the program.
     pub fn close(&mut self) -> Option<Vec<u8>> {
         self.machine.close()
     }
 
-    /// The bytes that must come next: as long as there is one choice.
+    /// The bytes that must come next: as long as there is only one choice.
     pub fn forced(&mut self) -> Vec<u8> {
         const MOST: usize = 4096;
         let point = self.machine.point();
@@ -170,20 +170,20 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         forced
     }
 
-    /// Takes a token; that of the end changes nothing.
+    /// Takes a token. The end token changes nothing.
     ///
     /// # Errors
-    /// Where it may not come next. Then nothing has changed.
+    /// A token that may not come next. Then nothing has changed.
     pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
         tokens::accept(self, vocab, token)
     }
 
-    /// How many of these tokens may come next, one behind the other. Nothing changes.
+    /// The number of these tokens, from the first, that may come next in order. Nothing changes.
     pub fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize {
         tokens::validate(self, vocab, tokens)
     }
 
-    /// The tokens that must come next, as the model's tokenizer cuts them: less those at the end that a
+    /// The tokens that must come next, as the model's tokenizer splits them, without those at the end that a
     /// longer token could cover together with what follows. `encode` is that tokenizer, such as
     /// [`Vocab::cut`].
     pub fn forced_tokens(
@@ -197,7 +197,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
     /// The whole file.
     ///
     /// # Errors
-    /// Where the program has not ended.
+    /// If the program has not ended.
     pub fn finish(&self) -> Result<String, Refused> {
         if !self.may_end() {
             return Err(Refused { at: self.machine.text.len() });
@@ -206,10 +206,10 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         Ok(prefix + &String::from_utf8_lossy(&self.machine.text) + "\n")
     }
 
-    /// Whether the file builds, for tests and hosts that want to be sure: its first error.
+    /// Builds the file, for tests and hosts that want to be sure. Returns its first error.
     ///
     /// # Errors
-    /// Where the program has not ended, or the file does not build.
+    /// If the program has not ended, or the file does not build.
     pub fn check(&self, catalog: &Catalog) -> Result<(), String> {
         let file = self.finish().map_err(|error| error.to_string())?;
         tokens::check(&file, Notation::Constrained, catalog)

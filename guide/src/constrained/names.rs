@@ -1,4 +1,4 @@
-//! Names that the model chooses: their form, and the slots that they have.
+//! Names that the model chooses: their form, and their slots.
 
 use super::machine::{Around, Binds, Machine, Named, Next};
 use crate::automaton::state::SLOTS;
@@ -6,12 +6,13 @@ use ilo_asm::dialect::reference::{FAILURES, INPUT};
 use ilo_asm::text::is_name;
 use std::sync::Arc;
 
-/// The most bytes of a name, and the last that may be free: four letters more make a name that nothing has.
+/// The most bytes of a name, and the most of one that may be free: with four more letters, some name is
+/// unused.
 pub(super) const NAME: usize = 32;
 pub(super) const FREE: usize = NAME - 4;
 /// The slots that `let` and loops may bind; the others are for failures.
 const BOUND: u8 = 56;
-/// Names that would be read as something else, or that a reader would take for it.
+/// Names that have another meaning, or that a reader would mistake for it.
 const KEPT: [&str; 6] = ["null", "nil", "none", "true", "false", "text"];
 
 /// Whether a name can be written as a reference.
@@ -20,13 +21,13 @@ pub(super) fn is_reference(name: &str) -> bool {
 }
 
 impl Machine<'_, '_> {
-    /// The slot of a name that nothing has yet; `None` where there is none left.
+    /// The slot of a new name; `None` if none is left.
     pub(super) fn new_slot(&self, of: Binds) -> Option<u8> {
         let most = if of == Binds::Failure { SLOTS } else { BOUND };
         if self.core.state.next < most {
             return Some(self.core.state.next);
         }
-        // That of a name that is read no more.
+        // The slot of a name that is no longer read.
         let is_free = |slot: u8| {
             let live = self.place.names.iter().any(|named| named.live && named.slot == slot);
             !live && self.core.bindable(slot)
@@ -35,7 +36,7 @@ impl Machine<'_, '_> {
         ended.filter(|_| of == Binds::Failure).find(|&slot| is_free(slot))
     }
 
-    /// The slot that a name has where it is bound here.
+    /// The slot of a name that is bound here.
     fn slot_of(&self, name: &str, of: Binds) -> Option<u8> {
         if !is_reference(name) || KEPT.contains(&name) {
             return None;
@@ -71,7 +72,7 @@ impl Machine<'_, '_> {
         name.len() <= NAME && self.rest_of_name(start, of).is_some()
     }
 
-    /// The letters that make a beginning a name that may be bound.
+    /// The letters that complete a beginning to a name that may be bound.
     pub(super) fn rest_of_name(&self, start: usize, of: Binds) -> Option<String> {
         let begun = self.written(start);
         let fits = |end: &String| self.slot_of(&(begun.to_owned() + end), of).is_some();
@@ -79,7 +80,7 @@ impl Machine<'_, '_> {
         (0..=most).flat_map(letters).find(fits)
     }
 
-    /// The closing quote was written.
+    /// Takes the closing quote.
     fn end_name(&mut self, start: usize, of: Binds) -> bool {
         let name = self.written(start).trim_end_matches('"').to_owned();
         let Some(slot) = self.slot_of(&name, of) else { return false };
@@ -110,7 +111,7 @@ impl Machine<'_, '_> {
         true
     }
 
-    /// Names from a place on end: they are read and bound no more.
+    /// Removes the names from an index on: they are no longer read or bound.
     pub(super) fn end_names(&mut self, from: usize) {
         Arc::make_mut(&mut self.place.names).iter_mut().skip(from).for_each(|named| named.live = false);
     }
@@ -123,7 +124,7 @@ impl Machine<'_, '_> {
     }
 }
 
-/// All texts of so many small letters.
+/// All texts of this number of small letters.
 fn letters(count: u32) -> impl Iterator<Item = String> {
     let letter = |number: u32| char::from(b'a' + u8::try_from(number % 26).unwrap_or_default());
     (0..26_u32.pow(count)).map(move |number| (0..count).map(|at| letter(number / 26_u32.pow(at))).collect())

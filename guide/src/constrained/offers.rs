@@ -1,4 +1,4 @@
-//! The choices at each place: bytes that may come next as a whole.
+//! The choices at each position: bytes that may come next as a whole.
 
 use super::acts::{Act, Bytes, Choice};
 use super::machine::{Around, Binds, Kind, Machine, Next};
@@ -14,11 +14,11 @@ use ilo_spec::node::{TABLE, Word};
 use ilo_spec::pure::Pure;
 use std::sync::{Arc, LazyLock};
 
-/// What a number begins with.
+/// The bytes that may begin a number.
 const DIGITS: [&str; 11] = ["-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 /// The most fields of a path.
 const PATH: usize = 6;
-/// The words that are no steps of their own.
+/// The words that are not steps.
 const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Word::Err as u8);
 
 pub(super) fn choice(bytes: impl Into<Bytes>, act: Act) -> Choice {
@@ -29,7 +29,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// What each operation begins with, in the order of their bytes.
+/// The beginning of each operation, in the order of their bytes.
 static OPERATIONS: LazyLock<Vec<(Arc<str>, Word)>> = LazyLock::new(|| {
     let operation = |it: &Operator| Some((format!("{{\"{}\":[", it.spelling).into(), word_of(it)?));
     let mut all: Vec<(Arc<str>, Word)> = OPERATORS.iter().filter_map(operation).collect();
@@ -154,7 +154,7 @@ impl Machine<'_, '_> {
         found
     }
 
-    /// The end of the innermost block, where it may end here.
+    /// The end of the innermost block, if it may end here.
     fn end_of_block(&mut self) -> Option<Choice> {
         let blocks = self.blocks();
         self.may_end(&blocks).then(|| match blocks.last() {
@@ -164,7 +164,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Whether the innermost block may end here, so that what is around it can go on.
+    /// Whether the innermost block may end here, so that the enclosing construct can continue.
     pub(super) fn may_end(&mut self, blocks: &[Kind]) -> bool {
         let Some((&kind, around)) = blocks.split_last() else { return self.core.trial(Core::end) };
         let level = self.core.level();
@@ -188,7 +188,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Whether the step that has blocks may end here, so that a step or an end can follow.
+    /// Whether the step with the blocks may end here, so that a step or an end can follow.
     pub(super) fn step_may_end(&mut self, blocks: &[Kind]) -> bool {
         self.attempt(|this| {
             this.core.settle() && {
@@ -308,7 +308,7 @@ impl Machine<'_, '_> {
         named.into_iter().map(|((name, _), number)| choice(name, Act::Tool(number))).collect()
     }
 
-    /// The keys that may come next of a case in a list.
+    /// The keys of a case in a list that may come next.
     fn case_keys(&mut self) -> Vec<Choice> {
         let core = &self.core;
         let has = |kind: u8| core.constants() >> kind & 1 == 1;
@@ -344,7 +344,7 @@ impl Machine<'_, '_> {
         found
     }
 
-    /// The keys that may come next in a record, and its end. Behind a key there is a comma.
+    /// The keys that may come next in a record, and its end. A comma follows a key.
     fn keys(&mut self, further: usize) -> Vec<Choice> {
         let Some(&Around::Fields { count, most, end }) = self.place.around.last() else { return Vec::new() };
         let Some(frame) = self.core.frame() else { return Vec::new() };
@@ -363,14 +363,14 @@ impl Machine<'_, '_> {
                 named.into_iter().filter_map(|(field, number)| Some((field.keys.get(further)?, number)));
             found.extend(keys.map(|(key, number)| choice(key, Act::Key(number))));
         }
-        // What would be empty is left out, but for a record.
+        // An empty list is left out, but not an empty record.
         if missing.is_empty() && (count > 0 || frame.word == Word::Obj || found.is_empty()) {
             found.push(choice(end, Act::EndFields));
         }
         found
     }
 
-    /// Tries something in an expression that begins with a word.
+    /// Tries a step in an expression that begins with a word, and undoes it.
     pub(super) fn opened<T>(&mut self, word: Word, run: impl FnOnce(&mut Self) -> T) -> T {
         self.attempt(|this| {
             this.open(word);
@@ -392,7 +392,7 @@ impl Machine<'_, '_> {
         if has(Word::Lit) {
             self.opened(Word::Lit, |this| this.literals(&mut found));
         }
-        // A text says itself whether it is a reference; the operand of `match` is none.
+        // The bytes of a text show whether it is a reference; the operand of `match` has no texts.
         let is_text = found.iter().any(|it| it.act == Act::Text);
         if is_text && self.place.around.last() != Some(&Around::Subject) {
             found.push(choice("\"", Act::Quote(words)));
@@ -423,8 +423,8 @@ impl Machine<'_, '_> {
         found
     }
 
-    /// The names that may come next where a value may begin with these words, each with what is behind it,
-    /// and the beginnings of paths.
+    /// The names that may come next if a value may begin with these words, each with the bytes after it, and
+    /// the beginnings of paths.
     pub(super) fn references(&mut self, words: Words, end: &str) -> Vec<Choice> {
         let mut found = Vec::new();
         if words & one(Word::Ref) != 0 {
@@ -439,7 +439,7 @@ impl Machine<'_, '_> {
         found
     }
 
-    /// Whether some field can be set in a MERGE that comes next.
+    /// Whether some field can be set in the MERGE that comes next.
     fn may_merge(&mut self) -> bool {
         self.opened(Word::Merge, |this| {
             this.core.take_integer(this.most_changes() + 1);
@@ -513,7 +513,7 @@ impl Machine<'_, '_> {
         let known = self.core.arena.value(self.core.now().value(slot));
         let known = path.iter().fold(known, |known, number| field(known, name(number)));
         let Some(shape) = known.part.shape() else {
-            // All fields of what is not known are alike.
+            // All fields of an unknown value are equivalent.
             let fields = (0..).zip(&session.json().fields);
             let mut named = fields.filter_map(|(number, field)| Some((number, field.further.as_ref()?)));
             let first = named.clone().next().filter(|it| self.goes_on_behind(slot, path, it.0));
@@ -531,7 +531,7 @@ impl Machine<'_, '_> {
         found
     }
 
-    /// Whether a path of a slot and these fields may go on behind one more field.
+    /// Whether a path of a slot and these fields may continue after one more field.
     fn goes_on_behind(&mut self, slot: u8, path: &[u32], field: u32) -> bool {
         let session = self.core.session;
         let longer = [path, &[field]].concat();
@@ -541,7 +541,8 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Tries something at the last field of a path of so many, behind these; the default where there is none.
+    /// Tries a step at the last field of a path of this length, after these fields; the default if there is
+    /// none.
     fn path<T: Default>(
         &mut self,
         slot: u8,

@@ -1,7 +1,7 @@
-//! Texts that may be references or have some: `"user"`, `"user.name"`, `"Dear ${user.name}, …"`.
+//! Texts that may be references or contain some: `"user"`, `"user.name"`, `"Dear ${user.name}, …"`.
 //!
-//! What a text is shows when it ends, by the same rules as the checker's. Up to then nothing happens but that
-//! names in `${…}` are chosen. A text that is nearly a reference does not end: it goes on until it is none.
+//! The meaning of a text is known when it ends, by the same rules as in the checker. Before that, only names
+//! in `${…}` have an effect. A text that is nearly a reference cannot end: it continues until it is not one.
 
 use super::acts::{Act, Choice};
 use super::machine::{Lex, Look, Machine, Next, TEXT as LONGEST, decoded};
@@ -19,13 +19,13 @@ use std::sync::Arc;
 /// In the text itself.
 pub(super) const PLAIN: Lex = Lex::Bare { inside: Inside::Plain, dollar: false };
 
-/// What is read: a slot, and the fields of a path.
+/// A read: a slot, and the fields of a path.
 struct Read {
     slot: u8,
     fields: Vec<u32>,
 }
 
-/// What a text is.
+/// The meaning of a text.
 enum Meaning {
     Text(String),
     Reference(Read),
@@ -51,7 +51,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// What a byte does in a text, where that is seen at once.
+    /// The effect of a byte in a text, if it is known without trying.
     pub(super) fn look_in_bare(&mut self, inside: Inside, dollar: bool, byte: u8) -> Look {
         let next = match step(inside, byte) {
             Step::On(next) if inside == Inside::Plain && !(byte == b'{' && dollar) => next,
@@ -64,8 +64,8 @@ impl Machine<'_, '_> {
         Look::On(Lex::Bare { inside: next, dollar: byte == b'$' && !dollar })
     }
 
-    /// Whether a byte that was written is not too much. One that makes a text of what may be a reference is
-    /// not.
+    /// Whether there is room for a byte that was written. A byte that turns a possible reference into a text
+    /// always has room.
     fn has_room(&self, inside: Inside, byte: u8) -> bool {
         let written = self.written_text();
         written.len() < LONGEST
@@ -84,7 +84,7 @@ impl Machine<'_, '_> {
         self.text.get(self.place.quote.start + 1..).unwrap_or_default()
     }
 
-    /// The text has ended: does what it means.
+    /// Ends the text and applies its meaning.
     fn end_bare(&mut self) -> Option<()> {
         let text = decoded(self.text.get(self.place.quote.start..)?)?;
         match self.meaning(&text)? {
@@ -114,14 +114,14 @@ impl Machine<'_, '_> {
         Some(())
     }
 
-    /// Begins a template: a text beside which there are others.
+    /// Begins a template: a text with references in it.
     fn begin_template(&mut self) {
         self.open(Word::Concat);
         self.literal(TEXT);
         self.core.take_constant(Constant::Text(""));
     }
 
-    /// What a text means here; `None` where it is nearly a reference.
+    /// The meaning of a text here; `None` if it is nearly a reference.
     fn meaning(&mut self, text: &str) -> Option<Meaning> {
         if !text.bytes().any(|byte| matches!(byte, b'$' | b'.')) && !is_name(text) {
             return Some(Meaning::Text(text.to_owned()));
@@ -149,13 +149,13 @@ impl Machine<'_, '_> {
         references.map(|it| self.reference(it, true)).collect::<Option<_>>().map(Meaning::Template)
     }
 
-    /// Whether a text is a name that something has or had, or that nearly is one.
+    /// Whether a text is a present or earlier name, or nearly one.
     fn meets_name(&self, text: &str) -> bool {
         let has = |name: &str| name == text || nearly_meets(text, name);
         text == INPUT || FAILURES.contains(&text) || self.place.names.iter().any(|named| has(&named.name))
     }
 
-    /// What a reference reads, where that fits here; in a template, or as the whole value.
+    /// What a reference reads, if that fits here: in a template, or as the whole value.
     fn reference(&mut self, reference: &Reference<'_>, in_template: bool) -> Option<Read> {
         let Root::Name(name) = reference.root else { return None };
         let named = self.place.names.iter().find(|named| named.live && *named.name == *name.text)?;
@@ -165,7 +165,7 @@ impl Machine<'_, '_> {
             let reference::Step::Field(field) = field else { return None };
             fields.push(*self.core.session.field_numbers.get(field.text)?);
         }
-        // What is in `${…}` was chosen there.
+        // The content of `${…}` was chosen there.
         if in_template {
             return Some(Read { slot, fields });
         }
@@ -186,7 +186,7 @@ impl Machine<'_, '_> {
         fits.then_some(Read { slot, fields })
     }
 
-    /// What may be in `${…}`, which is found once in a text.
+    /// The references that may be in `${…}`, computed once for each text.
     pub(super) fn hole_choices(&mut self) -> Arc<[Choice]> {
         if let Some(known) = &self.place.quote.holes {
             return known.clone();
@@ -198,7 +198,7 @@ impl Machine<'_, '_> {
         found
     }
 
-    /// What may be in `${…}`.
+    /// The references that may be in `${…}`.
     pub(super) fn holes(&mut self) -> Vec<Choice> {
         if self.place.quote.words & one(Word::Concat) == 0 {
             return Vec::new();
@@ -210,7 +210,7 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// The fields that may come next of a path in `${…}`.
+    /// The fields of a path that may come next in `${…}`.
     pub(super) fn hole_fields(&mut self) -> Vec<Choice> {
         let (slot, path) = self.place.path.clone();
         let fields = self.attempt(|this| {
@@ -224,7 +224,7 @@ impl Machine<'_, '_> {
         fields.into_iter().map(closed).collect()
     }
 
-    /// How a text can go on as a reference, or with one.
+    /// How a text can continue as a reference, or with one.
     pub(super) fn rests(&mut self) -> Vec<String> {
         let Lex::Bare { inside: Inside::Plain, dollar } = self.place.lex else { return Vec::new() };
         let words = self.place.quote.words;
@@ -253,7 +253,7 @@ impl Machine<'_, '_> {
         rests
     }
 
-    /// Whether a text in quotes is what it says, and no reference begins as it does.
+    /// Whether a text in quotes is plain, and no reference begins like it.
     pub(super) fn stays_text(&mut self, quoted: &str) -> bool {
         let Some(text) = decoded(quoted.as_bytes()) else { return false };
         let starts_path = |name: &str| text.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));

@@ -7,7 +7,7 @@ use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::pure::Kinds;
 
-/// The grammar of the bodies of a session's programs, with so many levels of blocks.
+/// The grammar of the bodies of a session's programs, with this number of levels of blocks.
 pub(super) fn rules(session: &Session<'_>, depth: u8) -> Rules {
     let mut values = Values { session, rules: Rules::default() };
     values.rules.begin("root");
@@ -95,7 +95,7 @@ impl Values<'_, '_> {
         choices
     }
 
-    /// IF, FOR and MATCH, behind their indent.
+    /// IF, FOR and MATCH, after their indent.
     fn controls(&mut self, level: u8, depth: u8) -> Vec<Sequence> {
         let slot = Item::Token(Token::Slot);
         let condition = self.expression(Kinds::BOOL.or(Kinds::NIL));
@@ -112,7 +112,7 @@ impl Values<'_, '_> {
             choices.push([head.clone(), otherwise.clone()].concat());
             choices.push(head);
         }
-        // An arm is a level below its MATCH, and its block below that.
+        // An arm is a level below its MATCH, and its block a level below that.
         if level + 2 <= depth {
             let inner = self.rules.of("inner", block("block", level + 2).into());
             let arm = |arm: Word| {

@@ -1,18 +1,18 @@
-//! The hosts that take a JSON Schema: what a schema for them may have, and their limits, which are checked
-//! before they would refuse.
+//! The hosts that accept a JSON Schema: the features and limits of their schemas, which are checked before a
+//! host would refuse a schema.
 
 use std::fmt;
 
-/// Why there is no schema: the host would refuse it.
+/// The reason why there is no schema: the host would refuse it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TooLarge {
     /// The host.
     pub host: &'static str,
-    /// What there is too much of.
+    /// The exceeded limit.
     pub what: &'static str,
-    /// How much there is.
+    /// The amount found.
     pub count: usize,
-    /// How much the host takes.
+    /// The amount that the host accepts.
     pub limit: usize,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// Who takes a schema.
+/// A target for a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
     /// Structured outputs and strict tools of `OpenAI`.
@@ -41,13 +41,13 @@ pub enum Host {
 pub(super) enum Optional {
     /// None.
     None,
-    /// A few, which are kept for arguments of tools.
+    /// A few, which are reserved for arguments of tools.
     Few,
     /// Any.
     Any,
 }
 
-/// What a schema may have.
+/// The allowed features of a schema.
 #[derive(Clone, Copy, Debug)]
 #[allow(
     clippy::struct_excessive_bools,
@@ -62,12 +62,11 @@ pub(super) struct Rules {
     pub(super) free_keys: bool,
     /// Least and most items.
     pub(super) bounds: bool,
-    /// Values by their kinds, which takes many unions.
+    /// Values by their kinds, which needs many unions.
     pub(super) typed: bool,
     /// Definitions, and references to them.
     pub(super) references: bool,
-    /// How deep values nest where definitions do not refer to themselves: beside `expr` and `ret`, and
-    /// elsewhere.
+    /// The nesting of values if definitions do not refer to themselves: in `expr` and `ret`, and elsewhere.
     pub(super) values: (u8, u8),
 }
 
@@ -91,7 +90,8 @@ impl Host {
                 let rules = Rules { recursion: false, free_keys: false, bounds: false, ..Rules::FREE };
                 Rules { optional: Optional::Few, typed: false, ..rules }
             }
-            // It leaves out what is more than three references away, and makes one regular expression of all.
+            // It leaves out everything more than three references away, and makes one regular expression of
+            // the whole.
             Host::Outlines => Rules {
                 recursion: false,
                 free_keys: false,
@@ -120,7 +120,7 @@ fn at_most(host: &'static str, what: &'static str, count: usize, limit: usize) -
 pub(super) fn tools(host: Option<Host>, tools: usize) -> Result<(), TooLarge> {
     let limit = match host {
         Some(Host::Anthropic) => 20,
-        // No program needs more, and each has several forms in a schema.
+        // No program needs more, and each property has several forms in a schema.
         _ => 2000,
     };
     at_most(host.map_or("a schema", Host::name), "tools", tools, limit)
@@ -151,7 +151,7 @@ struct Found {
     optional: usize,
     constants: usize,
     characters: usize,
-    /// The most objects inside one another; what a definition has counts where it is defined.
+    /// The deepest nesting of objects. A definition counts where it is defined.
     deepest: usize,
     /// The most characters of an enum with more than 250 values.
     large_enum: usize,
@@ -159,7 +159,7 @@ struct Found {
 }
 
 impl Found {
-    /// Counts in one place of a schema. Our own schemas nest little, so this may recurse.
+    /// Counts at one position of a schema. Schemas of this crate nest little, so this may recurse.
     fn count(&mut self, value: &serde_json::Value, names: bool) {
         let is_object = !names && value.get("properties").is_some_and(serde_json::Value::is_object);
         self.objects += usize::from(is_object);
@@ -217,7 +217,7 @@ mod tests {
         super::schema(Some(host), &schema.to_string()).err().map(|error| error.to_string())
     }
 
-    /// Objects inside one another.
+    /// The nesting of objects.
     fn nested(levels: usize) -> Value {
         (0..levels).fold(json!({"type": "string"}), |inner, _| json!({"properties": {"a": inner}}))
     }
@@ -231,7 +231,7 @@ mod tests {
         json!({"enum": (0..count).map(|n| format!("{n:0width$}")).collect::<Vec<_>>()})
     }
 
-    /// The limits that the hosts' own pages give, each at n and at n + 1.
+    /// The limits in the hosts' documentation, each at n and at n + 1.
     #[test]
     fn limits_hold_at_n_and_not_at_n_plus_1() {
         for (host, fits, is_past, what) in [
@@ -256,7 +256,7 @@ mod tests {
         assert!(tools(None, 2_000).is_ok() && tools(None, 2_001).is_err());
     }
 
-    /// A property whose name is that of a keyword is a name.
+    /// A property with the name of a keyword is a name.
     #[test]
     fn names_are_no_keywords() {
         let schema = json!({"properties": {"enum": {"type": "string"}, "const": {}, "properties": {}}});

@@ -1,6 +1,6 @@
-//! Grammars for engines that take a context-free grammar, as Lark, GBNF and EBNF: what such a grammar can
-//! hold of the rules of ID text for one session, and a JSON Schema of the notation
-//! `constrained`. What they cannot hold is written at their heads.
+//! Grammars for engines that accept a context-free grammar, as Lark, GBNF and EBNF, with those rules of ID
+//! text that such a grammar can express for one session, and a JSON Schema of the notation `constrained`. The
+//! beginning of each lists the rules that it cannot express.
 
 mod bodies;
 mod hosts;
@@ -26,7 +26,7 @@ pub enum Syntax {
     Ebnf,
 }
 
-/// How deep the blocks of a grammar's programs are, where nothing else is said.
+/// The default number of levels of blocks in a grammar.
 pub const DEPTH: u8 = 4;
 /// The deepest blocks of a grammar's programs.
 pub const DEEPEST: u8 = 10;
@@ -35,12 +35,12 @@ const ITEMS: usize = 8;
 /// The most bytes of a grammar for llama.cpp, which fails on some that are larger.
 const GBNF_BYTES: usize = 97_000;
 
-/// Why there is no grammar.
+/// The reason why there is no grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportError {
     /// The blocks would be too deep.
     Depth(u8),
-    /// The grammar has so many bytes, and may have so many.
+    /// The number of bytes of the grammar, and the most that are allowed.
     Large(usize, usize),
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for ExportError {
 
 impl std::error::Error for ExportError {}
 
-/// What a grammar holds and what not.
+/// The rules that a grammar expresses, and those that it does not.
 const HEAD: &str = "\
 A program in ID text behind its header and registries, which are below.
 This grammar holds: words and the kinds of their operands, the constants that schemas list, which arguments a tool
@@ -72,11 +72,11 @@ of statements. It has no constants of more than 18 digits or with an exponent of
 required arguments. Check the program after it is written.
 ";
 
-/// The grammar of the bodies of a session's programs. Engines of constrained decoding take it; check what
-/// they give, since a grammar holds only some of the rules.
+/// The grammar of the bodies of a session's programs, for engines of constrained decoding. Check their
+/// output, since a grammar expresses only some of the rules.
 ///
 /// # Errors
-/// Where blocks would be too deep, or the engine does not take a grammar of this size.
+/// If blocks would be too deep, or the engine does not accept a grammar of this size.
 pub fn grammar(session: &Session<'_>, syntax: Syntax, depth: u8) -> Result<String, ExportError> {
     if !(1..=DEEPEST).contains(&depth) {
         return Err(ExportError::Depth(depth));

@@ -1,5 +1,5 @@
-//! Grammars as text. GBNF and EBNF have one syntax; in Lark the tokens are regular expressions, and what
-//! is between blanks is one token, as its lexer needs.
+//! Prints grammars. GBNF and EBNF have the same syntax. In Lark the tokens are regular expressions, and the
+//! text between blanks is one token, as its lexer needs.
 
 use super::Syntax;
 use super::rules::{Item, Rules, Sequence, TOKENS, Token};

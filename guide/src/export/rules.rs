@@ -1,8 +1,8 @@
-//! The rules of a grammar, in no syntax yet.
+//! The rules of a grammar, independent of a syntax.
 
 use std::collections::HashMap;
 
-/// What may stand in a rule.
+/// An item of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Item {
     /// These characters.
@@ -13,7 +13,7 @@ pub(super) enum Item {
     Token(Token),
 }
 
-/// Tokens that are not one of some texts.
+/// Any token except some texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Token {
     /// A quoted text.
@@ -49,7 +49,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Begins a rule; `false` where it was begun before.
+    /// Begins a rule; `false` if it was begun before.
     pub(super) fn begin(&mut self, name: &str) -> bool {
         if self.by_name.contains_key(name) {
             return false;
@@ -59,14 +59,14 @@ impl Rules {
         true
     }
 
-    /// Gives a rule that was begun its choices.
+    /// Completes a rule with its choices.
     pub(super) fn end(&mut self, name: &str, choices: Vec<Sequence>) {
         if let Some((_, place)) = self.by_name.get(name).and_then(|&at| self.all.get_mut(at)) {
             *place = choices;
         }
     }
 
-    /// The rule with these choices: one that is there, or a new one.
+    /// The rule with these choices: an existing one, or a new one.
     pub(super) fn of(&mut self, prefix: &str, choices: Vec<Sequence>) -> Item {
         if let Some(name) = self.by_choices.get(&choices) {
             return Item::Rule(name.clone());
@@ -80,7 +80,7 @@ impl Rules {
 }
 
 impl Rules {
-    /// So many of these items, with a blank before each: a rule for each number, which uses the one before.
+    /// This number of items, with a blank before each: a rule for each number, which uses the previous one.
     pub(super) fn repeated(&mut self, items: &[Item], count: usize) -> Sequence {
         let mut sequence = Vec::new();
         for _ in 0..count {

@@ -1,6 +1,6 @@
 //! A JSON Schema of programs in the notation `constrained`: one function, with the calls of a catalogue.
 //!
-//! Schemas are written as text, since the order of keys is the order in which engines write them.
+//! Schemas are written as text, because engines write keys in the order of the schema.
 
 use super::hosts::{self, Host, Optional, TooLarge};
 use crate::automaton::session::{Callee, Numbered, Session};
@@ -12,18 +12,18 @@ use ilo_spec::pure::Kinds;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How deep blocks nest there.
+/// The levels of blocks in a schema that does not refer to itself.
 const BLOCKS: u8 = 1;
 /// The level of a schema that refers to itself.
 const ENDLESS: u8 = u8::MAX;
 
 const STRING: &str = r#"{"type":"string"}"#;
 
-/// A schema of one function in the notation `constrained`: of the session's signature, or of any. Hosts that
-/// take no free keys hold no signature that is free.
+/// A schema of one function in the notation `constrained`: with the session's signature, or with any. Schemas
+/// for hosts that accept no free keys have no free signature.
 ///
 /// # Errors
-/// Where the host would refuse it.
+/// If the host would refuse it.
 pub fn schema(session: &Session<'_>, host: Option<Host>, any_signature: bool) -> Result<String, TooLarge> {
     let rules = host.map_or(hosts::Rules::FREE, Host::rules);
     let callable = session.tools.iter().filter(|tool| tool.depth.is_some()).count();
@@ -39,7 +39,7 @@ pub fn schema(session: &Session<'_>, host: Option<Host>, any_signature: bool) ->
     Ok(whole)
 }
 
-/// What the schema does not hold.
+/// The rules that the schema does not express.
 fn about(rules: hosts::Rules) -> String {
     let mut all = vec![
         "that names are in scope, and their types: each text may be a name",
@@ -81,7 +81,7 @@ fn key(key: Key) -> &'static str {
     word_of(Notation::Constrained, key)
 }
 
-/// The definition that a name has.
+/// The name of a definition.
 fn reference(name: &str) -> String {
     format!("{{\"$ref\":{}}}", quoted(&format!("#/$defs/{name}")))
 }
@@ -101,7 +101,7 @@ fn list_of(item: &str) -> String {
     format!("{{\"type\":\"array\",\"items\":{item}}}")
 }
 
-/// A record of these fields and no others; the third says whether one is required.
+/// A record of exactly these fields; the third element says whether one is required.
 fn record<'k>(fields: impl IntoIterator<Item = (&'k str, String, bool)>) -> String {
     let (mut properties, mut required) = (Vec::new(), Vec::new());
     for (name, schema, is_required) in fields {
@@ -114,7 +114,7 @@ fn record<'k>(fields: impl IntoIterator<Item = (&'k str, String, bool)>) -> Stri
     )
 }
 
-/// A record of these keys, all required.
+/// A record of these keys, all of which are required.
 fn step(fields: &[(Key, &str)]) -> String {
     record(fields.iter().map(|(name, schema)| (key(*name), (*schema).to_owned(), true)))
 }
@@ -145,11 +145,11 @@ impl Schema<'_, '_> {
         };
         let fields = fields.into_iter().map(|(name, schema)| (key(name), schema, true));
         let whole = record(fields.chain([(key(Key::Steps), steps.to_owned(), true)]));
-        // The members alone, behind those that the caller writes.
+        // The members alone, after those that the caller writes.
         whole.trim_start_matches('{').strip_suffix('}').unwrap_or_default().to_owned()
     }
 
-    /// Adds a definition, unless it is there, and gives the reference to it.
+    /// Adds a definition, unless it exists, and returns the reference to it.
     fn define(&mut self, name: String, make: impl FnOnce(&mut Self) -> String) -> String {
         if !self.rules.references {
             return make(self);
@@ -163,7 +163,7 @@ impl Schema<'_, '_> {
         found
     }
 
-    /// The level below, or nothing where it is the last.
+    /// The level below, or nothing if this is the last.
     fn below(level: u8) -> Option<u8> {
         if level == ENDLESS { Some(ENDLESS) } else { level.checked_sub(1) }
     }
@@ -177,7 +177,7 @@ impl Schema<'_, '_> {
         self.value(Kinds::ANY, self.level())
     }
 
-    /// How deep such values nest.
+    /// The nesting of such values.
     fn level(&self) -> u8 {
         if self.rules.recursion { ENDLESS } else { self.rules.values.1 }
     }
@@ -219,7 +219,7 @@ impl Schema<'_, '_> {
         if self.rules.free_keys {
             let set = fields.clone();
             all.push(step(&[(Key::Merge, inner), (Key::Set, &set)]));
-            // A record of one field that has the name of an operator is read as that operator.
+            // A record with one field that has the name of an operator is read as that operator.
             let first = operator::TABLE.iter().map(|row| quoted(row.spelling));
             let taken: Vec<String> = first.chain([quoted("text")]).collect();
             let only = format!(
@@ -231,8 +231,8 @@ impl Schema<'_, '_> {
         all
     }
 
-    /// Records of these keys; the third says whether one is required. For a host that lets few keys be
-    /// absent, there is a record for each choice of the keys that are not required.
+    /// Records of these keys; the third element says whether one is required. For a host that limits absent
+    /// keys, there is a record for each combination of optional keys.
     fn forms(&self, fields: &[(Key, &str, bool)]) -> Vec<String> {
         let optional = self.rules.optional == Optional::Any;
         let mut all = vec![Vec::new()];
@@ -255,7 +255,7 @@ impl Schema<'_, '_> {
                 all.push(step(&[(Key::Op, &operator_of(2)), (Key::A, &inner), (Key::B, &inner)]));
                 all.push(step(&[(Key::Op, &operator_of(1)), (Key::A, &inner)]));
             }
-            // A step with `op` is another way to write the operators of one or two operands.
+            // A step with `op` is another form of operators with one or two operands.
             let rows = operator::TABLE.iter().filter(|row| all_ways || row.most() > 2);
             all.extend(rows.map(|row| {
                 let operands = if row.least() == 1 { inner.clone() } else { operands(row, &inner, bounds) };
@@ -382,7 +382,7 @@ impl Schema<'_, '_> {
         }
     }
 
-    /// What `ret` takes.
+    /// The value of `ret`.
     fn returns(&mut self, any: &str) -> String {
         let any = any.to_owned();
         let is_plain = self.any_signature || self.session.err.is_none();
@@ -398,7 +398,7 @@ impl Schema<'_, '_> {
         })
     }
 
-    /// What `err` beside a call takes.
+    /// The value of `err` beside a call.
     fn handler(&mut self, level: u8, any: &str) -> String {
         let any = any.to_owned();
         self.define(Self::named("handler", level), |schema| {
@@ -421,7 +421,7 @@ impl Schema<'_, '_> {
         })
     }
 
-    /// A call, as a value or one that takes another back; nothing where there is no tool.
+    /// A call, as a value or as a rollback; nothing if there is no tool.
     fn call(&mut self) -> Option<String> {
         let session = self.session;
         session.tools.iter().any(|tool| tool.depth.is_some()).then(|| {
@@ -438,7 +438,7 @@ impl Schema<'_, '_> {
         })
     }
 
-    /// The arguments of a tool, where it may have some, and whether it must.
+    /// The arguments of a tool, if it has any, and whether they are required.
     fn args(&mut self, number: usize, tool: &Numbered<'_>) -> Option<(String, bool)> {
         let may_be_absent = self.rules.optional != Optional::None;
         let is_required = !tool.required.is_empty() || !may_be_absent;
@@ -487,7 +487,7 @@ impl Schema<'_, '_> {
     }
 }
 
-/// `"op":"+","a":…,"b":…`, for operators of so many operands.
+/// `"op":"+","a":…,"b":…`, for operators with this number of operands.
 fn operator_of(operands: usize) -> String {
     let rows = operator::TABLE.iter().filter(|row| row.takes(operands));
     let rows = rows.filter(|row| !matches!(row.makes, Makes::Apply(_)) || row.least() == operands);

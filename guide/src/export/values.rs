@@ -1,5 +1,5 @@
 //! The rules of expressions: one for each set of kinds that an operand may have, and one for each schema of
-//! an argument that says more.
+//! an argument with further restrictions.
 
 use super::ITEMS;
 use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text};
@@ -13,7 +13,7 @@ use ilo_spec::pure::Kinds;
 /// The deepest schemas that have rules of their own.
 const DEEPEST: u8 = 3;
 
-/// The grammar of a session that is being made.
+/// The grammar of a session, while it is made.
 pub(super) struct Values<'s, 'c> {
     pub(super) session: &'s Session<'c>,
     pub(super) rules: Rules,
@@ -34,7 +34,7 @@ fn kinds_wanted(demand: Demand) -> Kinds {
     }
 }
 
-/// The kinds that a word may give.
+/// The kinds that a word may have as its value.
 fn kinds_given(row: &Row) -> Kinds {
     if row.pure.is_some() {
         return facts::gives(row.word, None, None).map_or(Kinds::ANY, Inferred::kinds);
@@ -98,7 +98,7 @@ impl Values<'_, '_> {
         Item::Rule(name)
     }
 
-    /// An expression that is no constant and builds no list or record.
+    /// An expression that is not a constant and builds no list or record.
     fn computed(&mut self, kinds: Kinds) -> Item {
         let name = name("c", kinds);
         if self.rules.begin(&name) {
@@ -148,7 +148,7 @@ impl Values<'_, '_> {
             }
             _ => {
                 let wanted = kinds_wanted(facts::operand(row.word, index, None));
-                // What a sum or a join gives decides what its parts are.
+                // The kinds of a sum or a join decide those of its parts.
                 let same = matches!(row.word, Word::Add).then(|| wanted.and(kinds));
                 let lists = (row.word == Word::Concat && !kinds.meets(Kinds::TEXT)).then_some(Kinds::LIST);
                 self.expression(same.filter(|kinds| !kinds.is_empty()).or(lists).unwrap_or(wanted))
@@ -156,7 +156,7 @@ impl Values<'_, '_> {
         })
     }
 
-    /// What FIELD takes a field of.
+    /// The operand from which FIELD reads.
     fn path(&mut self) -> Option<Item> {
         let field = self.field()?;
         if self.rules.begin("path") {
@@ -182,7 +182,7 @@ impl Values<'_, '_> {
         (!named.is_empty()).then(|| rule("field"))
     }
 
-    /// A word, a count and so many items.
+    /// A word, a count and this number of items.
     fn counted(&mut self, head: Word, item: &[Item]) -> Vec<Sequence> {
         let mut of = |count: usize| {
             let head = spaced([word(head), text(count.to_string())]);
@@ -264,7 +264,7 @@ impl Values<'_, '_> {
         self.rules.of("cases", choices)
     }
 
-    /// A call whose answer may be of these kinds; `None` where there is none.
+    /// A call whose answer may be of these kinds; `None` if there is none.
     pub(super) fn call(&mut self, kinds: Kinds) -> Option<Item> {
         let name = name("call", kinds);
         let tools = self.session.tools.iter().enumerate();
@@ -315,7 +315,7 @@ impl Values<'_, '_> {
         text(self.session.field_numbers.get(field).map(ToString::to_string).unwrap_or_default())
     }
 
-    /// The count of a record's fields and each of them: those that are required in their order, then others.
+    /// The count of a record's fields and each of them: the required ones in their order, then others.
     fn pairs(&mut self, shape: Shape<'_>, depth: u8) -> Vec<Sequence> {
         let numbered = |field: &Field<'_>| self.session.field_numbers.contains_key(field.name);
         let (required, optional): (Vec<_>, Vec<_>) =
@@ -392,7 +392,7 @@ impl Values<'_, '_> {
     }
 }
 
-/// The count of a record's pairs: those that are required, and up to so many of another kind.
+/// The count of a record's pairs: the required ones, and up to this number of another kind.
 fn counted_pairs(
     rules: &mut Rules,
     required: &[Sequence],

@@ -1,10 +1,10 @@
-//! Budgets: masks when few tokens are left, so that the program can always be ended within them; and tokens
-//! that are forced.
+//! Budgets: masks when few tokens are left, so that the program can always be ended within them; and forced
+//! tokens.
 //!
-//! An end of the program is known at every place ([`Guide::close`]). Its length is found again only when the
-//! number of tokens left comes near to what it may have grown to. Then each token that is allowed is tried:
-//! the end behind it must fit. Texts have too many tokens for that, but in a text one token is as good as
-//! another.
+//! An end of the program is known at every position ([`Guide::close`]). Its length is computed again only
+//! when the number of tokens left comes near the length that it may have grown to. Then each allowed token is
+//! tried: the end after it must fit. Texts have too many tokens for that, but in a text one token is as good
+//! as another.
 
 use crate::automaton::constants::Lengths;
 use crate::automaton::lex::{Lex, Machine};
@@ -21,7 +21,7 @@ use std::fmt;
 /// The budget is too small to end the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
-    /// How many tokens the shortest known end takes, with the token that ends the text. `None` where the
+    /// The number of tokens of the shortest known end, including the token that ends the text. `None` if the
     /// vocabulary cannot write it.
     pub needed: Option<usize>,
 }
@@ -37,14 +37,14 @@ impl fmt::Display for Short {
 
 impl std::error::Error for Short {}
 
-/// A way to end the program.
+/// A known end of the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     end: End,
-    /// What had been taken and counted where it was found.
+    /// The tokens and counts at the position where it was found.
     taken: u32,
     counted: u32,
-    /// What a token of the program can add to the end, at most, and what each thing that is counted can.
+    /// The most that a token of the program, and each counted part, can add to the end.
     growth: Growth,
 }
 
@@ -56,9 +56,9 @@ struct Growth {
     argument: usize,
 }
 
-/// What a statement that is begun may need to end: a MATCH of two arms at the deepest level.
+/// The most that the end of an unfinished statement may need: a MATCH of two arms at the deepest level.
 const STATEMENT: &str = "\n                        MATCH 63 2\n                          ERR 63 1\n                            FAIL LIST 0\n                          OK 63 1\n                            FAIL LIST 0";
-/// What each level may need.
+/// The most that each level may need.
 const BRANCH: &str = "\n                        ELSE 1\n                          FAIL LIST 0";
 
 impl Growth {
@@ -72,7 +72,7 @@ impl Growth {
         })
     }
 
-    /// What the next token can add.
+    /// The most that the next token can add.
     fn next(&self, machine: &Machine<'_, '_>, vocab: &Vocab) -> usize {
         let counts =
             if machine.core.is_count() { self.argument * crate::automaton::state::ITEMS as usize } else { 0 };
@@ -83,8 +83,9 @@ impl Growth {
 
 impl Guide<'_, '_> {
     /// Sets the bits of the tokens that may come next, and clears all others, so that the program can still
-    /// be ended with `left` tokens: this one, those behind it, and the one that ends the text. `u32::MAX` is
-    /// no budget. `bits` has [`Vocab::mask_len`] words: bit `t % 32` of word `t / 32` is that of token `t`.
+    /// be ended with `left` tokens: this one, those after it, and the one that ends the text. `u32::MAX`
+    /// means no budget. `bits` has [`Vocab::mask_len`] words: bit `t % 32` of word `t / 32` is that of token
+    /// `t`.
     ///
     /// # Errors
     /// Where the budget was too small from the start. The mask then has the next token of the shortest end
@@ -105,13 +106,13 @@ impl Guide<'_, '_> {
         self.tighten(vocab, left, bits)
     }
 
-    /// Whether the text goes on from where a plan was made.
+    /// Whether the text continues the one for which a plan was made.
     fn follows(&self, plan: &Plan) -> bool {
         let state = &self.machine.core.state;
         plan.taken <= state.taken && self.machine.text.starts_with(plan.end.text())
     }
 
-    /// The most tokens that the program may need behind the next one, by what was known of its end.
+    /// The most tokens that the program may need after the next one, according to the known end.
     fn may_need(&self, plan: &Plan, vocab: &Vocab) -> usize {
         let state = &self.machine.core.state;
         let taken = (state.taken - plan.taken) as usize;
@@ -126,7 +127,7 @@ impl Guide<'_, '_> {
             + 8
     }
 
-    /// Allows only what leaves an end within the tokens left.
+    /// Allows only tokens that leave an end within the budget.
     fn tighten(&mut self, vocab: &Vocab, left: usize, bits: &mut [u32]) -> Result<(), Short> {
         if self.plan.as_ref().and_then(|plan| plan.end.rest(vocab, &self.machine.text)).is_none() {
             self.make_plan(vocab);
@@ -138,7 +139,7 @@ impl Guide<'_, '_> {
         };
         let needed = rest.len() + 1;
         let first = rest.first().copied().unwrap_or(vocab.eos());
-        // A count that is promised can add any number of statements.
+        // A promised count can add any number of statements.
         let is_far = left > needed + plan.growth.next(&self.machine, vocab) + 8;
         if is_far && !self.machine.core.session.promised {
             return Ok(());
@@ -159,7 +160,7 @@ impl Guide<'_, '_> {
         Ok(())
     }
 
-    /// Finds an end and keeps it, where the vocabulary can write one.
+    /// Finds an end and keeps it, if the vocabulary can write one.
     fn make_plan(&mut self, vocab: &Vocab) {
         let old = self.plan.take().filter(|plan| plan.end.is_of(vocab));
         let growth = old.map(|plan| plan.growth).or_else(|| Growth::new(&self.machine, vocab));
@@ -191,8 +192,8 @@ impl Guide<'_, '_> {
         let closers: Vec<Closer> =
             vocab.texts.closers(place).iter().filter(|it| is_set(bits, it.token)).copied().collect();
         let free = self.machine.text_is_free();
-        // Behind another plain token the end is as long as here, but for a text that must differ from those
-        // of other cases, or decides what is read.
+        // After another plain token the end has the same length, except for a text that must differ from
+        // those of other cases, or decides what is read.
         let spare = match self.machine.core.state.phase {
             _ if free => 0,
             Phase::CaseKey => crate::automaton::state::ITEMS as usize,
@@ -207,7 +208,7 @@ impl Guide<'_, '_> {
         for (at, word) in bits.iter_mut().enumerate() {
             *word &= if plain { ready.get(at).copied().unwrap_or_default() } else { 0 };
         }
-        // What follows a free text is the same for all that have the same behind it.
+        // What follows a free text is the same for all tokens with the same bytes after its end.
         let mut tails: HashMap<u32, bool> = HashMap::new();
         for Closer { tail, token } in closers {
             let fits = match tails.get(&tail).filter(|_| free) {
@@ -242,7 +243,7 @@ impl Guide<'_, '_> {
         }
     }
 
-    /// The tokens that must come next, as the model's tokenizer cuts them: less those at the end that a
+    /// The tokens that must come next, as the model's tokenizer splits them, without those at the end that a
     /// longer token could cover together with what follows. `encode` is that tokenizer, such as
     /// [`Vocab::cut`].
     pub fn forced_tokens(

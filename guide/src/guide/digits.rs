@@ -1,5 +1,5 @@
-//! Masks of the tokens that are digits alone: by tables where any number may be written, by members where
-//! only some integers may.
+//! Masks of tokens that consist of digits: by tables if any number may be written, by search if only some
+//! integers may.
 
 use crate::automaton::integers::Integers;
 use crate::automaton::keys::{KEY, Numbers};
@@ -58,8 +58,8 @@ impl Machine<'_, '_> {
         self.core.state.phase != Phase::CaseKey && matches!(self.core.numbers(), Numbers::All)
     }
 
-    /// Whether all fields that may be written here leave as much behind them: those of records of which
-    /// nothing is known.
+    /// Whether all fields that may be written here leave the same possibilities after them: those of records
+    /// without a known shape.
     pub(crate) fn has_alike_fields(&self) -> bool {
         let core = &self.core;
         let is_pair = matches!(core.state.phase, Phase::PairField | Phase::MergeMore);
@@ -67,7 +67,7 @@ impl Machine<'_, '_> {
         matches!(self.lex, Lex::Start | Lex::Integer(_)) && is_pair && free
     }
 
-    /// Sets the digits that lead to integers of a set, behind those that are written.
+    /// Sets the digits that lead to integers of a set, after those that are written.
     fn integer_digits(&mut self, vocab: &Vocab, integers: Integers, written: Option<u32>, bits: &mut [u32]) {
         let begun = written.map(Digits::of);
         let begun = begun.as_ref().map_or(&[][..], Digits::all);
@@ -83,7 +83,7 @@ impl Machine<'_, '_> {
 }
 
 impl Core<'_, '_> {
-    /// Sets the tokens that are digits alone and go on a number of which this is written.
+    /// Sets the tokens of digits that continue a number with this beginning.
     pub(crate) fn number_digits(&self, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
         match self.numbers() {
             Numbers::All if self.state.phase == Phase::CaseKey => {
@@ -103,7 +103,7 @@ impl Core<'_, '_> {
         }
     }
 
-    /// Sets the digits that go on the key of a case. It must differ from the other keys, and can where enough
+    /// Sets the digits that continue the key of a case. It must differ from the other keys, and can if enough
     /// digits may follow.
     fn key_digits(&self, vocab: &Vocab, written: &[u8], bits: &mut [u32]) {
         let (room, digits) = (room(written), digits_in(written));
@@ -124,7 +124,7 @@ impl Core<'_, '_> {
     }
 }
 
-/// Sets the tokens that are the first of these digits, up to the first byte that is no digit.
+/// Sets the tokens that begin with these digits, up to the first byte that is not a digit.
 fn set_path(vocab: &Vocab, digits: impl Iterator<Item = u8>, bits: &mut [u32]) {
     let mut node = 0;
     for digit in digits {
@@ -137,8 +137,8 @@ fn set_path(vocab: &Vocab, digits: impl Iterator<Item = u8>, bits: &mut [u32]) {
     }
 }
 
-/// Sets the digits of an exponent of which so many are left: the number must stay finite, which the greatest
-/// exponent that is allowed decides.
+/// Sets the digits of an exponent of which this number is left. The number must stay finite, which the
+/// greatest allowed exponent decides.
 fn exponent_digits(vocab: &Vocab, written: &[u8], left: usize, bits: &mut [u32]) {
     let Some(shorter) = left.checked_sub(1) else { return };
     let all = vocab.digits.up_to(left, false);

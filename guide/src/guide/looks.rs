@@ -1,4 +1,5 @@
-//! How long an end is behind each of the tokens that may come next, with what they have in common found once.
+//! The length of an end after each of the tokens that may come next. Parts that ends have in common are found
+//! once.
 
 use crate::automaton::close::{Becomes, EndKey, STEPS};
 use crate::automaton::keys::KEY;
@@ -10,21 +11,22 @@ use crate::vocab::{Length, Vocab};
 use hashbrown::HashMap;
 use ilo_spec::node::{self, Word};
 
-/// The most ends that are looked for to make one mask; tokens that need more are not allowed, so that time is
+/// The most ends that are computed for one mask. Tokens that need more are not allowed, so that time is
 /// bounded.
 const MOST: usize = 512;
 
-/// What the digits of fields that are alike can add to an end.
+/// The most that digits of equivalent fields can add to an end.
 const FIELD: usize = 8;
 
 /// Where a node begins.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    /// How many expressions are open where an operand is next, or a statement.
+    /// The number of open expressions where an operand is next, or a statement.
     around: Option<u8>,
-    /// How many values are known there.
+    /// The number of values known there.
     values: usize,
-    /// Behind texts, and behind digits, the end is nearly as long, and can differ by so many tokens.
+    /// After texts, and after digits, ends have nearly the same length, and can differ by this number of
+    /// tokens.
     texts: Option<usize>,
     digits: Option<usize>,
 }
@@ -35,7 +37,7 @@ impl Place {
         let phase = core.state.phase;
         let around = match phase {
             Phase::Operand | Phase::Bound | Phase::FieldOrName => Some(core.depth()),
-            // The operand is what the slot or tool belongs to.
+            // The operand belongs to the slot or tool.
             Phase::RefSlot | Phase::Tool => Some(core.depth().saturating_sub(1)),
             Phase::Line | Phase::End => Some(0),
             _ => None,
@@ -51,7 +53,7 @@ impl Place {
         let digits = match () {
             () if has(NUMBER) && machine.has_free_numbers() => Some(0),
             () if machine.has_alike_fields() => Some(FIELD),
-            // Other keys may have a digit more where one is taken, and so may this one.
+            // Other keys may have a digit more if one is taken, and so may this one.
             () if has(NUMBER) && is_key => Some(core.frame().map_or(0, |frame| frame.left as usize) + KEY),
             () => None,
         };
@@ -59,19 +61,19 @@ impl Place {
     }
 }
 
-/// What was found for one mask: lengths of ends in tokens, `None` where they are over the limit.
+/// Results for one mask: lengths of ends in tokens, `None` if they exceed the limit.
 pub(crate) struct Known {
-    /// How many tokens of the program are taken.
+    /// The number of tokens of the program that are taken.
     taken: u32,
     /// Whether a blank ends a token here.
     is_behind: bool,
-    /// Here, and behind a blank or a line end that ends the token which is being written.
+    /// Here, and after a blank or a line end that ends the unfinished token.
     places: [Place; 2],
-    /// Behind the node that is next at these places.
+    /// After the node that is next at these positions.
     nodes: HashMap<(bool, Becomes), Option<usize>>,
-    /// Behind the operand or statement that a node begins.
+    /// After the operand or statement that a node begins.
     ends: HashMap<(bool, EndKey), Option<usize>>,
-    /// Whether texts and digits that are alike fit.
+    /// Whether equivalent texts and digits fit.
     alike: [[Option<bool>; 2]; 2],
     looks: usize,
 }
@@ -98,12 +100,13 @@ impl Known {
         if crosses { behind } else { here }
     }
 
-    /// Whether this token goes on behind the one that is being written.
+    /// Whether this token continues after the unfinished one.
     fn crosses(&self, token: &[u8]) -> bool {
         self.is_behind && matches!(token.first(), Some(b' ' | b'\n'))
     }
 
-    /// Of a token that is like others: where its answer is, and by how many tokens theirs can differ.
+    /// For a token that is equivalent to others: where its result is kept, and by how many tokens theirs can
+    /// differ.
     fn alike(&mut self, token: &[u8]) -> Option<(&mut Option<bool>, usize)> {
         let crosses = self.crosses(token);
         let bytes = if crosses { token.strip_prefix(b" ")? } else { token };
@@ -116,8 +119,8 @@ impl Known {
         }
     }
 
-    /// How many expressions are open around the operand or statement that this node begins, where what comes
-    /// behind depends on nothing else than an [`EndKey`].
+    /// The number of open expressions around the operand or statement that this node begins, if what follows
+    /// depends only on an [`EndKey`].
     fn shared(&self, crosses: bool, becomes: Becomes) -> Option<u8> {
         let exits = [Word::Let, Word::Ret, Word::RetOk, Word::RetErr, Word::Fail];
         let shares = match becomes {
@@ -131,7 +134,7 @@ impl Known {
 }
 
 impl Core<'_, '_> {
-    /// Whether the operand or statement is complete around which so many expressions are open.
+    /// Whether the operand or statement is complete that is in this number of open expressions.
     fn is_behind(&self, around: u8) -> bool {
         match self.depth() {
             0 => matches!(self.state.phase, Phase::End | Phase::BlockCount),
@@ -141,7 +144,8 @@ impl Core<'_, '_> {
 }
 
 impl Machine<'_, '_> {
-    /// Whether an end fits behind this token, which may come next, with that one and the end of the text.
+    /// Whether an end fits after this token, which may come next, including that token and the end of the
+    /// text.
     pub(crate) fn fits(&mut self, vocab: &Vocab, token: u32, left: usize, known: &mut Known) -> bool {
         let Some((answer, slack)) = known.alike(vocab.token(token)) else {
             return self.fits_alone(vocab, token, left, known);
@@ -166,8 +170,7 @@ impl Machine<'_, '_> {
             })
     }
 
-    /// How many tokens an end from here takes, if that is within a limit, which is the same for all that is
-    /// known.
+    /// The tokens of an end from here, if they are within a limit, which is the same for all results.
     pub(crate) fn ends_within(
         &mut self,
         vocab: &Vocab,
@@ -213,8 +216,8 @@ impl Machine<'_, '_> {
 }
 
 impl Core<'_, '_> {
-    /// The length of an end from behind a whole token. Where it begins an operand or statement: at which
-    /// place, and how many expressions are open around it.
+    /// The length of an end from the end of a complete token. If it begins an operand or statement: its
+    /// position, and the number of open expressions around it.
     fn look(
         &mut self,
         vocab: &Vocab,
@@ -239,7 +242,7 @@ impl Core<'_, '_> {
                         debug_assert_eq!(behind, self.measured(vocab, limit), "{key:?}");
                         return behind.map(|behind| behind + before).filter(|&all| all <= limit);
                     }
-                    // What is behind is found up to the whole limit.
+                    // The part after it is searched up to the whole limit.
                     length = Length::new(vocab, limit);
                 }
             }
@@ -253,7 +256,7 @@ impl Core<'_, '_> {
         None
     }
 
-    /// The length of an end from here, found anew.
+    /// The length of an end from here, computed anew.
     fn measured(&mut self, vocab: &Vocab, limit: usize) -> Option<usize> {
         let mut length = Length::new(vocab, limit);
         self.trial(|core| core.close(&mut length)).then(|| limit - length.left)

@@ -7,7 +7,7 @@ use crate::guide::{Guide, Mark};
 use crate::tokens::{self, Refused};
 use crate::vocab::{Closer, NO_NODE, Opening, Vocab};
 
-/// What may follow a text: for each tail of a vocabulary whether it may.
+/// What may follow a text: for each tail of a vocabulary, whether it may follow.
 #[derive(Clone, Debug)]
 pub(crate) struct Tails {
     vocab: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Tails {
 }
 
 impl Tails {
-    /// Finds what may follow the text that is being written, whatever it says.
+    /// Finds what may follow the unfinished text, whatever its content is.
     fn behind(machine: &mut Machine<'_, '_>, vocab: &Vocab, start: usize) -> Tails {
         Tails { vocab: vocab.id, start, fits: machine.tails_behind(vocab) }
     }
@@ -43,7 +43,7 @@ fn set_all_closers(bits: &mut [u32], closers: &[Closer], tails: &Tails) {
 }
 
 impl Guide<'_, '_> {
-    /// Sets the bits of the tokens that may come next, however many come behind.
+    /// Sets the bits of the tokens that may come next, without a limit on the tokens after them.
     pub(crate) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         if let Lex::Text(start, inside) = self.machine.lex {
             return self.fill_text(vocab, start, inside, bits);
@@ -83,21 +83,21 @@ impl Guide<'_, '_> {
         self.tails = Some(tails);
     }
 
-    /// Takes a token; that of the end changes nothing.
+    /// Takes a token. The end token changes nothing.
     ///
     /// # Errors
-    /// Where it may not come next. Then nothing has changed.
+    /// A token that may not come next. Then nothing has changed.
     pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
         tokens::accept(self, vocab, token)
     }
 
-    /// How many of these tokens may come next, one behind the other. Nothing changes.
+    /// The number of these tokens, from the first, that may come next in order. Nothing changes.
     pub fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize {
         tokens::validate(self, vocab, tokens)
     }
 }
 
-/// Where a walk goes back to behind a byte: bytes within a word, number or indent change nothing else.
+/// How a walk goes back over a byte: bytes within a word, number or indent change nothing else.
 #[derive(Clone, Copy)]
 enum Back {
     Lex(Lex, usize),
@@ -117,7 +117,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Which tails may follow the text that is being written, whatever it says.
+    /// The tails that may follow the unfinished text, whatever its content is.
     fn tails_behind(&mut self, vocab: &Vocab) -> Vec<u64> {
         let tails = vocab.texts.tails();
         let mut fits = vec![0_u64; tails.len().div_ceil(64)];
@@ -138,7 +138,7 @@ impl Machine<'_, '_> {
         fits
     }
 
-    /// Sets those of the tokens with which the text that is being written is a key that no other case has.
+    /// Sets those of the tokens with which the unfinished text becomes a key that no other case has.
     fn fill_key<'v>(
         &mut self,
         vocab: &Vocab,
@@ -166,8 +166,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Sets the tokens that go on a text of which only some are allowed. Each begins with `begun`, bytes that
-    /// the text has already; the text began at `start`.
+    /// Sets the tokens that continue a text of which only some are allowed. Each begins with `begun`, bytes
+    /// that the text has already; the text began at `start`.
     fn listed(&mut self, vocab: &Vocab, start: usize, begun: &[u8], bits: &mut [u32]) {
         let written = self.text.get(start..).unwrap_or_default().to_vec();
         let mark = self.mark();
@@ -190,7 +190,7 @@ impl Machine<'_, '_> {
             if token.len() != skipped + rest.len() {
                 continue;
             }
-            // Tokens that go on behind the end of the text.
+            // Tokens that continue after the end of the text.
             let (from, to) = vocab.beginning(&token);
             for &one in vocab.sorted.get(from..to).unwrap_or_default() {
                 let bytes = vocab.token(one).get(skipped..).unwrap_or_default();
@@ -202,7 +202,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Sets the tokens that begin outside texts, but for those that are digits alone.
+    /// Sets the tokens that begin outside texts, except those of digits.
     fn walk(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         let trie = &vocab.trie;
         let mut node = trie.first();
@@ -253,7 +253,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Sets the tokens that begin a text, behind their quote.
+    /// Sets the tokens that begin a text, after their quote.
     fn open(&mut self, vocab: &Vocab, opening: &Opening, bits: &mut [u32]) {
         let Lex::Text(start, _) = self.lex else { return };
         if self.core.texts().is_some() {
@@ -275,7 +275,7 @@ impl Machine<'_, '_> {
         self.each_behind(vocab, skipped, opening.closers.iter().map(|it| it.token), bits);
     }
 
-    /// Tries each of these tokens, of which so many bytes were taken.
+    /// Tries each of these tokens, of which this number of bytes was taken.
     fn each_behind(
         &mut self,
         vocab: &Vocab,

@@ -1,4 +1,4 @@
-//! The guide: a program that is being written, what may come next, and the ways to go on and back.
+//! The guide: an unfinished program, what may come next, and the ways forward and back.
 
 pub(crate) mod budget;
 mod digits;
@@ -19,7 +19,7 @@ use ilo_asm::source::Limits;
 use ilo_spec::node::{TABLE, Word};
 use std::collections::HashSet;
 
-/// A place to go back to.
+/// A position to return to.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     state: State,
@@ -49,7 +49,7 @@ impl Machine<'_, '_> {
         (self.lex, self.words, self.line) = (mark.lex, mark.words, mark.line);
     }
 
-    /// Tries something and goes back.
+    /// Tries a step and undoes it.
     pub(crate) fn attempt<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let mark = self.mark();
         let result = run(self);
@@ -61,7 +61,7 @@ impl Machine<'_, '_> {
 /// Something that may come next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// A word, at a level of blocks where it begins a line.
+    /// A word; if it begins a line, with its level of blocks.
     Word(Word, Option<u8>),
     /// The number of a slot, with its name and type.
     Slot(u32, Option<String>, String),
@@ -73,7 +73,7 @@ pub enum Node {
     Number(u32),
     /// Any text, or one of these.
     Text(Option<Vec<String>>),
-    /// A number that is written out.
+    /// A written number.
     AnyNumber,
     /// nil, true or false.
     Name(&'static str),
@@ -83,13 +83,13 @@ pub enum Node {
     End,
 }
 
-/// A program that is being written. A clone goes on by itself.
+/// An unfinished program. A clone continues independently.
 #[derive(Clone)]
 pub struct Guide<'s, 'c> {
     pub(crate) machine: Machine<'s, 'c>,
-    /// What may follow the text that is being written, if a mask has asked for it.
+    /// What may follow the unfinished text, if a mask has computed it.
     pub(crate) tails: Option<Tails>,
-    /// A way to end within the budget.
+    /// A known end within the budget.
     pub(crate) plan: Option<Plan>,
 }
 
@@ -99,7 +99,7 @@ impl<'s, 'c> Guide<'s, 'c> {
         Guide { machine: Machine::new(Core::new(session)), tails: None, plan: None }
     }
 
-    /// How many bytes the guide has taken, nearly.
+    /// The approximate number of bytes of the guide.
     pub fn memory(&self) -> usize {
         self.machine.core.memory() + self.machine.text.capacity() + size_of::<Self>()
     }
@@ -112,7 +112,7 @@ impl<'s, 'c> Guide<'s, 'c> {
     /// Takes bytes of the body.
     ///
     /// # Errors
-    /// Where a byte may not come next. Then nothing has changed.
+    /// A byte that may not come next. Then nothing has changed.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
         let mark = self.mark();
         for (at, &byte) in bytes.iter().enumerate() {
@@ -134,12 +134,12 @@ impl<'s, 'c> Guide<'s, 'c> {
         self.machine.may_end()
     }
 
-    /// Where the program is, to go back to.
+    /// The position in the program, to return to.
     pub fn mark(&self) -> Mark {
         self.machine.mark()
     }
 
-    /// Goes back to an earlier place of this program. A mark of a place that was gone back over is none.
+    /// Returns to an earlier position of this program. A mark of a later position is then invalid.
     pub fn rollback(&mut self, mark: &Mark) {
         if self.tails.as_ref().is_some_and(|tails| tails.start >= mark.text) {
             self.tails = None;
@@ -147,12 +147,12 @@ impl<'s, 'c> Guide<'s, 'c> {
         self.machine.rollback(mark);
     }
 
-    /// A text that ends the program from here.
+    /// A text that ends the program.
     pub fn close(&mut self) -> Option<Vec<u8>> {
         self.machine.close().map(|end| end.text)
     }
 
-    /// The bytes that must come next: as long as there is one choice. Nothing where the program may end.
+    /// The bytes that must come next: as long as there is only one choice. Empty if the program may end.
     pub fn forced(&mut self) -> Vec<u8> {
         const MOST: usize = 4096;
         let mark = self.mark();
@@ -167,7 +167,7 @@ impl<'s, 'c> Guide<'s, 'c> {
         forced
     }
 
-    /// What may come next, as nodes. Within a token it is what the token may become.
+    /// What may come next, as nodes. Within a token, the nodes that it may become.
     #[allow(clippy::should_implement_trait, reason = "it lists choices and does not go on")]
     pub fn next(&mut self) -> Vec<Node> {
         let mut nodes = Vec::new();
@@ -240,16 +240,16 @@ impl<'s, 'c> Guide<'s, 'c> {
         nodes.extend(names.map(Node::Name));
     }
 
-    /// The whole file: with the functions above, the header, the entries of the registries that are used, and
-    /// right counts.
+    /// The whole file: the functions above, the header, the used entries of the registries, and correct
+    /// counts.
     ///
     /// # Errors
-    /// Where the program may not end here.
+    /// If the program may not end here.
     pub fn finish(&mut self) -> Result<String, Refused> {
         if !self.may_end() {
             return Err(Refused { at: self.machine.text.len() });
         }
-        // The last number may be written, but not taken yet.
+        // The last number may be complete, but not taken yet.
         let mark = self.mark();
         self.machine.end_line();
         let core = &self.machine.core;
@@ -262,7 +262,7 @@ impl<'s, 'c> Guide<'s, 'c> {
         Ok(format::id_text(&whole, &Limits::default(), &mut diagnostics).unwrap_or(whole))
     }
 
-    /// Whether the file builds, for tests and hosts that want to be sure: its first error.
+    /// Builds the file, for tests and hosts that want to be sure. Returns its first error.
     pub fn check(&mut self, catalog: &ilo_asm::catalog::Catalog) -> Result<(), String> {
         let file = self.finish().map_err(|error| error.to_string())?;
         tokens::check(&file, Notation::Id, catalog)

@@ -1,10 +1,10 @@
-//! The bytes of the tokens, one behind the other, and where each token lies among them.
+//! The concatenated bytes of the tokens, and the position of each token in them.
 
 use std::collections::HashMap;
 
-/// Every so many tokens have a place of their own; from there lengths are summed.
+/// The size of a block of tokens. The position of its first token is stored; from there lengths are summed.
 const BLOCK: usize = 8;
-/// The length that is written for a longer token.
+/// The length that is stored for longer tokens.
 const LONG: u8 = u8::MAX;
 
 /// The bytes of all tokens.
@@ -27,7 +27,7 @@ fn sum(lengths: [u8; BLOCK], count: usize) -> usize {
 }
 
 impl Bytes {
-    /// Tokens of these lengths, one behind the other. `None` where the bytes are fewer or more, or over 4 GB.
+    /// Tokens of these lengths, concatenated. `None` if the bytes are fewer or more, or over 4 GB.
     pub(super) fn new(all: Vec<u8>, lengths: impl ExactSizeIterator<Item = usize>) -> Option<Bytes> {
         let count = lengths.len();
         let mut bytes =
@@ -49,7 +49,7 @@ impl Bytes {
         (bytes.all.len() == at as usize).then_some(bytes)
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -58,7 +58,7 @@ impl Bytes {
         if short == LONG { self.long.get(&token).map_or(0, |&it| it as usize) } else { short.into() }
     }
 
-    /// The bytes of a token; none where there is no such token.
+    /// The bytes of a token; none if there is no such token.
     #[inline]
     pub(super) fn of(&self, token: usize) -> &[u8] {
         let Some(&(start, lengths)) = self.blocks.get(token / BLOCK) else { return &[] };
@@ -84,7 +84,7 @@ impl Bytes {
         })
     }
 
-    /// The bytes of the tokens, and of what says where they lie, nearly.
+    /// The approximate number of bytes of the tokens and of their positions.
     pub(super) fn memory(&self) -> usize {
         self.all.len() + (4 + BLOCK) * self.blocks.len() + 16 * self.long.len()
     }

@@ -1,25 +1,25 @@
-//! Tokens within the texts and names of JSON, for masks of bodies in `constrained`: those that end a text by
-//! what they have behind it, and those that stay in a name.
+//! Tokens within the texts and names of JSON, for masks of bodies in `constrained`: those that end a text, by
+//! the bytes after the end, and those that stay in a name.
 
 use super::{Closer, Vocab};
 use crate::automaton::texts::is_text;
 use crate::automaton::texts::{Inside, Led, PLACES, run};
 use std::collections::HashMap;
 
-/// The tables, made when they are asked for.
+/// The tables, made when they are needed.
 #[derive(Debug)]
 pub(crate) struct JsonTokens {
-    /// By place.
+    /// By position.
     closers: Vec<Vec<Closer>>,
     /// In the order of their bytes.
     tails: Vec<Box<[u8]>>,
-    /// Those that end a text which may be a reference: those that make it a text for sure, and the others.
+    /// Tokens that end a text which may be a reference: those that make it certainly a text, and the others.
     pub(crate) bare: [Vec<Closer>; 2],
     /// Tokens that begin a reference in it, or an escape that could be part of one.
     pub(crate) holes: Vec<u32>,
     /// Tokens that begin with a digit and have more than digits.
     pub(crate) mixed: Vec<u32>,
-    /// The mask of the tokens of which a name may have all bytes, but for its first byte and two hyphens.
+    /// The mask of the tokens whose bytes may all be in a name, except for its first byte and two hyphens.
     pub(crate) names: Box<[u32]>,
     /// Those of them that no name begins with, and those that begin with a hyphen.
     pub(crate) unfirst: Vec<u32>,
@@ -28,11 +28,11 @@ pub(crate) struct JsonTokens {
     pub(crate) long: Vec<u32>,
     /// Tokens that end a name, in the order of their bytes.
     pub(crate) ends: Vec<u32>,
-    /// How many values and steps a token can begin, at most.
+    /// The most values and steps that a token can begin.
     pub(crate) openings: usize,
 }
 
-/// How many values and steps a token can begin: where JSON could have it at all.
+/// The number of values and steps that a token can begin, at positions that JSON allows.
 fn openings(bytes: &[u8]) -> usize {
     let has = |wanted: &[u8]| bytes.windows(wanted.len()).any(|it| it == wanted);
     if has(b"{{") || has(b"\"\"\"") {
@@ -111,7 +111,7 @@ impl JsonTokens {
         found
     }
 
-    /// Puts the tails in the order of their bytes.
+    /// Sorts the tails by their bytes.
     fn sort_tails(&mut self) {
         let mut order: Vec<u32> = (0..).take(self.tails.len()).collect();
         order.sort_by_key(|&number| self.tails.get(number as usize));

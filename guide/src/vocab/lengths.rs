@@ -1,4 +1,4 @@
-//! How many tokens the pieces of an end take, found once.
+//! The number of tokens of the parts of an end, computed once.
 
 use super::Vocab;
 use crate::automaton::close::Out;
@@ -6,16 +6,16 @@ use crate::automaton::lex::LEVELS;
 use hashbrown::HashMap;
 use ilo_spec::node::{TABLE, Word};
 
-/// What the vocabulary cannot write.
+/// The length of a part that the vocabulary cannot write.
 const NEVER: u16 = u16::MAX;
 /// The integers whose lengths are kept.
 const INTEGERS: u32 = 128;
 /// The constants whose lengths are kept.
 const CONSTANTS: [&str; 5] = ["nil", "true", "false", "0", "\"\""];
-/// More than the words that there are.
+/// More than the number of words.
 const WORDS: usize = 64;
 
-/// In tokens, each with what separates the piece from the one before.
+/// In tokens, each with the separator before the part.
 #[derive(Debug)]
 pub(crate) struct Lengths {
     /// At the beginning of a line, by level and word.
@@ -64,7 +64,7 @@ impl Lengths {
 /// The length of an end in tokens, as long as it is within a limit.
 pub(crate) struct Length<'v> {
     vocab: &'v Vocab,
-    /// What is left of the limit.
+    /// The rest of the limit.
     pub(crate) left: usize,
 }
 
@@ -73,7 +73,7 @@ impl<'v> Length<'v> {
         Length { vocab, left: limit }
     }
 
-    /// Takes so many tokens more.
+    /// Takes this number of tokens.
     fn take(&mut self, length: Option<usize>) -> bool {
         let left = length.and_then(|length| self.left.checked_sub(length));
         self.left = left.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The tokens of a model, and tables of them that make masks fast: a trie of those that are written outside
-//! texts, one of digits, and for each place in a text those that stay in it or end it.
+//! The tokens of a model, and tables that make masks fast: a trie of the tokens that are written outside
+//! texts, one of digits, and for each position in a text the tokens that stay in it or end it.
 
 mod bytes;
 mod json;
@@ -20,7 +20,7 @@ pub(crate) use trie::{Digits, NO_NODE, Opening, Trie};
 /// The most tokens.
 const MOST: usize = 1 << 24;
 
-/// Why a list of tokens is no vocabulary.
+/// The reason why a list of tokens is not a vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VocabError(pub String);
 
@@ -44,13 +44,13 @@ pub struct Vocab {
     pub(crate) trie: Trie,
     pub(crate) digits: Digits,
     pub(crate) texts: Texts,
-    /// Found when a budget is near its end.
+    /// Computed when a budget is near its end.
     lengths: OnceLock<Lengths>,
-    /// Found when a body in `constrained` asks for a mask.
+    /// Computed when a body in `constrained` needs a mask.
     json: OnceLock<JsonTokens>,
-    /// Where in `sorted` the tokens begin that have a first byte, and where the last end.
+    /// The index in `sorted` of the first token with each first byte, and the end of the last.
     first: Vec<u32>,
-    /// Tells vocabularies apart.
+    /// Identifies the vocabulary.
     pub(crate) id: u64,
     /// The most words and numbers that a token ends.
     pub(crate) crossings: usize,
@@ -63,7 +63,7 @@ fn beginning(token: &[u8]) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// Whether so many tokens with so many bytes can be a vocabulary.
+/// Whether this number of tokens with this number of bytes can be a vocabulary.
 fn is_vocabulary(count: usize, bytes: usize, eos: u32) -> Result<(), VocabError> {
     let wrong = match count.checked_sub(1) {
         None => "a vocabulary has at least one token".to_owned(),
@@ -80,7 +80,7 @@ impl Vocab {
     /// have no bytes and are never allowed. Several tokens may have the same bytes.
     ///
     /// # Errors
-    /// Without tokens, with more than 16,777,216 tokens or 4 GB of bytes, or where `eos` is none of them.
+    /// Without tokens, with more than 16,777,216 tokens or 4 GB of bytes, or if `eos` is not one of them.
     pub fn new(tokens: &[impl AsRef<[u8]>], eos: u32) -> Result<Vocab, VocabError> {
         let lengths = tokens.iter().map(|token| token.as_ref().len());
         let length = lengths.clone().fold(0, usize::saturating_add);
@@ -90,10 +90,10 @@ impl Vocab {
         Vocab::of(all, lengths, eos)
     }
 
-    /// The same of the bytes of all tokens, one behind the other, and how many each has.
+    /// The same from the concatenated bytes of all tokens, and the length of each.
     ///
     /// # Errors
-    /// As those of [`Vocab::new`], and where the bytes are not as many as the tokens have.
+    /// Those of [`Vocab::new`], and a number of bytes that differs from the sum of the lengths.
     pub fn from_bytes(bytes: Vec<u8>, lengths: &[u32], eos: u32) -> Result<Vocab, VocabError> {
         is_vocabulary(lengths.len(), bytes.len(), eos)?;
         Vocab::of(bytes, lengths.iter().map(|&length| length as usize), eos)
@@ -137,7 +137,7 @@ impl Vocab {
         let tokens = (0..).zip(self.bytes.each()).filter(|it| it.0 != self.eos && !it.1.is_empty());
         let mut begun: Vec<(u64, u32)> = tokens.map(|(token, bytes)| (beginning(bytes), token)).collect();
         begun.sort_unstable();
-        // Tokens that begin alike are few.
+        // Few tokens have a common beginning.
         for alike in begun.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
             alike.sort_by(|a, b| self.token(a.1).cmp(self.token(b.1)));
         }
@@ -159,13 +159,13 @@ impl Vocab {
         range.and_then(|(from, to)| self.sorted.get(from..to)).unwrap_or_default()
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     #[allow(clippy::len_without_is_empty, reason = "a vocabulary is never empty")]
     pub fn len(&self) -> usize {
         self.bytes.count()
     }
 
-    /// The words of a mask: bit `t % 32` of word `t / 32` is set where token `t` may come next.
+    /// The number of words of a mask: bit `t % 32` of word `t / 32` is set if token `t` may come next.
     pub fn mask_len(&self) -> usize {
         self.len().div_ceil(32)
     }
@@ -175,19 +175,19 @@ impl Vocab {
         self.eos
     }
 
-    /// The bytes of a token; none where there is no such token.
+    /// The bytes of a token; none if there is no such token.
     pub fn token(&self, token: u32) -> &[u8] {
         self.bytes.of(token as usize)
     }
 
-    /// The sorted tokens that begin with these bytes, as a range of places.
+    /// The sorted tokens that begin with these bytes, as a range of indexes.
     pub(crate) fn beginning(&self, prefix: &[u8]) -> (usize, usize) {
         let from = self.sorted.partition_point(|&token| self.token(token) < prefix);
         let rest = self.sorted.get(from..).unwrap_or_default();
         (from, from + rest.partition_point(|&token| self.token(token).starts_with(prefix)))
     }
 
-    /// How many tokens the pieces of an end take.
+    /// The number of tokens of the parts of an end.
     pub(crate) fn lengths(&self) -> &Lengths {
         self.lengths.get_or_init(|| Lengths::new(self))
     }
@@ -218,7 +218,7 @@ impl Vocab {
         found
     }
 
-    /// Cuts a text into tokens, the longest first. `None` where no token has the next byte.
+    /// Splits a text into tokens, the longest first. `None` if no token has the next byte.
     pub fn cut(&self, text: &[u8]) -> Option<Vec<u32>> {
         let mut found = Vec::new();
         let mut rest = text;
@@ -230,7 +230,7 @@ impl Vocab {
         Some(found)
     }
 
-    /// How many bytes the vocabulary and its tables have, nearly.
+    /// The approximate number of bytes of the vocabulary and its tables.
     pub fn memory(&self) -> usize {
         self.bytes.memory()
             + 4 * self.sorted.len()

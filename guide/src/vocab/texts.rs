@@ -1,5 +1,5 @@
-//! Tokens within texts: for each place in a text those that stay in it, and those that end it by what they
-//! have behind.
+//! Tokens within texts: for each position in a text those that stay in it, and those that end it, by the
+//! bytes after the end.
 
 use super::{Vocab, trie};
 use crate::automaton::texts::{Inside, Led, PLACES, Step, run, step};
@@ -12,7 +12,7 @@ pub(crate) struct Closer {
     pub(crate) token: u32,
 }
 
-/// Tokens, in the form that is smaller.
+/// Tokens, in the smaller of two forms.
 #[derive(Debug)]
 enum Tokens {
     Listed(Box<[u32]>),
@@ -50,12 +50,12 @@ fn set_all(mask: &mut [u32], tokens: &[u32]) {
 /// The tables.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
-    /// By place.
+    /// By position.
     stays: Vec<Tokens>,
-    /// Of those at a plain place, those that lead to one again.
+    /// The tokens at a plain position that lead to one again.
     plain: Box<[u32]>,
     closers: Vec<Vec<Closer>>,
-    /// What tokens have behind the end of a text.
+    /// The bytes of tokens after the end of a text.
     tails: Vec<Box<[u8]>>,
     numbers: HashMap<Box<[u8]>, u32>,
 }
@@ -90,7 +90,7 @@ impl Texts {
         texts
     }
 
-    /// The number of a tail; `None` where nothing like it can follow a text.
+    /// The number of a tail; `None` if nothing like it can follow a text.
     pub(super) fn tail(&mut self, tail: &[u8]) -> Option<u32> {
         let plausible =
             tail.is_empty() || (matches!(tail.first(), Some(b' ' | b'\n')) && trie::is_plausible(tail));
@@ -106,7 +106,7 @@ impl Texts {
         Some(number)
     }
 
-    /// Makes a mask that of the tokens that stay in a text at a place.
+    /// Sets a mask to the tokens that stay in a text at a position.
     pub(crate) fn fill(&self, place: usize, bits: &mut [u32]) {
         match self.stays.get(place) {
             Some(Tokens::Mask(mask)) if mask.len() == bits.len() => bits.copy_from_slice(mask),
@@ -122,7 +122,7 @@ impl Texts {
         }
     }
 
-    /// The mask of the tokens that stay at a plain place.
+    /// The mask of the tokens that stay at a plain position.
     pub(crate) fn plain(&self) -> &[u32] {
         &self.plain
     }

@@ -1,4 +1,5 @@
-//! Tokens outside texts: a trie of those that could be written there, and one of those that are digits alone.
+//! Tokens outside texts: a trie of those that could be written there, and one of those that consist of
+//! digits.
 
 use super::Vocab;
 use super::texts::{Closer, Texts};
@@ -10,7 +11,7 @@ pub(crate) const NO_NODE: u32 = u32::MAX;
 
 const NAMES: [&str; 3] = ["nil", "true", "false"];
 
-/// A node: a byte behind those of its parents.
+/// A node: a byte after those of its parents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrieNode {
     pub(crate) byte: u8,
@@ -18,7 +19,7 @@ pub(crate) struct TrieNode {
     pub(crate) sibling: u32,
     /// Its tokens: a range of the list.
     tokens: (u32, u32),
-    /// What it opens, where its byte begins a text.
+    /// The text that it opens, if its byte begins a text.
     pub(crate) opens: u32,
 }
 
@@ -49,7 +50,7 @@ impl Default for Trie {
     }
 }
 
-/// Whether a token could be written outside texts, and begin one. More is checked when a mask is made.
+/// Whether a token could be written outside texts, and begin one. The rest is checked when a mask is made.
 pub(crate) fn is_plausible(token: &[u8]) -> bool {
     let quote = token.iter().position(|&byte| byte == b'"').unwrap_or(token.len());
     let (before, behind) = token.split_at(quote);
@@ -72,8 +73,8 @@ pub(crate) fn is_plausible(token: &[u8]) -> bool {
     fits && opens && !before.windows(2).any(broken)
 }
 
-/// How many words and numbers a token ends: each has a blank or a line end behind it, and the blanks of an
-/// indent end nothing.
+/// The number of words and numbers that a token ends: each has a blank or a line end after it, and the blanks
+/// of an indent end nothing.
 fn crossings(token: &[u8]) -> usize {
     let mut before = b'A';
     let ends = |&byte: &u8| {
@@ -120,7 +121,7 @@ impl Trie {
             let outside = bytes.get(..quote.map_or(bytes.len(), |quote| quote + 1)).unwrap_or_default();
             trie.crossings = trie.crossings.max(crossings(outside));
             let common = path.iter().zip(outside).take_while(|(a, b)| a.0 == **b).count();
-            // A child comes behind those that its parent has: the last of this level is its elder.
+            // A child follows those that its parent has already: the last of this level is its elder sibling.
             let mut elder = path.get(common).map_or(NO_NODE, |it| it.1);
             path.truncate(common);
             for &byte in outside.get(common..).unwrap_or_default() {
@@ -155,7 +156,7 @@ impl Trie {
         let end = u32::try_from(self.tokens.len()).unwrap_or_default();
         self.tokens.push(token);
         if let Some(node) = self.nodes.get_mut(node as usize) {
-            // Tokens with the same bytes come one behind the other.
+            // Tokens with the same bytes are adjacent.
             let start = if node.tokens.1 == end { node.tokens.0 } else { end };
             node.tokens = (start, end + 1);
         }
@@ -216,7 +217,7 @@ pub(crate) struct DigitNode {
     pub(crate) tokens: Vec<u32>,
 }
 
-/// The tokens that are digits alone.
+/// The tokens that consist of digits.
 #[derive(Debug, Default)]
 pub(crate) struct Digits {
     /// The first is the root.
@@ -224,7 +225,7 @@ pub(crate) struct Digits {
     /// By length, then by bytes; and where each length ends.
     by_length: Vec<u32>,
     ends: Vec<usize>,
-    /// Those that may begin a number, likewise: a zero is alone.
+    /// The tokens that may begin a number, likewise: a zero is a token of its own.
     leading: Vec<u32>,
     leading_ends: Vec<usize>,
 }
@@ -254,7 +255,7 @@ impl Digits {
     }
 
     fn insert(&mut self, bytes: &[u8], token: u32) {
-        // Longer tokens are no integers that can be written, nor digits of a number.
+        // Longer tokens are not integers that can be written, nor digits of a number.
         if bytes.len() > crate::automaton::numbers::MOST_WHOLE {
             return;
         }
@@ -291,7 +292,7 @@ impl Digits {
         tokens + 4 * (self.by_length.len() + self.leading.len())
     }
 
-    /// The tokens of at most so many digits, which may begin a number if so.
+    /// The tokens of at most this number of digits; if set, only those that may begin a number.
     pub(crate) fn up_to(&self, length: usize, leading: bool) -> &[u32] {
         let (all, ends) =
             if leading { (&self.leading, &self.leading_ends) } else { (&self.by_length, &self.ends) };
