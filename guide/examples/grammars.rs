@@ -12,7 +12,7 @@ use ilo_guide::Session;
 use ilo_guide::export::{Syntax, grammar};
 use serde_json::json;
 
-/// The levels of blocks that the grammars have.
+/// The levels of blocks in the grammars.
 const DEPTH: u8 = 6;
 
 fn main() {

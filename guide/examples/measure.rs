@@ -1,5 +1,6 @@
-//! Times of masks and tokens with the vocabulary o200k, for catalogues of 50 and 1,000 tools; with a folder
-//! as its argument it writes the grammars, programs and tokens there, for comparison with other engines.
+//! Measures masks and tokens with the vocabulary o200k, for catalogues of 50 and 1,000 tools. With a folder
+//! as its argument, it also writes the grammars, programs and tokens there, for comparison with other
+//! engines.
 //!
 //! `cargo run --release -p ilo-guide --example measure [FOLDER]`
 
@@ -22,9 +23,9 @@ use std::time::Instant;
 
 /// Programs of each catalogue.
 const PROGRAMS: u64 = 60;
-/// The levels of blocks that the grammars have.
+/// The levels of blocks in the grammars.
 const DEPTH: u8 = 6;
-/// Each time is the least of so many.
+/// Each time is the least of this number of measurements.
 const ROUNDS: usize = 5;
 
 const SIGNATURE: &str = "f(id: text, n: number, items: list text) -> result text, text";
@@ -144,7 +145,7 @@ fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Opti
     for program in &programs {
         let tokens = bpe.encode_ordinary(program);
         let mut guide = Guide::new(&session);
-        // As a host with a budget calls it: the end that is known is kept from token to token.
+        // As a host with a budget calls it: the known end is kept from token to token.
         let mut within = Guide::new(&session);
         let mut budget = u32::try_from(tokens.len()).unwrap() + 20;
         for &token in &tokens {

@@ -13,7 +13,7 @@ import re
 import sys
 import time
 
-# What a mutant changes.
+# The changes of mutants.
 MUTANTS = [
     ("an unknown word", lambda text: re.sub(r"\bREF\b", "READ", text, count=1)),
     ("no operand", lambda text: re.sub(r"\bREF \d+", "REF", text, count=1)),
@@ -103,7 +103,7 @@ class Llama:
 
 
 def run(engine, samples):
-    """A row, and what went wrong."""
+    """A row, and the errors."""
     accepted, mutants, times, wrong = 0, 0, [], []
     for sample in samples:
         start = time.process_time()

@@ -1,5 +1,5 @@
 """Times of masks in the engines that take grammars, with the vocabulary and the programs that the example `measure`
-has written: masks.py FOLDER. run.sh calls it behind the example, so that all are measured in one run."""
+has written: masks.py FOLDER. run.sh calls it after the example, so that all are measured in one run."""
 
 import importlib.metadata
 import json
@@ -9,9 +9,9 @@ import time
 
 import torch
 
-# Each time is the least of so many.
+# Each time is the least of this number of measurements.
 ROUNDS = 3
-# Programs of which masks are measured; the engines take long.
+# Programs of which masks are measured. The engines take long.
 PROGRAMS = 60
 
 
@@ -41,7 +41,7 @@ class Llguidance:
 
 
 class Tokens:
-    """What llguidance asks of a tokenizer."""
+    """The interface that llguidance needs of a tokenizer."""
 
     def __init__(self, tokens):
         self.tokens = tokens

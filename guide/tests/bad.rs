@@ -66,7 +66,7 @@ fn names_that_are_hostile_or_begin_alike_are_numbers_in_the_text() {
         guide.accept_bytes(format!("RET CALL {number} 1 0 LIT 0 \"\"\n").as_bytes()).unwrap();
         guide.check(&catalog).unwrap();
     }
-    // What the catalogue does not have cannot be called.
+    // A tool that is not in the catalogue cannot be called.
     let only = Options { tools: Some(vec!["none".to_owned()]), ..Options::default() };
     let session = Session::new(&catalog, "f() -> any", &only).unwrap();
     assert!(Guide::new(&session).accept_bytes(b"CALL").is_err());
@@ -132,7 +132,7 @@ fn a_call_that_needs_a_rollback_is_offered_only_where_one_can_follow() {
         let options = Options { counts, ..Options::default() };
         let session = Session::new(&catalog, "f() -> any", &options).unwrap();
         let mut guide = Guide::new(&session);
-        // In a loop, ROLLBACK cannot name what UNDO names.
+        // In a loop, ROLLBACK cannot name a tool that UNDO names.
         guide.accept_bytes(b"FOR 0 LIST 0 3\n  UNDO CALL 0 0\n").unwrap();
         assert!(guide.accept_bytes(b"  CALL 0 0\n").is_err(), "{counts:?}");
         assert!(guide.accept_bytes(b"  LET 1 CALL 0 0\n").is_err(), "{counts:?}");
@@ -149,7 +149,7 @@ fn a_bound_loop_can_end_where_a_result_is_owed() {
     let mut guide = Guide::new(&session);
     let before = "LET 0 PARSE LIT 0 \"1\"\nIF LIT 3 true 1\n  MATCH 0 1\n    OK 0 0\n  FAIL LIT 2 nil\nELSE 1\n  LET 1 ";
     guide.accept_bytes(before.as_bytes()).unwrap();
-    // A value in the passes would give the result up.
+    // A value in the passes would lose the result.
     let _ = guide.accept_bytes(b"FOR 2 LIST 0 1");
     let end = guide.close().expect("an end is known");
     guide.accept_bytes(&end).unwrap();

@@ -1,7 +1,7 @@
 //! Bodies in `constrained`: random walks that build, ends from random states, masks against each token tried
 //! alone, and the corpus.
 //!
-//! `WALKS` and `SEED` set how many and where from.
+//! `WALKS` and `SEED` set the number of walks and the first seed.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
@@ -241,7 +241,7 @@ fn what_is_wrong_is_refused_where_it_is() {
         guide.accept_bytes(body.as_bytes()).unwrap_or_else(|error| panic!("{body} at {}", error.at));
         guide.check(&catalog).unwrap();
     };
-    // What is behind `!` is refused at its first byte.
+    // The text after `!` is refused at its first byte.
     let wrong = |text: &str| {
         let (before, after) = text.split_once('!').unwrap();
         let mut guide = ConstrainedGuide::new(&session).unwrap();
@@ -258,7 +258,7 @@ fn what_is_wrong_is_refused_where_it_is() {
         r#"{"let":"u","call":"get-user","args":{"id":"id"}},{"match":"u","err":{"as":"e","then":[{"raise":"e"}]},"then":[{"ret":{"ok":"u.name"}}]}]}"#,
     );
     whole(r#"{"let":"d","call":"twice","args":{"n":"n"}},{"ret":{"ok":{"json":["d"]}}}]}"#);
-    // Texts: plain ones, a name that nothing has, punctuation, references in them.
+    // Texts: plain ones, a name that is not bound, punctuation, references in them.
     whole(r#"{"ret":{"ok":"Hello there"}}]}"#);
     whole(r#"{"let":"s","expr":"open"},{"ret":{"ok":{"concat":["s","id."]}}}]}"#);
     whole(r#"{"ret":{"ok":"${id}: ${n} of 3.5, $5 or $${n}"}}]}"#);
@@ -286,7 +286,7 @@ fn what_is_wrong_is_refused_where_it_is() {
     wrong(r#"{"if":{">":["n",2]},"!break"#);
     wrong(r#"{"let":"z","if":{">":["n",2]},"ret":{"ok":"id"}!}"#);
     wrong(r#"{"ret":{"ok":"err!""#);
-    // Nearly names, and paths of nothing.
+    // Nearly names, and paths of unbound names.
     wrong(r#"{"ret":{"ok":"ID!""#);
     wrong(r#"{"ret":{"ok":"input!""#);
     wrong(r#"{"ret":{"ok":"x.name!""#);
@@ -294,19 +294,19 @@ fn what_is_wrong_is_refused_where_it_is() {
     wrong(r#"{"let":"customer","expr":1},{"let":"z","expr":"custommer!""#);
     wrong(r#"{"let":"customer","expr":1},{"let":"z","expr":"\u0063ustome!""#);
     wrong(r#"{"ret":{"ok":"a \u002!4{id}"#);
-    // References in texts that nothing has, that do not end, that are no texts.
+    // References in texts that are not bound, that do not end, or that are not texts.
     wrong(r#"{"ret":{"ok":"a ${!x"#);
     wrong(r#"{"ret":{"ok":"a ${i!nput"#);
     wrong(r#"{"ret":{"ok":"a ${id! "#);
     wrong(r#"{"let":"l","expr":["id"]},{"ret":{"ok":"a ${!l"#);
     wrong(r#"{"ret":{"ok":"${n}!""#);
-    // A kept name.
+    // A reserved name.
     wrong(r#"{"let":"err!""#);
     wrong(r#"{"for":"x","in":["id"],"yield":[{"let":"y","expr":"x"}]},{"ret":{"ok":"y!""#);
     wrong(r#"{"for":"x","in":["id"],"yield":[{"let":"y","expr":"x"}]},{"let":"y!""#);
     // Bound on one path alone.
     wrong(r#"{"if":{">":["n",2]},"then":[{"let":"y","expr":1}]},{"let":"z","expr":"y!""#);
-    // Types, of operands and fields.
+    // Bound on only one path.
     wrong(r#"{"ret":{"ok":"n!""#);
     wrong(r#"{"let":"z","expr":{"+":["n",{"t!ext"#);
     wrong(r#"{"let":"u","call":"get-user","args":{"id":"id"}},{"ret":{"ok":"u.age!""#);
@@ -354,7 +354,7 @@ fn the_beginning_of_a_file_gives_its_session() {
     let close = guide.close().unwrap();
     guide.accept_bytes(&close).unwrap();
     guide.check(&catalog).unwrap();
-    // The key of a record is no body.
+    // The key of a record is not the body.
     let inside = format!("{header}{{\"raise\":{{\"obj\":{{\"body\":[");
     assert_eq!(Session::of_constrained(&catalog, &inside).unwrap().1, header.len());
     for wrong in ["", "{\"fn\":\"f\"", "{\"fn\":\"f\",\"out\":\"\",\"body\":["] {

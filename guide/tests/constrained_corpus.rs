@@ -1,8 +1,8 @@
 //! Every function of the corpus that the guide of ID text allows, in the canonical layout of `constrained`,
-//! byte by byte; what is not allowed is in `constrained_exceptions.txt`, with its reason. And mutants: what a
-//! guide lets through must build.
+//! byte by byte; the refused ones are in `constrained_exceptions.txt`, with the reasons. And mutants: those
+//! that a guide allows must build.
 //!
-//! `UPDATE=1` writes the places of the exceptions anew; reasons are written by hand.
+//! `UPDATE=1` rewrites the places of the exceptions; reasons are written by hand.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// How far a body is allowed, if it is not.
+/// How far a body is allowed, if it is refused.
 fn refused(session: &Session<'_>, text: &str) -> Option<usize> {
     let mut guide = ConstrainedGuide::new(session).unwrap();
     let error = guide.accept_bytes(text.as_bytes()).err();

@@ -1,7 +1,7 @@
-//! Every program of the corpus that builds without warnings, in canonical layout, byte by byte; what is not
-//! allowed is in `corpus_exceptions.txt`, with its reason. And mutants: what a guide lets through must build.
+//! Every program of the corpus that builds without warnings, in canonical layout, byte by byte; the refused
+//! ones are in `corpus_exceptions.txt`, with the reasons. And mutants: those that a guide allows must build.
 //!
-//! `UPDATE=1` writes the places of the exceptions anew; reasons are written by hand.
+//! `UPDATE=1` rewrites the places of the exceptions; reasons are written by hand.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 

@@ -1,5 +1,5 @@
-//! Every short program of some statements, under some signatures: the guide allows none that does not build,
-//! and of those that check without a diagnostic it refuses only those with a reason that the README gives.
+//! Every short program of some statements, under some signatures. All that the guide allows build. Of those
+//! that check without a diagnostic, it refuses only those with a reason in the README.
 //!
 //! `LINES=5 cargo test --release -p ilo-guide --test all every_program:: -- --nocapture` tests longer ones.
 
@@ -49,7 +49,7 @@ const STATEMENTS: [(&str, bool); 21] = [
     ("LET 1 IF REF 0 1", true),
 ];
 
-/// Why the guide refuses a program that checks without a diagnostic; the README has these reasons.
+/// The reasons for which the guide refuses a program that checks without a diagnostic, as in the README.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
     Layout,
@@ -57,15 +57,16 @@ enum Reason {
     ListBesideAnother,
 }
 
-/// What became of the programs.
+/// The results of the programs.
 #[derive(Debug, Default)]
 struct Found {
     programs: u64,
     both: u64,
-    /// Those with right counts that are allowed where counts are promises, and where they are free alone.
+    /// Programs with right counts that are allowed if counts are promised, and those that are allowed only if
+    /// they are free.
     kept: u64,
     only_free: u64,
-    /// Those that build, and that the guide refuses.
+    /// Programs that build, and that the guide refuses.
     refused: BTreeMap<Reason, u64>,
 }
 
@@ -83,7 +84,7 @@ fn reason(signature: &str, whole: &str, body: &str) -> Option<Reason> {
     }
 }
 
-/// The signature, the catalogue, and the session in which counts are kept as promised.
+/// The signature, the catalogue, and the session with promised counts.
 type Given<'g> = (&'g str, &'g Catalog, &'g Session<'g>);
 
 /// A line: its level and its statement.

@@ -1,5 +1,5 @@
-//! Grammars, read back and run by a small recogniser that shares nothing with what wrote them: the corpus is
-//! in its grammars, and what a grammar claims to hold is never wrong in a text of its language.
+//! Grammars, read and run by a small recogniser that shares nothing with their writer. The corpus is in its
+//! grammars, and no text of a grammar's language breaks a rule that the grammar claims to express.
 //!
 //! `WALKS=1500 cargo test --release -p ilo-guide --test all grammars::` for more texts.
 
@@ -20,9 +20,9 @@ fn gbnf(session: &Session<'_>) -> Grammar {
     Grammar::read(&export::grammar(session, Syntax::Ebnf, 10).unwrap())
 }
 
-/// How many functions of the corpus a grammar refuses: constants of 19 digits or with an exponent of three,
-/// counts above eight, blocks deeper than ten, MATCH_MAP without a case, arguments in another order, a value
-/// as a statement that others follow, MERGE without a count that is not last in its line.
+/// The number of functions of the corpus that a grammar refuses: constants of 19 digits or with an exponent
+/// of three, counts above eight, blocks deeper than ten, MATCH_MAP without a case, arguments in another
+/// order, a value as a statement that others follow, MERGE without a count that is not last in its line.
 const BEYOND: usize = 23;
 
 #[test]
@@ -41,8 +41,8 @@ fn the_corpus_is_in_the_grammar() {
     assert!(whole > 600 && beyond.len() == BEYOND, "{whole} functions, beyond: {}", beyond.join(", "));
 }
 
-/// The errors of rules that no grammar holds. An ELSE that belongs to no IF can end an arm, and what a schema
-/// says of a record is held where the record itself is written. All other errors must be impossible.
+/// The errors of rules that no grammar expresses. An ELSE without an IF can end an arm, and the schema of a
+/// record is enforced only if the record itself is written. All other errors must be impossible.
 const NOT_HELD: [&str; 16] = [
     "bad-value",
     "break-nowhere",
@@ -78,7 +78,7 @@ fn sentences_have_only_errors_that_no_grammar_could_prevent() {
             let options = Build { from: Some(Notation::Id), catalog: Some(&catalog), ..Build::default() };
             let (program, diagnostics) = build(&whole, &options);
             built += usize::from(program.is_some());
-            // An error may have others behind it.
+            // Further errors may follow an error.
             if let Some(error) = diagnostics.as_slice().iter().find(|it| it.is_error()) {
                 found.entry(error.code.as_str()).or_insert_with(|| format!("{}\n{whole}", error.message));
             }
@@ -136,7 +136,7 @@ fn a_grammar_holds_what_it_claims() {
         "RET_OK CALL 0 1 <state> LIT 0 \"open\"\n",
         "RET_OK CALL 0 2 <id> REF 0\n",
         "RET_OK CALL 1 1 <id> REF 0\n",
-        // None of the constants, no whole number, a number for a text.
+        // None of the constants, a fraction for an integer, a number for a text.
         "RET_OK CALL 0 2 <id> REF 0 <state> LIT 0 \"ope\"\n",
         "RET_OK CALL 0 2 <id> REF 0 <page> LIT 1 2.5\n",
         "RET_OK CALL 0 1 <id> LIT 1 5\n",

@@ -1,4 +1,4 @@
-//! Files with helper functions: the headers that may be written, the bodies behind them, masks of headers.
+//! Files with helper functions: the headers that may be written, the bodies after them, masks of headers.
 
 #![allow(
     clippy::unwrap_used,

@@ -38,7 +38,7 @@ fn a_mask_has_the_tokens_that_fit_alone() {
                     || (String::from_utf8_lossy(&before), String::from_utf8_lossy(&tokens[token as usize]));
                 assert_eq!(alone, has(&bits, token), "seed {seed}: {:?}", shown());
             }
-            // By a token or by a word, so that places within both are met.
+            // By a token or by a word, so that positions within both are tested.
             let allowed: Vec<u32> =
                 (1..u32::try_from(tokens.len()).unwrap()).filter(|&it| has(&bits, it)).collect();
             if random.chance(2) && !allowed.is_empty() {
@@ -58,7 +58,8 @@ fn a_mask_has_the_tokens_that_fit_alone() {
     }
 }
 
-/// Where a number may be written: any, a key that no other case has, an integer of a range, one of a list.
+/// Where a number may be written: any number, a key that no other case has, an integer of a range, one of a
+/// list.
 const NUMBERS: [&str; 5] = [
     "RET LIT 1 ",
     "RET MATCH_MAP REF 0 5 1 REF 0 20.5 REF 0 -3 REF 0 123456789012345678.5 REF 0 ",
@@ -67,7 +68,7 @@ const NUMBERS: [&str; 5] = [
     "RET CALL 0 1 1 LIT 1 ",
 ];
 
-/// What is written of it.
+/// The digits that are written of it.
 const BEGUN: [&str; 22] = [
     "",
     "-",
@@ -126,7 +127,7 @@ fn digits_are_allowed_as_they_are_alone() {
     assert!(states > 60, "{states} states");
 }
 
-/// Seeds of programs that could not end once.
+/// Seeds of programs that once could not end.
 const FOUND: [u64; 1] = [775];
 
 #[test]
@@ -145,7 +146,7 @@ fn a_program_ends_within_its_budget() {
         let mut guide = Guide::new(&session);
         let mut bits = vec![0; vocab.mask_len()];
         let mut left = u32::try_from(8 + random.below(90)).unwrap();
-        // What every program needs may be more.
+        // The minimum of every program may be larger.
         if guide.fill_mask(&vocab, left, &mut bits).is_err() {
             shortest += 1;
             continue;

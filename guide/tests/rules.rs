@@ -1,11 +1,12 @@
-//! Every rule of the check is one of the guide: for each error code, the programs of the corpus that have it
-//! are refused, and the text before the faulty line (in `constrained`, the faulty place) is allowed.
+//! Every rule of the check is one of the guide: for each error code, the guide refuses the programs of the
+//! corpus that have it, and allows the text before the faulty line (in `constrained`, before the faulty
+//! place).
 //!
 //! `rules.txt` has a line for each code; a code without such a program needs a reason there. `corpus`,
-//! `constrained_corpus` and `every_program` test the converse: the guide has no rules of its own but those
-//! that are listed.
+//! `constrained_corpus` and `every_program` test the converse: the guide has no other rules, except the
+//! listed ones.
 //!
-//! `UPDATE=1` writes the numbers anew; reasons are written by hand.
+//! `UPDATE=1` rewrites the numbers; reasons are written by hand.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
@@ -22,7 +23,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// The codes of faults and of the host begin here; a guide knows only those before.
+/// The first code of faults and of the host. A guide knows only the codes before it.
 const FAULTS: u16 = 700;
 
 /// Programs with an error that the corpus does not have, or only in another layout.
@@ -54,7 +55,7 @@ const MORE: &[(Notation, &str)] = &[
     ),
 ];
 
-/// The tools of a case; where it names none, those that its source names.
+/// The tools of a case, by default those that its source names.
 fn catalog(case: &Case, source: &str) -> Catalog {
     if let Some(catalog) = case.section("catalog") {
         return Catalog::from_json(catalog).unwrap_or_default();
@@ -88,13 +89,13 @@ fn minified(source: &str) -> String {
     out
 }
 
-/// What a guide says of a file.
+/// The result of a guide for a file.
 enum Said {
-    /// No session can be made of what is before the body.
+    /// The text before the body does not make a session.
     NoSession,
-    /// It is refused here.
+    /// The guide refuses it at this place.
     Refused(usize),
-    /// It is allowed, and this is the file with its registries.
+    /// The guide allows it; this is the file with its registries.
     Allowed(String),
 }
 

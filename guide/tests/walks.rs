@@ -1,4 +1,4 @@
-//! Random programs: what a guide lets end builds, and it can always be ended.
+//! Random programs: those that a guide lets end build, and each can always be ended.
 //!
 //! `WALKS=1000000 cargo test --release -p ilo-guide --test all walks::` tests more of them, `SEED` others.
 
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const WARNINGS: [&str; 6] =
     ["count-mismatch", "implicit-undo", "unknown-field", "text-order", "text-reference", "double-rollback"];
 
-/// Seeds of walks that were wrong once.
+/// Seeds of walks that were once wrong.
 const FOUND: [u64; 1] = [1_144_930];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Functions in the canonical layout of `constrained` that a guide follows.
+//! Functions in that canonical layout of `constrained` that a guide follows.
 
 use ilo_asm::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, For, Function, If, Literal, Match,
@@ -8,7 +8,7 @@ use ilo_asm::dialect::operator::{self, Makes};
 use ilo_asm::text::is_name;
 use serde_json::Value;
 
-/// Why a function has no such layout.
+/// The reason why a function has no such layout.
 type Written = Result<String, &'static str>;
 
 struct Writer {
@@ -19,7 +19,7 @@ struct Writer {
     deep: bool,
 }
 
-/// The body of a function behind `"body":[`, or why it has none.
+/// The body of a function after `"body":[`, or the reason why it has none.
 pub fn body(function: &Function<'_>, deep: bool) -> Written {
     let names = function.parameters.iter().map(|it| Some(it.name.text.to_owned())).collect();
     let mut writer = Writer { names, count: 0, deep };
@@ -127,7 +127,7 @@ impl Writer {
         })
     }
 
-    /// What LET binds, with its key.
+    /// The value that LET binds, with its key.
     fn members(&mut self, value: &Expr<'_>) -> Written {
         match value.kind {
             ExprKind::Call(call) => self.call(call),
@@ -200,7 +200,7 @@ impl Writer {
         let mut before = self.names.clone();
         let item = self.fresh(node.item);
         let steps = self.steps(&node.body)?;
-        // What the passes bind first is not read behind them.
+        // Slots that the passes bind first are not read after them.
         if let Some(name) = before.get_mut(node.item.0 as usize) {
             *name = None;
         }

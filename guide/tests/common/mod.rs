@@ -12,7 +12,7 @@ pub mod recognise;
 pub mod samples;
 pub mod walk;
 
-/// Random numbers that a seed decides.
+/// Random numbers from a seed.
 pub struct Random(u64);
 
 impl Random {
@@ -101,12 +101,12 @@ pub fn signature(random: &mut Random) -> String {
     format!("f({}) -> {output}", parameters.join(", "))
 }
 
-/// Goes on by one token and what ends it; `false` where the program ended.
+/// Continues by one token and its separator; `false` if the program ended.
 pub fn step(guide: &mut Guide<'_, '_>, random: &mut Random) -> bool {
     let nodes = guide.next();
     assert!(!nodes.is_empty(), "nothing may follow {:?}", String::from_utf8_lossy(guide.text()));
     let mut node = random.pick(&nodes);
-    // Lines mostly go on where they are.
+    // Lines mostly continue at their level.
     for _ in 0..2 {
         if matches!(node, Node::End | Node::Word(_, Some(_))) {
             let other = random.pick(&nodes);
@@ -143,7 +143,7 @@ pub fn step(guide: &mut Guide<'_, '_>, random: &mut Random) -> bool {
     };
     let before = guide.mark();
     if guide.accept_bytes(written.as_bytes()).is_err() {
-        // Of texts and numbers a few were tried at random only.
+        // A few texts and numbers were tried at random.
         let random_text = matches!(node, Node::Text(_) | Node::AnyNumber);
         assert!(random_text, "{node:?} was offered behind {:?}", String::from_utf8_lossy(guide.text()));
         return true;
@@ -169,14 +169,14 @@ pub fn step(guide: &mut Guide<'_, '_>, random: &mut Random) -> bool {
     true
 }
 
-/// A number that the environment gives.
+/// A number from an environment variable.
 pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// A vocabulary with what vocabularies have: special tokens without bytes, bytes, words with a blank before
-/// them, cut words and characters, digits in threes, tokens that open and close texts, indents, tokens that
-/// hold several tokens of a program, and some twice. The first ends a text.
+/// A vocabulary with the tokens of usual vocabularies: special tokens without bytes, bytes, words with a
+/// blank before them, parts of words and characters, digits in threes, tokens that open and close texts,
+/// indents, tokens that hold several tokens of a program, and some twice. The first ends a text.
 pub fn synthetic(random: &mut Random) -> Vec<Vec<u8>> {
     const WHOLE: [&str; 44] = [
         "LIT 0 \"",

@@ -1,17 +1,17 @@
 //! A recogniser of GBNF: it reads a grammar's text, finds whether another text is in its language, and writes
-//! random texts of that language. Where a rule can end is found once for each place where it begins.
+//! random texts of that language. The possible ends of a rule are found once for each start position.
 
 use std::collections::{BTreeSet, HashMap};
 
 #[derive(Clone, Debug)]
 enum Node {
     Text(Vec<u8>),
-    /// Ranges of characters, and whether they are those that are not meant.
+    /// Ranges of characters, and whether they are excluded.
     Class(Vec<(char, char)>, bool),
     Rule(String),
     Either(Vec<Node>),
     Row(Vec<Node>),
-    /// At least so many, at most so many.
+    /// The least and the greatest number of repetitions.
     Many(Box<Node>, usize, usize),
 }
 
@@ -41,10 +41,10 @@ impl Grammar {
 }
 
 impl Grammar {
-    /// A random text of about so many pieces; `below` gives a random number below its argument.
+    /// A random text of about this number of parts; `below` returns a random number below its argument.
     pub fn sentence(&self, below: &mut dyn FnMut(usize) -> usize, pieces: usize) -> String {
         let mut sizes: HashMap<&str, usize> = HashMap::new();
-        // The least pieces that each rule takes, until nothing changes.
+        // The least parts that each rule takes, until nothing changes.
         loop {
             let mut changed = false;
             for (name, node) in &self.0 {
@@ -84,11 +84,11 @@ impl Grammar {
     }
 }
 
-/// The size of what is not known to end.
+/// The size of an item that is not known to end.
 const ENDLESS: usize = 1 << 30;
 
 impl Node {
-    /// The least pieces that it takes, as far as the sizes of rules are known.
+    /// The least parts that it takes, as far as the sizes of rules are known.
     fn size(&self, sizes: &HashMap<&str, usize>) -> usize {
         match self {
             Node::Text(_) | Node::Class(..) => 1,
@@ -228,7 +228,7 @@ struct Run<'g> {
 }
 
 impl<'g> Run<'g> {
-    /// Where a rule can end that begins at a place.
+    /// The possible ends of a rule from a start position.
     fn rule(&mut self, name: &'g str, at: usize) -> BTreeSet<usize> {
         if let Some(known) = self.known.get(&(name, at)) {
             return known.clone();

@@ -34,7 +34,7 @@ pub fn cases() -> Vec<(String, Case)> {
 pub struct Sample {
     pub name: String,
     pub text: String,
-    /// The last function in the notation `constrained`; empty where it cannot be written so.
+    /// The last function in the notation `constrained`; empty if it cannot be written in it.
     pub constrained: String,
     pub catalog: Catalog,
 }

@@ -3,7 +3,7 @@
 use super::Random;
 use ilo_guide::{ConstrainedGuide, Piece};
 
-/// Names, some of which mean something elsewhere.
+/// Names, some of which have a meaning elsewhere.
 const NAMES: [&str; 16] = [
     "a",
     "b2",
@@ -52,7 +52,7 @@ const NEAR: [&str; 24] = [
     "Dear ${p0}, $(p1)",
 ];
 
-/// Writes something that may come next; `false` where the program ended.
+/// Writes a choice that may come next; `false` if the program ended.
 pub fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
     let pieces = guide.next();
     assert!(!pieces.is_empty(), "nothing may follow {}", String::from_utf8_lossy(guide.text()));
@@ -84,7 +84,7 @@ pub fn step(guide: &mut ConstrainedGuide<'_, '_>, random: &mut Random) -> bool {
         );
     }
     if matches!(piece, Piece::Number) {
-        // What may end it.
+        // Characters that may end it.
         let ends: Vec<u8> = guide.next_bytes().into_iter().filter(|byte| b",]}".contains(byte)).collect();
         if !ends.is_empty() {
             guide.accept_bytes(&[*random.pick(&ends)]).unwrap();
