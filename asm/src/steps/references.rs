@@ -82,7 +82,11 @@ impl<'a> StepReader<'_, 'a> {
     /// Reports a reference in the form of another notation, with the correct form.
     fn other_form(&mut self, reference: &Reference<'a>, what: &str) {
         let written = self.source.get(reference.span.range()).unwrap_or("");
-        let corrected = self.dialect.written(reference, if written.starts_with("${") { '{' } else { '$' });
+        let corrected = match written {
+            _ if written.starts_with("${") => self.dialect.written(reference, '{'),
+            _ if written.starts_with('$') => self.dialect.written(reference, '$'),
+            _ => self.dialect.own_form(reference, false),
+        };
         let wrong = Diagnostic::new(Code::BadReference, reference.span, what.to_owned())
             .expected(format!("`{corrected}`"), format!("`{}`", crate::text::shorten(written)));
         let fixed = written.starts_with('$');
