@@ -2,7 +2,7 @@
 # Searches with the fuzz targets: fuzz/run.sh [SECONDS [TARGET...]], 60 seconds for each target by default. Builds them
 # (needs a nightly toolchain and cargo-fuzz), starts from what `seeds` makes and from fuzz/corpus, and prints a table:
 # executions, edges after an eighth, a quarter, a half and all of the time, features at the end. Inputs that it finds stay
-# in fuzz/found, where the next search goes on; an input that breaks a promise goes to fuzz/artifacts, and the script exits
+# in fuzz/found, where the next search continues; an input that breaks a promise goes to fuzz/artifacts, and the script exits
 # with 1. Git ignores both folders.
 #   FUZZ_SANITIZER=address   builds with a sanitizer (none by default: the workspace has no unsafe code)
 #   FUZZ_BUILT=1             takes the targets as they were built last
@@ -41,7 +41,7 @@ if [ "${FUZZ_BUILT:-}" != 1 ]; then
     done
 fi
 
-# The last edges and features that were printed within so many seconds of the first line: at SECONDS FILE.
+# The last edges and features that were printed within this number of seconds after the first line: at SECONDS FILE.
 at() {
     awk -v limit="$1" 'NR == 1 { begin = $1 } $1 - begin <= limit && match($0, /cov: [0-9]+ ft: [0-9]+/) {
         split(substr($0, RSTART, RLENGTH), parts, " "); edges = parts[2]; features = parts[4]

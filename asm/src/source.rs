@@ -49,7 +49,7 @@ pub(crate) struct Envelope {
     pub(crate) conversation: Option<Span>,
     /// All before the program, with the first line of the fence.
     pub(crate) before: Span,
-    /// All behind the program, where the fence is closed.
+    /// Everything after the program, if the fence is closed.
     pub(crate) after: Option<Span>,
 }
 

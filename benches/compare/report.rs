@@ -137,7 +137,7 @@ fn missing(absent: &[Absent]) -> String {
     })
 }
 
-/// Columns side by side.
+/// Prints columns.
 pub(crate) fn text(
     rows: &[Result],
     figures: &Figures,

@@ -1,7 +1,7 @@
 // Hands runs over between languages: a snapshot of one is continued in each other, with the same outcome and fuel.
 //
 // The runs are lines as shared/examples/replay.rs takes them. For each of the calls at which a run waits, one language
-// runs it up to there, and another goes on from the snapshot to the end.
+// runs it up to there, and another continues from the snapshot to the end.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parse } from "../js/dist/json.js";

@@ -6,7 +6,7 @@
 //!    call, so also the answers of all calls before it. Once it has permitted the call, the call is sent, and
 //!    not before: a recorder that must not lose a call waits in there until its record is on disk.
 //! 2. The call has ended, and the run does not have the answer yet. [`Recorder::after`] gets the result.
-//! 3. The run gets the answer and goes on: to 1, or to its end.
+//! 3. The run gets the answer and continues, to 1 or to its end.
 //! 4. The run has ended. [`Recorder::end`] gets it before anybody else sees the outcome.
 //!
 //! Calls of rollback entries are calls like the others. Retries of a call are one call here. Calls of
@@ -99,7 +99,7 @@ pub trait Recorder: Debug {
     /// The run has ended, with the outcome that it has.
     ///
     /// # Errors
-    /// It cannot be recorded: whoever started the run gets no outcome.
+    /// It cannot be recorded: the caller of the run gets no outcome.
     fn end(&mut self, _run: &Run) -> Result<(), NotRecorded> {
         Ok(())
     }

@@ -107,7 +107,7 @@ pub(crate) fn run<'d>(program: &ilo_vm::Program, mut source: impl Source<'d>) {
             .any(|outcome| LIMITS.iter().any(|code| outcome.contains(&format!("\"code\":\"{code}\""))));
         assert!(
             limit || broken.0 == whole.0,
-            "a suspended run goes on as it would have: {broken:?}, {whole:?}"
+            "a suspended run continues as it would have: {broken:?}, {whole:?}"
         );
         if broken != whole {
             // When a heap is cleared, and what is then measured, depends on values that the run has dropped,
@@ -116,7 +116,7 @@ pub(crate) fn run<'d>(program: &ilo_vm::Program, mut source: impl Source<'d>) {
             let mut run = Run::new(program, limits.clone());
             let whole = ended(&mut run, &limits, (function, &arguments), &mut same.clone(), false);
             let broken = ended(&mut run, &limits, (function, &arguments), &mut same.clone(), true);
-            assert_eq!(broken, whole, "a suspended run goes on as it would have, with the same fuel");
+            assert_eq!(broken, whole, "a suspended run continues as it would have, with the same fuel");
         }
     }
 }

@@ -147,7 +147,7 @@ fn chosen(status: Option<Status>) -> (&'static str, String) {
     }
 }
 
-/// A number that is below those of the runs with this status that were started last, so many.
+/// A number below those of the `newest` latest runs with this status.
 pub(crate) fn before_newest(connection: &Connection, status: Option<Status>, newest: usize) -> Result<i64> {
     let (tables, condition) = chosen(status);
     let mut statement = connection.prepare_cached(&format!(

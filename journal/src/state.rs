@@ -173,7 +173,7 @@ impl State {
             | (S::Asking, A::Expire | A::Deny)
             | (S::Doubt | S::Deferred, A::Answer | A::Fail) => S::Answered,
             (S::Limited, A::More | A::Cancel) => return Some(To::Stored),
-            // The owner, or whoever decides, comes first.
+            // The owner, or the person who decides, comes first.
             (_, A::Cancel) => self,
             _ => return None,
         };

@@ -384,7 +384,7 @@ impl Tables {
             live.answer = Some(cipher.seal(&run.key, live.call, Column::Answer, &answer.to_bytes())?);
         }
         if to != live.state {
-            // Whoever waited for this takes the run anew.
+            // A process that waited for this takes the run over again.
             live.epoch = epoch.checked_add(1).ok_or_else(|| Error::damaged("an epoch"))?;
             (live.state, live.owner, live.wake, live.tries) = (to, None, None, 0);
             live.since = (self.now)();

@@ -225,7 +225,7 @@ fn code() {
             Ok(()),
         ),
         (
-            "going on in a loop",
+            "continuing in a loop",
             vec![for_to(2), Op::JumpIf { src: In(0), to: To(1) }, Op::Nil { dst: Out(5) }, next(3), RETURN],
             Ok(()),
         ),

@@ -155,7 +155,7 @@ fn statements(line: &str) -> usize {
     if is_read { line.len() } else { before.len() }
 }
 
-/// The length of a line's indent and, if a key begins it, of the key, the colon and a blank behind that.
+/// The length of a line's indent and, if a key begins it, of the key, the colon and the blank after it.
 fn keyed(line: &str) -> usize {
     let is_odd = |c: char| look_alike(c).is_some_and(|meant| meant.trim().is_empty());
     let content = line.trim_start_matches(|c| matches!(c, ' ' | '\t' | '-') || is_odd(c));
@@ -191,7 +191,7 @@ fn numbers(source: &str) -> Option<Vec<Edit>> {
             Some(line.len() - after.len())
         })
     };
-    // The lines may be a column, which begins behind the longest number.
+    // The lines may be a column, which begins after the longest number.
     let column = |line: &str| {
         let (_, rest) = split(line)?;
         let content = rest.trim_start_matches(' ');

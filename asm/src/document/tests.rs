@@ -68,7 +68,7 @@ pub(crate) fn shown(found: &[Diagnostic]) -> Vec<String> {
     found.iter().map(|found| format!("{} at {}", found.code, found.span.start)).collect()
 }
 
-/// Every node lies in the source, within its parent and behind its neighbour; a text that knows its place is
+/// Every node lies in the source, within its parent and after its neighbour; a text that knows its place is
 /// there.
 pub(crate) fn check_places(source: &str, node: &Node<'_>) {
     assert!(source.get(node.span.range()).is_some(), "{node:?}");

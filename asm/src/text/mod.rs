@@ -67,8 +67,8 @@ pub(crate) fn look_alike(c: char) -> Option<&'static str> {
     })
 }
 
-/// Whether a text is a name that needs no quotes in a reference: it starts with a letter or `_`, and goes on
-/// with those, digits and hyphens that one of these follows.
+/// Whether a text is a name that needs no quotes in a reference: it starts with a letter or `_`, and
+/// continues with those, digits, and hyphens followed by one of these.
 pub fn is_name(text: &str) -> bool {
     name_end(text, 0) == Some(text.len())
 }

@@ -128,7 +128,7 @@ export class Recording {
         const { head } = this;
         const wrote = await this.store.write(this.name, this.version + 1, JSON.stringify({ head, state }, exact));
         if (wrote !== true) {
-            throw new StoreError(`run \`${this.name}\`: something else drives it now; go on with \`resume\``, "run-owned");
+            throw new StoreError(`run \`${this.name}\`: something else drives it now; continue with \`resume\``, "run-owned");
         }
         this.version++;
     }

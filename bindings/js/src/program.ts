@@ -52,7 +52,7 @@ const LEAST = 1000;
 /** Throws unless the decision is about the call that the run waits for. */
 function check(name: string, due: number, waits: boolean, decision: Decision): void {
     if (!waits) {
-        throw new StoreError(`run \`${name}\` waits for no decision; go on without one first`, "not-in-this-state");
+        throw new StoreError(`run \`${name}\` does not wait for a decision; continue it without one first`, "not-in-this-state");
     }
     if (decision.call !== due) {
         throw new StoreError(`run \`${name}\` waits at call ${due}, not ${decision.call}`, "other-call");
@@ -217,7 +217,7 @@ export class Program {
     /**
      * Runs over tools: those given here, else those that the program was built with.
      *
-     * Up to `atOnce` calls of read-only tools run side by side; the outcome does not depend on it. With a `store`,
+     * Up to `atOnce` calls of read-only tools run in parallel; the outcome does not depend on it. With a `store`,
      * each call that may change something is recorded before it is made.
      */
     async run(inputs: Inputs = {}, options: RunOptions & StartOptions & Partial<InStore> = {}): Promise<Outcome> {

@@ -1,4 +1,4 @@
-// A process that runs a program in a store, or goes on with it, until it has ended or is killed:
+// A process that runs a program in a store, or continues it, until it has ended or is killed:
 //
 //     node durable_worker.js FOLDER EFFECTS
 //

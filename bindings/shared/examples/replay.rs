@@ -2,8 +2,8 @@
 //!
 //! Each line of the standard input is a JSON object with `program` (packed, as hexadecimal), `input`,
 //! `function`, `limits` and `answers`: a list of whether it is an answer, its JSON, and whether the call may
-//! change something. With a `snapshot` (as hexadecimal) the run goes on from there. For each it prints a line
-//! with `snapshots` (one for each call, as hexadecimal), `fuel` and `outcome`, which is null where a call
+//! change something. With a `snapshot` (as hexadecimal) the run continues from there. For each line it prints
+//! a line with `snapshots` (one for each call, as hexadecimal), `fuel` and `outcome`, which is null if a call
 //! waits that has no answer.
 
 use bumpalo::Bump;

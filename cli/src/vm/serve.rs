@@ -33,7 +33,7 @@ Standard output belongs to the protocol; all else goes to standard error.
 
 With --journal runs outlive the server. A client that knows tasks gets each run as a task: it asks for the state \
 of the task, and its person approves calls and decides on those in doubt. When the server ends, its runs stay in the \
-journal. The next server continues them, and every other run of the journal that can go on.
+journal. The next server continues them, and every other run of the journal that can continue.
 
 Example: ilo-vm serve --tools examples/tools.json examples/notify.ilo
 Example: ilo-vm serve --tools examples/tools.json --http 8080

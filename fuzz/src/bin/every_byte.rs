@@ -1,6 +1,6 @@
 //! Tries every change of one byte and every truncation of the bytecode of all programs of the conformance
-//! corpus and the examples, and of snapshots: `every-byte [PART PARTS]`, all or one part of so many. Prints
-//! their number; a panic ends it.
+//! corpus and the examples, and of snapshots: `every-byte [PART PARTS]`, all of them, or the given part of
+//! PARTS. Prints their number; a panic ends it.
 
 use ilo_fuzz::every_byte::sweep;
 use ilo_fuzz::seeds::bytecodes;

@@ -114,7 +114,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
     }
 
     /// What may come next. Within a part, the rest of it.
-    #[allow(clippy::should_implement_trait, reason = "it lists choices and does not go on")]
+    #[allow(clippy::should_implement_trait, reason = "it lists choices and does not advance")]
     pub fn next(&mut self) -> Vec<Piece> {
         match self.machine.place.lex {
             _ if self.may_end() => vec![Piece::End],

@@ -168,7 +168,7 @@ impl<'s, 'c> Guide<'s, 'c> {
     }
 
     /// What may come next, as nodes. Within a token, the nodes that it may become.
-    #[allow(clippy::should_implement_trait, reason = "it lists choices and does not go on")]
+    #[allow(clippy::should_implement_trait, reason = "it lists choices and does not advance")]
     pub fn next(&mut self) -> Vec<Node> {
         let mut nodes = Vec::new();
         if self.may_end() {

@@ -150,7 +150,7 @@ impl Writer {
             {
                 format!("\"value\":{}", self.value(value)?)
             }
-            _ if arm.body.completes() => return Err("a handler of several steps that goes on"),
+            _ if arm.body.completes() => return Err("a handler of several steps that continues"),
             _ => format!("\"then\":[{}]", self.steps(&arm.body)?),
         };
         self.names = before;

@@ -162,7 +162,7 @@ pub fn step(guide: &mut Guide<'_, '_>, random: &mut Random) -> bool {
         return true;
     }
     if !matches!(node, Node::LineEnd) {
-        assert!(!ends.is_empty(), "{:?} cannot go on", String::from_utf8_lossy(guide.text()));
+        assert!(!ends.is_empty(), "{:?} cannot continue", String::from_utf8_lossy(guide.text()));
         let end = ends[random.below(ends.len())];
         guide.accept_bytes(end).unwrap();
     }

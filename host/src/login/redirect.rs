@@ -79,9 +79,7 @@ async fn request(mut stream: TcpStream, state: &str) -> io::Result<Option<Result
     let (status, text) = match &answer {
         None if is_here => ("400 Bad Request", "This does not belong to the sign-in that is under way."),
         None => ("404 Not Found", "There is nothing here."),
-        Some(Ok(_)) => {
-            ("200 OK", "The answer has arrived. Close this page; the terminal says what came of it.")
-        }
+        Some(Ok(_)) => ("200 OK", "The answer has arrived. Close this page; the terminal shows the result."),
         Some(Err(_)) => ("200 OK", "You are not signed in. Close this page; the terminal says why."),
     };
     let reply = format!(

@@ -1,6 +1,6 @@
 //! The checker, by cases in the text files beside this one, and by shapes that are too large to write down.
 //!
-//! A case is `## what it shows`, a source, and what is found, each line behind `== `: a diagnostic with its
+//! A case is `## what it shows`, a source, and what is found, each line after `== `: a diagnostic with its
 //! place and message, below it its related places and its fix; `facts f: …` for the calls of a function;
 //! `order: …`.
 

@@ -33,7 +33,7 @@ export function load(packed: Uint8Array): Program {
 }
 
 /**
- * Goes on with a run of a store: after a crash, or with what a person has decided.
+ * Continues a run of a store, after a crash or after a person's decision.
  *
  * A call that may have been made before a crash is made again only if its tool is `idempotent`; else the run waits,
  * in state `doubt`, for a decision.

@@ -111,7 +111,7 @@ impl Header {
     /// Fills a mask with the tokens that may come next.
     ///
     /// # Errors
-    /// There is no such token, or none behind which the header ends within the tokens left.
+    /// There is no such token, or none after which the header ends within the tokens left.
     pub fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), String> {
         let none = || "the vocabulary has no token for what may come next in the header".to_owned();
         self.header.fill_mask(vocab, left, bits).map_err(|short| match short.needed {

@@ -93,7 +93,7 @@ impl Entry<'_> {
     /// Fills a mask with the tokens that may come next. After the end, only the end token is allowed.
     ///
     /// # Errors
-    /// There is no such token, or none behind which the program ends within the tokens left.
+    /// There is no such token, or none after which the program ends within the tokens left.
     pub fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), String> {
         if self.ended {
             bits.fill(0);

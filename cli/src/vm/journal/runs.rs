@@ -23,8 +23,8 @@ const ARGUMENTS: usize = 48;
 
 const HELP: &str = "\
 RUN is the number or the name of a run. A decision names its call by number, so that it cannot decide on a later call \
-by mistake. `answer` and `fail` also take the idempotency key of a call in place of RUN: whoever does the work of a \
-`deferred` tool has got that key with the call.
+by mistake. `answer` and `fail` also take the idempotency key of a call in place of RUN: a \
+`deferred` tool gets that key with the call.
 
 Example: ilo-vm runs list --journal runs.journal
 Example: ilo-vm runs approve 3 --call 2 --journal runs.journal --by ann
