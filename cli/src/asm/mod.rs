@@ -60,7 +60,7 @@ enum Verb {
     /// Run a language server for editors on standard streams
     #[cfg(feature = "lsp")]
     Lsp(lsp::Args),
-    /// List what may follow the beginning of a program in ID text
+    /// List what may follow the beginning of a program in ID text or constrained
     Next(next::Args),
     /// Print a grammar of programs for an engine of constrained decoding
     Grammar(grammar::Args),

@@ -55,7 +55,7 @@ enum Verb {
     Runs(journal::runs::Args),
     /// Check programs against their tools.
     Check(check::Args),
-    /// Say whether bytecode is safe to run.
+    /// Check that bytecode is safe to run.
     Verify(verify::Args),
     /// Show what a program would do, without running it.
     Plan(plan::Args),
@@ -70,7 +70,7 @@ enum Verb {
     /// Sign in to an MCP server by OAuth.
     #[cfg(feature = "login")]
     Login(login::Login),
-    /// Delete the tokens of an MCP server.
+    /// Revoke and delete the tokens of an MCP server.
     #[cfg(feature = "login")]
     Logout(login::Logout),
     /// Offer programs to agents, as an MCP server.

@@ -46,31 +46,31 @@ enum Verb {
 Example: ilo-vm runs list --journal runs.journal
 Example: ilo-vm runs list --state doubt --json --journal runs.journal")]
     List(ListArgs),
-    /// Show one run: where it is, and what was decided.
+    /// Show one run: its state, its call and the decisions on it.
     #[command(after_help = "Example: ilo-vm runs show 3 --journal runs.journal")]
     Show(RunArgs),
-    /// Let a call be made that needs approval.
+    /// Approve a call that needs approval.
     #[command(after_help = "Example: ilo-vm runs approve 3 --call 2 --by ann --journal runs.journal")]
     Approve(CallArgs),
-    /// Refuse a call that needs approval; it fails.
+    /// Refuse a call that needs approval, so that it fails.
     #[command(
         after_help = "Example: ilo-vm runs deny 3 --call 2 --message 'too much' --journal runs.journal"
     )]
     Deny(DenyArgs),
-    /// Give the answer of a call that is in doubt or deferred.
+    /// Give a call that is in doubt or deferred its answer.
     #[command(after_help = "\
 Example: ilo-vm runs answer 3 --call 2 --value '{\"id\":7}' --journal runs.journal
 Example: ilo-vm runs answer \"$ILO_IDEMPOTENCY_KEY\" --value '{\"id\":7}' --journal runs.journal")]
     Answer(AnswerArgs),
-    /// Let a call fail that is in doubt or deferred.
+    /// Let a call that is in doubt or deferred fail.
     #[command(
         after_help = "Example: ilo-vm runs fail 3 --call 2 --message 'no such card' --journal runs.journal"
     )]
     Fail(FailArgs),
-    /// Let a call be made again that is in doubt: it was not made, or making it twice does no harm.
+    /// Repeat a call that is in doubt, because it was not made or making it twice does no harm.
     #[command(after_help = "Example: ilo-vm runs retry 3 --call 2 --journal runs.journal")]
     Retry(CallArgs),
-    /// Cancel a run; what it has done is rolled back when it is resumed.
+    /// Cancel a run; its work is rolled back when it is resumed.
     #[command(after_help = "Example: ilo-vm runs cancel 3 --journal runs.journal")]
     Cancel(OneArgs),
     /// Write a run to a file, to be continued with another journal.
