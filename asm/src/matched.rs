@@ -11,7 +11,7 @@ pub(crate) struct Matched<'c, 'a> {
     pub(crate) node: &'c Match<'a>,
     /// The slot that takes the value of the MATCH.
     pub(crate) bound: Option<Slot>,
-    /// The slot that the call's value goes to: where both arms leave it in the same one, straight there.
+    /// The slot that the call's value goes to: if both arms leave it in the same one, directly that one.
     pub(crate) into: Slot,
     /// The OK arm has nothing to do but to bind its slot.
     pub(crate) only_binds: bool,

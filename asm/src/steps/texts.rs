@@ -89,7 +89,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut wrong = Diagnostic::new(code, name.span, message)
             .expected(self.names_in_scope(), format!("`{}`", name.text))
             .nearest(near.map(|near| near.name))
-            .help("where it is meant as text, write `{\"text\": …}` around it")
+            .help("if it is meant as text, write `{\"text\": …}` around it")
             .fix(near.and_then(|near| rename_near(name, near)));
         if near.is_some_and(|near| subtracts(name.text, near.name)) {
             wrong = wrong.help(SUBTRACTION);

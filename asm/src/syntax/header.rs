@@ -209,7 +209,7 @@ impl<'a> Reader<'_, 'a> {
             self.cursor.skip(2);
         } else {
             let wrong = self.bad_here("the function's type is missing", "`->` and a type");
-            self.diagnostics.push(wrong.help("write `-> type`; `-> nil` where it gives nothing back"));
+            self.diagnostics.push(wrong.help("write `-> type`; `-> nil` if it returns nothing"));
             return none(Span::at(start));
         }
         let mut types = TypeReader { cursor: self.cursor, diagnostics: self.diagnostics };

@@ -187,7 +187,8 @@ fn unit(raw: &str, at: usize) -> Option<u32> {
     digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
-/// The number that a text renders: `404`, `1.5`. A number has one rendering, so `007` and `1.0` are none.
+/// The number that a text renders: `404`, `1.5`. A number has one rendering, so `007` and `1.0` are not
+/// renderings.
 pub(crate) fn rendered_number(text: &str) -> Option<ilo_spec::program::Number> {
     // Most texts do not begin like a number.
     let number = ilo_spec::number::parse(text).ok().filter(|_| text.len() <= 32)?;

@@ -14,7 +14,7 @@ pub(crate) use ilo_bindings::limits::DEEPEST;
 /// Reads the limits of a run.
 ///
 /// # Errors
-/// A key that is none, and a value that is not a natural number.
+/// An unknown key, and a value that is not a natural number.
 pub(crate) fn limits(given: Option<&Bound<'_, PyDict>>) -> PyResult<Limits> {
     let mut limits = Limits::default();
     for (key, value) in given.into_iter().flatten() {

@@ -24,7 +24,7 @@ pub const DEEPEST: usize = 512;
 /// Sets a limit.
 ///
 /// # Errors
-/// A name that is none, with the nearest one, and a value past the package's own bound.
+/// An unknown name, with the nearest one, and a value past the package's own bound.
 pub fn set(limits: &mut Limits, name: &str, value: u64, words: &Words) -> Result<(), String> {
     let spelled = |&(snake, camel): &(&'static str, &'static str)| if words.camel { camel } else { snake };
     let size = usize::try_from(value).unwrap_or(usize::MAX);

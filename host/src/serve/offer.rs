@@ -25,7 +25,7 @@ const SERVERS: &str = "ilo://servers";
 pub(super) fn tools(service: &Service) -> Vec<Tool> {
     let notations: Vec<&str> = Notation::ALL.iter().map(|&(_, name)| name).collect();
     let source = json!({"type": "string", "description": "the text of the program, in any notation"});
-    let notation = json!({"type": "string", "enum": notations, "description": "found from the source where it is left out"});
+    let notation = json!({"type": "string", "enum": notations, "description": "detected from the source if it is left out"});
     let mut tools = vec![
         tool(
             "run_program",

@@ -23,6 +23,8 @@ const BANNED: &[(&str, &str)] = &[
     ("one piece", "whole, at once"),
     ("a yes", "accepted, true"),
     ("stands", "is, is in"),
+    ("held against", "compared with"),
+    ("came of", "the result of"),
 ];
 
 /// Files that contain these words on purpose.

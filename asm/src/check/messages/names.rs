@@ -147,7 +147,7 @@ pub(in crate::check) fn unknown_field<'n>(
         return diagnostic;
     }
     let has = Terms::of(notation).word(Word::Has);
-    diagnostic.help(format!("where it may be there all the same, ask with {has} first"))
+    diagnostic.help(format!("if it may be there nevertheless, test with {has} first"))
 }
 
 /// Functions that call each other: `way` has their names from the first to the one whose call closes the

@@ -109,7 +109,7 @@ impl Reader<'_, '_> {
     pub(crate) fn missing_value(&mut self, place: Span) {
         let found = format!("`{}`", self.source.get(place.range()).unwrap_or(""));
         self.bad(place, "a value is missing here", |wrong| {
-            wrong.expected("a value", found).help("write the value; `null` where there is none")
+            wrong.expected("a value", found).help("write the value; `null` if there is none")
         });
         self.value(Node { kind: Kind::Null, span: Span::at(place.start) });
     }

@@ -190,7 +190,7 @@ impl<'a, 'd> Reader<'a, 'd> {
                 let (documents, mark) = (self.built.documents(), self.diagnostics.mark());
                 self.began = Began { at: span.start as usize, documents, mark };
             }
-            // A document without content, as after a last line of dashes, is none.
+            // A document without content, as after a last line of dashes, is not a program.
             Event::Scalar(text, ScalarStyle::Plain, ..)
                 if text.is_empty() && self.built.frames().is_empty() => {}
             Event::Scalar(text, style, anchor, tag) => {
