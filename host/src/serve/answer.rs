@@ -65,12 +65,17 @@ impl Work {
     /// Parses a call; `None` if no such tool is offered.
     pub(super) fn of(service: &Service, name: &str, mut given: Given) -> Result<Option<Work>, ErrorData> {
         let work = match name {
-            "check_program" => Work::Short(Short::Check(given.source()?)),
+            "check_program" => {
+                given = given.of_tool(&["source", "notation"]);
+                Work::Short(Short::Check(given.source()?))
+            }
             "find_tools" => {
+                given = given.of_tool(&["query", "limit"]);
                 let query = given.text("query")?.unwrap_or_default();
                 Work::Short(Short::Find(query, given.count("limit")?.unwrap_or(FOUND)))
             }
             "run_program" => {
+                given = given.of_tool(&["source", "notation", "function", "inputs"]);
                 let (source, function) = (given.source()?, given.text("function")?);
                 Work::Long(Long::Run(source, function, given.inputs()?))
             }

@@ -10,13 +10,12 @@ use rmcp::model::ErrorData;
 /// The most arguments of a call.
 const MOST: usize = 1_000;
 
-/// The arguments of all tools that the server brings.
-const NAMES: [&str; 6] = ["source", "notation", "function", "inputs", "query", "limit"];
-
 /// The arguments that have not been taken yet, each as JSON.
 pub(super) struct Given {
     fields: Vec<(String, Bytes)>,
     whole: Bytes,
+    /// The arguments that the tool has.
+    names: &'static [&'static str],
 }
 
 /// A program as the client sends it.
@@ -40,7 +39,12 @@ impl Given {
                 return Err(refused(format!("argument `{name}` is there twice")));
             }
         }
-        Ok(Given { fields, whole })
+        Ok(Given { fields, whole, names: &[] })
+    }
+
+    /// The same, for a tool that has these arguments.
+    pub(super) fn of_tool(self, names: &'static [&'static str]) -> Given {
+        Given { names, ..self }
     }
 
     /// All of them, as one object.
@@ -97,14 +101,15 @@ impl Given {
         }
     }
 
-    /// An argument that no tool of the server has.
+    /// An argument that the tool does not have.
     fn unknown(&self) -> Option<&(String, Bytes)> {
-        self.fields.iter().find(|(name, _)| !NAMES.contains(&name.as_str()))
+        self.fields.iter().find(|(name, _)| !self.names.contains(&name.as_str()))
     }
 
     pub(super) fn nothing_left(&self) -> Result<(), ErrorData> {
         let Some((name, _)) = self.fields.first() else { return Ok(()) };
-        Err(refused(format!("unknown argument `{name}`{}", meant_or_all(name, NAMES))))
+        let names = self.names.iter().copied();
+        Err(refused(format!("unknown argument `{name}`{}", meant_or_all(name, names))))
     }
 }
 
@@ -141,9 +146,12 @@ mod tests {
 
     #[test]
     fn a_source_under_another_name_is_told() {
-        let mut other = given(r#"{"inputs": {}, "program": "; fn"}"#).unwrap();
+        let mut other = given(r#"{"inputs": {}, "program": "; fn"}"#).unwrap().of_tool(&["source", "inputs"]);
         let told = "`source` is missing: the text of the program; there is no argument `program`";
         assert_eq!(refusal(&mut other), told);
+        let query = given(r#"{"query": "x"}"#).unwrap().of_tool(&["source", "notation"]);
+        let told = "unknown argument `query`; there are `source`, `notation`";
+        assert_eq!(query.nothing_left().unwrap_err().message, told);
         let mut number = given(r#"{"source": 5}"#).unwrap();
         assert_eq!(refusal(&mut number), "`source` must be the text of a program");
     }

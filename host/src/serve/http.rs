@@ -171,7 +171,8 @@ impl Visitor {
         }
         let rest = path.strip_prefix(METADATA).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         match (rest.and_then(|_| self.door.metadata()), request.method()) {
-            (None, _) => StatusCode::NOT_FOUND.into_response(),
+            (None, _) => (StatusCode::NOT_FOUND, format!("there is nothing here; the endpoint is {PATH}\n"))
+                .into_response(),
             (Some(metadata), &Method::GET | &Method::HEAD) => {
                 ([(header::CONTENT_TYPE, "application/json")], metadata.to_string()).into_response()
             }

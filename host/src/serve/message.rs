@@ -5,6 +5,7 @@
 //! call reads them within bounds (`arguments`). The rest of the message must be small.
 
 use axum::body::Bytes;
+use ilo_asm::text::shortened;
 use jiter::{Jiter, JiterError, Peek};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use std::ops::Range;
@@ -14,6 +15,9 @@ const REST: usize = 1 << 20;
 /// The most values of a message without the arguments of its call: some 10 MB after the library has read
 /// them.
 const VALUES: usize = 10_000;
+
+/// The most characters of a method that are shown.
+const SHOWN: usize = 80;
 
 /// The arguments of a call as the client wrote them: an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +46,8 @@ struct Places {
     arguments: Option<Range<usize>>,
     /// Whether the arguments are duplicate.
     twice: bool,
+    /// What the arguments are, if they are neither an object nor null.
+    other: Option<&'static str>,
 }
 
 /// Splits a message.
@@ -49,11 +55,13 @@ struct Places {
 /// # Errors
 /// If the text is not JSON, or if the part without the arguments exceeds a bound.
 pub(super) fn split(text: Bytes) -> Result<Split, Refused> {
-    let places = places(&text).map_err(|error| {
-        Refused::new(None, ErrorCode::PARSE_ERROR, format!("expected a message as JSON on one line: {error}"))
-    })?;
+    let places = places(&text).map_err(|error| unreadable(&text, &error))?;
     let id = places.id.clone().and_then(|place| request_id(text.get(place)?));
     let refused = |message: &str| Refused::new(id.clone(), ErrorCode::INVALID_REQUEST, message);
+    if let Some(other) = places.other {
+        let message = format!("`arguments` must be an object with a field for each argument, but is {other}");
+        return Err(Refused::new(id, ErrorCode::INVALID_PARAMS, message));
+    }
     if places.twice {
         return Err(refused("the arguments are there twice"));
     }
@@ -75,6 +83,46 @@ pub(super) fn split(text: Bytes) -> Result<Split, Refused> {
         return Err(refused(&format!("more than {VALUES} values outside the arguments of a call")));
     }
     Ok((rest, arguments, id))
+}
+
+/// The error of a text that is not JSON. Half a surrogate pair is JSON by its grammar, so then the request
+/// has an ID, and its sender waits for an answer.
+fn unreadable(text: &[u8], error: &JiterError) -> Refused {
+    let mut whole = text.to_vec();
+    let mut halves = 0_usize;
+    for at in 0..whole.len() {
+        if let Some([b'\\', b'u', b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]) = whole.get(at..)
+        {
+            // `ff00` to `ffff` are characters.
+            whole.get_mut(at + 2..at + 4).into_iter().for_each(|digits| digits.copy_from_slice(b"ff"));
+            halves += 1;
+        }
+    }
+    match places(&whole) {
+        Ok(Places { id, .. }) if halves > 0 => {
+            let id = id.and_then(|place| request_id(text.get(place)?));
+            Refused::new(id, ErrorCode::INVALID_REQUEST, "half a surrogate pair (`\\ud800`) is no character")
+        }
+        _ => {
+            let why = format!("expected a message as JSON on one line: {error}");
+            Refused::new(None, ErrorCode::PARSE_ERROR, why)
+        }
+    }
+}
+
+/// The error of a request that the protocol library does not know: its method, or its parameters.
+pub(super) fn unknown_request(method: &str) -> ErrorData {
+    let expected = match method {
+        "tools/call" => "`name`, a text, and `arguments`, an object",
+        "resources/read" => "`uri`, a text",
+        "tasks/get" | "tasks/update" | "tasks/cancel" => "`taskId`, a text",
+        "tools/list" | "resources/list" | "resources/templates/list" => "no other than `cursor`, a text",
+        _ => {
+            let message = format!("there is no method `{}`", shortened(method, SHOWN));
+            return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None);
+        }
+    };
+    ErrorData::invalid_params(format!("`params` of `{method}` must have {expected}"), None)
 }
 
 /// The relevant keys of a message.
@@ -130,8 +178,13 @@ fn params(json: &mut Jiter<'_>, places: &mut Places) -> Result<(), JiterError> {
         json.known_skip(value)?;
         if arguments {
             places.twice |= places.arguments.is_some();
-            if value == Peek::Object {
-                places.arguments = Some(start..json.current_index());
+            match value {
+                Peek::Object => places.arguments = Some(start..json.current_index()),
+                Peek::Null => {}
+                Peek::Array => places.other = Some("a list"),
+                Peek::String => places.other = Some("a text"),
+                Peek::True | Peek::False => places.other = Some("a bool"),
+                _ => places.other = Some("a number"),
             }
         }
         is_arguments = json.next_key()?.map(|key| key == "arguments");
@@ -180,7 +233,7 @@ mod tests {
             parts(r#"{"id":1,"params":{"name":"f", "arg\u0075ments" : {"a":[{"arguments":1}]} ,"x":2}}"#);
         assert_eq!(rest, r#"{"id":1,"params":{"name":"f", "arg\u0075ments" : {} ,"x":2}}"#);
         assert_eq!(arguments.as_deref(), Some(r#"{"a":[{"arguments":1}]}"#));
-        for text in [r#"{"arguments":{"a":1}}"#, r#"{"params":{"arguments":[1]}}"#, r#"["params"]"#, " 1 "] {
+        for text in [r#"{"arguments":{"a":1}}"#, r#"{"params":{"arguments":null}}"#, r#"["params"]"#, " 1 "] {
             assert_eq!(parts(text), (text.to_owned(), None));
         }
     }
@@ -195,6 +248,19 @@ mod tests {
         assert_eq!(refused("{\"id\":7".to_owned()), (None, -32700));
         assert_eq!(refused("{} {}".to_owned()), (None, -32700));
         assert_eq!(refused("[".repeat(100_000)), (None, -32700));
+        for other in ["[]", "1", "\"x\"", "true"] {
+            assert_eq!(
+                refused(format!(r#"{{"params":{{"arguments":{other}}},"id":7}}"#)),
+                (id.clone(), -32602)
+            );
+        }
+        // Half a surrogate pair, wherever the ID is; the last one is cut.
+        for half in [r"\ud800", r"\uDfff\ud800", r"\ud800\n"] {
+            let text = format!(r#"{{"params":{{"arguments":{{"a":"{half}"}}}},"id":7}}"#);
+            assert_eq!(refused(text), (id.clone(), -32600));
+        }
+        assert_eq!(refused(r#"{"id":"\ud800"}"#.to_owned()), (None, -32600));
+        assert_eq!(refused(r#"{"id":7,"a":"\ud800"#.to_owned()), (None, -32700));
         let twice = r#"{"id":7,"params":{"arguments":{},"arguments":{"a":1}}}"#;
         assert_eq!(refused(twice.to_owned()), (id.clone(), -32600));
         let long = format!(r#"{{"id":7,"params":{{"_meta":"{}"}}}}"#, "x".repeat(REST));
