@@ -141,7 +141,6 @@ fn a_line_that_is_no_message_is_answered_and_the_next_one_read() {
             bad(-32700, b"hello".to_vec()),
             bad(-32700, br#"{"jsonrpc":"2.0","id":7,"method":"#.to_vec()),
             bad(-32700, b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"\xff\"}".to_vec()),
-            bad(-32700, br#"{"jsonrpc":"2.0","id":7,"method":"\ud800"}"#.to_vec()),
             bad(-32700, deep(1_000_000)),
             bad(-32600, br#"["ping"]"#.to_vec()),
             bad(-32600, "x".repeat(2_000 + (4 << 20)).into_bytes()),
@@ -154,6 +153,10 @@ fn a_line_that_is_no_message_is_answered_and_the_next_one_read() {
             let heard = lines.hear();
             assert!(heard.contains(&expected) && !heard.contains(r#""id":7"#), "{heard}");
         }
+        // Half a surrogate pair is JSON by its grammar: its ID is known, and its sender waits.
+        lines.say(r#"{"jsonrpc":"2.0","id":7,"method":"\ud800"}"#);
+        let heard = lines.hear();
+        assert!(heard.starts_with(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"#), "{heard}");
         if !opened {
             lines.open("{}");
         }
