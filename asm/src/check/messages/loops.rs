@@ -1,6 +1,6 @@
 //! Messages about BREAK outside a loop, and about loops over RANGE that a BREAK should end.
 
-use crate::ast::{ExprKind, For, Function};
+use crate::ast::{Block, Bound, Control, ExprKind, For, Function, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
 use crate::span::Span;
@@ -18,9 +18,10 @@ pub(in crate::check) fn break_nowhere(function: &Function<'_>, span: Span) -> Di
 }
 
 /// A loop over RANGE with a BREAK and without an ELSE: if no iteration reaches the BREAK, this goes
-/// unnoticed.
+/// unnoticed, unless a slot is bound before each BREAK.
 pub(in crate::check) fn no_else(function: &Function<'_>, node: &For<'_>) -> Option<Diagnostic> {
     if node.otherwise.is_some()
+        || binds_before_breaks(&node.body)
         || !matches!(node.list.kind, ExprKind::Apply(apply) if apply.function == Pure::Range)
     {
         return None;
@@ -37,4 +38,25 @@ pub(in crate::check) fn no_else(function: &Function<'_>, node: &For<'_>) -> Opti
     );
     let found = Diagnostic::new(Code::NoElse, node.span, message);
     Some(found.expected(format!("{end} after it"), format!("{of} without {end}")).help(help))
+}
+
+/// Whether a slot is bound before each BREAK of a loop, in its block: the slot can show that it was reached.
+fn binds_before_breaks(block: &Block<'_>) -> bool {
+    let mut binds = false;
+    block.statements.iter().all(|statement| {
+        let control = match &statement.kind {
+            StmtKind::Break => return binds,
+            StmtKind::Let { value: Bound::Control(control), .. } | StmtKind::Control(control) => {
+                Some(control)
+            }
+            _ => None,
+        };
+        binds |= matches!(statement.kind, StmtKind::Let { .. });
+        match control {
+            // A BREAK in its body is its own.
+            Some(Control::For(node)) => node.otherwise.as_ref().is_none_or(binds_before_breaks),
+            Some(control) => control.blocks().all(|(_, block)| binds_before_breaks(block)),
+            None => true,
+        }
+    })
 }
