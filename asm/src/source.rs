@@ -90,6 +90,10 @@ pub(crate) fn envelope(source: &str) -> Option<Envelope> {
 /// The bytes of conversation before the program of a source: `Here is the program:`.
 pub(crate) fn conversation(source: &str) -> usize {
     let start = trimmed(source);
+    // A program in JSON may be one long line, which is not searched for its end.
+    if begins_json(start) {
+        return 0;
+    }
     let first = start.lines().next().unwrap_or("").trim_end();
     if first.is_empty() || begins_program(first) {
         return 0;
@@ -119,8 +123,7 @@ pub(crate) fn conversation(source: &str) -> usize {
 fn begins_program(first: &str) -> bool {
     let instruction = first.trim_end_matches(':').contains(' ') && begins_instruction(first);
     let begins = [";", "fn ", "---", "%YAML", "- name:"];
-    begins_json(first)
-        || fence(first).is_some()
+    fence(first).is_some()
         || begins.iter().any(|begin| first.starts_with(begin))
         || first.starts_with(['"', '\'']) && !is_quoted_sentence(first)
         || instruction
@@ -138,8 +141,7 @@ fn is_quoted_sentence(line: &str) -> bool {
 
 /// Whether a line begins a document in JSON.
 fn begins_json(line: &str) -> bool {
-    let whole = line.trim_end();
-    whole.starts_with(['{', '[']) && whole.len() > 1 || matches!(whole, "{" | "[")
+    line.starts_with(['{', '['])
 }
 
 /// Whether a line is a key in the form of a program's keys, with or without a value.

@@ -19,22 +19,21 @@ impl Notation {
 const NOTATIONS: [Notation; 4] =
     [Notation::ToolCalling, Notation::Constrained, Notation::Mcp, Notation::Workflow];
 
+/// A score for each notation, in their order.
+type Scores = [usize; NOTATIONS.len()];
+
 /// The top-level keys of a program in a notation.
 fn top(notation: Notation) -> impl Iterator<Item = &'static str> {
     let dialect = Dialect::of(notation);
     dialect.top().iter().map(move |&key| dialect.word(key))
 }
 
-/// The score of a top-level key for a notation. A key that only this notation has outweighs all others
+/// The scores of a top-level key for each notation. A key that only one notation has outweighs all others
 /// together.
-fn weight(word: &str, notation: Notation) -> usize {
-    let has = |notation: Notation| top(notation).any(|own| own == word);
-    let alone = NOTATIONS.iter().all(|&other| other == notation || !has(other));
-    match (has(notation), alone) {
-        (false, _) => 0,
-        (true, false) => 1,
-        (true, true) => 16,
-    }
+fn weights(word: &str) -> Scores {
+    let has = NOTATIONS.map(|notation| top(notation).any(|own| own == word));
+    let weight = if has.iter().filter(|&&has| has).count() == 1 { 16 } else { 1 };
+    has.map(|has| if has { weight } else { 0 })
 }
 
 /// Records, one in another, that are searched for the keys of a program.
@@ -99,7 +98,7 @@ fn yaml_key(line: &str) -> Option<&str> {
     let (key, rest) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
     let key = key.trim_end().trim_matches(['"', '\'']);
     let blank = rest.is_empty() || rest.starts_with([' ', '\t', '\r']);
-    (blank && NOTATIONS.iter().any(|&notation| weight(key, notation) > 0)).then_some(key)
+    (blank && weights(key) != [0; NOTATIONS.len()]).then_some(key)
 }
 
 /// The JSON notation whose keys the first record has, or the record that its first key encloses; tool calling
@@ -117,21 +116,20 @@ fn json(start: &str) -> Option<Notation> {
 }
 
 /// What the keys of a record say about its notation.
-#[derive(Default)]
 struct Record<'s> {
-    /// The scores of its keys as those of a program, and as those of a step.
-    program: [usize; NOTATIONS.len()],
-    step: [usize; NOTATIONS.len()],
+    start: &'s str,
+    /// The scores of its keys as those of a program.
+    program: Scores,
     any: bool,
     named: bool,
-    is_step: bool,
     /// Its first value, if that is a record or a list.
     enclosed: Option<&'s str>,
 }
 
 impl<'s> Record<'s> {
     fn read(start: &'s str) -> Record<'s> {
-        let mut record = Record::default();
+        let mut record =
+            Record { start, program: Scores::default(), any: false, named: false, enclosed: None };
         let mut keys = Keys::of_first_record(start);
         // A workflow in JSON has a record of steps; a named function with a list of steps is in another
         // notation.
@@ -144,33 +142,34 @@ impl<'s> Record<'s> {
             }
             record.any = true;
             record.named |= key == "name";
-            record.is_step |= begins_step(key);
             named_steps |= key == "steps" && value.starts_with('{');
-            for (&notation, score) in NOTATIONS.iter().zip(&mut record.program) {
-                *score += weight(key, notation);
-            }
-            for (&notation, score) in NOTATIONS.iter().zip(&mut record.step) {
-                *score += usize::from(Dialect::of(notation).is_own(key));
+            for (score, weight) in record.program.iter_mut().zip(weights(key)) {
+                *score += weight;
             }
         }
-        let [.., workflow] = &mut record.program;
         if !named_steps {
+            let [.., workflow] = &mut record.program;
             *workflow = 0;
         }
-        // In a workflow steps are never in a list.
-        let [.., workflow] = &mut record.step;
-        *workflow = 0;
         record
     }
 
+    /// The scores of its keys as those of a step; `None` if it is no step.
+    fn step(&self) -> Option<Scores> {
+        let keys = || Keys::of_first_record(self.start).take(KEYS);
+        let own = |notation: Notation| keys().filter(|key| Dialect::of(notation).is_own(key)).count();
+        // In a workflow steps are never in a list.
+        let score = |notation| if notation == Notation::Workflow { 0 } else { own(notation) };
+        keys().any(begins_step).then(|| NOTATIONS.map(score))
+    }
+
     fn notation(&self) -> Option<Notation> {
-        let best = |scores: &[usize]| {
-            let best = scores.iter().copied().max().filter(|&best| best > 0)?;
+        let best = |scores: Scores| {
+            let best = scores.into_iter().max().filter(|&best| best > 0)?;
             NOTATIONS.get(scores.iter().position(|&score| score == best)?).copied()
         };
-        let step = || best(&self.step).filter(|_| self.is_step);
         let other = (!self.any || self.named).then_some(Notation::ToolCalling);
-        best(&self.program).or_else(step).or(other)
+        best(self.program).or_else(|| self.step().and_then(best)).or(other)
     }
 }
 
