@@ -5,7 +5,7 @@
 //! by tool from live servers. It does not know where a tool runs, and does not validate values. A schema
 //! becomes a [`Shape`] when it is first needed, so that a program pays only for the tools that it names.
 
-mod listing;
+mod mcp_list;
 mod name;
 mod reading;
 mod shape;

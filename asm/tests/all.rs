@@ -4,10 +4,10 @@
 
 mod ceilings;
 mod common;
+mod document;
+mod document_hostile;
 mod explain;
 mod format;
-mod front;
-mod front_hostile;
 mod growth;
 mod id;
 mod id_blocks;

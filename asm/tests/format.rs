@@ -86,7 +86,7 @@ fn what_is_printed_has_the_canonical_layout() {
 
 #[test]
 fn an_example_in_yaml_is_laid_out_already() {
-    let source = include_str!("front/notify.workflow.yaml");
+    let source = include_str!("document/notify.workflow.yaml");
     is(source, Notation::Workflow, source);
 }
 

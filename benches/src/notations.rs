@@ -19,28 +19,28 @@ pub struct Notation {
 /// Extended tool calling.
 pub const TOOL_CALLING: Notation = Notation {
     item: "assemble-tool-calling",
-    example: include_str!("../../asm/tests/front/notify.tool-calling.json"),
+    example: include_str!("../../asm/tests/document/notify.tool-calling.json"),
     name: ("\"function\": \"notify\"", "\"function\": "),
     between: "\n",
 };
 /// Minified JSON.
 pub const CONSTRAINED: Notation = Notation {
     item: "assemble-constrained",
-    example: include_str!("../../asm/tests/front/notify.constrained.json"),
+    example: include_str!("../../asm/tests/document/notify.constrained.json"),
     name: ("\"fn\":\"notify\"", "\"fn\":"),
     between: "",
 };
 /// MCP composition.
 pub const MCP: Notation = Notation {
     item: "assemble-mcp",
-    example: include_str!("../../asm/tests/front/notify.mcp.json"),
+    example: include_str!("../../asm/tests/document/notify.mcp.json"),
     name: ("\"meta\": {", "\"meta\": {\"name\": "),
     between: "\n",
 };
 /// Workflow.
 pub const WORKFLOW: Notation = Notation {
     item: "assemble-workflow",
-    example: include_str!("../../asm/tests/front/notify.workflow.yaml"),
+    example: include_str!("../../asm/tests/document/notify.workflow.yaml"),
     name: ("name: notify", "name: "),
     between: "---\n",
 };

@@ -12,10 +12,11 @@ mod case;
 mod cases;
 #[cfg(feature = "vm")]
 mod consent;
+mod documentation;
 #[cfg(all(feature = "journal", feature = "serve", feature = "login"))]
 mod help;
 #[cfg(feature = "vm")]
-mod hidden;
+mod invisible_characters;
 #[cfg(feature = "journal")]
 mod journal;
 #[cfg(all(feature = "serve", feature = "mcp"))]
@@ -24,7 +25,6 @@ mod left;
 mod lock;
 #[cfg(feature = "lsp")]
 mod lsp;
-mod pages;
 mod secrets;
 #[cfg(feature = "vm")]
 mod vm;

@@ -5,9 +5,9 @@
 //! Calls of tools are highlighted; rollbacks, failures and data flow have their own styles. This crate does
 //! not check programs: a faulty tree gives a picture of what it contains.
 
+mod annotate;
 mod dot;
 mod expression_nodes;
-mod finish;
 mod flow;
 mod layout;
 mod mermaid;

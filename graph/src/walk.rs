@@ -4,8 +4,8 @@
 //! bindings to [`super::flow`]. It draws what a program will do without judging it: a faulty tree gives a
 //! picture all the same.
 
+use super::annotate::{harmless, settle};
 use super::expression_nodes::{Exit, Read, Steps};
-use super::finish::{harmless, settle};
 use super::flow::{Changes, Def};
 use super::model::{EdgeKind, Frame, Graph, Item, Kind, NodeId};
 use super::text::{ABOUT, LINE, Line, clean};

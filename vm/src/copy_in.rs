@@ -7,10 +7,10 @@ use crate::budget::Meter;
 use crate::fault::Trap;
 use crate::heap::{Heap, narrow};
 use crate::host_value::{Datum, Shaped};
+use crate::inline_stack::InlineStack;
 use crate::program::ProgramData;
 use crate::render;
 use crate::shape_table::{Duplicate, NONE};
-use crate::small_stack::SmallStack;
 use crate::value::{Value, at};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -198,7 +198,7 @@ impl Copier<'_> {
 
     #[inline(never)]
     fn copy_nested<'a>(&mut self, top: Open<'a>, child: Datum<'a>) -> Result<Value, Refusal> {
-        let mut stack = SmallStack::new(top);
+        let mut stack = InlineStack::new(top);
         stack.push(top);
         let mut depth = 2;
         stack.push(self.open(child, depth)?);

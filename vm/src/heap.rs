@@ -10,9 +10,9 @@ mod marks;
 
 use crate::budget::{Budget, Limits, Remaining, arena_bytes};
 use crate::fault::Trap;
+use crate::inline_stack::InlineStack;
 use crate::program::ProgramData;
 use crate::shape_table::ShapeTable;
-use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -357,7 +357,7 @@ impl Heap {
     #[inline(never)]
     fn measure_output(&mut self, program: &ProgramData, value: Value) -> Result<(), Trap> {
         let mut left = self.budget.limits.memory;
-        let mut open = SmallStack::new((value, 0));
+        let mut open = InlineStack::new((value, 0));
         if value.is_container() {
             open.push((value, 0));
         }

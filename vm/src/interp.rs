@@ -12,8 +12,8 @@ use crate::ops::compare::{Ge, Gt, Le, Lt};
 use crate::ops::{arith, compare, get, list, loops, pure, record, set, span, text, truth};
 use crate::program::{Program, ProgramData};
 use crate::rollbacks::Rollbacks;
+use crate::type_check;
 use crate::value::{Value, at};
-use crate::value_type;
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::{Op, ToolCall};
@@ -326,9 +326,9 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 },
 
                 Op::ReturnAs { src, ty } => {
-                    if !value_type::is_scalar_of(get(w, src), ty) {
+                    if !type_check::is_scalar_of(get(w, src), ty) {
                         cold_path();
-                        fallible!(value_type::check(heap, *get(w, src), ty));
+                        fallible!(type_check::check(heap, *get(w, src), ty));
                     }
                     leave!(get(w, src).in_halves());
                 }

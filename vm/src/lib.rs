@@ -13,7 +13,7 @@
 //! | floor | rooms | what they do |
 //! |---|---|---|
 //! | 0 | `value`, `number`, `host_value` | values |
-//! | 0 | `json`, `calendar`, `hash_index`, `small_stack`, `register_set` | plain algorithms and containers |
+//! | 0 | `json`, `calendar`, `hash_index`, `inline_stack`, `register_set` | plain algorithms and containers |
 //! | 1 | `fault`, `facts`, `field_matrix`, `liveness`, `decimal` | errors; what analysis finds out |
 //! | 2 | `budget`, `verify` | limits and charges; the verifier |
 //! | 3 | `program`, `frame` | the verified program; register windows |
@@ -46,6 +46,7 @@ mod hash_index;
 mod heap;
 mod host_value;
 mod host_view;
+mod inline_stack;
 mod interp;
 mod json;
 mod liveness;
@@ -59,10 +60,9 @@ mod render;
 mod rollbacks;
 mod run;
 mod shape_table;
-mod small_stack;
 mod snapshot;
+mod type_check;
 mod value;
-mod value_type;
 mod verify;
 
 pub use budget::Limits;

@@ -15,12 +15,12 @@ use crate::frame::window;
 use crate::heap::Heap;
 use crate::host_value::Datum;
 use crate::host_view::View;
+use crate::inline_stack::InlineStack;
 use crate::interp;
 use crate::machine::{PendingCall, Stop};
 use crate::ops::set;
 use crate::program::{Program, ProgramData};
 use crate::run::{Call, Run};
-use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::vec::Vec;
 use core::fmt;
@@ -207,7 +207,7 @@ fn pure_destination(op: &Op) -> Option<Out> {
 
 /// Whether a value contains nothing unknown. What leaves a run has a bounded size, so this is bounded too.
 fn is_known(heap: &Heap, program: &ProgramData, value: Value) -> bool {
-    let mut open = SmallStack::new((Value::NIL, 0));
+    let mut open = InlineStack::new((Value::NIL, 0));
     open.push((value, 0));
     let mut known = value.tag != Tag::Unknown;
     while known && let Some((parent, next)) = open.last() {

@@ -5,8 +5,8 @@
 
 use crate::fault::{Trap, mismatch};
 use crate::heap::Heap;
+use crate::inline_stack::InlineStack;
 use crate::program::ProgramData;
-use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use core::fmt::{self, Write};
@@ -52,7 +52,7 @@ struct Open {
 
 /// Renders as compact JSON.
 pub(crate) fn json<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> {
-    let mut open = SmallStack::new(Open { value, next: 0, len: 0 });
+    let mut open = InlineStack::new(Open { value, next: 0, len: 0 });
     begin(sink, value, &mut open)?;
     while let Some(top) = open.last() {
         let Open { value, next, len } = *top;
@@ -78,7 +78,7 @@ pub(crate) fn json<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> 
 }
 
 /// Writes a scalar, or opens a container.
-fn begin<S: Sink>(sink: &mut S, value: Value, open: &mut SmallStack<Open>) -> Result<(), S::Error> {
+fn begin<S: Sink>(sink: &mut S, value: Value, open: &mut InlineStack<Open>) -> Result<(), S::Error> {
     match value.tag {
         Tag::Nil => sink.raw("null"),
         Tag::False => sink.raw("false"),

@@ -1,7 +1,7 @@
 //! What habits work with: the record and its context, the rewrite that a habit returns, and the state of the
 //! walk.
 
-use super::names::Names;
+use super::declared_names::Names;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::Dialect;
 use crate::document::replacement::Replacement;

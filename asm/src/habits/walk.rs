@@ -4,7 +4,7 @@
 //! It finds steps and values by the table of step forms in `dialect`, and leaves everything else unchanged.
 
 use super::context::{At, Context, Entries, Walk, rebuilt};
-use super::names::Names;
+use super::declared_names::Names;
 use super::unsupported_steps;
 use super::unsupported_steps::continue_is_skip;
 use super::words::{key_of, kind_of_step, outer_kind};

@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::notation::Notation;
 use crate::source::{self, Limits};
 use crate::span::Span;
-use crate::syntax::cursor::Cursor;
+use crate::syntax::comment_cursor::Cursor;
 use crate::syntax::header::{self, Header};
 use crate::syntax::lexer::{self, Lexed};
 use crate::syntax::registry::Registries;

@@ -6,7 +6,7 @@ use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::document::bad_number;
 use crate::span::Span;
-use crate::syntax::cursor::bad_text;
+use crate::syntax::comment_cursor::bad_text;
 use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use crate::syntax::unknown_token::Constant;
 use crate::text;

@@ -3,7 +3,7 @@
 //! A comment is a header if it begins with `fn`, a blank and a name followed by `(`, or contains `->`. So `;
 //! fn is short for function` stays a comment.
 
-use super::cursor::{Cursor, Run};
+use super::comment_cursor::{Cursor, Run};
 use super::id_table::repeated;
 use super::types::TypeReader;
 use crate::ast::{Name, OutputName, Parameter, TypeName};

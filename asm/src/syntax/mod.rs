@@ -1,7 +1,7 @@
 //! Syntax that several modules share: types in all notations, and the tokens, headers and registries of ID
 //! text.
 
-pub(crate) mod cursor;
+pub(crate) mod comment_cursor;
 pub(crate) mod header;
 pub(crate) mod id_table;
 pub(crate) mod lexer;

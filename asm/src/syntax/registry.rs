@@ -5,7 +5,7 @@
 //! entries are accepted. A comment that begins like a registry but has no entry (`; Tools: none`) stays a
 //! comment.
 
-use super::cursor::{Cursor, Run, is_name_char};
+use super::comment_cursor::{Cursor, Run, is_name_char};
 use super::id_table::IdMap;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;

@@ -3,7 +3,7 @@
 //! The two types of a result are separated by a comma or a blank. Names of other languages are understood,
 //! with a fix.
 
-use super::cursor::{Cursor, Run};
+use super::comment_cursor::{Cursor, Run};
 use crate::ast::{OutputName, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;

@@ -1,6 +1,6 @@
 //! Writes headers and names of ID text.
 
-use super::cursor::is_name_char;
+use super::comment_cursor::is_name_char;
 use crate::ast::{Name, OutputName, Parameter, TypeName};
 use crate::text;
 

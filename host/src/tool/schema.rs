@@ -1,7 +1,7 @@
 //! The JSON Schema of a tool. In a tools file it stays text until it is needed, because a file may have
 //! thousands of schemas and a program names a few.
 
-mod form;
+mod well_formed;
 
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, line_column, read};
@@ -11,7 +11,7 @@ use ilo_spec::limits;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
-pub(crate) use form::problem;
+pub(crate) use well_formed::problem;
 
 /// A schema, which is a record. An unusable one counts as empty, which allows anything.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Answers of the misbehaving server that cannot be read, or would take much memory.
 
-use crate::hostile::raw;
+use crate::hostile_server::raw;
 use serde_json::Value;
 
 /// Bytes of a flood, which with its envelope is less than the largest message.

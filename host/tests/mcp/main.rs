@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at what must not be")]
 
 mod broken_answers;
-mod hostile;
+mod hostile_server;
 mod memory;
 mod policy;
 mod survival;
@@ -31,7 +31,7 @@ const FLOOD: &str = "call-hostile";
 fn main() {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
-        Some(SERVE) => return hostile::serve(arguments.next().unwrap_or_default()),
+        Some(SERVE) => return hostile_server::serve(arguments.next().unwrap_or_default()),
         Some(FLOOD) => return memory::client(&arguments.next().unwrap_or_default()),
         _ => {}
     }

@@ -7,8 +7,8 @@
 
 use super::{FIRST_BYTES, FIRST_VALUES, Heap, narrow};
 use crate::fault::Trap;
+use crate::inline_stack::InlineStack;
 use crate::program::ProgramData;
-use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 
@@ -24,7 +24,7 @@ impl Heap {
 
     /// Marks a value and everything it reaches; `room` is the reserved length of a list that a loop collects.
     pub(crate) fn reach(&mut self, program: &ProgramData, value: Value, room: usize) {
-        let mut open = SmallStack::new((0, 0));
+        let mut open = InlineStack::new((0, 0));
         let mut next = Some(value);
         while let Some(value) = next {
             if let Some(items) = self.reach_one(program, value) {

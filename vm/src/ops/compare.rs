@@ -4,11 +4,11 @@ use crate::facts::{FEW_CASES, number_rank};
 use crate::fault::{Trap, mismatch};
 use crate::frame::Window;
 use crate::heap::Heap;
+use crate::inline_stack::InlineStack;
 use crate::number::compare_exactly;
 use crate::ops::arith::{self, Mul};
 use crate::ops::{get, set, truth};
 use crate::program::{Constant, ProgramData};
-use crate::small_stack::SmallStack;
 use crate::value::{Pair, Tag, Value, at};
 use core::cmp::Ordering;
 use core::hint::cold_path;
@@ -229,7 +229,7 @@ struct Compared {
 }
 
 fn equal_deep(heap: &mut Heap, program: &ProgramData, a: Value, b: Value) -> Result<bool, Trap> {
-    let mut open = SmallStack::new(Compared { a, b, next: 0 });
+    let mut open = InlineStack::new(Compared { a, b, next: 0 });
     open.push(Compared { a, b, next: 0 });
     while let Some(pair) = open.last() {
         let Compared { a, b, next } = *pair;

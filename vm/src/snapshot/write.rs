@@ -9,11 +9,11 @@ use super::rollbacks;
 use crate::fault::Fault;
 use crate::hash_index::HashIndex;
 use crate::heap::Heap;
+use crate::inline_stack::InlineStack;
 use crate::liveness::RegisterUse;
 use crate::machine::Machine;
 use crate::program::ProgramData;
 use crate::register_set::registers;
-use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -163,7 +163,7 @@ impl<'h> Writer<'h> {
 
     pub(super) fn value(&mut self, value: Value) {
         let Some(items) = self.begin(value) else { return };
-        let mut open = SmallStack::new((0, 0));
+        let mut open = InlineStack::new((0, 0));
         open.push(items);
         while let Some((place, end)) = open.last() {
             if place == end {

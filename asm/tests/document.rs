@@ -34,15 +34,15 @@ fn the_complete_example_is_the_same_program_in_every_notation() {
         .replace("4=body", "4=body 5=to");
     let wanted = bytes(&id, Notation::Id);
     let sources = [
-        (Notation::ToolCalling, include_str!("front/notify.tool-calling.json")),
-        (Notation::Constrained, include_str!("front/notify.constrained.json")),
-        (Notation::Workflow, include_str!("front/notify.workflow.yaml")),
+        (Notation::ToolCalling, include_str!("document/notify.tool-calling.json")),
+        (Notation::Constrained, include_str!("document/notify.constrained.json")),
+        (Notation::Workflow, include_str!("document/notify.workflow.yaml")),
     ];
     for (notation, source) in sources {
         assert_eq!(Notation::detect(source), Some(notation));
         assert_eq!(bytes(source, notation), wanted, "{notation}");
     }
-    let mcp = include_str!("front/notify.mcp.json");
+    let mcp = include_str!("document/notify.mcp.json");
     assert_eq!(Notation::detect(mcp), Some(Notation::Mcp));
     // Its tools have other names, and its function has none.
     let plain = mcp.replace("mcp://users/", "").replace("mcp://email/", "");

@@ -6,16 +6,16 @@ use alloc::vec::Vec;
 const INLINE: usize = 8;
 
 /// A stack whose first items are stored inline.
-pub(crate) struct SmallStack<T> {
+pub(crate) struct InlineStack<T> {
     inline: [T; INLINE],
     spill: Vec<T>,
     len: usize,
 }
 
-impl<T: Copy> SmallStack<T> {
+impl<T: Copy> InlineStack<T> {
     /// An empty stack; `blank` fills the unused slots.
-    pub(crate) fn new(blank: T) -> SmallStack<T> {
-        SmallStack { inline: [blank; INLINE], spill: Vec::new(), len: 0 }
+    pub(crate) fn new(blank: T) -> InlineStack<T> {
+        InlineStack { inline: [blank; INLINE], spill: Vec::new(), len: 0 }
     }
 
     pub(crate) fn push(&mut self, item: T) {
