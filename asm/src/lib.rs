@@ -1,9 +1,9 @@
 //! The ilo assembler: source to a checked program, and back.
 //!
-//! [`build`] runs all stages in one call. [`id`] and [`steps`] read a source into the syntax tree of [`ast`],
-//! [`check`] reports everything that is wrong with it, and [`lower`] makes the program that `ilo-spec`
-//! encodes. [`disasm`] lists a program, and [`mod@print`] prints a tree in any notation. Diagnostics are data
-//! ([`diagnostic`]); rendering them is separate.
+//! [`build`] runs all stages in one call. [`id`] and [`steps`] read a source into the syntax tree of
+//! [`ast`], [`check`] reports everything that is wrong with it, and [`lower`] makes the program that
+//! `ilo-spec` encodes. [`disasm`] prints a listing of bytecode, and [`mod@print`] prints a tree in any
+//! notation. Diagnostics are data ([`diagnostic`]); rendering them is separate.
 //!
 //! The crate does not read files, use terminals or run programs, and does not depend on the VM. `ilo-cli` has
 //! the command line.

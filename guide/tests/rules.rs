@@ -1,10 +1,9 @@
-//! Every rule of the check is one of the guide: for each error code, the guide refuses the programs of the
-//! corpus that have it, and allows the text before the faulty line (in `constrained`, before the faulty
-//! place).
+//! The rules of the check are those of the guide: no program of the corpus that has an error is allowed. For
+//! each error code, `rules.txt` counts those that are refused although the text before the faulty line (in
+//! `constrained`, the faulty place) is allowed; a code without one needs a reason there.
 //!
-//! `rules.txt` has a line for each code; a code without such a program needs a reason there. `corpus`,
-//! `constrained_corpus` and `every_program` test the converse: the guide has no other rules, except the
-//! listed ones.
+//! `corpus`, `constrained_corpus` and `every_program` test the converse: the guide has no rules of its own
+//! but those that are listed.
 //!
 //! `UPDATE=1` rewrites the numbers; reasons are written by hand.
 

@@ -1,5 +1,5 @@
-//! Case files: a program with its tools and input, and the findings, outcome and calls that are expected of
-//! it. `spec/corpus/README.md` describes the format.
+//! Case files: a program with its tools and input, and the expected findings, outcome and calls.
+//! `spec/corpus/README.md` describes the format.
 //!
 //! This is the only reader of the format. It works on texts; it reads no files and runs nothing.
 

@@ -1,10 +1,10 @@
 //! The check: everything that can be reported about a program before it runs.
 //!
 //! [`check`] resolves names, analyses the flow of slots, infers types, and reports everything that is wrong.
-//! Its result, [`Checked`], is what lowering needs. Each function is walked once into a list of events of its
-//! slots (`slot_events`), and at the same time it is found which blocks have values (`block_values`).
-//! `liveness` runs over that list backwards and `flow` forwards; `types` walks the tree again. Everything is
-//! linear in the source, and recursion is no deeper than the nesting that the reader allows.
+//! Its result, [`Checked`], is what lowering needs. Each function is walked once into a list of slot events
+//! (`slot_events`). The same walk determines which blocks have values (`block_values`). `liveness` walks
+//! that list backwards and `flow` forwards; `types` walks the tree again. Everything is linear in the
+//! source, and recursion is no deeper than the nesting that the reader allows.
 //!
 //! Not tracked, on purpose: the values of constants, the fields of records that the program builds, the
 //! lengths of lists.
@@ -14,12 +14,12 @@
 //! | row | files |
 //! |---|---|
 //! | 0 | `slot_set`, `facts`, `value_info`, `report`, `path_reasons`, `after_read_errors` |
-//! | 0 | `messages/naming`, `fixes` (after it) |
-//! | 1 | `messages`: the wording of all diagnostics |
-//! | 2 | `similar`, `arguments`, `order`, `resolve` (after the three), `block_values`, `slot_events` (last) |
-//! | 3 | `liveness`, `flow` (after `liveness`), `rollbacks`, `answer_fields`, `types` (last) |
-//! | 4 | `function`: one function; `entry`: which function runs |
-//! | 5 | `stream`, `known_slots` (for editors) and this file: whole files, and functions one by one |
+//! | 1 | `messages/naming`, `fixes` (after `messages/naming`) |
+//! | 2 | `messages`: the wording of all diagnostics |
+//! | 3 | `similar`, `arguments`, `order`; after them `resolve`, `block_values`; last `slot_events` |
+//! | 4 | `liveness`, `flow` (after `liveness`), `rollbacks`, `answer_fields`, `types` (last) |
+//! | 5 | `function`: one function; `entry`: which function runs |
+//! | 6 | `stream`, `known_slots` (for editors) and this file: whole files, and functions one by one |
 
 mod after_read_errors;
 mod answer_fields;

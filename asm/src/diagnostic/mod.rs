@@ -1,8 +1,8 @@
 //! Diagnostics as data: what is wrong with a source, where, and what to write instead.
 //!
 //! A diagnostic has no file name and no layout: rendering for a terminal, rendering as JSON and applying
-//! fixes are separate. The module that reports a diagnostic decides its wording; words of a notation come
-//! from the terms of the notation.
+//! fixes are separate. The module that reports a diagnostic decides its wording; its words for the
+//! constructs of a notation come from `dialect::terms`.
 
 pub mod fix;
 pub mod json;

@@ -1,6 +1,6 @@
 //! The vocabulary of the four JSON and YAML notations: one table of words, and the keys of each kind of step.
 //!
-//! This module has only tables; `crate::steps` reads documents with them.
+//! This file has only tables; `crate::steps` reads documents with them.
 
 pub mod detect;
 pub(crate) mod document_names;

@@ -1,4 +1,5 @@
-//! Documents: what JSON and YAML have in common, values with spans. They borrow from the source or the arena.
+//! Documents: the common form of JSON and YAML, which is values with spans. Documents borrow from the source
+//! or the arena.
 //!
 //! Readers guarantee that the keys of a record are distinct and that nesting is at most [`NESTING`], so
 //! passes over documents may recurse. This module does not know programs.

@@ -1,5 +1,5 @@
-//! Habits: forms of other languages and notations that writers use by mistake. Documents with them are
-//! rewritten to the canonical form.
+//! Habits: constructs of other languages and notations that writers use by mistake. Documents that contain
+//! habits are rewritten to the canonical form.
 //!
 //! [`crate::steps`] reads only the canonical form. If it does not understand a document, [`rewrite`] walks
 //! the document and tries the habits of [`table`] on each step and value. What a habit recognizes is reported

@@ -3,17 +3,17 @@
 //! A source is read in three steps: the lexer produces tokens, the header reader reads the comments that name
 //! a function and its ids ([`Source::new`]), and the parser builds the tree of one function after another
 //! ([`Source::file`]). It reports everything that is wrong with the text itself. The meaning of a program
-//! (slots, calls, flow, types) is checked by [`crate::check`]; habits know what tokens of other languages
-//! mean ([`crate::syntax::unknown_token`]).
+//! (slots, calls, flow, types) is checked by [`crate::check`]; `habits` interprets tokens of other languages
+//! ([`crate::syntax::unknown_token`]).
 //!
 //! The parser is one type whose methods are in layers. A file calls and imports only files above it in this
 //! table, which a test checks:
 //!
-//! | file | what it reads | imports |
+//! | file | contents | imports |
 //! |---|---|---|
 //! | `messages` | wording that several files share | |
 //! | `names` | the names in scope | |
-//! | `state` | what going back restores | `names` |
+//! | `state` | what backtracking restores | `names` |
 //! | `parser` | the cursor, floors, checkpoints, errors | `messages`, `names`, `state` |
 //! | `unknown_word` | words that are no instruction | `state`, `parser` |
 //! | `numbers` | slots, tools, fields, counts | `messages`, `state`, `parser` |
@@ -22,7 +22,7 @@
 //! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `unknown_operand` |
 //! | `block` | counted statements | `messages`, `state`, `parser`, `unknown_word`, `numbers` |
 //! | `trailing` | values after a statement | `state`, `parser` |
-//! | `statement` | | `state`,`parser`,`unknown_word`,`numbers`,`unknown_operand`,`expr`,`block`,`trailing` |
+//! | `statement` | statements | all above but `messages`, `names`, `literal` |
 //! | `file` | functions | `state`, `parser`, `statement` |
 
 mod block;

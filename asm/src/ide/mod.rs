@@ -9,11 +9,13 @@
 //!
 //! | files | contents |
 //! |---|---|
-//! | `meaning`, `place`, `programs` | what keys mean; places in JSON and YAML; which of those is ilo |
+//! | `meaning` | what keys mean |
+//! | `place` | places in JSON and YAML |
+//! | `programs` | which documents are programs |
 //! | this file, `mention`, `known` | the analysis: all names with their places; what is known of values |
 //! | `hover`, `navigate`, `symbols`, `hints`, `tokens`, `fixes` | one answer each |
 //! | `rename` | on top of `navigate` |
-//! | `completion` | ID text and documents |
+//! | `completion` | completion, in ID text and in documents |
 
 pub mod completion;
 mod fixes;

@@ -2,8 +2,8 @@
 //!
 //! Callees are lowered before their callers. Slots that are read get registers in the order of their first
 //! binding. Unreachable code is not emitted. An arm that cannot fall through is moved to the end of the
-//! function, so that the code does not depend on how deeply its source was nested. The check has reported all
-//! other errors, so the only ones here are the limits of the format.
+//! function, so that the code does not depend on how deeply its source was nested. Only a
+//! limit of the format can be exceeded here; the check has reported everything else.
 
 mod emit;
 mod expr;

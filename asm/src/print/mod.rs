@@ -9,7 +9,7 @@
 //! | `steps` | statements |
 //! | `handlers` | a call with its MATCH, as the handler of the call or as a step with `match` |
 //! | `value`, `infix`, `text` | expressions, infix expressions, references and texts |
-//! | `names`, `shared`, `usage` | names of slots; which slots share one; where slots are read and bound |
+//! | `names`, `shared`, `usage` | names of slots; which slots share a name; where slots are read and bound |
 //! | `style` | what differs between the notations |
 //!
 //! What a notation cannot express is reported, never omitted silently.

@@ -1,9 +1,10 @@
 //! The type rules: a table of the operand and result types of each word of the language, with small functions
 //! over it.
 //!
-//! Checking compares the operands of a program with the table; guided generation asks which operands may come
-//! next. Both use this module, so it depends on neither trees nor diagnostics. The types of slots, constants,
-//! tools and functions are not in the table, since they depend on the program ([`Gives::Named`]).
+//! Checking compares the operands of a program with the table; guided generation asks which operands may
+//! come next. So that both can use it, this module depends on neither trees nor diagnostics. The types of
+//! slots, constants, tools and functions are not in the table, since they depend on the program
+//! ([`Gives::Named`]).
 
 mod places;
 #[cfg(test)]

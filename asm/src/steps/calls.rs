@@ -7,18 +7,14 @@
 
 use super::handlers::HandledBy;
 use super::reader::StepReader;
-use super::step::{After, Rest, Step, Tail};
-use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, Slot, StmtKind};
+use super::step::{After, Bind, Rest, Step, Tail};
+use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, StmtKind};
 use crate::catalog::own_function;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::Node;
 use crate::document::{first_of, shown};
-use crate::span::Span;
 use ilo_spec::error::Code;
-
-/// A slot and its span.
-pub(crate) type Bind = (Slot, Span);
 
 impl<'a> StepReader<'_, 'a> {
     /// A step with a call.
@@ -142,10 +138,6 @@ impl<'a> StepReader<'_, 'a> {
         let ExprKind::Call(call) = value.kind else { return true };
         let own = own_function(call.tool.text).unwrap_or(call.tool.text);
         !self.functions.list.iter().any(|&(name, _)| name == own)
-    }
-
-    pub(crate) fn push_match(&mut self, node: Match<'a>, step: &Step<'_, 'a>) {
-        self.push_control(Control::Match(self.arena.alloc(node)), step.head());
     }
 
     /// The slot of the call to which a `match` refers.

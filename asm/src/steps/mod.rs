@@ -2,18 +2,18 @@
 //!
 //! [`crate::document`] reads text into documents, which have exact spans; this module turns them into the
 //! tree of [`crate::ast`]. It reads only the canonical form: the words of the notation, each in its own
-//! shape. If something was reported or is inexact (`Reading::inexact`), `crate::build` lets `crate::habits`
-//! rewrite the document, and reads it again. As for every notation, [`crate::check`] checks the meaning of a
-//! program (slots, calls, flow, types).
+//! shape. If something was reported, or may be a habit (`Reading::inexact`), `crate::build` lets
+//! `crate::habits` rewrite the document, and reads it again. As for every notation, [`crate::check`] checks
+//! the meaning of a program (slots, calls, flow, types).
 //!
-//! [`reader`] has the state of reading one function; [`context`] is immutable. The position in the function
-//! (nesting, blocks, handlers, names of steps) is one `Copy` value, which `StepReader::within` restores. Each
-//! of the other files adds the readers of one kind of construct. A file imports and calls only files above
-//! it, or before it in its row:
+//! [`reader`] has the state of reading one function, and [`context`] what does not change meanwhile. The
+//! position in the function (nesting, blocks, handlers, names of steps) is one `Copy` value, which
+//! `StepReader::within` restores. Each of the other files adds the readers of one kind of construct. A file
+//! imports and calls only files above it, or before it in its row:
 //!
 //! | file | reads |
 //! |---|---|
-//! | `scope`, `context`, `entries`, `step` | data: names and slots, what is lent, entries by key, a step |
+//! | `scope`, `context`, `entries`, `step` | data: names and slots, borrowed inputs, entries by key, a step |
 //! | `reader` | the state |
 //! | `keys` | records by their keys |
 //! | `names` | names in scope, for messages and lints |
@@ -23,12 +23,13 @@
 //! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
 //! | `blocks` | blocks of steps |
 //! | `nowhere` | the report of a handler beside an expression that cannot fail |
+//! | `skips` | `skip`, and the steps after it |
 //! | `conditions`, `switch`, `handlers`, `calls` | steps with blocks of their own |
 //! | `dispatch` | the dispatcher: the steps of a block |
 //! | `signature`, `function` | programs |
 //!
-//! Steps contain blocks of steps. `function` passes the dispatcher to the reader as a function pointer,
-//! through which `blocks` and `calls` call it, so that imports go one way.
+//! Steps contain blocks of steps. Blocks and calls reach the dispatcher through a function
+//! pointer that `function` gives to the reader, so that imports go one way.
 
 mod binding;
 mod blocks;

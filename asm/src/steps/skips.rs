@@ -4,10 +4,9 @@
 //! handler skips, or the branch of an `if` that does not skip. If a nested block skips, a slot that is then
 //! true guards the following steps of the enclosing blocks.
 
-use super::calls::Bind;
 use super::reader::{StepReader, literal, of_slot};
-use super::step::{After, Item, Rest, Step, Tail};
-use crate::ast::{Arm, Block, Bound, Expr, If, Literal, Match, Slot, Stmt, StmtKind};
+use super::step::{After, Bind, Item, Rest, Step, Tail};
+use crate::ast::{Arm, Block, Bound, Control, Expr, If, Literal, Match, Slot, Stmt, StmtKind};
 use crate::dialect::{Key, has_step_word};
 use crate::document::{Entry, Kind, Node, entries};
 use crate::span::Span;
@@ -94,6 +93,11 @@ impl<'a> StepReader<'_, 'a> {
         let condition = if negated { self.not(condition, condition.span) } else { condition };
         self.push_if(If { condition, then, otherwise, span: at }, step.head());
         true
+    }
+
+    /// Ends a step with a MATCH.
+    pub(crate) fn push_match(&mut self, node: Match<'a>, step: &Step<'_, 'a>) {
+        self.push_control(Control::Match(self.arena.alloc(node)), step.head());
     }
 
     /// `skip` as a step that is not the last one of a branch of an `if`, or as the action of an arm.

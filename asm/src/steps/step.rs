@@ -1,7 +1,7 @@
 //! A step, as its readers pass it on: its span, its keys, and the purpose of its value.
 
 use super::entries::Keyed;
-use crate::ast::Name;
+use crate::ast::{Name, Slot};
 use crate::dialect::{Form, Key};
 use crate::document::{Entry, Node};
 use crate::span::Span;
@@ -24,6 +24,9 @@ impl Tail {
         self != Tail::Drop
     }
 }
+
+/// A slot and its span.
+pub(crate) type Bind = (Slot, Span);
 
 /// A step before it is read, and its name in YAML.
 #[derive(Clone, Copy)]

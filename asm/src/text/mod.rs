@@ -1,4 +1,4 @@
-//! Texts: JSON strings in both directions, names, shortening for messages, the nearest name.
+//! Texts: quoting and unquoting of JSON strings, names, shortening for messages, the nearest name.
 
 mod nearest;
 

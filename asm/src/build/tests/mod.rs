@@ -1,4 +1,4 @@
-//! Tests of the build with the habits and without.
+//! Tests of the build: with and without habits, of copied text, and of tokens of other languages.
 
 mod canonical;
 mod copied;
