@@ -22,7 +22,7 @@
 //! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `unknown_operand` |
 //! | `block` | counted statements | `messages`, `state`, `parser`, `unknown_word`, `numbers` |
 //! | `trailing` | values after a statement | `state`, `parser` |
-//! | `statement` | statements | all above but `messages`, `names`, `literal` |
+//! | `statement` | | `state`,`parser`,`unknown_word`,`numbers`,`unknown_operand`,`expr`,`block`,`trailing` |
 //! | `file` | functions | `state`, `parser`, `statement` |
 
 mod block;
