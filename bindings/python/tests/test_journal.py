@@ -70,7 +70,7 @@ def test_a_run_ends_and_its_name_gives_the_outcome(journal: ilo.Journal) -> None
     with pytest.raises(ilo.JournalError) as caught:
         BUY.run_sync({"amount": 8}, tools=shop.tools, journal=journal, name="order-1")
     assert caught.value.code == "name-taken"
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         buy(journal, shop, name="7")
     with pytest.raises(TypeError, match="journal"):
         BUY.run_sync({"amount": 9}, tools=shop.tools, name="x")
