@@ -12,7 +12,7 @@ const JSON: &str = "{\n  \"function\": \"f\",\n  \"input\": {\"a\": \"text\"},\n
 
 /// Applies fixes until there is a program; it is that of `clean`, and the first message has this code.
 #[track_caller]
-fn mends(copied: &str, clean: &str, code: Code) {
+fn fixes(copied: &str, clean: &str, code: Code) {
     let options = Options { strip: true, ..Options::default() };
     let mut source = copied.to_owned();
     let mut first = None;
@@ -53,23 +53,23 @@ fn signs_before_the_lines_are_removed() {
         let (last, signs) = forms.split_last().unwrap();
         assert!(build(&lines(clean, last), &Options::default()).0.is_some(), "blank lines are none");
         for form in signs {
-            mends(&lines(clean, form), clean, Code::UnexpectedText);
+            fixes(&lines(clean, form), clean, Code::UnexpectedText);
         }
     }
-    mends(&format!("`{}`\n", JSON.trim()), JSON, Code::UnexpectedText);
+    fixes(&format!("`{}`\n", JSON.trim()), JSON, Code::UnexpectedText);
 }
 
 #[test]
 fn words_around_are_removed() {
     for clean in [ID, YAML, JSON] {
-        mends(&format!("\"This is what you asked for:\"\n{clean}"), clean, Code::UnexpectedText);
-        mends(
+        fixes(&format!("\"This is what you asked for:\"\n{clean}"), clean, Code::UnexpectedText);
+        fixes(
             &format!("{clean}\nThis program, in short, returns y.\nAsk me for more!\n"),
             clean,
             Code::UnexpectedText,
         );
     }
-    mends(
+    fixes(
         &format!("{ID}\nI hope this helps. Let me know: IF not, ask.\n\n- It is tested\n"),
         ID,
         Code::UnexpectedText,
@@ -82,14 +82,14 @@ fn words_around_are_removed() {
 
 #[test]
 fn characters_that_look_like_others_are_written_as_those() {
-    let id = |from: &str, to: &str| mends(&ID.replace(from, to), ID, Code::BadCharacter);
+    let id = |from: &str, to: &str| fixes(&ID.replace(from, to), ID, Code::BadCharacter);
     id("REF 0\n", "REF\u{a0}0\n");
     id("\n  ", "\n\u{a0}\u{3000}");
     id("RET", "R\u{200b}ET");
     id("; fn f", ";\u{a0}fn\u{a0}f");
     id("a: text", "a： text");
     id("0=a", "0=\u{200b}a");
-    let yaml = |from: &str, to: &str, code| mends(&YAML.replace(from, to), YAML, code);
+    let yaml = |from: &str, to: &str, code| fixes(&YAML.replace(from, to), YAML, code);
     for (from, to) in [
         ("\n  ", "\n\u{a0}\u{a0}"),
         ("    ", "\u{a0} \u{2003} "),
@@ -100,7 +100,7 @@ fn characters_that_look_like_others_are_written_as_those() {
     ] {
         yaml(from, to, Code::BadCharacter);
     }
-    let json = |from: &str, to: &str, code| mends(&JSON.replace(from, to), JSON, code);
+    let json = |from: &str, to: &str, code| fixes(&JSON.replace(from, to), JSON, code);
     json("\": ", "\"：", Code::BadCharacter);
     json(",\n", "，\n", Code::BadCharacter);
     json("\n  ", "\n\u{a0}\u{a0}", Code::BadCharacter);
