@@ -4,8 +4,9 @@
 //! size. If a server marks its structured content as a wrapper of one plain value, the wrapper is removed.
 //! Parts that are not needed are skipped, so that only the value itself takes memory, within its limits.
 
-use super::members::{error_message, items, kind, members, replace_lone_surrogates, text_of, unreadable};
+use super::members::{error_message, items, kind, members, text_of, unreadable};
 use crate::tool::Failure;
+use ilo_asm::text::replace_lone_surrogates;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, ReadError, ReadErrorKind, read as read_json};
 use ilo_spec::error::Code;

@@ -93,55 +93,9 @@ pub(super) fn error_message(error: &[u8]) -> Result<String, Failure> {
     Ok(message.unwrap_or_else(|| "an error without a message".to_owned()))
 }
 
-/// Replaces lone surrogates by the replacement character, as clients in JavaScript do. Returns whether there
-/// were any.
-pub(super) fn replace_lone_surrogates(text: &mut [u8]) -> bool {
-    let unit = |text: &[u8], at: usize| -> Option<u32> {
-        let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let (mut at, mut found) = (0, false);
-    while let Some(skip) = text.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'\\')) {
-        at += skip;
-        let pair = (unit(text, at), unit(text, at + 6));
-        at += match pair {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
-            (Some(0xd800..=0xdfff), _) => {
-                if let Some(escape) = text.get_mut(at..at + 6) {
-                    escape.copy_from_slice(b"\\ufffd");
-                }
-                found = true;
-                6
-            }
-            (Some(_), _) => 6,
-            (None, _) => 2,
-        };
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_lone_surrogate_becomes_the_replacement_character() {
-        for (text, expected) in [
-            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
-            (r#""\ud83d""#, r#""\ufffd""#),
-            (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
-            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
-            (r#""\\ud83d""#, r#""\\ud83d""#),
-            (r#""\\\ud83d""#, r#""\\\ufffd""#),
-            (r#""\n\u0041\uD83Dx""#, r#""\n\u0041\ufffdx""#),
-            (r#""\ud8"#, r#""\ud8"#),
-        ] {
-            let mut bytes = text.as_bytes().to_vec();
-            let found = replace_lone_surrogates(&mut bytes);
-            assert_eq!(String::from_utf8(bytes).unwrap(), expected);
-            assert_eq!(found, text != expected);
-        }
-    }
 
     #[test]
     fn members_are_given_as_they_are_written() {
