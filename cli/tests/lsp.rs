@@ -340,7 +340,23 @@ fn wrong_messages_are_answered_and_the_session_goes_on() {
         assert_eq!(answer["id"], Value::Null);
     }
     server.raw(framed(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000))));
-    assert_eq!(code(&server.next()), -32700);
+    let batch = server.next();
+    assert_eq!(code(&batch), -32600);
+    assert!(batch["error"]["message"].as_str().unwrap().contains("no batches"), "{batch}");
+    let nested = format!(
+        "{{\"id\": 99, \"method\": \"x\", \"params\": {}1{}}}",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    server.raw(framed(&nested));
+    assert_eq!(code(&server.answer(99)), -32601);
+    // A request whose ID is unusable is answered, and is not read as a notification.
+    for id in ["null", "1.5", "{}"] {
+        server.raw(framed(&format!("{{\"id\": {id}, \"method\": \"shutdown\"}}")));
+        let answer = server.next();
+        assert_eq!((code(&answer), &answer["id"]), (-32600, &Value::Null));
+        assert!(answer["error"]["message"].as_str().unwrap().contains("as `id`"), "{answer}");
+    }
     server.raw(b"Content-Length: 1\r\n\r\n\xff".to_vec());
     assert_eq!(code(&server.next()), -32700);
     for bad in [json!({}), json!({"textDocument": {"uri": "file:///x", "version": "y"}}), json!(7)] {
@@ -417,4 +433,102 @@ fn large_documents_are_refused_in_words_and_long_messages_at_all() {
     };
     assert!(refused["error"]["message"].as_str().unwrap().contains("at most"), "{refused}");
     assert!(server.ask("textDocument/hover", &params("file:///large.ilo", 0, 6, 1)).get("result").is_some());
+}
+
+/// The text of the last line for the log of the editor.
+fn logged(server: &mut Server) -> String {
+    // Every message before an answer has arrived.
+    server.ask("textDocument/hover", &params("file:///none.ilo", 0, 0, 1));
+    let last = server.said.iter().rev().find(|one| one["method"] == "window/logMessage");
+    last.map(|last| last["params"]["message"].as_str().unwrap().to_owned()).unwrap_or_default()
+}
+
+#[test]
+fn half_a_surrogate_pair_in_a_document_is_one_character_and_nothing_is_lost() {
+    let mut server = Server::ready(&Value::Null);
+    let uri = "file:///half.ilo";
+    server.raw(framed(&format!(
+        r#"{{"method": "textDocument/didOpen", "params": {{"textDocument": {{"uri": "{uri}", "languageId": "ilo", "version": 1,
+        "text": "; fn f() -> text\nRET LIT 0 \"\ud83d\" x\n"}}}}}}"#
+    )));
+    let shown = server.shown(uri).unwrap();
+    // As wide as what it replaces.
+    assert_eq!(shown[0]["range"]["start"], json!({"line": 1, "character": 14}), "{shown:?}");
+    let half = json!({"textDocument": {"uri": uri, "version": 2}, "contentChanges": [
+        {"text": "; fn f() -> text\nRET LIT 0 \"\u{1f980}\"\n"},
+        // Both ends are inside the crab.
+        {"range": {"start": {"line": 1, "character": 12}, "end": {"line": 1, "character": 12}}, "text": "a"}]});
+    server.tell("textDocument/didChange", &half);
+    assert_eq!(server.shown(uri), Some(vec![]));
+}
+
+#[test]
+fn a_storm_of_messages_costs_no_more_than_each_of_them() {
+    let mut server = Server::ready(&Value::Null);
+    let uri = "file:///a.ilo";
+    server.open(uri, "ilo", "; fn f() -> nil\nRET LIT 2 nil\n");
+    let mut storm = Vec::new();
+    for number in 0..20_000 {
+        let of = format!("file:///{number}.ilo");
+        let change = json!({"method": "textDocument/didChange",
+            "params": {"textDocument": {"uri": of, "version": 1}, "contentChanges": []}});
+        let hover = json!({"id": format!("{number}"), "method": "textDocument/hover", "params": params(&of, 0, 0, 1)});
+        let cancel = json!({"method": "$/cancelRequest", "params": {"id": format!("x{number}")}});
+        let save = json!({"method": "textDocument/didSave", "params": {"textDocument": {"uri": uri}}});
+        for message in [change, hover, cancel, save] {
+            storm.extend(framed(&message.to_string()));
+        }
+    }
+    server.raw(storm);
+    // Were each looked up among all that wait, this would take minutes.
+    assert!(logged(&mut server).contains("file:///19999.ilo: it is not open"));
+}
+
+#[test]
+fn many_changes_of_parts_of_a_large_document_are_refused() {
+    let mut server = Server::ready(&Value::Null);
+    let uri = "file:///a.ilo";
+    let change =
+        |changes: Vec<Value>| json!({"textDocument": {"uri": uri, "version": 2}, "contentChanges": changes});
+    let part = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "text": ";"});
+    server.open(uri, "ilo", "; fn f() -> nil\nRET LIT 2 nil x\n");
+    assert_eq!(server.shown(uri).unwrap().len(), 1);
+    // Parts of a small document, and parts before a whole text, which replaces them.
+    server.tell("textDocument/didChange", &change(vec![part.clone(); 200]));
+    assert_eq!(logged(&mut server), "");
+    let large = json!({"text": "; fn f() -> nil\nRET LIT 2 nil x\n".repeat(40_000)});
+    let mut changes = vec![part; 1_000];
+    changes.push(large.clone());
+    server.tell("textDocument/didChange", &change(changes.clone()));
+    assert_eq!(logged(&mut server), "");
+    changes.reverse();
+    server.tell("textDocument/didChange", &change(changes));
+    assert!(logged(&mut server).contains("expected the whole text"), "{}", logged(&mut server));
+    assert_eq!(server.shown(uri), Some(vec![]), "its diagnostics are withdrawn");
+}
+
+#[test]
+fn a_message_that_promises_too_much_is_answered_before_it_arrives() {
+    let server = Server::ready(&Value::Null);
+    server.raw(b"Content-Length: 99999999999\r\n\r\n{}".to_vec());
+    let answer = server.next();
+    assert!(answer["error"]["message"].as_str().unwrap().contains("expected at most"), "{answer}");
+    assert_eq!(server.end(), Some(1));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_message_takes_about_as_much_memory_as_its_bytes() {
+    let mut server = Server::ready(&Value::Null);
+    let (uri, items) = ("file:///a.ilo", "{\"a\":[0]},".repeat(1 << 20));
+    server.raw(framed(&format!("{{\"method\": \"x\", \"params\": [{items}0]}}")));
+    server.raw(framed(&format!(
+        "{{\"id\": \"big\", \"method\": \"textDocument/hover\", \"params\": {{\"x\": [{items}0], \"textDocument\": {{\"uri\": \"{uri}\"}}}}}}"
+    )));
+    server.ask("textDocument/hover", &params(uri, 0, 0, 1));
+    let status = fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    // Each message has 11 MB.
+    assert!(peak < 120 << 10, "{peak} kB");
 }

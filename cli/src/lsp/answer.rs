@@ -4,6 +4,7 @@
 
 use super::catalogues::Tools;
 use super::convert::Places;
+use super::message::{Refusal, code, read};
 use super::protocol as lsp;
 use bumpalo::Bump;
 use ilo_asm::build::{self, Options};
@@ -13,12 +14,9 @@ use ilo_asm::notation::Notation;
 use ilo_asm::span::{Span, Units};
 use ilo_spec::error::Code;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::rc::Rc;
-
-/// Why there is no answer: the code of the protocol, and a message.
-pub(super) type Refusal = (i32, String);
 
 /// The document of a request.
 pub(super) struct Asked<'s> {
@@ -45,16 +43,13 @@ pub(super) const METHODS: [(&str, Answer); 11] = [
 ];
 
 /// Answers a request about a document.
-pub(super) type Answer = fn(&Asked<'_>, Value) -> Result<Value, Refusal>;
+pub(super) type Answer = fn(&Asked<'_>, Given<'_>) -> Result<Value, Refusal>;
 
-/// Reads the parameters of a request.
-pub(super) fn read<T: DeserializeOwned>(params: Value) -> Result<T, Refusal> {
-    let wrong = |error: serde_json::Error| (lsp_server::ErrorCode::InvalidParams as i32, error.to_string());
-    serde_json::from_value(params).map_err(wrong)
-}
+/// The parameters of a request.
+type Given<'p> = Option<&'p RawValue>;
 
 fn json(answer: impl Serialize) -> Result<Value, Refusal> {
-    let wrong = |error: serde_json::Error| (lsp_server::ErrorCode::InternalError as i32, error.to_string());
+    let wrong = |error: serde_json::Error| (code::INTERNAL_ERROR, error.to_string());
     serde_json::to_value(answer).map_err(wrong)
 }
 
@@ -75,7 +70,7 @@ impl Asked<'_> {
     }
 
     /// The offset of a request with a position.
-    fn offset(&self, params: Value) -> Result<u32, Refusal> {
+    fn offset(&self, params: Given<'_>) -> Result<u32, Refusal> {
         let params: lsp::PositionParams = read(params)?;
         Ok(self.places().offset(params.position))
     }
@@ -96,7 +91,7 @@ impl Asked<'_> {
 }
 
 /// `ilo_guide` could replace `Analysis::complete` here.
-fn completion(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
+fn completion(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
     let offset = of.offset(params)?;
     let places = of.places();
     let found = of.analysed(|analysis| analysis.complete(offset));
@@ -105,7 +100,7 @@ fn completion(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
     json(items)
 }
 
-fn hover(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
+fn hover(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
     let offset = of.offset(params)?;
     let places = of.places();
     let found = of.analysed(|analysis| analysis.hover(offset));
@@ -120,42 +115,42 @@ fn locations(of: &Asked<'_>, spans: &[Span]) -> Result<Value, Refusal> {
     json(spans.iter().map(|&span| places.location(of.uri, span)).collect::<Vec<_>>())
 }
 
-fn definition(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
+fn definition(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
     let offset = of.offset(params)?;
     locations(of, &of.analysed(|analysis| analysis.definition(offset)))
 }
 
-fn references(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
+fn references(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
     let params: lsp::ReferenceParams = read(params)?;
     let purpose = if params.context.include_declaration { Purpose::All } else { Purpose::Uses };
     let offset = of.places().offset(params.position);
     locations(of, &of.analysed(|analysis| analysis.references(offset, purpose)))
 }
 
-fn prepare_rename(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
+fn prepare_rename(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
     let offset = of.offset(params)?;
     let places = of.places();
     let found = of.analysed(|analysis| analysis.renamable(offset));
     json(found.map(|(span, placeholder)| lsp::Renamable { range: places.range(span), placeholder }))
 }
 
-fn rename(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
+fn rename(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
     let params: lsp::RenameParams = read(params)?;
     let places = of.places();
     let offset = places.offset(params.position);
     let edits = of.analysed(|analysis| analysis.rename(offset, &params.new_name, &of.options()));
-    let edits = edits.map_err(|problem| (lsp_server::ErrorCode::RequestFailed as i32, problem))?;
+    let edits = edits.map_err(|problem| (code::REQUEST_FAILED, problem))?;
     json(places.edits(of.uri, &edits))
 }
 
-fn symbols(of: &Asked<'_>, _: Value) -> Result<Value, Refusal> {
+fn symbols(of: &Asked<'_>, _: Given<'_>) -> Result<Value, Refusal> {
     let places = of.places();
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the path is not general over lifetimes")]
     let found = of.analysed(|analysis| analysis.symbols());
     json(found.iter().map(|symbol| places.symbol(symbol)).collect::<Vec<_>>())
 }
 
-fn hints(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
+fn hints(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
     let params: lsp::RangeParams = read(params)?;
     let places = of.places();
     let range = places.span(params.range);
@@ -168,7 +163,7 @@ fn hints(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
     json(found.iter().map(hint).collect::<Vec<_>>())
 }
 
-fn tokens(of: &Asked<'_>, _: Value) -> Result<Value, Refusal> {
+fn tokens(of: &Asked<'_>, _: Given<'_>) -> Result<Value, Refusal> {
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the path is not general over lifetimes")]
     let found = of.analysed(|analysis| analysis.tokens());
     json(lsp::SemanticTokens { data: of.places().tokens(&found) })
@@ -177,16 +172,15 @@ fn tokens(of: &Asked<'_>, _: Value) -> Result<Value, Refusal> {
 /// The kind of the action that applies all fixes.
 const FIX_ALL: &str = "source.fixAll.ilo";
 
-fn actions(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
-    let only: Option<Vec<String>> =
-        params.pointer("/context/only").and_then(|only| serde_json::from_value(only.clone()).ok());
-    let range: lsp::Range = read(params.get("range").cloned().unwrap_or_default())?;
+fn actions(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
+    let params: lsp::ActionParams = read(params)?;
+    let only = read::<lsp::ActionContext>(params.context.as_deref()).ok().and_then(|context| context.only);
     let wants = |kind: &str| {
         let is = |wanted: &String| kind == wanted || kind.starts_with(&format!("{wanted}."));
         only.as_ref().is_none_or(|only| only.iter().any(is))
     };
     let places = of.places();
-    let within = places.span(range);
+    let within = places.span(params.range);
     let mut actions = Vec::new();
     let found = of.found();
     for one in found.iter().filter(|_| wants("quickfix")) {
@@ -217,7 +211,7 @@ fn actions(of: &Asked<'_>, params: Value) -> Result<Value, Refusal> {
     json(actions)
 }
 
-fn formatting(of: &Asked<'_>, _: Value) -> Result<Value, Refusal> {
+fn formatting(of: &Asked<'_>, _: Given<'_>) -> Result<Value, Refusal> {
     let places = of.places();
     let edit = ide::format(of.text, &of.options()).and_then(|text| ide::change(of.text, &text));
     json(edit.iter().map(|edit: &Edit| places.edit(edit)).collect::<Vec<_>>())

@@ -2,7 +2,7 @@
 //! in a folder above the document.
 
 use ilo_asm::catalog::{Catalog, CatalogError};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -42,19 +42,18 @@ pub(super) struct Catalogues {
 }
 
 impl Catalogues {
-    /// Applies the settings of the client: `catalog` is the path of a file, or the content of such a file.
+    /// Applies the setting `catalog` of the client: the path of a file, or the content of such a file.
     ///
     /// # Errors
     /// A message about an unusable catalogue.
-    pub(super) fn set(&mut self, options: &Value, root: Option<&Path>) -> Result<(), String> {
-        let Some(given) = options.get("catalog").filter(|given| !given.is_null()) else { return Ok(()) };
-        let (name, text) = match given {
-            Value::String(path) => {
-                let path = root.map_or_else(|| PathBuf::from(path), |root| root.join(path));
+    pub(super) fn set(&mut self, given: &RawValue, root: Option<&Path>) -> Result<(), String> {
+        let (name, text) = match serde_json::from_str::<String>(given.get()) {
+            Ok(path) => {
+                let path = root.map_or_else(|| PathBuf::from(&path), |root| root.join(&path));
                 let text = read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
                 (path.display().to_string(), text)
             }
-            given => ("the setting `catalog`".to_owned(), given.to_string()),
+            Err(_) => ("the setting `catalog`".to_owned(), given.get().to_owned()),
         };
         let tools = parse(&text).map_err(|error| format!("{name}: {error}"))?;
         self.set = Some(Rc::new(tools));

@@ -9,13 +9,18 @@ use std::path::Path;
 
 /// The maximum total size of open documents.
 const MOST: usize = 256 << 20;
+/// What a document takes beside its texts, at most.
+const OVERHEAD: usize = 512;
+/// How many bytes may be read and moved for the changes of a message. A change of a part costs the size of
+/// its document; this many take about a tenth of a second.
+const WORK: usize = 256 << 20;
 
 /// An open document.
 pub(super) struct Document {
     pub(super) text: String,
     pub(super) version: i32,
     /// The language ID from the editor.
-    language: String,
+    pub(super) language: String,
     /// Whether its diagnostics are published.
     pub(super) shown: bool,
 }
@@ -63,26 +68,47 @@ impl Documents {
         self.open.keys().cloned().collect()
     }
 
-    /// Opens a document; `false` if the total size would be too large.
-    pub(super) fn open(&mut self, uri: String, language: String, version: i32, text: String) -> bool {
-        self.close(&uri);
-        if self.bytes.saturating_add(text.len()) > MOST {
-            return false;
+    /// Opens a document, which must not be open.
+    ///
+    /// # Errors
+    /// If the total size would be too large.
+    pub(super) fn open(&mut self, uri: String, document: Document) -> Result<(), String> {
+        let bytes = self.bytes.saturating_add(size(&uri, &document));
+        if bytes > MOST {
+            return Err(too_much());
         }
-        self.bytes += text.len();
-        self.open.insert(uri, Document { text, version, language, shown: false });
-        true
+        self.bytes = bytes;
+        self.open.insert(uri, document);
+        Ok(())
     }
 
-    /// Applies changes to a document; `false` if it is not open, or if the total size would be too large.
-    pub(super) fn change(&mut self, uri: &str, version: i32, changes: Vec<Change>, units: Units) -> bool {
-        let Some(document) = self.open.get_mut(uri) else { return false };
+    /// Applies changes to a document.
+    ///
+    /// # Errors
+    /// If it is not open, or if its new text is not known. Then it is to be closed.
+    pub(super) fn change(
+        &mut self,
+        uri: &str,
+        version: i32,
+        changes: Vec<Change>,
+        units: Units,
+    ) -> Result<(), String> {
+        let Some(document) = self.open.get_mut(uri) else {
+            return Err("it is not open; expected `textDocument/didOpen` before".to_owned());
+        };
         let before = document.text.len();
-        for change in changes {
+        let whole = changes.iter().rposition(|change| change.range.is_none()).unwrap_or(0);
+        let mut work = 0_usize;
+        for change in changes.into_iter().skip(whole) {
             let Some(range) = change.range else {
                 document.text = change.text;
                 continue;
             };
+            work = work.saturating_add(document.text.len());
+            if work > WORK {
+                self.bytes = self.bytes.saturating_sub(before).saturating_add(document.text.len());
+                return Err("too many changes of parts in one message; expected the whole text".to_owned());
+            }
             let lines = Lines::new(&document.text);
             let place = |at: protocol::Position| {
                 lines.offset(Position { line: at.line, column: at.character }, units) as usize
@@ -92,17 +118,23 @@ impl Documents {
         }
         document.version = version;
         self.bytes = self.bytes.saturating_sub(before).saturating_add(document.text.len());
-        if self.bytes > MOST {
-            self.close(uri);
-            return false;
-        }
-        true
+        if self.bytes > MOST { Err(too_much()) } else { Ok(()) }
     }
 
     /// Closes a document.
     pub(super) fn close(&mut self, uri: &str) -> Option<Document> {
         let document = self.open.remove(uri)?;
-        self.bytes = self.bytes.saturating_sub(document.text.len());
+        self.bytes = self.bytes.saturating_sub(size(uri, &document));
         Some(document)
     }
+}
+
+/// The size of a document for the limit.
+fn size(uri: &str, document: &Document) -> usize {
+    let texts = uri.len().saturating_add(document.language.len());
+    document.text.len().saturating_add(texts).saturating_add(OVERHEAD)
+}
+
+fn too_much() -> String {
+    format!("the open documents would take more than {} MB together", MOST >> 20)
 }

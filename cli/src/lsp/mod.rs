@@ -6,7 +6,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `frame`, `protocol` | messages as bytes, with a limit; the shapes of what is in them |
+//! | `frame`, `message`, `protocol` | messages as bytes, with a limit; their kinds; what is in them |
 //! | `queue` | what was read and not yet answered, with a limit |
 //! | `documents`, `catalogues` | open documents; the tools of each |
 //! | `convert` | places and kinds of `ide` in the protocol's terms |
@@ -18,6 +18,7 @@ mod catalogues;
 mod convert;
 mod documents;
 mod frame;
+mod message;
 mod protocol;
 mod queue;
 mod server;

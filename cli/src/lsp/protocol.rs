@@ -2,6 +2,7 @@
 //! compile as `ilo-asm` itself.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 /// A position, from 0.
@@ -162,6 +163,46 @@ pub(super) struct RenameParams {
 #[derive(Debug, Deserialize)]
 pub(super) struct RangeParams {
     pub(super) range: Range,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ActionContext {
+    pub(super) only: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ActionParams {
+    pub(super) range: Range,
+    /// An [`ActionContext`]; another value counts as none.
+    pub(super) context: Option<Box<RawValue>>,
+}
+
+/// The parameters of `initialize`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Initialize {
+    pub(super) capabilities: Option<Capabilities>,
+    pub(super) workspace_folders: Option<Vec<Identifier>>,
+    pub(super) root_uri: Option<String>,
+    /// [`Options`]; another value counts as none. Editors in Lua send `[]` for a record without members.
+    pub(super) initialization_options: Option<Box<RawValue>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Capabilities {
+    pub(super) general: Option<General>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct General {
+    pub(super) position_encodings: Option<Vec<String>>,
+}
+
+/// The settings of the client: `catalog` is the path of a file, or the content of such a file.
+#[derive(Debug, Deserialize)]
+pub(super) struct Options {
+    pub(super) catalog: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]

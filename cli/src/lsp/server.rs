@@ -1,14 +1,14 @@
 //! A session from `initialize` to `exit`, and the dispatch of messages.
 
-use super::answer::{Asked, METHODS, Refusal, read};
+use super::answer::{Asked, METHODS};
 use super::catalogues::{Catalogues, path};
 use super::convert::{KINDS, MODIFIERS};
-use super::documents::Documents;
+use super::documents::{Document, Documents};
 use super::frame::{self, Frame, LONGEST};
-use super::protocol::{DidChange, DidClose, DidOpen, PublishDiagnostics};
+use super::message::{Id, Message, Params, Refusal, Wrong, code, read, shown};
+use super::protocol::{DidChange, DidClose, DidOpen, Initialize, Options, PublishDiagnostics};
 use super::queue::{Queue, Read};
 use ilo_asm::span::Units;
-use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -48,10 +48,21 @@ pub(crate) fn serve(input: impl BufRead + Send + 'static, output: impl Write) ->
 fn read_all(mut input: impl BufRead, queue: &Queue) {
     loop {
         let (read, bytes) = match frame::read(&mut input) {
-            Ok(Frame::Message(bytes)) => (message(&bytes), bytes.len()),
+            Ok(Frame::Message(bytes)) => {
+                let length = bytes.len();
+                (Message::read(bytes).map_or_else(Read::Wrong, Read::Message), length)
+            }
             Ok(Frame::TooLong(bytes)) => {
                 let text = format!("a message of {bytes} bytes; expected at most {LONGEST}");
-                (Read::Wrong(ErrorCode::InvalidRequest as i32, text), 0)
+                let wrong = Wrong { id: None, refusal: (code::INVALID_REQUEST, text) };
+                // It is answered first: it may never arrive.
+                if !queue.push(Read::Wrong(wrong), 0) {
+                    return;
+                }
+                match frame::skip(&mut input, bytes) {
+                    Ok(()) => continue,
+                    Err(error) => (Read::End(Some(error.to_string())), 0),
+                }
             }
             Ok(Frame::End) => (Read::End(None), 0),
             Err(error) => (Read::End(Some(error.to_string())), 0),
@@ -59,20 +70,6 @@ fn read_all(mut input: impl BufRead, queue: &Queue) {
         let end = matches!(read, Read::End(_));
         if !queue.push(read, bytes) || end {
             return;
-        }
-    }
-}
-
-fn message(bytes: &[u8]) -> Read {
-    let value: Value = match serde_json::from_slice(bytes) {
-        Ok(value) => value,
-        Err(error) => return Read::Wrong(ErrorCode::ParseError as i32, format!("expected JSON: {error}")),
-    };
-    match serde_json::from_value(value) {
-        Ok(message) => Read::Message(message),
-        Err(_) => {
-            let text = "expected a request, a response or a notification".to_owned();
-            Read::Wrong(ErrorCode::InvalidRequest as i32, text)
         }
     }
 }
@@ -90,19 +87,19 @@ impl<W: Write> Session<W> {
     fn run(&mut self) -> io::Result<bool> {
         loop {
             match self.queue.pop() {
-                Read::Message(Message::Request(request)) => self.request(request)?,
-                Read::Message(Message::Notification(one)) if one.method == "exit" => {
+                Read::Message(Message::Request { id, method, params }) => {
+                    self.request(&id, &method, &params)?;
+                }
+                Read::Message(Message::Notification { method, .. }) if method == "exit" => {
                     return Ok(self.state == State::ShutDown);
                 }
-                Read::Message(Message::Notification(one)) => {
+                Read::Message(Message::Notification { method, params }) => {
                     if self.state == State::Running {
-                        self.notification(one)?;
+                        self.notification(&method, &params)?;
                     }
                 }
-                Read::Message(Message::Response(_)) => {}
-                Read::Wrong(code, message) => {
-                    self.send(&json!({"id": null, "error": {"code": code, "message": message}}))?;
-                }
+                Read::Message(Message::Response) => {}
+                Read::Wrong(Wrong { id, refusal }) => self.respond(id.as_ref(), Err(refusal))?,
                 Read::End(problem) => {
                     if let Some(problem) = problem {
                         self.log(&format!("the connection is no longer usable: {problem}"))?;
@@ -131,20 +128,19 @@ impl<W: Write> Session<W> {
         self.notify("window/logMessage", &json!({"type": WARNING, "message": message}))
     }
 
-    fn request(&mut self, request: Request) -> io::Result<()> {
-        let Request { id, method, params } = request;
-        let answer = if self.queue.is_cancelled(&id) {
-            Err((ErrorCode::RequestCanceled as i32, "cancelled".to_owned()))
+    fn request(&mut self, id: &Id, method: &str, params: &Params) -> io::Result<()> {
+        let answer = if self.queue.is_cancelled(id) {
+            Err((code::REQUEST_CANCELLED, "cancelled".to_owned()))
         } else {
-            self.answer(&method, params)
+            self.answer(method, params)
         };
         if method == "initialize" && answer.is_ok() {
             self.state = State::Running;
         }
-        self.respond(&id, answer)
+        self.respond(Some(id), answer)
     }
 
-    fn respond(&mut self, id: &RequestId, answer: Result<Value, Refusal>) -> io::Result<()> {
+    fn respond(&mut self, id: Option<&Id>, answer: Result<Value, Refusal>) -> io::Result<()> {
         match answer {
             Ok(result) => self.send(&json!({"id": id, "result": result})),
             Err((code, message)) => {
@@ -153,26 +149,29 @@ impl<W: Write> Session<W> {
         }
     }
 
-    fn answer(&mut self, method: &str, params: Value) -> Result<Value, Refusal> {
-        let refused = |code: ErrorCode, message: &str| Err((code as i32, message.to_owned()));
+    fn answer(&mut self, method: &str, params: &Params) -> Result<Value, Refusal> {
+        let refused = |code: i32, message: &str| Err((code, message.to_owned()));
         match (self.state, method) {
-            (State::New, "initialize") => self.initialize(&params),
-            (State::New, _) => refused(ErrorCode::ServerNotInitialized, "expected `initialize` first"),
-            (State::ShutDown, _) => refused(ErrorCode::InvalidRequest, "expected `exit` after `shutdown`"),
-            (State::Running, "initialize") => refused(ErrorCode::InvalidRequest, "`initialize` came before"),
+            (State::New, "initialize") => self.initialize(params),
+            (State::New, _) => refused(code::NOT_INITIALIZED, "expected `initialize` first"),
+            (State::ShutDown, _) => refused(code::INVALID_REQUEST, "expected `exit` after `shutdown`"),
+            (State::Running, "initialize") => refused(code::INVALID_REQUEST, "`initialize` came before"),
             (State::Running, "shutdown") => {
                 self.state = State::ShutDown;
                 Ok(Value::Null)
             }
             (State::Running, _) => {
                 let Some((_, answer)) = METHODS.iter().find(|(name, _)| *name == method) else {
-                    return refused(ErrorCode::MethodNotFound, &format!("there is no method `{method}`"));
+                    return refused(
+                        code::METHOD_NOT_FOUND,
+                        &format!("there is no method `{}`", shown(method)),
+                    );
                 };
-                let uri = params.pointer("/textDocument/uri").and_then(Value::as_str).map(str::to_owned);
-                let uri = uri.ok_or_else(|| {
-                    (ErrorCode::InvalidParams as i32, "expected `textDocument` with a `uri`".to_owned())
+                let document: DidClose = read(params.as_deref()).map_err(|(code, _)| {
+                    (code, "expected `textDocument` with a `uri` in `params`".to_owned())
                 })?;
-                self.asked(&uri, |asked| answer(asked, params)).unwrap_or(Ok(Value::Null))
+                let uri = document.text_document.uri;
+                self.asked(&uri, |asked| answer(asked, params.as_deref())).unwrap_or(Ok(Value::Null))
             }
         }
     }
@@ -185,19 +184,22 @@ impl<W: Write> Session<W> {
         Some(ask(&Asked { uri, text: &document.text, notation, tools, units: self.units }))
     }
 
-    fn initialize(&mut self, params: &Value) -> Result<Value, Refusal> {
-        let offered = params.pointer("/capabilities/general/positionEncodings").and_then(Value::as_array);
+    fn initialize(&mut self, params: &Params) -> Result<Value, Refusal> {
+        let params: Initialize = read(params.as_deref())?;
+        let general = params.capabilities.and_then(|capabilities| capabilities.general);
+        let offered = general.and_then(|general| general.position_encodings);
         if offered.is_some_and(|offered| offered.iter().any(|one| one == "utf-8")) {
             self.units = Units::Utf8;
         }
-        let folder = params.pointer("/workspaceFolders/0/uri").or_else(|| params.get("rootUri"));
-        let root = folder.and_then(Value::as_str).and_then(path);
-        let options = params.get("initializationOptions").unwrap_or(&Value::Null);
-        if let Err(problem) = self.catalogues.set(options, root.as_deref()) {
+        let folder = params.workspace_folders.and_then(|folders| folders.into_iter().next());
+        let root = folder.map(|folder| folder.uri).or(params.root_uri).as_deref().and_then(path);
+        let options: Option<Options> = read(params.initialization_options.as_deref()).ok();
+        let catalog = options.and_then(|options| options.catalog);
+        if let Some(problem) = catalog.and_then(|it| self.catalogues.set(&it, root.as_deref()).err()) {
             // The editor shows it and continues without a catalogue.
             let shown = json!({"type": 1, "message": format!("ilo: {problem}")});
             let sent = self.notify("window/showMessage", &shown);
-            sent.map_err(|error| (ErrorCode::InternalError as i32, error.to_string()))?;
+            sent.map_err(|error| (code::INTERNAL_ERROR, error.to_string()))?;
         }
         Ok(json!({
             "capabilities": capabilities(self.units),
@@ -205,46 +207,25 @@ impl<W: Write> Session<W> {
         }))
     }
 
-    fn notification(&mut self, one: Notification) -> io::Result<()> {
-        let Notification { method, params } = one;
-        let problem = match method.as_str() {
-            "textDocument/didOpen" => match read::<DidOpen>(params) {
-                Ok(params) => {
-                    let item = params.text_document;
-                    let uri = item.uri.clone();
-                    let opened = self.documents.open(item.uri, item.language_id, item.version, item.text);
-                    self.publish(&uri)?;
-                    (!opened).then(|| format!("{uri}: too much is open"))
-                }
+    fn notification(&mut self, method: &str, params: &Params) -> io::Result<()> {
+        let params = params.as_deref();
+        let problem = match method {
+            "textDocument/didOpen" => match read(params) {
+                Ok(params) => self.opened(params)?,
                 Err((_, problem)) => Some(problem),
             },
-            "textDocument/didChange" => match read::<DidChange>(params) {
-                Ok(params) => {
-                    let of = params.text_document;
-                    let uri = of.uri;
-                    let taken = self.documents.change(&uri, of.version, params.content_changes, self.units);
-                    if !self.queue.changes(&uri) {
-                        self.publish(&uri)?;
-                    }
-                    (!taken).then(|| format!("{uri}: not open, or too much is"))
-                }
+            "textDocument/didChange" => match read(params) {
+                Ok(params) => self.changed(params)?,
                 Err((_, problem)) => Some(problem),
             },
             "textDocument/didClose" => match read::<DidClose>(params) {
                 Ok(params) => {
-                    let uri = params.text_document.uri;
-                    let shown = self.documents.close(&uri).is_some_and(|document| document.shown);
-                    if shown {
-                        self.notify(
-                            "textDocument/publishDiagnostics",
-                            &json!({"uri": uri, "diagnostics": []}),
-                        )?;
-                    }
+                    self.close(&params.text_document.uri)?;
                     None
                 }
                 Err((_, problem)) => Some(problem),
             },
-            "textDocument/didSave" => {
+            "textDocument/didSave" if !self.queue.saves() => {
                 // It may have been the file with the tools.
                 let uris = self.documents.uris();
                 uris.iter().try_for_each(|uri| self.publish(uri))?;
@@ -253,6 +234,51 @@ impl<W: Write> Session<W> {
             _ => None,
         };
         problem.map_or(Ok(()), |problem| self.log(&format!("{method}: {problem}")))
+    }
+
+    /// Opens a document, again if it is open. Returns a problem for the log, as does `changed`.
+    fn opened(&mut self, params: DidOpen) -> io::Result<Option<String>> {
+        let item = params.text_document;
+        let was_shown = self.documents.close(&item.uri).is_some_and(|document| document.shown);
+        let document =
+            Document { text: item.text, version: item.version, language: item.language_id, shown: was_shown };
+        let uri = item.uri;
+        if let Err(problem) = self.documents.open(uri.clone(), document) {
+            if was_shown {
+                self.publish_none(&uri)?;
+            }
+            return Ok(Some(format!("{}: {problem}", shown(&uri))));
+        }
+        if !self.queue.changes(&uri) {
+            self.publish(&uri)?;
+        }
+        Ok(None)
+    }
+
+    fn changed(&mut self, params: DidChange) -> io::Result<Option<String>> {
+        let of = params.text_document;
+        let uri = of.uri;
+        if let Err(problem) = self.documents.change(&uri, of.version, params.content_changes, self.units) {
+            // Its text is not known any more.
+            self.close(&uri)?;
+            return Ok(Some(format!("{}: {problem}", shown(&uri))));
+        }
+        if !self.queue.changes(&uri) {
+            self.publish(&uri)?;
+        }
+        Ok(None)
+    }
+
+    /// Closes a document and withdraws its diagnostics.
+    fn close(&mut self, uri: &str) -> io::Result<()> {
+        match self.documents.close(uri) {
+            Some(document) if document.shown => self.publish_none(uri),
+            _ => Ok(()),
+        }
+    }
+
+    fn publish_none(&mut self, uri: &str) -> io::Result<()> {
+        self.notify("textDocument/publishDiagnostics", &json!({"uri": uri, "diagnostics": []}))
     }
 
     /// Publishes the diagnostics of a document; none for one that never was ilo.
