@@ -1,7 +1,8 @@
 //! The rules of the check are those of the guide: no program of the corpus that has an error is allowed. For
 //! each error code, `rules.txt` counts those that are refused although the text before the faulty line (in
-//! `constrained`, the faulty place) is allowed; a code without one needs a reason there. They are refused before
-//! the end of the faulty statement and its blocks; the cases that are refused later are listed, with a reason.
+//! `constrained`, the faulty place) is allowed; a code without one needs a reason there. They are refused
+//! before the end of the faulty statement and its blocks; those that are refused later are listed, with a
+//! reason.
 //!
 //! `corpus`, `constrained_corpus` and `every_program` test the converse: the guide has no rules of its own
 //! but those that are listed.
@@ -117,8 +118,8 @@ fn said(notation: Notation, catalog: &Catalog, text: &str) -> Said {
     }
 }
 
-/// Where the statement that has a place ends, with its blocks: at the first byte after it, or behind the blanks of
-/// the next line.
+/// Where the statement that has a place ends, with its blocks: at the first byte after it, or after the
+/// blanks of the next line.
 fn end_of_statement(notation: Notation, text: &str, place: usize) -> usize {
     if notation != Notation::Id {
         return end_of_step(text, place);
