@@ -282,6 +282,36 @@ fn a_replay_has_the_outcome_of_the_trace_or_says_where_it_differs() {
     assert_eq!(ended.err, format!("error[trace-differs]: {expected}"));
 }
 
+#[test]
+fn a_trace_that_is_cut_changed_or_too_large_is_refused_in_words_or_read() {
+    let folder = folder(&[("f.json", ADDS)]);
+    let path = folder.path().join("t");
+    let replay = |trace: &[u8]| {
+        fs::write(&path, trace).unwrap();
+        let ended = ilo(folder.path(), "replay t f.json --arg ns=[1,2]", "");
+        assert!(ended.code.is_some_and(|code| code < 4), "{ended:?}");
+        assert!(ended.code != Some(2) || ended.err.starts_with("error["), "{ended:?}");
+        ended
+    };
+    let marked = replay(format!("\u{feff}{TWO}").as_bytes());
+    assert_eq!(marked.code, Some(1), "a byte order mark is no part of it: {marked:?}");
+    for at in (0..TWO.len()).step_by(3) {
+        replay(&TWO.as_bytes()[..at]);
+        let mut changed = TWO.as_bytes().to_vec();
+        changed[at] ^= [1, 0x20, 0x80, 0xff][at % 4];
+        replay(&changed);
+    }
+    // Each value takes two bytes here, and many times that in memory.
+    let zeros = "0,".repeat(8 << 20);
+    let line = |seq: u8| {
+        format!(
+            "{{\"seq\":{seq},\"tool\":\"add\",\"args\":{{}},\"ok\":[{zeros}0],\"start_ms\":0,\"duration_ms\":0}}\n"
+        )
+    };
+    let ended = replay(format!("{}{}", line(0), line(1)).as_bytes());
+    assert_eq!(ended.err, "error[bad-input]: t:2: a trace of more than 16777216 values\n");
+}
+
 const PURCHASE: &str = "{\"fn\":\"f\",\"out\":\"result nil text\",\"body\":[\
     {\"call\":\"reserve\",\"args\":{},\"rollback\":{\"call\":\"release\",\"args\":{}}},\
     {\"call\":\"charge\",\"args\":{}},{\"call\":\"look\",\"args\":{}}]}\n";

@@ -4,7 +4,7 @@
 //! same order; the first one that differs ends the replay.
 
 use crate::data::Data;
-use crate::data::read::{Bounds, read};
+use crate::data::read::{Bounds, ReadErrorKind, read};
 use crate::failure::ANSWER;
 use crate::input;
 use crate::problem::{Problem, shortened};
@@ -18,6 +18,9 @@ use ilo_vm::{FunctionId, Limits, Program, Run, Step};
 
 /// Characters of arguments that are shown in a message.
 const SHOWN: usize = 200;
+
+/// The most values in a trace, so that one of short values does not take many times its length in memory.
+const VALUES: usize = 16 << 20;
 
 /// The numbers of the codes of faults.
 const FAULTS: std::ops::Range<u16> = 800..900;
@@ -106,27 +109,33 @@ enum Ending {
 
 /// A trace that is being read, line by line.
 #[derive(Debug)]
-pub struct Reading(Recording);
+pub struct Reading {
+    recording: Recording,
+    /// How many more values the trace may have.
+    values: usize,
+}
 
 impl Reading {
     /// Begins to read a trace; `name` is its file in messages.
     pub fn new(name: &str) -> Reading {
-        Reading(Recording { name: name.to_owned(), ..Recording::default() })
+        let recording = Recording { name: name.to_owned(), ..Recording::default() };
+        Reading { recording, values: VALUES }
     }
 
     /// Takes the line with this number, from 1. `whole` says that a line break ended it.
     ///
     /// # Errors
-    /// A line that is not a call of a trace, unless it is the last one and cut off.
+    /// A line that is not a call of a trace, unless it is the last one and cut off; more values than a trace
+    /// may have.
     pub fn line(&mut self, number: u64, line: &[u8], whole: bool) -> Result<(), Problem> {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
-        match recorded(line, number) {
-            Ok(call) => self.0.calls.push(call),
-            Err(_) if !whole => self.0.cut = true,
+        match recorded(line, number, &mut self.values) {
+            Ok(call) => self.recording.calls.push(call),
+            Err(_) if !whole => self.recording.cut = true,
             Err(message) => {
-                let place = format!("{}:{number}", self.0.name);
+                let place = format!("{}:{number}", self.recording.name);
                 return Err(Problem::new(Code::BadInput, place, message));
             }
         }
@@ -138,8 +147,8 @@ impl Reading {
     /// # Errors
     /// A call that is missing or occurs twice.
     pub fn end(mut self) -> Result<Recording, Problem> {
-        self.0.order()?;
-        Ok(self.0)
+        self.recording.order()?;
+        Ok(self.recording)
     }
 }
 
@@ -282,10 +291,28 @@ fn differing(expected: &Data, found: &Data) -> (String, String) {
     (show(&only(expected, found)), show(&only(found, expected)))
 }
 
-/// Reads a line of a trace.
-fn recorded(line: &[u8], number: u64) -> Result<Recorded, String> {
-    let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
-    let data = read(line, &bounds).map_err(|error| format!("no call of a trace: {}", error.kind))?;
+/// The number of values in a value, itself included.
+fn count(data: &Data) -> usize {
+    let (mut found, mut rest) = (0, vec![data]);
+    while let Some(one) = rest.pop() {
+        found += 1;
+        match one {
+            Data::List(items) => rest.extend(items),
+            Data::Record(fields) => rest.extend(fields.iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Reads a line of a trace that may have so many more values.
+fn recorded(line: &[u8], number: u64, values: &mut usize) -> Result<Recorded, String> {
+    let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: *values };
+    let data = read(line, &bounds).map_err(|error| match error.kind {
+        ReadErrorKind::Values(_) => format!("a trace of more than {VALUES} values"),
+        kind => format!("no call of a trace: {kind}"),
+    })?;
+    *values = values.saturating_sub(count(&data));
     let field = |name: &str| data.get(name).ok_or_else(|| format!("no call of a trace: it has no `{name}`"));
     let seq = match field("seq")? {
         Data::Number(Number::Int(seq)) => u64::try_from(*seq).map_err(|_| "`seq` is below 0".to_owned())?,

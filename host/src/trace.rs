@@ -64,7 +64,9 @@ pub fn each_line(
         if !whole && line.len() as u64 == LINE {
             return Err(bad(format!("a line of more than {LINE} bytes")));
         }
-        take(number, &line, whole)?;
+        // A shell may put a byte order mark first.
+        let mark = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf") } else { None };
+        take(number, mark.unwrap_or(&line), whole)?;
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ impl Answer {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Answer> {
-        let refused = || Error::damaged("a stored answer is none");
+        let refused = || Error::damaged("a stored answer of an unknown form");
         let (&tag, text) = bytes.split_first().ok_or_else(refused)?;
         let text = std::str::from_utf8(text).map_err(|_| refused())?.to_owned();
         match tag {

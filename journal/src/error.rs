@@ -140,7 +140,9 @@ impl Error {
 
     /// This build cannot continue a run; nothing of it was changed.
     pub fn unreadable(run: impl fmt::Display, why: &str) -> Error {
-        Error::new(ErrorCode::NewerVersion, format!("this release cannot continue run {run}: {why}"))
+        Error::new(ErrorCode::NewerVersion, format!("this release cannot continue run {run}: {why}")).remedy(
+            "use the release that wrote it, or a newer one; if this one wrote it, restore the journal from a back-up",
+        )
     }
 
     /// A file cannot be used.

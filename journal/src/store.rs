@@ -250,7 +250,8 @@ impl Store {
     /// The errors of the file.
     pub fn next_wake(&self) -> Result<Option<Duration>> {
         let wake = tables::next_wake(&self.reader())?;
-        Ok(wake.map(|wake| Duration::from_millis(u64::try_from(wake - clock::now()).unwrap_or(0))))
+        let left = |wake: i64| u64::try_from(wake.saturating_sub(clock::now())).unwrap_or(0);
+        Ok(wake.map(|wake| Duration::from_millis(left(wake))))
     }
 
     /// One run.

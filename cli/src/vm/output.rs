@@ -80,13 +80,18 @@ pub(super) fn plain_lines(text: &str) -> String {
     text.split('\n').map(plain).collect::<Vec<_>>().join("\n")
 }
 
+/// The widest column that is aligned, in characters. A longer name is shown whole and shifts the rest of its
+/// row.
+const WIDEST: usize = 100;
+
 /// Rows with aligned columns; the first row is the header.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| plain(cell)).collect()).collect();
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).filter(|&width| width <= WIDEST).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let line = |row: &Vec<String>| {
@@ -95,4 +100,17 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
         format!("{}\n", cells.join("  ").trim_end())
     };
     rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table;
+
+    #[test]
+    fn a_name_of_any_length_is_shown_and_the_other_rows_stay_aligned() {
+        let long = "x".repeat(70_000);
+        let rows = [["NAME", "STATE"], [&long, "a"], ["one", "b"]];
+        let shown = table(&rows.map(|row| row.map(str::to_owned).to_vec()));
+        assert_eq!(shown, format!("NAME  STATE\n{long}  a\none   b\n"));
+    }
 }

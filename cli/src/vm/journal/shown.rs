@@ -1,5 +1,6 @@
 //! Formats runs, times and texts for display.
 
+use super::super::output;
 use ilo_host::data::write::quote;
 use ilo_journal::{At, Store, Summary, Waiting};
 use ilo_vm::{Limits, Program, Run};
@@ -65,7 +66,16 @@ impl Programs {
 
 fn run_of(program: &Program, summary: &Summary, live: &Waiting) -> Result<Run, String> {
     let limits = Limits { fuel: u64::MAX, ..summary.limits.machine.clone() };
-    Run::from_snapshot(program, &live.snapshot, limits).map_err(|error| error.to_string())
+    let run = Run::from_snapshot(program, &live.snapshot, limits).map_err(|error| error.to_string())?;
+    // People decide about the call of the record, and the run makes the call of the snapshot.
+    match run.waiting() {
+        Some(call) if call.number() == live.call && call.tool() == live.tool => Ok(run),
+        Some(call) => {
+            let (number, tool) = (call.number(), output::plain(call.tool()));
+            Err(format!("its record names call {}, and its snapshot call {number} of `{tool}`", live.call))
+        }
+        None => Err("its snapshot waits at no call".to_owned()),
+    }
 }
 
 /// A run as it is stored, or why this release cannot read it.
@@ -116,7 +126,51 @@ pub(super) fn line(store: &Store, programs: &mut Programs, summary: &Summary) ->
 
 #[cfg(test)]
 mod tests {
-    use super::time;
+    use super::{Programs, restored, time};
+    use ilo_journal::{At, Effect, NewRun, Options, Policy, Record, RunLimits, Start, Store, To};
+    use ilo_vm::{Limits, Program, Run};
+
+    /// Stores a run that waits at call 1 of `pay` in a record of this call, and says what is read of it.
+    fn stored(call: u64, tool: &str) -> (Option<String>, Result<(), String>) {
+        let source = "; fn f() -> any\n; Tools: 0=pay\nRET CALL 0 0\n";
+        let built = ilo_asm::build::build(source, &ilo_asm::build::Options::default()).0.unwrap();
+        let program = Program::new(built).unwrap();
+        let bytes = program.to_bytes();
+        let mut run = Run::new(&program, Limits::default());
+        run.start(program.entry().unwrap(), &[]).unwrap();
+        run.step();
+        let mut snapshot = Vec::new();
+        run.snapshot(&mut snapshot).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("j"), &Options::default()).unwrap();
+        let limits = RunLimits::default();
+        let new = NewRun { name: None, input: b"{}", program: &bytes, function: "f", limits: &limits };
+        let record = Record {
+            to: To::Asking,
+            call,
+            tool,
+            policy: Policy::of(Effect::Changes),
+            arguments: b"{}",
+            active_ms: 0,
+            snapshot: &snapshot,
+            answer: None,
+        };
+        let started = store.start(&new, &Start::Call(record)).unwrap().wait().unwrap();
+        let summary = store.show(started.run).unwrap();
+        let At::Live(live) = &summary.at else { panic!("it has not ended") };
+        let arguments = Programs::default().arguments(&store, &summary, live);
+        (arguments, restored(&bytes, &summary, live).map(drop))
+    }
+
+    #[test]
+    fn a_record_of_another_call_than_that_of_the_snapshot_is_not_continued() {
+        assert_eq!(stored(1, "pay"), (Some("{}".to_owned()), Ok(())));
+        for (call, tool) in [(2, "pay"), (u64::MAX >> 1, "pay"), (1, "look")] {
+            let (arguments, read) = stored(call, tool);
+            assert_eq!(arguments, None, "the arguments are not those of the record's call");
+            assert!(read.unwrap_err().ends_with("its snapshot call 1 of `pay`"));
+        }
+    }
 
     #[test]
     fn times_are_those_of_the_calendar() {
