@@ -90,8 +90,9 @@ impl Core<'_, '_> {
         if block.rollback {
             return self.marked(Word::Rollback);
         }
-        let closes = block.left != Some(0) || self.closes_with(block.needs_value());
-        let mut words = if closes { self.controls() } else { 0 };
+        let exits = block.must_exit();
+        let closes = !exits && (block.left != Some(0) || self.closes_with(block.needs_value()));
+        let mut words = if closes || exits { self.controls() } else { 0 };
         if closes && !block.needs_value() {
             words |= self.marked(Word::Rollback) | self.marked(Word::Undo);
             if (0..=self.state.next).any(|slot| self.bindable(slot)) {
@@ -181,7 +182,7 @@ impl Core<'_, '_> {
         if block.level < LEVELS && held == 0 {
             words |= one(Word::If);
             let slot = (0..=self.state.next).any(|slot| self.bindable(slot));
-            if block.loops < LOOPS && slot && !(block.needs_value() && block.hard) {
+            if block.loops < LOOPS && slot && (!block.needs_value() || self.loop_can_give(block.goes)) {
                 words |= one(Word::For);
             }
         }
@@ -193,6 +194,20 @@ impl Core<'_, '_> {
             words |= one(Word::Match);
         }
         words
+    }
+
+    /// Whether a FOR can be the value of a block. While a result must be matched, its passes can have none.
+    fn loop_can_give(&self, goes: Goes) -> bool {
+        let takes_list = match goes {
+            Goes::Nowhere => false,
+            Goes::Kept(want) if want == ANY => true,
+            Goes::Kept(want) => self.arena.takes_type(self.session, want, Inferred::ANY.list()),
+            Goes::Out(want) => match self.arena.want(want) {
+                Want::Demand(Demand::Is(ty)) => ty == Inferred::ANY || ty.lists > 0,
+                _ => false,
+            },
+        };
+        takes_list && !self.owes()
     }
 
     /// Begins a line at a level, with a word that may begin it.
@@ -361,9 +376,10 @@ impl Core<'_, '_> {
         let around = self.around();
         let mut block = self.inside(Kind::Pass, zero);
         let is_bound = block.bound != NO_SLOT;
+        // A FOR always reaches its end, and has a value there if some pass has one.
+        block.must_some |= block.hard;
         block.hard = false;
         block.chain = false;
-        block.must_some |= is_bound;
         block.must_live = block.must_some;
         block.range = self.state.top == Word::Range;
         block.loops = around.loops + 1;
@@ -437,6 +453,7 @@ impl Core<'_, '_> {
         }
         let has_some = around.first.is_some_and(|first| first.gives.value);
         block.must_some = around.must_some && !is_err && !has_some;
+        block.must_live |= block.must_some;
         let value = if is_err { around.err } else { around.ok };
         let slot = self.state.slot;
         self.set_block(block);
@@ -470,6 +487,7 @@ impl Core<'_, '_> {
             if let Some(first) = done.first {
                 self.second(&mut block, &first, around.must_live);
                 block.must_some = done.must_some && !first.gives.value;
+                block.must_live |= block.must_some;
             }
             return self.set_block(block);
         }
@@ -479,7 +497,7 @@ impl Core<'_, '_> {
         block.goes = Goes::Nowhere;
         block.first = done.first;
         let sealed = done.first.is_some_and(|first| first.sealed);
-        block.hard = done.bound != NO_SLOT || (block.chain && sealed);
+        block.hard |= block.chain && sealed;
         block.must_live = around.must_live && broken == NONE;
         block.must_some = false;
         if broken != NONE {

@@ -149,10 +149,11 @@ impl<'c> Core<'_, 'c> {
         true
     }
 
-    /// A value that nothing can follow must fit on every path.
+    /// A value that nothing can follow, or of the last statement, must fit on every path.
     fn misfit_ends(&self) -> bool {
         let block = self.block();
-        !(block.chain && block.sealed && block.gives.lack)
+        let is_last = block.left == Some(0);
+        !(block.gives.lack && ((block.chain && block.sealed) || (block.hard && is_last)))
     }
 
     fn close_pass(&mut self, block: &Block, branch: Branch) -> bool {
@@ -234,6 +235,12 @@ impl Block {
     /// Whether the unfinished statement is the last one, and must have a value.
     pub(crate) fn needs_value(&self) -> bool {
         self.left == Some(0) && (self.hard || self.demands_some())
+    }
+
+    /// Whether the unfinished statement is the last one, and no path may reach its end, since no value would
+    /// be used there.
+    pub(crate) fn must_exit(&self) -> bool {
+        self.left == Some(0) && self.hard && self.goes == Goes::Nowhere
     }
 
     /// Whether some path must reach its end with a value. A value that a branch of IF lacks must be in its
