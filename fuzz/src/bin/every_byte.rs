@@ -1,8 +1,8 @@
-//! Tries every change of one byte and every truncation of the bytecode of all programs of the conformance
-//! corpus and the examples, and of snapshots: `every-byte [PART PARTS]`, all of them, or the given part of
-//! PARTS. Prints their number; a panic ends it.
+//! Tries every change of one byte, every truncation and splices at every byte of the bytecode of all programs
+//! of the conformance corpus and the examples, and of snapshots: `every-byte [PART PARTS]`, all of them, or the
+//! given part of PARTS. Prints their number; a panic ends it.
 
-use ilo_fuzz::every_byte::sweep;
+use ilo_fuzz::every_byte::{splices, sweep};
 use ilo_fuzz::seeds::bytecodes;
 use ilo_fuzz::{bytecode, snapshot, snapshots};
 use std::process::ExitCode;
@@ -26,8 +26,17 @@ fn main() -> ExitCode {
     let mut tried: u64 = programs.iter().map(|bytes| sweep(bytecode, bytes, 0, all)).sum();
     // The first byte selects the program of a snapshot.
     tried += snapshots.iter().map(|bytes| sweep(snapshot, bytes, 1, all)).sum::<u64>();
+    for (all, body, first) in [(&programs, bytecode as fn(&[u8]), 0), (&snapshots, snapshot, 1)] {
+        // The end of each is put behind the beginnings of the next.
+        let others = all.iter().cycle().skip(1);
+        tried += all
+            .iter()
+            .zip(others)
+            .map(|(one, other)| splices(body, one, first, other, |_, _| true))
+            .sum::<u64>();
+    }
     println!(
-        "{tried} changes and truncations of {} programs and {} snapshots are refused or harmless, {:.0} s",
+        "{tried} changes, truncations and splices of {} programs and {} snapshots are refused or harmless, {:.0} s",
         programs.len(),
         snapshots.len(),
         begun.elapsed().as_secs_f64()

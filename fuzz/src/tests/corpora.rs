@@ -1,7 +1,7 @@
 //! Runs the fuzz bodies on the committed inputs: their corpora, the conformance corpus, the examples, and
 //! changed bytecode.
 
-use crate::every_byte::sweep;
+use crate::every_byte::{SPLICES, splices, sweep};
 use crate::seeds::{bytecodes, seeds, sources};
 use ilo_asm::notation::Notation;
 
@@ -79,6 +79,20 @@ fn every_cut_and_every_changed_byte_of_a_snapshot_is_refused_or_harmless() {
             let values = [0, 1, 2, 12, 0x7f, 0x80, 0xff, byte.wrapping_add(1), byte.wrapping_sub(1)];
             [0, 3, 6].map(|third| values[(number + third) % 9])
         });
+    }
+}
+
+/// Two of the fourteen kinds of splices at each byte; `.ci/run` tries all of them for some programs.
+#[test]
+fn splices_of_bytecode_and_snapshots_are_refused_or_harmless() {
+    let programs: Vec<_> = bytecodes().into_iter().collect();
+    for (body, first, all) in
+        [(crate::bytecode as fn(&[u8]), 0, programs), (crate::snapshot, 1, crate::snapshots())]
+    {
+        let others = all.iter().cycle().skip(1);
+        for (number, (one, other)) in all.iter().zip(others).enumerate() {
+            splices(body, one, first, other, |at, kind| (at + number + kind) % (SPLICES / 2) == 0);
+        }
     }
 }
 

@@ -305,7 +305,7 @@ impl Run {
     /// The number of the pending call.
     #[inline]
     pub(crate) fn call_number(&self) -> u64 {
-        self.machine.heap.budget.used().1 + self.machine.rollbacks.more().made
+        self.machine.heap.budget.used().1.saturating_add(self.machine.rollbacks.more().made)
     }
 
     /// Whether the pending call is a compensation, or is made inside a function that was called as one.

@@ -111,13 +111,18 @@ pub(super) fn read(
     rollbacks.used = true;
     rollbacks.cancelled = flag(&mut values.reader)?;
     let taken = values.reader.varint32()?;
-    rollbacks.more_mut().made = values.reader.varint()?;
+    let made = values.reader.varint()?;
+    rollbacks.more_mut().made = made;
     entries(values, rollbacks, taken)?;
     if let Some(pc) = place.running {
         let Some(entry) = rollbacks.more_mut().entries.pop().filter(|entry| entry.pc == pc) else {
             return values.rule("the entry whose call waits as the last", pc.into());
         };
         rollbacks.more_mut().running = Some((entry, Then::GoOn));
+    }
+    let left = rollbacks.more().entries.len() as u64;
+    if made > u64::from(taken).saturating_sub(left) {
+        return values.rule("at most as many entries that have run as are no longer there", made);
     }
     heights(values, rollbacks, parts.frames)?;
     records(values, rollbacks, place)?;
