@@ -44,9 +44,9 @@ const PARTS: [usize; 3] = [1, 2, 8];
 /// How many splices there are at each byte.
 pub const SPLICES: usize = NUMBERS.len() + 2 * PARTS.len() + 1;
 
-/// Runs the body of a fuzz target on splices of an input at each byte from `first` on: another number in place
-/// of the byte, a part left out, a part repeated, and the end of another input. `chosen` says which of the
-/// [`SPLICES`] are tried at a byte. Returns how many there were.
+/// Runs the body of a fuzz target on splices of an input at each byte from `first` on: another number in
+/// place of the byte, a part left out, a part repeated, and the end of another input. `chosen` says which of
+/// the [`SPLICES`] are tried at a byte. Returns how many there were.
 ///
 /// # Panics
 /// If one of them is neither refused nor harmless.

@@ -1,6 +1,6 @@
 //! Tries every change of one byte, every truncation and splices at every byte of the bytecode of all programs
-//! of the conformance corpus and the examples, and of snapshots: `every-byte [PART PARTS]`, all of them, or the
-//! given part of PARTS. Prints their number; a panic ends it.
+//! of the conformance corpus and the examples, and of snapshots: `every-byte [PART PARTS]`, all of them, or
+//! the given part of PARTS. Prints their number; a panic ends it.
 
 use ilo_fuzz::every_byte::{splices, sweep};
 use ilo_fuzz::seeds::bytecodes;
