@@ -258,8 +258,12 @@ impl Header {
         HeaderMark { text: self.text.len(), helper: self.helper, parameters: self.parameters.len() }
     }
 
-    /// Returns to an earlier position of this header.
+    /// Returns to an earlier position of this header. Marks of later positions are then invalid, as those of
+    /// [`Guide`](crate::Guide::rollback).
     pub fn back(&mut self, mark: &HeaderMark) {
+        if mark.text > self.text.len() {
+            return;
+        }
         self.text.truncate(mark.text);
         self.parameters.truncate(mark.parameters);
         self.helper = mark.helper;

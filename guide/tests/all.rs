@@ -3,6 +3,11 @@
 //! `cargo test -p ilo-guide --test all walks::` runs the tests of one file.
 
 mod bad;
+mod bad_constrained;
+mod bad_positions;
+mod bad_tokens;
+mod bad_vocab;
+mod both;
 mod common;
 mod constrained;
 mod constrained_corpus;

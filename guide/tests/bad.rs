@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
+use crate::common::{Random, number};
 use ilo_asm::catalog::{Catalog, Tool};
-use ilo_guide::{Counts, Guide, Node, Options, Session, Vocab};
+use ilo_guide::{Counts, Guide, Header, Node, Options, Session, Vocab};
 use serde_json::json;
 
 fn tool(name: &str) -> Tool {
@@ -154,4 +155,57 @@ fn a_bound_loop_can_end_where_a_result_is_owed() {
     let end = guide.close().expect("an end is known");
     guide.accept_bytes(&end).unwrap();
     guide.check(&catalog).unwrap();
+}
+
+#[test]
+fn a_header_refuses_random_bytes_and_tokens_without_effect() {
+    let catalog = Catalog::default();
+    let session = Session::new(&catalog, "main(id: text) -> any", &Options::default()).unwrap();
+    let tokens: Vec<Vec<u8>> =
+        [Vec::new(), Vec::new()].into_iter().chain((0..=u8::MAX).map(|byte| vec![byte])).collect();
+    let vocab = Vocab::new(&tokens, 0).unwrap();
+    let mut bits = vec![0; vocab.mask_len()];
+    for seed in 0..number("WALKS", 300) {
+        let mut random = Random::new(seed);
+        let mut header = Header::new(&session);
+        let mut marks = Vec::new();
+        while !header.ended() && marks.len() < 120 {
+            let (before, next) = (header.text().to_vec(), header.next_bytes());
+            assert!(!next.is_empty());
+            let byte = u8::try_from(random.below(256)).unwrap();
+            for text in [&[byte][..], &[byte, 0], b"\xff", b"; fn \xc3"] {
+                if header.clone().accept_bytes(text).is_err() {
+                    assert!(header.accept_bytes(text).is_err());
+                    assert_eq!(header.text(), before);
+                }
+            }
+            assert_eq!(header.next_bytes(), next);
+            for token in [1, 258, u32::MAX] {
+                assert!(header.accept(&vocab, token).is_err());
+            }
+            for left in [0, 1] {
+                let needed = header.close().len();
+                match header.fill_mask(&vocab, left, &mut bits) {
+                    Ok(()) => assert!(needed <= left as usize),
+                    Err(short) => assert_eq!(short.needed, Some(needed)),
+                }
+                assert_eq!(bits.iter().map(|word| word.count_ones()).sum::<u32>(), 1);
+            }
+            let size = random.below(12);
+            header.fill_mask(&vocab, u32::MAX, &mut vec![u32::MAX; size]).unwrap();
+            marks.push(header.mark());
+            header.accept_bytes(&[*random.pick(&next)]).unwrap();
+        }
+        // A mark of a longer text changes nothing.
+        for (at, mark) in marks.iter().enumerate().rev() {
+            let mut other = Header::new(&session);
+            other.back(mark);
+            assert_eq!(other.text(), b"");
+            header.back(mark);
+            assert_eq!(header.text().len(), at);
+        }
+        let end = header.close();
+        header.accept_bytes(end.as_bytes()).unwrap();
+        assert!(header.ended());
+    }
 }

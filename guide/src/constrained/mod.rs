@@ -145,9 +145,12 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         ConstrainedMark(self.machine.point())
     }
 
-    /// Returns to an earlier position of this program. A mark of a later position is then invalid.
+    /// Returns to an earlier position of this program. Marks of later positions are then invalid: to return
+    /// to one of a longer text changes nothing, and what follows another one is not specified.
     pub fn rollback(&mut self, mark: &ConstrainedMark) {
-        self.machine.back(&mark.0);
+        if mark.0.text <= self.machine.text.len() {
+            self.machine.back(&mark.0);
+        }
     }
 
     /// A text that ends the program.

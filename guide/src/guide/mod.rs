@@ -139,8 +139,12 @@ impl<'s, 'c> Guide<'s, 'c> {
         self.machine.mark()
     }
 
-    /// Returns to an earlier position of this program. A mark of a later position is then invalid.
+    /// Returns to an earlier position of this program. Marks of later positions are then invalid: to return
+    /// to one of a longer text changes nothing, and what follows another one is not specified.
     pub fn rollback(&mut self, mark: &Mark) {
+        if mark.text > self.machine.text.len() {
+            return;
+        }
         if self.tails.as_ref().is_some_and(|tails| tails.start >= mark.text) {
             self.tails = None;
         }

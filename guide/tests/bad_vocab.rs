@@ -1,0 +1,59 @@
+//! Vocabularies of many tokens, for both guides: bounded in time and memory.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test may panic")]
+
+use crate::both::{Follow, allowed, bytes, catalog, for_both, has, session};
+use ilo_guide::Vocab;
+use std::time::{Duration, Instant};
+
+fn mask_within(guide: &mut impl Follow, body: &str, vocab: &Vocab, limit: Duration) {
+    let mut bits = vec![0; vocab.mask_len()];
+    let before = guide.memory();
+    let begun = Instant::now();
+    let mut masks = 0;
+    for at in (0..body.len()).step_by(19) {
+        let mark = guide.mark();
+        guide.accept_bytes(&body.as_bytes()[..at]).unwrap();
+        for left in [u32::MAX, 150] {
+            guide.fill_mask(vocab, left, &mut bits).unwrap();
+            let next = 1 + usize::from(body.as_bytes()[at]);
+            // With a budget, a mask may leave out tokens that fit.
+            let fits = if left == u32::MAX { has(&bits, next) } else { !allowed(&bits).is_empty() };
+            assert!(fits, "after {at} bytes, {left} left");
+            masks += 1;
+        }
+        guide.rollback(&mark);
+    }
+    let (took, grown) = (begun.elapsed(), guide.memory() - before);
+    assert!(took < limit * masks, "{masks} masks took {took:?}");
+    assert!(grown < 1 << 20, "{grown} bytes");
+}
+
+#[test]
+fn a_million_tokens_are_bounded_in_time_and_memory() {
+    // Words, texts with a quote, JSON, digits, and some twice.
+    let word = |mut number: u32| {
+        let mut word = Vec::new();
+        while number > 0 {
+            word.push(b"aeinorst"[number as usize % 8]);
+            number /= 8;
+        }
+        word
+    };
+    let mut tokens = bytes();
+    tokens.extend((257..1_000_000_u32).map(|number| match number % 8 {
+        0 => [b" ", &*word(number)].concat(),
+        1 => [&*word(number), b"\","].concat(),
+        2 => number.to_string().into_bytes(),
+        3 => [b"{\"", &*word(number / 64), b"\":"].concat(),
+        4 => [" größe ".as_bytes(), &*word(number)].concat(),
+        _ => word(number / 3),
+    }));
+    let begun = Instant::now();
+    let vocab = Vocab::new(&tokens, 0).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    let catalog = catalog();
+    let session = session(&catalog);
+    for_both!(&session, |guide, body| mask_within(guide, body, &vocab, Duration::from_secs(2)));
+    assert!(vocab.memory() < 100 << 20, "{}", vocab.memory());
+}

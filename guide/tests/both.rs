@@ -1,0 +1,112 @@
+//! What both guides can do, and a program in each notation, for tests that try the same with each.
+
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "tests use it, and may panic"
+)]
+
+use ilo_asm::catalog::{Catalog, Tool};
+use ilo_guide::{ConstrainedGuide, ConstrainedMark, Guide, Mark, Options, Refused, Session, Short, Vocab};
+use serde_json::json;
+
+pub trait Follow: Clone {
+    type Mark;
+    fn mark(&self) -> Self::Mark;
+    fn rollback(&mut self, mark: &Self::Mark);
+    fn text(&self) -> &[u8];
+    fn memory(&self) -> usize;
+    /// Whether the program may end here.
+    fn ends(&mut self) -> bool;
+    fn next_bytes(&mut self) -> Vec<u8>;
+    fn close(&mut self) -> Option<Vec<u8>>;
+    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused>;
+    fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused>;
+    fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize;
+    fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short>;
+}
+
+macro_rules! follow {
+    ($guide:ident, $mark:ty) => {
+        impl Follow for $guide<'_, '_> {
+            type Mark = $mark;
+            fn mark(&self) -> $mark {
+                $guide::mark(self)
+            }
+            fn rollback(&mut self, mark: &$mark) {
+                $guide::rollback(self, mark);
+            }
+            fn text(&self) -> &[u8] {
+                $guide::text(self)
+            }
+            fn memory(&self) -> usize {
+                $guide::memory(self)
+            }
+            fn ends(&mut self) -> bool {
+                $guide::may_end(self)
+            }
+            fn next_bytes(&mut self) -> Vec<u8> {
+                $guide::next_bytes(self)
+            }
+            fn close(&mut self) -> Option<Vec<u8>> {
+                $guide::close(self)
+            }
+            fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), Refused> {
+                $guide::accept_bytes(self, bytes)
+            }
+            fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
+                $guide::accept(self, vocab, token)
+            }
+            fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize {
+                $guide::validate(self, vocab, tokens)
+            }
+            fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short> {
+                $guide::fill_mask(self, vocab, left, bits)
+            }
+        }
+    };
+}
+
+follow!(Guide, Mark);
+follow!(ConstrainedGuide, ConstrainedMark);
+
+/// A body in each notation.
+pub const ID: &str = "LET 1 CALL 0 1 0 REF 0\nRET CONCAT REF 0 LIT 0 \"größe 😀\"";
+pub const CONSTRAINED: &str =
+    r#"{"let":"user","call":"tool-ü","args":{"id":"id"}},{"ret":"${id} größe 😀"}]}"#;
+
+pub fn catalog() -> Catalog {
+    let input = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
+    let mut catalog = Catalog::default();
+    catalog.insert(Tool::new("tool-ü", None, Some(&input), None));
+    catalog
+}
+
+pub fn session(catalog: &Catalog) -> Session<'_> {
+    Session::new(catalog, "f(id: text) -> text", &Options::default()).unwrap()
+}
+
+pub fn has(bits: &[u32], token: usize) -> bool {
+    bits[token / 32] >> (token % 32) & 1 == 1
+}
+
+/// The tokens of a mask.
+pub fn allowed(bits: &[u32]) -> Vec<usize> {
+    (0..32 * bits.len()).filter(|&token| has(bits, token)).collect()
+}
+
+/// All bytes alone, after a token that ends a text.
+pub fn bytes() -> Vec<Vec<u8>> {
+    [Vec::new()].into_iter().chain((0..=u8::MAX).map(|byte| vec![byte])).collect()
+}
+
+/// Runs a check for both guides, with a body that each can take.
+macro_rules! for_both {
+    ($session:expr, $check:expr) => {
+        $check(&mut ilo_guide::Guide::new($session), crate::both::ID);
+        $check(&mut ilo_guide::ConstrainedGuide::new($session).unwrap(), crate::both::CONSTRAINED);
+    };
+}
+
+pub(crate) use for_both;
