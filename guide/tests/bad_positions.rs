@@ -1,5 +1,5 @@
-//! Marks of other positions, many clones and random bytes, for both guides: never a panic, and nothing that one
-//! position does to another.
+//! Marks of other positions, many clones and random bytes, for both guides: never a panic, and nothing that
+//! one position does to another.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test may panic")]
 
