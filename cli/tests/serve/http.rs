@@ -126,6 +126,80 @@ fn a_session_that_is_deleted_has_no_content() {
 }
 
 #[test]
+fn a_request_that_is_none_of_mcp_says_what_is_expected() {
+    let served = Served::start(&folder(), &[]);
+    let (host, session) = (served.host(), served.session());
+    let ping = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;
+    for path in ["/", "/mcp/", "/MCP", "/sse", "/mcp/../mcp"] {
+        let head = format!("POST {path} HTTP/1.1\r\n{host}content-length: {}\r\n", ping.len());
+        let answer = served.request(&head, ping);
+        assert_eq!(status(&answer), "404", "{answer}");
+        assert!(answer.ends_with("there is nothing here; the endpoint is /mcp\n"), "{answer}");
+    }
+    for method in ["PUT", "PATCH", "HEAD", "TRACE", "post", "X"] {
+        let answer = served.request(&format!("{method} /mcp HTTP/1.1\r\n{host}{session}"), "");
+        assert_eq!(status(&answer), "405", "{answer}");
+        assert_eq!(header(&answer, "allow"), Some("GET, POST, DELETE"), "{answer}");
+    }
+    for kind in ["content-type: text/plain\r\n", "content-type: application/jsonx\r\n", ""] {
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\n{host}{session}{kind}accept: application/json, text/event-stream\r\ncontent-length: {}\r\n",
+            ping.len()
+        );
+        let answer = served.request(&head, ping);
+        assert_eq!(status(&answer), "415", "{answer}");
+        assert!(answer.contains("Content-Type must be application/json"), "{answer}");
+    }
+    for (body, code, words) in [
+        ("", "-32700", "expected a message as JSON"),
+        ("{}", "-32600", "found no `jsonrpc`"),
+        (&format!("[{ping}]"), "-32600", "found a list; MCP has no batches"),
+        (
+            &ping.replace('2', "null").replace("null.0", "2.0"),
+            "-32600",
+            "as `id`, found `null`; a notification has no `id`",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":2,"method":"ping","params":[]}"#,
+            "-32600",
+            "expected an object as `params`, found a list",
+        ),
+        (r#"{"jsonrpc":"2.0","id":2}"#, "-32600", "expected `method`"),
+    ] {
+        let answer = served.post(&format!("{host}{session}"), body);
+        assert_eq!(status(&answer), "400", "{body}: {answer}");
+        assert!(answer.contains(&format!("\"code\":{code}")) && answer.contains(words), "{body}: {answer}");
+    }
+    let long = served.request(&format!("POST /mcp HTTP/1.1\r\n{host}x: {}\r\n", "x".repeat(1 << 20)), "");
+    assert_eq!(status(&long), "431", "{long:.300}");
+    // It serves the next request.
+    assert_eq!(status(&served.post(&format!("{host}{session}"), ping)), "200");
+}
+
+#[test]
+fn a_request_with_the_id_of_one_that_waits_is_refused_and_the_first_is_answered() {
+    let served = Served::start(&folder(), &[]);
+    let head = format!("{}{}", served.host(), served.session());
+    let call = |id: u64| {
+        let arguments = program("wait");
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"run_program","arguments":{arguments}}}}}"#
+        );
+        served.post(&head, &body)
+    };
+    // Each takes 200 ms; those that are refused say so before the first is answered.
+    let answers: Vec<String> = std::thread::scope(|threads| {
+        let threads: Vec<_> = [7, 7, 7, 8].map(|id| threads.spawn(move || call(id))).into();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let (refused, done): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| status(answer) == "400");
+    assert_eq!((refused.len(), done.len()), (2, 2), "{answers:?}");
+    assert!(refused.iter().all(|answer| answer.contains("request 7 waits for its answer")), "{answers:?}");
+    assert!(done.iter().all(|answer| answer.contains(r#"\"status\":\"ok\""#)), "{answers:?}");
+    assert_eq!(status(&call(7)), "200", "its ID is free again");
+}
+
+#[test]
 fn an_idle_session_makes_room_for_a_new_one() {
     let served = Served::start(&folder(), &[]);
     let first = served.session();

@@ -4,7 +4,7 @@
 //! it is accepted; then the body is read, within limits of size and time.
 
 use super::door::Door;
-use super::message::{Refused, split};
+use super::message::{Kind, Refused, kind, split};
 use super::resource::{Issuer, METADATA};
 use super::sessions::{Connected, Sessions, is_named};
 use super::{Address, Service, Serving, Session, Shared, listen};
@@ -18,7 +18,7 @@ use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
-use rmcp::model::JsonRpcError;
+use rmcp::model::{JsonRpcError, RequestId};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::io;
@@ -29,7 +29,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tower_http::cors::{AllowHeaders, AllowOrigin, AllowPrivateNetwork, CorsLayer};
 
 /// The path of the endpoint.
@@ -201,9 +201,16 @@ impl Visitor {
         }
         let headers = head.headers.clone();
         let (whole, room) = self.whole(body, &headers).await?;
+        let is_post = head.method == Method::POST;
         let mut request = Request::from_parts(head, Body::empty());
-        if !whole.is_empty() {
-            let (rest, arguments, _) = split(whole).map_err(|refused| bad_request(&refused))?;
+        if is_post || !whole.is_empty() {
+            let (rest, arguments, id) = split(whole).map_err(|refused| bad_request(&refused))?;
+            if is_post {
+                let kind = kind(&rest, id.as_ref()).map_err(|refused| bad_request(&refused))?;
+                if let (Kind::Request, Some(id), Some(connected)) = (kind, id, &mut connected) {
+                    alone(connected, &id).await.map_err(|refused| bad_request(&refused))?;
+                }
+            }
             *request.body_mut() = Body::from(rest);
             if let Some(arguments) = arguments {
                 request.extensions_mut().insert(arguments);
@@ -258,9 +265,25 @@ impl Visitor {
         match timeout(BODY, to_bytes(body, length)).await {
             Ok(Ok(body)) => Ok((body, room)),
             Ok(Err(_)) => Err(too_large()),
-            Err(_) => Err(StatusCode::REQUEST_TIMEOUT.into_response()),
+            Err(_) => {
+                let why = format!("the body of a request must arrive within {} s\n", BODY.as_secs());
+                Err((StatusCode::REQUEST_TIMEOUT, why).into_response())
+            }
         }
     }
+}
+
+/// Waits a moment until no other request of the session has this ID: a client may use an ID again as soon as
+/// it has read the answer, just before the answer ends here.
+async fn alone(connected: &mut Connected, id: &RequestId) -> Result<(), Refused> {
+    const TRIES: usize = 10;
+    for _ in 0..TRIES {
+        if connected.asks(id) {
+            return Ok(());
+        }
+        sleep(Duration::from_millis(10)).await;
+    }
+    Err(Refused::same_id(id))
 }
 
 fn bad_request(refused: &Refused) -> Response {

@@ -5,7 +5,7 @@
 //! requests, which are tasks, is answered with an error too. When a message cannot be written, no more are
 //! read, since nobody would get the answers.
 
-use super::message::{Refused, split};
+use super::message::{Refused, kind, split};
 use axum::body::Bytes;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -111,7 +111,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
     }
 
     /// Counts a message. A request beyond the maximum is rejected. So is one with the ID of a request that
-    /// waits: only one of the two could be answered. This error has no ID, since it would end the other.
+    /// waits.
     fn counted(&mut self, message: RxJsonRpcMessage<RoleServer>) -> Received {
         match &message {
             RxJsonRpcMessage::<RoleServer>::Request(request) if self.asked.len() >= ASKED => {
@@ -119,10 +119,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
                 return Err(Refused::new(Some(request.id.clone()), ErrorCode::INVALID_REQUEST, why));
             }
             RxJsonRpcMessage::<RoleServer>::Request(request) if !self.asked.insert(request.id.clone()) => {
-                let id = &request.id;
-                let why =
-                    format!("request {id} waits for its answer; this one has its ID and was not looked at");
-                return Err(Refused::new(None, ErrorCode::INVALID_REQUEST, why));
+                return Err(Refused::same_id(&request.id));
             }
             RxJsonRpcMessage::<RoleServer>::Notification(told) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &told.notification
@@ -148,6 +145,7 @@ fn message(line: Result<Bytes, Refused>) -> Result<Option<RxJsonRpcMessage<RoleS
         }
         Err(_) if id.is_none() && is_notification(&rest) => return Ok(None),
         Err(error) => {
+            kind(&rest, id.as_ref())?;
             let why = format!("no message of the protocol: {error}");
             return Err(Refused::new(id, ErrorCode::INVALID_REQUEST, why));
         }

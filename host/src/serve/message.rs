@@ -37,6 +37,13 @@ impl Refused {
     pub(super) fn new(id: Option<RequestId>, code: ErrorCode, message: impl Into<String>) -> Refused {
         Refused { id, error: Box::new(ErrorData::new(code, message.into(), None)) }
     }
+
+    /// A request with the ID of one that waits: only one of the two could be answered. This error has no ID,
+    /// since it would end the other.
+    pub(super) fn same_id(id: &RequestId) -> Refused {
+        let why = format!("request {id} waits for its answer; this one has its ID and was not looked at");
+        Refused::new(None, ErrorCode::INVALID_REQUEST, why)
+    }
 }
 
 /// The ranges of the relevant parts of a message.
@@ -110,10 +117,96 @@ fn unreadable(text: &[u8], error: &JiterError) -> Refused {
     }
 }
 
+/// The kind of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Request,
+    Notification,
+    /// The answer of the client to a request of the server.
+    Answer,
+}
+
+/// The kind of a message that [`split`] has accepted, by its members alone.
+///
+/// # Errors
+/// If it is no message of JSON-RPC, with what was expected.
+pub(super) fn kind(text: &[u8], id: Option<&RequestId>) -> Result<Kind, Refused> {
+    members(text).map_err(|why| Refused::new(id.cloned(), ErrorCode::INVALID_REQUEST, why))
+}
+
+fn members(text: &[u8]) -> Result<Kind, String> {
+    let unreadable = |error: JiterError| format!("expected a message as JSON: {error}");
+    let mut json = Jiter::new(text);
+    match json.peek().map_err(unreadable)? {
+        Peek::Object => {}
+        Peek::Array => {
+            return Err("expected one message as a JSON object, found a list; MCP has no batches".to_owned());
+        }
+        other => return Err(format!("expected a message as a JSON object, found {}", named(other))),
+    }
+    let mut found: Vec<String> = Vec::new();
+    let mut key = json.known_object().map_err(unreadable)?.map(str::to_owned);
+    while let Some(this) = key {
+        let value = json.peek().map_err(unreadable)?;
+        let start = json.current_index();
+        json.known_skip(value).map_err(unreadable)?;
+        let written = text.get(start..json.current_index()).unwrap_or_default();
+        let shown = || shortened(&String::from_utf8_lossy(written), SHOWN);
+        match (this.as_str(), value) {
+            ("jsonrpc", _) if written != b"\"2.0\"" => {
+                return Err(format!("expected `\"2.0\"` as `jsonrpc`, found `{}`", shown()));
+            }
+            ("id", _) if serde_json::from_slice::<RequestId>(written).is_err() => {
+                let expected = "expected an integer of 64 bits or a text as `id`";
+                return Err(format!("{expected}, found `{}`; a notification has no `id`", shown()));
+            }
+            ("method", value) if value != Peek::String => {
+                return Err(format!("expected a text as `method`, found {}", named(value)));
+            }
+            ("params", value) if value != Peek::Object && value != Peek::Null => {
+                return Err(format!("expected an object as `params`, found {}", named(value)));
+            }
+            ("jsonrpc" | "id" | "method" | "params" | "result" | "error", _) => {
+                if found.contains(&this) {
+                    return Err(format!("`{this}` is there twice"));
+                }
+                found.push(this);
+            }
+            _ => {}
+        }
+        key = json.next_key().map_err(unreadable)?.map(str::to_owned);
+    }
+    let has = |name: &str| found.iter().any(|found| found == name);
+    if !has("jsonrpc") {
+        return Err("expected `\"jsonrpc\": \"2.0\"`, found no `jsonrpc`".to_owned());
+    }
+    match (has("method"), has("id")) {
+        (true, true) => Ok(Kind::Request),
+        (true, false) => Ok(Kind::Notification),
+        (false, _) if has("result") || has("error") => Ok(Kind::Answer),
+        (false, _) => {
+            Err("expected `method`, or `result` or `error` of an answer; found none of them".to_owned())
+        }
+    }
+}
+
+/// The kind of a JSON value, in the words of the language.
+fn named(value: Peek) -> &'static str {
+    match value {
+        Peek::Null => "nil",
+        Peek::Object => "a record",
+        Peek::Array => "a list",
+        Peek::String => "a text",
+        Peek::True | Peek::False => "a bool",
+        _ => "a number",
+    }
+}
+
 /// The error of a request that the protocol library does not know: its method, or its parameters.
 pub(super) fn unknown_request(method: &str) -> ErrorData {
     let expected = match method {
         "tools/call" => "`name`, a text, and `arguments`, an object",
+        "initialize" => "`protocolVersion`, a text, `capabilities`, an object, and `clientInfo`, an object",
         "resources/read" => "`uri`, a text",
         "tasks/get" | "tasks/update" | "tasks/cancel" => "`taskId`, a text",
         "tools/list" | "resources/list" | "resources/templates/list" => "no other than `cursor`, a text",
@@ -181,10 +274,7 @@ fn params(json: &mut Jiter<'_>, places: &mut Places) -> Result<(), JiterError> {
             match value {
                 Peek::Object => places.arguments = Some(start..json.current_index()),
                 Peek::Null => {}
-                Peek::Array => places.other = Some("a list"),
-                Peek::String => places.other = Some("a text"),
-                Peek::True | Peek::False => places.other = Some("a bool"),
-                _ => places.other = Some("a number"),
+                other => places.other = Some(named(other)),
             }
         }
         is_arguments = json.next_key()?.map(|key| key == "arguments");
@@ -269,6 +359,42 @@ mod tests {
         // The message, its parameters, the list, its items, and a comma between the members.
         assert_eq!(refused(many(VALUES - 4)), (id, -32600));
         assert!(split(many(VALUES - 5).into()).is_ok());
+    }
+
+    #[test]
+    fn a_message_has_a_kind_or_says_what_was_expected() {
+        let of = |text: &str| {
+            let id = Some(RequestId::Number(7));
+            kind(text.as_bytes(), id.as_ref()).map_err(|refused| {
+                assert_eq!((refused.id, refused.error.code.0), (id, -32600));
+                refused.error.message.into_owned()
+            })
+        };
+        assert_eq!(of(r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{}}"#), Ok(Kind::Request));
+        assert_eq!(of(r#"{"jsonrpc":"2.0","id":"a","method":"x","params":null,"x":[]}"#), Ok(Kind::Request));
+        assert_eq!(of(r#"{"jsonrpc":"2.0","method":"x"}"#), Ok(Kind::Notification));
+        assert_eq!(of(r#"{"jsonrpc":"2.0","id":7,"result":null}"#), Ok(Kind::Answer));
+        assert_eq!(of(r#"{"jsonrpc":"2.0","id":7,"error":{}}"#), Ok(Kind::Answer));
+        for (text, expected) in [
+            (r#"[{"jsonrpc":"2.0","id":7,"method":"x"}]"#, "MCP has no batches"),
+            ("7", "expected a message as a JSON object, found a number"),
+            ("null", "found nil"),
+            (r#"{"id":7,"method":"x"}"#, "found no `jsonrpc`"),
+            (r#"{"jsonrpc":"1.0","method":"x"}"#, "expected `\"2.0\"` as `jsonrpc`, found `\"1.0\"`"),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#,
+                "as `id`, found `null`; a notification has no `id`",
+            ),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"x"}"#, "as `id`, found `1.5`"),
+            (r#"{"jsonrpc":"2.0","id":99999999999999999999,"method":"x"}"#, "an integer of 64 bits"),
+            (r#"{"jsonrpc":"2.0","id":7,"id":8,"method":"x"}"#, "`id` is there twice"),
+            (r#"{"jsonrpc":"2.0","id":7,"method":5}"#, "expected a text as `method`, found a number"),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"x","params":[]}"#, "as `params`, found a list"),
+            (r#"{"jsonrpc":"2.0","id":7}"#, "expected `method`, or `result` or `error` of an answer"),
+        ] {
+            let found = of(text).unwrap_err();
+            assert!(found.contains(expected), "{text}: {found}");
+        }
     }
 
     #[test]

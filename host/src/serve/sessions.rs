@@ -5,9 +5,10 @@ use super::slots::{self, Slots};
 use crate::interrupt::Interrupt;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
+use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -38,6 +39,8 @@ struct Client {
     last: Instant,
     /// Requests that have not been answered completely.
     open: usize,
+    /// The IDs of those of JSON-RPC.
+    asked: HashSet<RequestId>,
     runs: HashMap<u64, Interrupt>,
     next: u64,
     address: Option<IpAddr>,
@@ -52,6 +55,7 @@ impl Client {
         Client {
             last: Instant::now(),
             open: 0,
+            asked: HashSet::new(),
             runs: HashMap::new(),
             next: 0,
             address,
@@ -112,7 +116,7 @@ impl Sessions {
         }
         let client = clients.entry(id.to_owned()).or_insert_with(|| Client::new(address));
         (client.open, client.last) = (client.open + 1, Instant::now());
-        Some(Connected { sessions: Arc::clone(self), id: id.to_owned() })
+        Some(Connected { sessions: Arc::clone(self), id: id.to_owned(), request: None })
     }
 
     /// A session was begun by this subject.
@@ -221,6 +225,20 @@ fn longest_idle(clients: &HashMap<String, Client>) -> Option<String> {
 pub(super) struct Connected {
     sessions: Arc<Sessions>,
     id: String,
+    /// The ID of its request of JSON-RPC.
+    request: Option<RequestId>,
+}
+
+impl Connected {
+    /// Notes the ID of the request until it is answered; `false` if another one with this ID waits.
+    pub(super) fn asks(&mut self, id: &RequestId) -> bool {
+        let mut clients = self.sessions.clients();
+        let free = clients.get_mut(&self.id).is_none_or(|client| client.asked.insert(id.clone()));
+        if free {
+            self.request = Some(id.clone());
+        }
+        free
+    }
 }
 
 impl Drop for Connected {
@@ -228,6 +246,9 @@ impl Drop for Connected {
         let mut clients = self.sessions.clients();
         let Some(client) = clients.get_mut(&self.id) else { return };
         (client.open, client.last) = (client.open.saturating_sub(1), Instant::now());
+        if let Some(request) = &self.request {
+            client.asked.remove(request);
+        }
         if client.open == 0 && !client.runs.is_empty() {
             drop(clients);
             self.sessions.look_later(self.id.clone());
