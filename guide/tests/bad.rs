@@ -4,7 +4,7 @@
 
 use crate::common::{Random, number};
 use ilo_asm::catalog::{Catalog, Tool};
-use ilo_guide::{Counts, Guide, Header, Node, Options, Session, Vocab};
+use ilo_guide::{ConstrainedGuide, Counts, Guide, Header, Node, Options, Session, Vocab};
 use serde_json::json;
 
 fn tool(name: &str) -> Tool {
@@ -208,4 +208,47 @@ fn a_header_refuses_random_bytes_and_tokens_without_effect() {
         header.accept_bytes(end.as_bytes()).unwrap();
         assert!(header.ended());
     }
+}
+
+#[test]
+fn a_listed_text_can_follow_a_text_that_fills_the_line() {
+    let input = json!({"type": "object", "properties": {"body": {"type": "string"}, "level": {"enum": ["low", "high"]}},
+        "required": ["body", "level"]});
+    let mut catalog = Catalog::default();
+    catalog.insert(Tool::new("t", None, Some(&input), None));
+    let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
+    let mut guide = Guide::new(&session);
+    guide.accept_bytes(b"RET CALL 0 2 0 LIT 0 \"").unwrap();
+    while guide.accept_bytes(b"a").is_ok() {}
+    assert_eq!(guide.next_bytes(), b"\"");
+    let end = guide.close().unwrap();
+    guide.accept_bytes(&end).unwrap();
+    assert!(end.starts_with(b"\" 1 LIT 0 \""));
+    assert_eq!(guide.check(&catalog), Ok(()));
+}
+
+#[test]
+fn tools_that_require_a_very_long_text_are_not_offered() {
+    let begin = |length: usize| {
+        let text = "x".repeat(length);
+        let input =
+            json!({"type": "object", "properties": {"long": {"enum": [text, "y"]}}, "required": ["long"]});
+        let mut catalog = Catalog::default();
+        catalog.insert(Tool::new("t", None, Some(&input), None));
+        let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
+        let mut guide = Guide::new(&session);
+        let taken = guide.accept_bytes(b"RET CALL 0 1 0 LIT 0 \"x").is_ok();
+        let end = guide.close().unwrap();
+        guide.accept_bytes(&end).unwrap();
+        assert_eq!(guide.check(&catalog), Ok(()));
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let same = guide.accept_bytes(b"{\"ret\":{\"call\":\"t\",\"args\":{\"long\":\"x").is_ok();
+        let end = guide.close().unwrap();
+        guide.accept_bytes(&end).unwrap();
+        assert_eq!(guide.check(&catalog), Ok(()));
+        assert_eq!(taken, same);
+        taken
+    };
+    assert!(begin(1000));
+    assert!(!begin(40_000) && !begin(1_000_000));
 }

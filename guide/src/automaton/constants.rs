@@ -12,6 +12,8 @@ use std::fmt::{self, Write};
 
 /// The deepest nesting of the constant of a tool's argument.
 pub(crate) const DEEPEST_CONSTANT: u8 = 4;
+/// The most bytes of a text that is one of a list.
+const LISTED: usize = 1024;
 /// The integers that are written as constants of a range.
 const RANGE: i64 = 999_999_999_999_999;
 
@@ -70,12 +72,20 @@ fn flat(shape: Shape<'_>) -> Option<Flat<'_>> {
         return Some(Flat::Bool(shape.boolean().unwrap_or(true)));
     }
     if takes(Kinds::TEXT) {
-        let text = shape.texts().map_or(Some(""), |texts| texts.first().map(|text| &**text));
+        let text = match shape.texts() {
+            Some(texts) => texts.first().filter(|_| are_written(texts)).map(|text| &**text),
+            None => Some(""),
+        };
         if let Some(text) = text {
             return Some(Flat::Text(text));
         }
     }
     takes(Kinds::NUMBER).then(|| number(shape)).flatten().map(Flat::Number)
+}
+
+/// Whether one of these texts may be written. With a very long one, none is: it would fill the line.
+pub(crate) fn are_written(texts: &[Box<str>]) -> bool {
+    !texts.is_empty() && texts.iter().all(|text| text.len() <= LISTED)
 }
 
 /// A number of a shape.

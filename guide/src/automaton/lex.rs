@@ -328,7 +328,8 @@ impl<'s, 'c> Machine<'s, 'c> {
             Step::Refused => return false,
             Step::On(next) => next,
         };
-        if inside == Inside::Plain && self.room() == 0 {
+        // A listed text must always be possible.
+        if inside == Inside::Plain && self.room() == 0 && self.core.texts().is_none() {
             return false;
         }
         self.lex = Lex::Text(start, next);

@@ -1,6 +1,6 @@
 //! What may come next at each position: words, integers and literals.
 
-use crate::automaton::constants::integers;
+use crate::automaton::constants::{are_written, integers};
 use crate::automaton::integers::most_fields;
 use crate::automaton::session::{Callee, Numbered};
 use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
@@ -406,7 +406,7 @@ fn depends(word: Word) -> bool {
 
 fn has_literal(shape: Shape<'_>, kind: u8) -> bool {
     match kind {
-        TEXT => shape.texts().is_none_or(|texts| !texts.is_empty()),
+        TEXT => shape.texts().is_none_or(are_written),
         NUMBER => {
             let bounded = shape.is_whole() || shape.range().0.is_some() || shape.range().1.is_some();
             shape.numbers().map_or(!bounded || integers(shape).is_some(), |all| !all.is_empty())
