@@ -293,7 +293,7 @@ fn what_has_no_single_fix_is_one_error_that_helps() {
         ("$a $b", "bad-expression", ""),
         ("$a ** 2", "unknown-operator", "no power"),
         ("$a ? 1 : 2", "bad-expression", "`then: value`"),
-        ("$a ?? 1", "unknown-operator", "`if`, `then` and `else`"),
+        ("$a ?? 1", "unknown-operator", "get($record, 'field', value)"),
         ("$a // 2", "unknown-operator", "% $b"),
         ("$a not in $b", "unknown-operator", "not has"),
         ("$a in $b", "unknown-operator", "has($list, $x)"),

@@ -79,12 +79,7 @@ pub(super) fn operation(diagnostic: Diagnostic, value: &Expr<'_>, notation: Nota
 
 /// A loop over a number: the list of the numbers below it, with a fix if it is a constant.
 pub(super) fn range(diagnostic: Diagnostic, value: &Expr<'_>, notation: Notation) -> Diagnostic {
-    let (before, after) = match notation {
-        Notation::Id => ("RANGE ", ""),
-        Notation::Workflow => ("{range: ", "}"),
-        Notation::Constrained => ("{\"range\":", "}"),
-        Notation::ToolCalling | Notation::Mcp => ("{\"range\": ", "}"),
-    };
+    let (before, after) = range_form(notation);
     let diagnostic = diagnostic
         .help(format!("`{before}…{after}` is the list of the whole numbers from 0 to below a number"));
     let ExprKind::Literal(Literal::Number(number)) = value.kind else { return diagnostic };
@@ -95,6 +90,92 @@ pub(super) fn range(diagnostic: Diagnostic, value: &Expr<'_>, notation: Notation
         return diagnostic;
     }
     diagnostic.replace(value.span, format!("{before}{constant}{after}"))
+}
+
+/// The most items of a range that are written one by one.
+const ITEMS: i64 = 20;
+
+/// A loop over the text of a range, such as `1..3` or `range(3)`: the list that is meant, with a fix if its
+/// end is certain.
+pub(super) fn range_text(diagnostic: Diagnostic, value: &Expr<'_>, notation: Notation) -> Diagnostic {
+    let ExprKind::Literal(Literal::Text(written)) = value.kind else { return diagnostic };
+    let Some((from, to, last)) = bounds(written) else { return diagnostic };
+    let list = |to| list_of(from, to, notation);
+    let (without, with) = (list(to), to.checked_add(1).and_then(list));
+    let help = match (&without, &with) {
+        (Some(without), Some(with)) => match last {
+            None => format!("a list is written in full: `{with}`, or `{without}` without {to}"),
+            Some(true) => format!("write `{with}`"),
+            Some(false) => format!("write `{without}`"),
+        },
+        _ => {
+            let range = list_of(0, to.saturating_sub(from), notation).unwrap_or_default();
+            format!("`{range}` has as many numbers, from 0 on: add {from} to each item")
+        }
+    };
+    let sure = match last {
+        Some(true) => with,
+        Some(false) => without,
+        None => None,
+    };
+    // Only this exact form is replaced: any other has another length.
+    let length = value.span.end.saturating_sub(value.span.start) as usize;
+    let exact = match (notation, length.checked_sub(written.len())) {
+        (Notation::Id, added) => added == Some(8),
+        (Notation::Workflow, added) => matches!(added, Some(0 | 2)),
+        (_, added) => added == Some(2),
+    };
+    match sure.filter(|_| exact) {
+        Some(list) => diagnostic.replace(value.span, list),
+        None => diagnostic.help(help),
+    }
+}
+
+/// The bounds of the text of a range, and whether the second one is an item, if the text says so.
+fn bounds(text: &str) -> Option<(i64, i64, Option<bool>)> {
+    if let Some(inside) = text.trim().strip_prefix("range(").and_then(|rest| rest.strip_suffix(')')) {
+        let (from, to) = inside.split_once(',').unwrap_or(("0", inside));
+        let (from, to) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+        return (0 <= from && from <= to).then_some((from, to, Some(false)));
+    }
+    let (from, rest) = text.trim().split_once("..")?;
+    let (rest, last) = match rest.strip_prefix('.') {
+        Some(rest) => (rest, None),
+        None => match (rest.strip_prefix('='), rest.strip_prefix('<')) {
+            (Some(rest), _) => (rest, Some(true)),
+            (_, Some(rest)) => (rest, Some(false)),
+            _ => (rest, None),
+        },
+    };
+    let (from, to) = (from.trim().parse().ok()?, rest.trim().parse().ok()?);
+    (0 <= from && from <= to).then_some((from, to, last))
+}
+
+/// The list of the whole numbers from one to below another: a range from 0, or a few items.
+fn list_of(from: i64, to: i64, notation: Notation) -> Option<String> {
+    let of =
+        |number: i64| if notation == Notation::Id { format!("LIT 1 {number}") } else { number.to_string() };
+    if from == 0 {
+        let (before, after) = range_form(notation);
+        return Some(format!("{before}{}{after}", of(to)));
+    }
+    let count = to.checked_sub(from).filter(|count| *count <= ITEMS)?;
+    let items: Vec<String> = (from..to).map(of).collect();
+    Some(match notation {
+        Notation::Id => format!("LIST {count} {}", items.join(" ")).trim_end().to_owned(),
+        Notation::Constrained => format!("[{}]", items.join(",")),
+        _ => format!("[{}]", items.join(", ")),
+    })
+}
+
+/// What is before and after the operand of a range.
+fn range_form(notation: Notation) -> (&'static str, &'static str) {
+    match notation {
+        Notation::Id => ("RANGE ", ""),
+        Notation::Workflow => ("{range: ", "}"),
+        Notation::Constrained => ("{\"range\":", "}"),
+        Notation::ToolCalling | Notation::Mcp => ("{\"range\": ", "}"),
+    }
 }
 
 /// The text that a constant most likely means, and the fix that writes it if that is certain.

@@ -77,6 +77,15 @@ const fn instead(
     Instead { words, what, record, infix, id }
 }
 
+/// Functions and signs of other languages for a value, or another one where it is absent or nil.
+const DEFAULTS: &[&str] =
+    &["coalesce", "ifnull", "nvl", "default", "orelse", "defaultto", "withdefault", "??", "?:"];
+
+/// Whether a word gives a value, or another one where it is absent or nil.
+pub(crate) fn is_default(spelling: &str) -> bool {
+    DEFAULTS.contains(&without_module(&plain(spelling)).as_ref())
+}
+
 /// Functions of other languages that can be expressed with the functions here.
 const INSTEAD: [Instead; 13] = [
     instead(
@@ -156,12 +165,12 @@ const INSTEAD: [Instead; 13] = [
         [r#"{"keys": record}"#, "keys($record)", "KEYS <record>"],
     ),
     instead(
-        &["coalesce", "ifnull", "nvl"],
+        DEFAULTS,
         "a field, or another value where it is absent or nil,",
         [
-            r#"{"get": [record, "field", value]}"#,
-            "get($record, 'field', value)",
-            "GET <record> <field> <value>",
+            r#"{"get": [record, "field", value]}`, and of any value `{"get": [[x], 0, value]}"#,
+            "get($record, 'field', value)`, and of any value `{get: [[$x], 0, value]}",
+            "GET <record> <field> <value>`, and of any value `GET LIST 1 <x> LIT 1 0 <value>",
         ],
     ),
 ];

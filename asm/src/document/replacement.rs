@@ -7,6 +7,7 @@ use crate::document::{entries, first_of};
 use crate::span::Span;
 use crate::text::quote;
 use bumpalo::Bump;
+use ilo_spec::program::Number;
 
 /// The most bytes of the source that a fix copies, so that nested fixes stay small. Above that there is only
 /// a message.
@@ -23,6 +24,8 @@ pub(crate) enum Replacement<'a> {
     Kept(Node<'a>),
     /// A new text.
     Word(&'a str),
+    /// A new integer.
+    Integer(i64),
     /// A record.
     Record(Vec<(&'a str, Replacement<'a>)>),
     /// A list.
@@ -40,6 +43,7 @@ impl<'a> Replacement<'a> {
         let kind = match self {
             Replacement::Kept(node) => return *node,
             Replacement::Word(word) => return Node::of_text(word, place),
+            Replacement::Integer(number) => Kind::Number(Number::Int(*number)),
             Replacement::Record(list) => {
                 let entry = |(key, value): &(&'a str, Replacement<'a>)| Entry {
                     key: Node::of_text(key, place),
@@ -60,6 +64,7 @@ impl<'a> Replacement<'a> {
     pub(crate) fn outline(&self, yaml: bool) -> String {
         match self {
             Replacement::Kept(_) | Replacement::Word(_) => "…".to_owned(),
+            Replacement::Integer(number) => number.to_string(),
             Replacement::List(_) => "[…]".to_owned(),
             Replacement::Record(list) => {
                 let key = |(key, value): &(&'a str, Replacement<'a>)| {
@@ -116,6 +121,7 @@ impl<'a> Replacement<'a> {
         match self {
             Replacement::Kept(node) => out.push_str(source.get(node.span.range()).unwrap_or("null")),
             Replacement::Word(word) => quote(word, out),
+            Replacement::Integer(number) => out.push_str(&number.to_string()),
             Replacement::Record(list) => {
                 out.push('{');
                 for (at, (key, value)) in list.iter().enumerate() {
@@ -148,6 +154,7 @@ impl<'a> Replacement<'a> {
                 out.push_str(word);
             }
             Replacement::Word(word) => quote(word, out),
+            Replacement::Integer(number) => out.push_str(&number.to_string()),
             Replacement::Kept(node) => kept(node, source, column, out)?,
             Replacement::Record(list) => {
                 for (at, (key, value)) in list.iter().enumerate() {
@@ -185,7 +192,7 @@ impl<'a> Replacement<'a> {
     /// Whether it begins on a new line.
     fn is_block(&self, source: &str) -> bool {
         match self {
-            Replacement::Word(_) => false,
+            Replacement::Word(_) | Replacement::Integer(_) => false,
             Replacement::Record(_) | Replacement::List(_) => true,
             Replacement::Kept(node) => {
                 matches!(node.kind, Kind::Record(_) | Kind::List(_))

@@ -6,7 +6,7 @@ use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::other_operator::{self, Membership, Written};
-use crate::dialect::reference::bare_text;
+use crate::dialect::reference::{Reference, Root, Step, bare_text};
 use crate::dialect::{Dialect, Key};
 use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node, entries, rename, shown};
@@ -242,12 +242,57 @@ fn positive<'a>(
     }
 }
 
+/// `{"default": [x, y]}` and `{"??": [x, y]}`: a value, or another one where it is absent or nil.
+pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [entry] = list else { return None };
+    let Kind::List([value, otherwise]) = entry.value.kind else { return None };
+    let name = entry.name().filter(|name| other_operator::is_default(name))?;
+    if operator::find(name).is_some() {
+        return None;
+    }
+    let (of, key, form) = match field(at, value) {
+        Some((record, field)) => {
+            (Replacement::Word(record), Replacement::Word(field), "{\"get\": [record, \"field\", value]}")
+        }
+        None => {
+            let of = Replacement::List(vec![Replacement::Kept(*value)]);
+            (of, Replacement::Integer(0), "{\"get\": [[x], 0, value]}")
+        }
+    };
+    let to = Replacement::one("get", Replacement::List(vec![of, key, Replacement::Kept(*otherwise)]));
+    let wrong = unknown_operator(&entry.key, None)
+        .expected(format!("`{form}`"), format!("`{}`", shown(&entry.key)))
+        .help(format!("a value, or another one where it is absent or nil, is `{form}`"));
+    // In YAML only what is in one line is written again.
+    let flow = at.source.get(at.node.span.range()).is_some_and(|text| text.starts_with('{'));
+    if !flow || !is_repeatable(at.node.span) {
+        return Some(Rewrite::whole(wrong, to));
+    }
+    Some(Rewrite::whole(wrong.replace(at.node.span, to.text(at.source, at.dialect.is_bare())), to))
+}
+
+/// The record and the field of a reference to a field.
+fn field<'a>(at: &Context<'_, 'a>, node: &Node<'a>) -> Option<(&'a str, &'a str)> {
+    let text = node.text().filter(|text| at.dialect.is_bare() || text.starts_with('$'))?;
+    let subject = text.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
+    let found = at.names.resolve(&bare_text(subject, node.span, at.arena)?, at.arena)?;
+    let (Step::Field(field), path) = found.path.split_last()? else { return None };
+    // An input itself is not a field, and a bare name in scope would be a reference.
+    if path.is_empty() && matches!(found.root, Root::Input)
+        || at.dialect.is_bare() && at.names.has(field.text)
+    {
+        return None;
+    }
+    let record = at.dialect.own_form(&Reference { path, ..found }, false);
+    Some((at.arena.alloc_str(&record), field.text))
+}
+
 /// A record with an unknown sign as its key, in the position of a value.
 pub(super) fn sign<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
     let [entry] = list else { return None };
     entry.name().filter(|name| !name.is_empty() && !name.chars().any(letter))?;
-    other_operator(at, entry)
+    defaulted(at, list).or_else(|| other_operator(at, entry))
 }
 
 /// An operator of another language, or a misspelt one, with its operands, in a context in which something is

@@ -132,6 +132,8 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"n": {">": 3}}"# => r#"{">": ["$input.n", 3]}"#;
     "question whether a list holds a value", Formula, operations::membership, ToolCalling,
         r#"{"in": ["$input.n", [1, 2]]}"# => r#"{"or": [{"==": ["$input.n", 1]}, {"==": ["$input.n", 2]}]}"#;
+    "value where another one is nil", Formula, operations::defaulted, ToolCalling,
+        r#"{"default": ["$input.n", 2]}"# => r#"{"get": [["$input.n"], 0, 2]}"#;
     "sign of another language", Value, operations::sign, ToolCalling,
         r#"{"&&": [true, false]}"# => r#"{"and": [true, false]}"#;
     "operator of another language with its operands", Formula, operations::computed, ToolCalling,

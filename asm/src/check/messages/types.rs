@@ -78,6 +78,9 @@ pub(in crate::check) fn operand(
     if word == Word::For && found == Inferred::NUMBER {
         return fixes::range(diagnostic, value.expression, function.notation);
     }
+    if word == Word::For && found == Inferred::TEXT {
+        return fixes::range_text(diagnostic, value.expression, function.notation);
+    }
     if demand != Demand::Condition {
         return diagnostic;
     }

@@ -306,7 +306,10 @@ impl Reader<'_, '_, '_> {
                 "write `has($list, $x)`: whether a list has a value, a text a part, or a record a field"
                     .to_owned()
             }
-            "??" => "there is no default by `??`: use a step with `if`, `then` and `else`".to_owned(),
+            "??" => {
+                "write `get($record, 'field', value)` for a field, or `{get: [[$x], 0, value]}` for any value"
+                    .to_owned()
+            }
             "**" | "^" => "there is no power: write `$x * $x`".to_owned(),
             "//" => "write `($a - $a % $b) / $b`".to_owned(),
             "not" => "write `not has($list, $x)`, or `not` before a comparison".to_owned(),
