@@ -80,6 +80,7 @@ mod tool;
 pub mod tools;
 pub mod trace;
 mod trace_context;
+pub mod utc;
 
 pub use ilo_drive::{data, plan, problem};
 pub use run::run;

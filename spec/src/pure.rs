@@ -243,11 +243,6 @@ impl Pure {
     pub const fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
-
-    /// The function with this name, in upper case.
-    pub fn from_name(name: &str) -> Option<Pure> {
-        TABLE.iter().find(|row| row.name == name).map(|row| row.function)
-    }
 }
 
 const _: () = {

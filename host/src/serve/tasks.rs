@@ -9,8 +9,8 @@ use super::consent::{self, Way};
 use super::durable::{Call, Keeping, NewRun, Now, Seen, Verdict};
 use super::progress::{Progress, Watch};
 use super::{Session, answer::Long, cancelled, ended};
-use crate::builtin::iso;
 use crate::tools::consent::Consent;
+use crate::utc::to_millisecond;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, DetailedTask, ElicitRequest, ElicitRequestParams,
@@ -68,7 +68,8 @@ impl Known {
 
 /// The state of a run for a client.
 fn task(keeping: &Keeping, known: Known, name: String, seen: Seen) -> DetailedTask {
-    let mut task = Task::new(name, TaskStatus::Working, iso(seen.started), iso(seen.since));
+    let time = |milliseconds: u64| to_millisecond(i64::try_from(milliseconds).unwrap_or(i64::MAX));
+    let mut task = Task::new(name, TaskStatus::Working, time(seen.started), time(seen.since));
     task.poll_interval_ms = Some(POLL);
     let payload = match seen.now {
         Now::Works(text) => {

@@ -2,6 +2,7 @@
 
 use super::super::output;
 use ilo_host::data::write::quote;
+pub(super) use ilo_host::utc::to_second as time;
 use ilo_journal::{At, Store, Summary, Waiting};
 use ilo_vm::{Limits, Program, Run};
 use std::collections::HashMap;
@@ -10,23 +11,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// A text as JSON.
 pub(super) fn quoted(text: &str) -> String {
     quote(text)
-}
-
-/// A time in RFC 3339 format, in UTC, to the second.
-pub(super) fn time(milliseconds: i64) -> String {
-    let seconds = milliseconds.div_euclid(1000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // The calendar repeats every 400 years; years begin in March, so that a leap day is the last.
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
 /// How long ago a time was, for people.
@@ -126,7 +110,7 @@ pub(super) fn line(store: &Store, programs: &mut Programs, summary: &Summary) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{Programs, restored, time};
+    use super::{Programs, restored};
     use ilo_journal::{At, Effect, NewRun, Options, Policy, Record, RunLimits, Start, Store, To};
     use ilo_vm::{Limits, Program, Run};
 
@@ -169,21 +153,6 @@ mod tests {
             let (arguments, read) = stored(call, tool);
             assert_eq!(arguments, None, "the arguments are not those of the record's call");
             assert!(read.unwrap_err().ends_with("its snapshot call 1 of `pay`"));
-        }
-    }
-
-    #[test]
-    fn times_are_those_of_the_calendar() {
-        // Of `date -u -d @SECONDS`.
-        let seconds = [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (1_709_251_199, "2024-02-29T23:59:59Z"),
-            (4_107_542_400, "2100-03-01T00:00:00Z"),
-            (-1, "1969-12-31T23:59:59Z"),
-        ];
-        for (seconds, expected) in seconds {
-            assert_eq!(time(seconds * 1000), expected);
         }
     }
 }
