@@ -91,7 +91,7 @@ impl ErrorCode {
             ErrorCode::Lost => "nothing: the other process continues the run",
             ErrorCode::NotNow | ErrorCode::OtherCall => "look at the run with `runs show`",
             ErrorCode::NameTaken => "choose another name, or give the program and input that the run has",
-            ErrorCode::AlreadyHere => "nothing: the journal has the run",
+            ErrorCode::AlreadyHere => "there is nothing to do: the journal has the run",
             ErrorCode::Key => "give the key with which the journal was created",
             ErrorCode::Value => "give another value",
             ErrorCode::Closed => "open the journal again",

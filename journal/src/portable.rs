@@ -89,6 +89,10 @@ pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Imported> {
     if bytes.len() > LARGEST || !bytes.starts_with(b"SQLite format 3\0") {
         return Err(refused("the file is not an exported run"));
     }
+    // The header of a file with a write-ahead log, which an exported run never has.
+    if bytes.get(18..20).is_some_and(|formats| formats.contains(&2)) {
+        return Err(refused("the file is a journal, and not an exported run"));
+    }
     let mut source = Connection::open_in_memory()?;
     schema::prepare(&source)?;
     source.deserialize_read_exact("main", bytes, bytes.len(), true)?;

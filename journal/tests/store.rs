@@ -259,6 +259,10 @@ fn an_import_believes_nothing() {
             other = there.open();
         }
     }
+    let journal = fs::read(here.path()).unwrap();
+    let error = other.import(&journal).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NotAJournal);
+    assert!(error.message.contains("a journal, and not an exported run"), "{error}");
     assert!(other.import(&bytes).is_ok());
 }
 

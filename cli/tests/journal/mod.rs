@@ -31,6 +31,63 @@ fn a_run_without_interruption_prints_its_outcome_and_is_in_the_journal() {
     assert_eq!(listed["outcome"], json!({"status": "ok", "value": 7}));
 }
 
+/// The library's own tests change more bytes; these are the commands, which have to say it.
+#[test]
+fn a_hostile_journal_is_refused_in_words_by_every_command() {
+    let place = Place::new("", ", \"confirm\": true");
+    assert_eq!(code(&place.start(&["--name", "order"])), 4);
+    let whole = fs::read(place.0.path().join("j")).unwrap();
+    // In the order in which a run would go on.
+    let commands: [&[&str]; 4] = [
+        &["runs", "list", "--journal", "x"],
+        &["runs", "show", "order", "--journal", "x"],
+        &["runs", "approve", "order", "--call", "2", "--journal", "x"],
+        &["resume", "--journal", "x", "--tools", "tools.json"],
+    ];
+    let tries = |bytes: &[u8], what: &str| {
+        fs::remove_dir_all(place.0.path().join("x.owners")).ok();
+        for end in ["", "-wal", "-shm"] {
+            fs::remove_file(place.0.path().join(format!("x{end}"))).ok();
+        }
+        fs::write(place.0.path().join("x"), bytes).unwrap();
+        for command in commands {
+            let output = place.run(command);
+            let said = error(&output);
+            assert!([0, 2, 4].contains(&code(&output)), "{what}: {command:?}: {said}");
+            assert!(code(&output) != 2 || said.starts_with("error["), "{what}: {command:?}: {said}");
+        }
+    };
+    for end in [0, 1, 15, 16, 99, 100, 512, 4095, 4096, whole.len() / 2, whole.len() - 1] {
+        tries(&whole[..end], &format!("cut at {end}"));
+    }
+    let full: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] != 0).collect();
+    for &at in full.iter().step_by(full.len() / 40) {
+        let mut changed = whole.clone();
+        changed[at] ^= 0x80;
+        tries(&changed, &format!("byte {at} changed"));
+    }
+    tries(&[whole.as_slice(), &whole].concat(), "twice");
+    // What is no file.
+    fs::create_dir(place.0.path().join("d")).unwrap();
+    for journal in ["d", "/dev/null", "/dev/zero", "no/such/folder"] {
+        let output = place.run(&["runs", "list", "--journal", journal]);
+        assert_eq!(code(&output), 2);
+        assert!(error(&output).starts_with("error[journal-cannot-open]: "), "{journal}: {}", error(&output));
+    }
+}
+
+#[test]
+fn a_run_with_a_long_name_is_listed() {
+    let place = Place::new("", ", \"confirm\": true");
+    let name = "x".repeat(70_000);
+    assert_eq!(code(&place.start(&["--name", &name])), 4);
+    for arguments in [&["list"][..], &["show", &name]] {
+        let output = place.runs(arguments);
+        assert_eq!(code(&output), 0, "{}", error(&output));
+        assert!(String::from_utf8_lossy(&output.stdout).contains(&name));
+    }
+}
+
 #[test]
 fn an_approval_is_asked_given_from_another_shell_and_the_run_goes_on() {
     let place = Place::new("", ", \"confirm\": true");
