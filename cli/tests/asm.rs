@@ -119,6 +119,20 @@ fn bytecode_is_listed_drawn_and_turned_back() {
 }
 
 #[test]
+fn a_command_for_sources_says_that_a_file_is_bytecode() {
+    let folder = folder();
+    let at = folder.path();
+    run(at, &["build", "good.ilo"], "");
+    for verb in ["check", "fmt", "fix"] {
+        let (code, out, error) = run(at, &[verb, "good.ilob"], "");
+        assert_eq!((code, out.as_str()), (2, ""), "{error}");
+        let expected =
+            "ilo-asm: good.ilob: expected a source, found bytecode; `ilo-asm convert` writes its source, ";
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
+
+#[test]
 fn a_tree_that_is_not_the_codes_is_not_shown() {
     let folder = folder();
     let at = folder.path();

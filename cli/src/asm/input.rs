@@ -95,6 +95,13 @@ impl Input {
 
     /// The source in it; shows an error if it has none.
     pub(super) fn source(&self) -> Option<&str> {
+        if self.bytes.starts_with(&MAGIC) {
+            output::complain(&format!(
+                "{}: expected a source, found bytecode; `ilo-asm convert` writes its source, `ilo-vm verify` checks it",
+                self.name
+            ));
+            return None;
+        }
         build::text(&self.bytes)
             .map_err(|diagnostic| {
                 let mut diagnostics = Diagnostics::default();
