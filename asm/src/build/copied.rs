@@ -114,9 +114,11 @@ fn look_alikes(source: &str, notation: Notation) -> Option<Diagnostic> {
             Notation::Id => statements(line),
             _ => keyed(line),
         };
-        let mut quoted = false;
+        let (mut quoted, mut escaped) = (false, false);
         for (at, c) in line.get(..ends).unwrap_or("").char_indices() {
-            quoted ^= c == '"' && !line.get(..at).is_some_and(|before| before.ends_with('\\'));
+            let is_quote = c == '"' && !escaped;
+            escaped = quoted && c == '\\' && !escaped;
+            quoted ^= is_quote;
             if quoted {
                 continue;
             }
