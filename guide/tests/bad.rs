@@ -252,3 +252,29 @@ fn tools_that_require_a_very_long_text_are_not_offered() {
     assert!(begin(1000));
     assert!(!begin(40_000) && !begin(1_000_000));
 }
+
+#[test]
+fn hostile_registries_of_a_host_cannot_end_their_line() {
+    let mut catalog = Catalog::default();
+    catalog.insert(tool("get"));
+    let hostile = ["a b", "x\ny", "; fn g() -> nil", "\"", "\\", "", "0=1", "ü\u{2028}", "get", "\r"];
+    let names = || hostile.iter().map(|name| (*name).to_owned());
+    let vars = (0..).zip(names()).chain([(u32::MAX, "last".to_owned()), (0, "again".to_owned())]);
+    let options = Options {
+        tools: Some(names().collect()),
+        fields: Some(names().chain(["id".to_owned()]).collect()),
+        vars: vars.collect(),
+        ..Options::default()
+    };
+    let session = Session::new(&catalog, "f() -> any", &options).unwrap();
+    let prefix = session.prefix();
+    let (again, body) = Session::of_file(&catalog, None, &prefix).unwrap();
+    assert_eq!((body, again.prefix()), (prefix.len(), prefix.clone()));
+    let mut guide = Guide::new(&session);
+    guide.accept_bytes(b"RET CALL 8 1 10 LIT 0 \"\"\n").unwrap();
+    assert_eq!(guide.check(&catalog), Ok(()), "{prefix}");
+    // More names than a session numbers.
+    let tools = Some(vec!["get".to_owned(); 60_001]);
+    let error = Session::new(&catalog, "f() -> any", &Options { tools, ..Options::default() }).map(|_| ());
+    assert!(error.unwrap_err().to_string().contains("at most 60000"));
+}

@@ -1,5 +1,7 @@
 //! The comments before a body, which are its header and its registries: reads and writes them.
 
+use std::collections::HashSet;
+
 /// A text split into parts.
 #[derive(Debug, Default)]
 pub(crate) struct Parts<'t> {
@@ -83,9 +85,10 @@ fn by_number(entries: Vec<(u32, String)>) -> Vec<String> {
     names
 }
 
-/// Writes a registry, if it has entries.
+/// Writes a registry, if it has entries: the first of each number.
 pub(crate) fn write<'n>(title: &str, entries: impl Iterator<Item = (u32, &'n str)>, out: &mut String) {
-    let mut entries = entries.filter(|entry| !entry.1.is_empty()).peekable();
+    let mut known = HashSet::new();
+    let mut entries = entries.filter(|it| !it.1.is_empty() && known.insert(it.0)).peekable();
     if entries.peek().is_none() {
         return;
     }
