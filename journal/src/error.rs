@@ -170,6 +170,10 @@ impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
         use rusqlite::ErrorCode as Sqlite;
         let code = match &error {
+            // A number in the header that no release of SQLite has written; it has no code of its own.
+            rusqlite::Error::SqliteFailure(_, Some(message)) if message == "unsupported file format" => {
+                ErrorCode::Damaged
+            }
             rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
                 Sqlite::DiskFull => ErrorCode::Full,
                 Sqlite::ReadOnly | Sqlite::PermissionDenied => ErrorCode::ReadOnly,

@@ -141,6 +141,15 @@ fn a_flipped_byte_anywhere_is_an_error_or_changes_nothing() {
 }
 
 #[test]
+fn a_format_that_no_database_has_is_damage() {
+    let place = Place::new();
+    let mut bytes = filled(&place);
+    bytes[47] = 0xff;
+    fs::write(place.path(), &bytes).unwrap();
+    assert_eq!(code(&place), ErrorCode::Damaged);
+}
+
+#[test]
 fn a_page_that_was_zeroed_or_taken_from_elsewhere_is_an_error_or_changes_nothing() {
     let place = Place::new();
     let bytes = filled(&place);
