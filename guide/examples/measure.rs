@@ -94,7 +94,8 @@ fn o200k() -> (tiktoken_rs::CoreBPE, Vec<Vec<u8>>) {
     (bpe, tokens)
 }
 
-fn shown(name: &str, times: &mut [f64]) {
+fn shown(name: &str, times: &mut Times) {
+    let times = &mut times.0;
     times.sort_by(f64::total_cmp);
     let at = |percent: usize| times[(times.len() - 1) * percent / 100];
     println!("{name:24} p50 {:8.2} p90 {:8.2} p99 {:8.2} most {:8.2} µs", at(50), at(90), at(99), at(100));
@@ -104,8 +105,20 @@ fn micros(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e6
 }
 
-fn least(mut run: impl FnMut() -> f64) -> f64 {
-    (0..ROUNDS).map(|_| run()).fold(f64::MAX, f64::min)
+/// The least time at each position of the programs, of several passes over them.
+#[derive(Default)]
+struct Times(Vec<f64>);
+
+impl Times {
+    fn take(&mut self, at: usize, run: impl FnOnce()) {
+        let start = Instant::now();
+        run();
+        let time = micros(start);
+        match self.0.get_mut(at) {
+            Some(least) => *least = least.min(time),
+            None => self.0.push(time),
+        }
+    }
 }
 
 fn programs(session: &Session<'_>) -> Vec<String> {
@@ -138,54 +151,40 @@ fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Opti
     let session = Session::new(&catalog, SIGNATURE, &Options::default()).unwrap();
     println!("\n{count} tools: session {:.2} ms", micros(start) / 1e3);
     let programs = programs(&session);
-    let mut cold = Vec::new();
-    let (mut warm, mut accept, mut tight) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut cold, mut warm) = (Times::default(), Times::default());
+    let (mut accept, mut tight) = (Times::default(), Times::default());
     let mut bits = vec![0; vocab.mask_len()];
-    let (mut refused, mut most, mut forced, mut all) = (0, 0, 0, 0);
+    let (mut refused, mut most, mut forced, mut all, mut first) = (0, 0, 0, 0, 0);
     for program in &programs {
         let tokens = bpe.encode_ordinary(program);
-        let mut guide = Guide::new(&session);
-        // As a host with a budget calls it: the known end is kept from token to token.
-        let mut within = Guide::new(&session);
-        let mut budget = u32::try_from(tokens.len()).unwrap() + 20;
-        for &token in &tokens {
-            cold.push(least(|| {
-                let mut guide = guide.clone();
-                let start = Instant::now();
-                guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
-                micros(start)
-            }));
-            guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
-            warm.push(least(|| {
-                let start = Instant::now();
-                guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
-                micros(start)
-            }));
-            tight.push(least(|| {
-                let mut within = within.clone();
-                let start = Instant::now();
-                let _ = within.fill_mask(vocab, budget, &mut bits);
-                micros(start)
-            }));
-            let _ = within.fill_mask(vocab, budget, &mut bits);
-            within.accept(vocab, token).unwrap();
-            budget -= 1;
-            let before = guide.clone();
-            let start = Instant::now();
-            let taken = guide.accept(vocab, token);
-            let first = micros(start);
-            if taken.is_err() {
-                refused += 1;
-                break;
+        // As a host calls it: a guide is used from token to token, and a known end is kept.
+        let mut allowed = tokens.len();
+        for _ in 0..ROUNDS {
+            let mut guide = Guide::new(&session);
+            for (at, &token) in tokens.iter().enumerate() {
+                let at = first + at;
+                cold.take(at, || guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap());
+                warm.take(at, || guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap());
+                let mut taken = true;
+                accept.take(at, || taken = guide.accept(vocab, token).is_ok());
+                if !taken {
+                    allowed = at - first;
+                    break;
+                }
+                most = most.max(guide.memory());
             }
-            accept.push(first.min(least(|| {
-                let mut guide = before.clone();
-                let start = Instant::now();
+            let mut guide = Guide::new(&session);
+            let mut budget = u32::try_from(tokens.len()).unwrap() + 20;
+            for (at, &token) in tokens.iter().enumerate() {
+                tight.take(first + at, || {
+                    let _ = guide.fill_mask(vocab, budget, &mut bits);
+                });
                 guide.accept(vocab, token).unwrap();
-                micros(start)
-            })));
-            most = most.max(guide.memory());
+                budget -= 1;
+            }
         }
+        refused += usize::from(allowed < tokens.len());
+        first = accept.0.len();
         let mut guide = Guide::new(&session);
         let mut at = 0;
         let bytes = program.as_bytes();
@@ -205,7 +204,7 @@ fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Opti
     println!(
         "{} programs, {} tokens, {refused} refused; guide at most {} kB; forced {:.0} % of bytes",
         programs.len(),
-        accept.len(),
+        accept.0.len(),
         most / 1000,
         100.0 * forced as f64 / all as f64
     );
@@ -221,9 +220,9 @@ fn measure(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab, folder: Opti
 fn constrained(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab) {
     let catalog = catalog(&tools(count));
     let session = Session::new(&catalog, SIGNATURE, &Options::default()).unwrap();
-    let (mut masks, mut tight, mut accept) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut masks, mut tight, mut accept) = (Times::default(), Times::default(), Times::default());
     let mut bits = vec![0; vocab.mask_len()];
-    let (mut programs, mut seed) = (0, 0);
+    let (mut programs, mut seed, mut first) = (0, 0, 0);
     while programs < PROGRAMS {
         seed += 1;
         let mut random = Random::new(seed);
@@ -239,33 +238,26 @@ fn constrained(count: usize, bpe: &tiktoken_rs::CoreBPE, vocab: &Vocab) {
             continue;
         }
         programs += 1;
-        let mut guide = ConstrainedGuide::new(&session).unwrap();
-        for token in bpe.encode_ordinary(&text) {
-            masks.push(least(|| {
-                let mut guide = guide.clone();
-                let start = Instant::now();
-                guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
-                micros(start)
-            }));
-            let needed = vocab.cut(&guide.close().unwrap()).unwrap().len();
-            let budget = u32::try_from(needed + 20).unwrap();
-            tight.push(least(|| {
-                let mut guide = guide.clone();
-                let start = Instant::now();
-                let _ = guide.fill_mask(vocab, budget, &mut bits);
-                micros(start)
-            }));
-            let before = guide.clone();
-            guide.accept(vocab, token).unwrap();
-            accept.push(least(|| {
-                let mut guide = before.clone();
-                let start = Instant::now();
+        let tokens = bpe.encode_ordinary(&text);
+        for _ in 0..ROUNDS {
+            let mut guide = ConstrainedGuide::new(&session).unwrap();
+            for (at, &token) in (first..).zip(&tokens) {
+                masks.take(at, || guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap());
+                accept.take(at, || guide.accept(vocab, token).unwrap());
+            }
+            let mut guide = ConstrainedGuide::new(&session).unwrap();
+            for (at, &token) in (first..).zip(&tokens) {
+                let needed = vocab.cut(&guide.close().unwrap()).unwrap().len();
+                let budget = u32::try_from(needed + 20).unwrap();
+                tight.take(at, || {
+                    let _ = guide.fill_mask(vocab, budget, &mut bits);
+                });
                 guide.accept(vocab, token).unwrap();
-                micros(start)
-            }));
+            }
         }
+        first += tokens.len();
     }
-    println!("\n{count} tools, constrained: {programs} programs, {} tokens", masks.len());
+    println!("\n{count} tools, constrained: {programs} programs, {} tokens", masks.0.len());
     shown("mask", &mut masks);
     shown("mask, 20 tokens to spare", &mut tight);
     shown("accept a token", &mut accept);

@@ -260,6 +260,11 @@ impl<'c> Shape<'c> {
         self.node().texts.as_deref()
     }
 
+    /// All texts that the schemas of the tool list.
+    pub fn listed_texts(self) -> impl Iterator<Item = &'c str> {
+        self.all.nodes.iter().flat_map(|node| node.texts.iter().flatten()).map(|text| &**text)
+    }
+
     /// The numbers that are allowed, if only some are.
     pub fn numbers(self) -> Option<&'c [Number]> {
         self.node().numbers.as_deref()

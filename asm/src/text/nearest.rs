@@ -79,7 +79,8 @@ pub(crate) fn same_spelling(a: &str, b: &str) -> bool {
 /// Whether a text is so near to a name that it was meant to be it: it differs in case, in `-` for `_`, or, in
 /// words of four letters or more, by one edit. Of a text that is the name this is false.
 pub fn nearly_meets(text: &str, name: &str) -> bool {
-    if text == name || text.len().abs_diff(name.len()) > LONGEST {
+    let furthest = if text.is_ascii() && name.is_ascii() { 1 } else { LONGEST };
+    if text == name || text.len().abs_diff(name.len()) > furthest {
         return false;
     }
     let plain = |c: char| if c == '_' { '-' } else { c };

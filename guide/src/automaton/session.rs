@@ -135,7 +135,22 @@ pub struct Session<'c> {
 pub(crate) struct JsonNames {
     /// Tools and functions, and the position of each in the order of their bytes.
     pub(crate) tools: Vec<(Arc<str>, u32)>,
+    /// The numbers of all of them in the order of their bytes.
+    pub(crate) sorted_tools: Vec<u32>,
     pub(crate) fields: Vec<JsonField>,
+    /// The fields of unknown values, by [`Fields`], made when they are needed.
+    sorted: [OnceLock<Vec<(u32, bool)>>; 8],
+    /// Whether all of them, and the texts that schemas list, consist of printable ASCII without blanks.
+    pub(crate) plain: bool,
+}
+
+/// The fields that may come next in a path: those that may be the last, those that further ones may follow,
+/// and whether the path is in `${…}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fields {
+    pub(crate) last: bool,
+    pub(crate) further: bool,
+    pub(crate) hole: bool,
 }
 
 /// A field in JSON.
@@ -145,6 +160,8 @@ pub(crate) struct JsonField {
     pub(crate) keys: [Arc<str>; 2],
     /// At the end of a path, if a path can have it.
     pub(crate) last: Option<Arc<str>>,
+    /// The same in `${…}`.
+    last_in_hole: Option<Arc<str>>,
     /// In a path, before further fields.
     pub(crate) further: Option<Arc<str>>,
     /// Its position in the order of the keys.
@@ -158,14 +175,55 @@ impl JsonNames {
         let field = |name: &String| {
             let key = quoted(name) + ":";
             let last = is_name(name).then(|| format!("{name}\"").into());
+            let last_in_hole = is_name(name).then(|| format!("{name}}}").into());
             let further = is_name(name).then(|| format!("{name}.").into());
-            JsonField { keys: [key.as_str().into(), format!(",{key}").into()], last, further, place: 0 }
+            let keys = [key.as_str().into(), format!(",{key}").into()];
+            JsonField { keys, last, last_in_hole, further, place: 0 }
         };
         let mut fields: Vec<JsonField> = session.fields.iter().map(field).collect();
         let by_field = places(&fields, |field| &field.keys[0]);
         fields.iter_mut().zip(by_field).for_each(|(field, place)| field.place = place);
         let by_tool = places(&tools, |name| name);
-        JsonNames { tools: tools.into_iter().zip(by_tool).collect(), fields }
+        let listed = session.tools.iter().filter_map(|tool| match tool.callee {
+            Some(Callee::Tool(tool)) => Some(tool.input().listed_texts().chain(tool.output().listed_texts())),
+            _ => None,
+        });
+        let named = session.tools.iter().map(|tool| &*tool.name).chain(session.fields.iter().map(|it| &**it));
+        let plain = named.chain(listed.flatten()).all(|name| name.bytes().all(|it| it.is_ascii_graphic()));
+        let tools: Vec<(Arc<str>, u32)> = tools.into_iter().zip(by_tool).collect();
+        let mut sorted_tools: Vec<u32> = (0..).take(tools.len()).collect();
+        sorted_tools.sort_unstable_by_key(|&number| tools.get(number as usize).map(|it| it.1));
+        JsonNames { tools, sorted_tools, fields, plain, sorted: Default::default() }
+    }
+
+    /// The bytes of a field in a path, with those after it.
+    pub(crate) fn field(&self, fields: Fields, number: u32, further: bool) -> Option<&str> {
+        let field = self.fields.get(number as usize)?;
+        let bytes = match (further, fields.hole) {
+            (true, _) => &field.further,
+            (false, true) => &field.last_in_hole,
+            (false, false) => &field.last,
+        };
+        bytes.as_deref()
+    }
+
+    /// The fields that may come next in a path through an unknown value, in the order of their bytes, and
+    /// whether further ones follow.
+    pub(crate) fn sorted_fields(&self, fields: Fields) -> &[(u32, bool)] {
+        let place = usize::from(fields.last) + 2 * usize::from(fields.further) + 4 * usize::from(fields.hole);
+        let Some(sorted) = self.sorted.get(place) else { return &[] };
+        sorted.get_or_init(|| {
+            let ways = [(false, fields.last), (true, fields.further)];
+            let all = ways.into_iter().filter(|it| it.1).flat_map(|(further, _)| {
+                let numbers = (0..).take(self.fields.len());
+                numbers.map(move |number| (number, further))
+            });
+            let bytes = |&(number, further): &(u32, bool)| self.field(fields, number, further);
+            let mut all: Vec<(u32, bool)> = all.filter(|it| bytes(it).is_some()).collect();
+            all.sort_by(|a, b| bytes(a).cmp(&bytes(b)));
+            all.dedup_by(|a, b| bytes(a) == bytes(b));
+            all
+        })
     }
 }
 

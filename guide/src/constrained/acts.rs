@@ -1,6 +1,6 @@
 //! The effects of choices: the nodes that each makes, and what follows it.
 
-use super::machine::{Around, Binds, Kind, Lex, Machine, Next, Quote};
+use super::machine::{Around, Binds, Kind, Lex, Machine, Next, Path, Quote};
 use super::texts::PLAIN;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words};
 use crate::automaton::state::{Block, Core, Goes, ITEMS, Phase};
@@ -156,15 +156,6 @@ impl Machine<'_, '_> {
         }
     }
 
-    pub(super) fn push(&mut self, around: Around) {
-        self.place.around.push(around);
-    }
-
-    /// Ends the innermost open construct.
-    pub(super) fn pop(&mut self) -> Option<Around> {
-        self.place.around.pop()
-    }
-
     pub(super) fn literal(&mut self, kind: u8) {
         self.open(Word::Lit);
         self.core.take_integer(kind.into());
@@ -252,17 +243,16 @@ impl Machine<'_, '_> {
                 self.after();
             }
             Act::Path(slot) => {
-                self.place.path = (slot, Vec::new());
+                self.place.path = Path::of(slot);
                 self.goes_on(if self.place.next == Next::Hole { Next::HoleField } else { Next::Field });
             }
             Act::Field(field) => {
-                self.place.path.1.push(field);
+                self.place.path = self.place.path.with(field);
                 self.goes_on(self.place.next);
             }
             Act::LastField(field) => {
-                let (slot, mut fields) = core::mem::take(&mut self.place.path);
-                fields.push(field);
-                self.take_path(slot, &fields);
+                let path = core::mem::take(&mut self.place.path).with(field);
+                self.take_path(path.slot, path.fields());
             }
             _ => self.take_inside(act),
         }
@@ -288,7 +278,8 @@ impl Machine<'_, '_> {
         match act {
             Act::Step(word, end) => {
                 self.core.begin_line(level, word);
-                self.place.around.extend([Around::Step, Around::Ends(end)]);
+                self.push(Around::Step);
+                self.push(Around::Ends(end));
                 self.goes_on(Next::Value);
             }
             Act::Let => {
@@ -298,12 +289,14 @@ impl Machine<'_, '_> {
             }
             Act::Expr => {
                 self.place.opens_step = true;
-                self.place.around.extend([Around::Step, Around::Ends("}")]);
+                self.push(Around::Step);
+                self.push(Around::Ends("}"));
                 self.goes_on(Next::Value);
             }
             Act::Call => {
                 self.core.begin_line(level, Word::Call);
-                self.place.around.extend([Around::Step, Around::Ends("}")]);
+                self.push(Around::Step);
+                self.push(Around::Ends("}"));
                 self.goes_on(Next::Tool);
             }
             Act::If => {
@@ -322,7 +315,9 @@ impl Machine<'_, '_> {
             Act::Mark(word, end) => {
                 self.core.begin_line(level, word);
                 self.core.take_word(Word::Call);
-                self.place.around.extend([Around::Step, Around::Ends(end), Around::Ends("}")]);
+                self.push(Around::Step);
+                self.push(Around::Ends(end));
+                self.push(Around::Ends("}"));
                 self.goes_on(Next::Tool);
             }
             Act::Match(slot) => {
@@ -367,8 +362,8 @@ impl Machine<'_, '_> {
             }
             Act::Way(word, ends) => {
                 self.begin_way(word);
-                if let Some(Around::Handler { end, .. }) = self.place.around.last_mut() {
-                    *end = ends;
+                if let Some(Around::Handler { slot, names, .. }) = self.around() {
+                    self.replace(Around::Handler { slot, names, end: ends });
                 }
                 self.goes_on(Next::Value);
             }
@@ -392,10 +387,8 @@ impl Machine<'_, '_> {
         let level = self.core.level();
         match act {
             Act::Open(kind) => {
-                let names = match (kind, self.place.next, self.place.around.last()) {
-                    (Kind::Failure, Next::Arm(names), _) | (Kind::Pass, _, Some(&Around::For(names))) => {
-                        names
-                    }
+                let names = match (kind, self.place.next, self.around()) {
+                    (Kind::Failure, Next::Arm(names), _) | (Kind::Pass, _, Some(Around::For(names))) => names,
                     _ => self.place.names.len(),
                 };
                 if matches!(kind, Kind::Pass | Kind::Then) {
@@ -564,8 +557,8 @@ impl Machine<'_, '_> {
         match act {
             Act::Key(number) => {
                 self.core.take_integer(number);
-                if let Some(Around::Fields { count, .. }) = self.place.around.last_mut() {
-                    *count += 1;
+                if let Some(Around::Fields { count, most, end }) = self.around() {
+                    self.replace(Around::Fields { count: count + 1, most, end });
                 }
                 self.goes_on(Next::Value);
             }
@@ -606,9 +599,9 @@ impl Machine<'_, '_> {
                 self.goes_on(Next::Value);
             }
             Act::Comma => {
-                match self.place.around.last_mut() {
-                    Some(Around::Operands(left)) => *left = left.saturating_sub(1),
-                    Some(Around::List(count)) => *count += 1,
+                match self.around() {
+                    Some(Around::Operands(left)) => self.replace(Around::Operands(left.saturating_sub(1))),
+                    Some(Around::List(count)) => self.replace(Around::List(count + 1)),
                     _ => {}
                 }
                 self.goes_on(Next::Value);
@@ -622,8 +615,8 @@ impl Machine<'_, '_> {
     }
 
     fn count_case(&mut self) {
-        if let Some(Around::Cases { count, .. }) = self.place.around.last_mut() {
-            *count += 1;
+        if let Some(Around::Cases { count, pairs }) = self.around() {
+            self.replace(Around::Cases { count: count + 1, pairs });
         }
     }
 

@@ -141,7 +141,7 @@ impl Machine<'_, '_> {
         let mut kept = vec![0; bits.len()];
         kept.iter_mut().zip(bits.iter().zip(stays)).for_each(|(to, (bit, stays))| *to = bit & stays);
         if is_bare {
-            json.holes.iter().for_each(|&token| clear(&mut kept, token));
+            json.within.holes.iter().for_each(|&token| clear(&mut kept, token));
         }
         let mut tried = TRIED;
         let mut ends = Ends::default();

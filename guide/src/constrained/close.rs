@@ -1,6 +1,6 @@
 //! The known end of a body: at each position, the choice that leads to an end soonest.
 
-use super::acts::{Act, Choice};
+use super::acts::Act;
 use super::machine::{Lex, Machine, Next};
 use crate::automaton::close::STEPS;
 use crate::automaton::texts::Inside;
@@ -29,19 +29,20 @@ impl Machine<'_, '_> {
         match self.place.lex {
             Lex::Choice { low, high, depth } => {
                 let choices = self.choices();
-                let left = choices.get(low..high.min(choices.len()))?;
+                let session = self.core.session;
                 let owes = self.core.owes();
                 let owed = |slot: u8| self.core.now().calls(slot) & self.core.state.checked != 0;
-                let rank = |choice: &&Choice| rank(choice.act, owes, &owed);
+                let rank = |act: Act| rank(act, owes, &owed);
                 let missing = self.core.frame().map(|frame| self.core.missing(&frame)).unwrap_or_default();
-                let best = left.iter().min_by_key(|choice| {
-                    let rank = match choice.act {
+                let left = (low..high.min(choices.len(session))).filter_map(|at| choices.at(session, at));
+                let (best, _) = left.min_by_key(|&(bytes, act)| {
+                    let rank = match act {
                         Act::Key(number) if missing.contains(&number) => 1,
-                        _ => rank(choice),
+                        _ => rank(act),
                     };
-                    (rank, choice.bytes.starts_with('-'))
+                    (rank, bytes.starts_with('-'))
                 })?;
-                Some(best.bytes.as_bytes().get(depth..)?.to_vec())
+                Some(best.as_bytes().get(depth..)?.to_vec())
             }
             Lex::Name { start, of } => Some((self.rest_of_name(start, of)? + "\"").into_bytes()),
             Lex::Number { start } => {

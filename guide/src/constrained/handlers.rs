@@ -65,7 +65,7 @@ impl Machine<'_, '_> {
 
     /// The handlers that the enclosing call may have.
     pub(super) fn handlers(&mut self) -> Vec<Choice> {
-        let Some(&Around::Call(slot)) = self.place.around.last() else { return Vec::new() };
+        let Some(Around::Call(slot)) = self.around() else { return Vec::new() };
         self.attempt(|this| {
             if this.core.state.phase == Phase::PairCount {
                 this.core.take_integer(0);
@@ -127,7 +127,7 @@ impl Machine<'_, '_> {
 
     /// Whether a handler may consist of a statement that begins with this word.
     fn may_handle_by(&mut self, word: Word) -> bool {
-        let Some(&Around::Handler { slot, .. }) = self.place.around.last() else { return false };
+        let Some(Around::Handler { slot, .. }) = self.around() else { return false };
         let blocks = self.blocks();
         self.attempt(|this| {
             let fits = this.attempt(|this| {
@@ -179,8 +179,8 @@ impl Machine<'_, '_> {
         self.begin_handler();
         let Some(slot) = self.new_slot(Binds::Failure) else { return };
         self.begin_failure(slot);
-        if let Some(Around::Handler { names, end: ends, .. }) = self.place.around.last_mut() {
-            (*names, *ends) = (self.place.names.len(), end);
+        if let Some(Around::Handler { slot, .. }) = self.around() {
+            self.replace(Around::Handler { slot, names: self.place.names.len(), end });
         }
         let [name, _] = FAILURES;
         Arc::make_mut(&mut self.place.names).push(Named { name: name.into(), slot, live: true });
@@ -200,7 +200,7 @@ impl Machine<'_, '_> {
         self.core.state.phase = Phase::Line;
         let level = self.core.level();
         self.core.begin_line(level, word);
-        if let (Word::Let, Some(&Around::Handler { slot, .. })) = (word, self.place.around.last()) {
+        if let (Word::Let, Some(Around::Handler { slot, .. })) = (word, self.around()) {
             self.core.take_integer(slot.into());
         }
     }

@@ -1,8 +1,9 @@
 //! The bytes of a body in `constrained`: which may come next, and the choices that they make.
 
-use super::acts::{Act, Choice};
+use super::acts::Act;
+use super::choices::Choices;
 use crate::automaton::offers::Words;
-use crate::automaton::state::{Core, Lengths, Phase, State};
+use crate::automaton::state::{Core, Lengths, NONE, Phase, State, add};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
 use ilo_asm::dialect::{Key, word_of};
@@ -148,7 +149,37 @@ pub(super) struct Quote {
     /// The words that its value may begin with.
     pub(super) words: Words,
     /// The references that may be in `${…}`, if they were computed.
-    pub(super) holes: Option<Arc<[Choice]>>,
+    pub(super) holes: Option<Choices>,
+}
+
+/// The most fields of a path.
+pub(super) const PATH: usize = 6;
+
+/// An unfinished path: a slot and the fields so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Path {
+    pub(super) slot: u8,
+    count: u8,
+    fields: [u32; PATH],
+}
+
+impl Path {
+    pub(super) fn of(slot: u8) -> Path {
+        Path { slot, ..Path::default() }
+    }
+
+    /// The path with one more field.
+    pub(super) fn with(mut self, field: u32) -> Path {
+        if let Some(to) = self.fields.get_mut(usize::from(self.count)) {
+            *to = field;
+            self.count += 1;
+        }
+        self
+    }
+
+    pub(super) fn fields(&self) -> &[u32] {
+        self.fields.get(..usize::from(self.count)).unwrap_or_default()
+    }
 }
 
 /// All changing data except that of the automaton.
@@ -156,22 +187,24 @@ pub(super) struct Quote {
 pub(super) struct Place {
     pub(super) lex: Lex,
     pub(super) next: Next,
-    pub(super) around: Vec<Around>,
+    /// The innermost open construct, in the list of the machine.
+    around: u32,
     pub(super) names: Arc<Vec<Named>>,
     /// Whether the next value is a step of the innermost block.
     pub(super) opens_step: bool,
     /// The unfinished text, if it may be a reference.
     pub(super) quote: Quote,
-    /// The slot and the fields of the unfinished path.
-    pub(super) path: (u8, Vec<u32>),
+    pub(super) path: Path,
     /// The choices in the order of their bytes, if they were computed.
-    pub(super) choices: Option<Arc<[Choice]>>,
+    choices: Option<Choices>,
 }
 
 #[derive(Clone)]
 pub(super) struct Machine<'s, 'c> {
     pub(super) core: Core<'s, 'c>,
     pub(super) text: Vec<u8>,
+    /// Open constructs, each with the position of the one around it.
+    arounds: Vec<(Around, u32)>,
     pub(super) place: Place,
 }
 
@@ -181,6 +214,7 @@ pub(super) struct Point {
     state: State,
     lengths: Lengths,
     pub(super) text: usize,
+    arounds: usize,
     place: Place,
 }
 
@@ -195,14 +229,20 @@ impl<'s, 'c> Machine<'s, 'c> {
         let place = Place {
             lex: BETWEEN,
             next: Next::First,
-            around: Vec::new(),
+            around: NONE,
             names: Arc::new(parameters.map(named).collect()),
             opens_step: false,
             quote: Quote::default(),
-            path: (0, Vec::new()),
+            path: Path::default(),
             choices: None,
         };
-        Machine { core, text: Vec::new(), place }
+        Machine { core, text: Vec::new(), arounds: Vec::new(), place }
+    }
+
+    /// The approximate number of bytes of all growing data.
+    pub(super) fn memory(&self) -> usize {
+        let arounds = self.arounds.capacity() * size_of::<(Around, u32)>();
+        self.core.memory() + self.text.capacity() + arounds
     }
 
     pub(super) fn point(&self) -> Point {
@@ -210,6 +250,7 @@ impl<'s, 'c> Machine<'s, 'c> {
             state: self.core.state,
             lengths: self.core.lengths(),
             text: self.text.len(),
+            arounds: self.arounds.len(),
             place: self.place.clone(),
         }
     }
@@ -218,6 +259,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.core.state = point.state;
         self.core.cut(point.lengths);
         self.text.truncate(point.text);
+        self.arounds.truncate(point.arounds);
         self.place.clone_from(&point.place);
     }
 
@@ -229,6 +271,29 @@ impl<'s, 'c> Machine<'s, 'c> {
         result
     }
 
+    /// The innermost open construct.
+    pub(super) fn around(&self) -> Option<Around> {
+        self.arounds.get(self.place.around as usize).map(|it| it.0)
+    }
+
+    /// Opens a construct.
+    pub(super) fn push(&mut self, around: Around) {
+        self.place.around = add(&mut self.arounds, (around, self.place.around));
+    }
+
+    /// Ends the innermost open construct.
+    pub(super) fn pop(&mut self) -> Option<Around> {
+        let &(around, outer) = self.arounds.get(self.place.around as usize)?;
+        self.place.around = outer;
+        Some(around)
+    }
+
+    /// Changes the innermost open construct.
+    pub(super) fn replace(&mut self, around: Around) {
+        self.pop();
+        self.push(around);
+    }
+
     /// Begins another choice.
     pub(super) fn goes_on(&mut self, next: Next) {
         self.place.next = next;
@@ -236,20 +301,22 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.place.choices = None;
     }
 
-    /// The choices in the order of their bytes. None is a prefix of another.
-    pub(super) fn choices(&mut self) -> Arc<[Choice]> {
-        if let Some(known) = &self.place.choices {
-            return known.clone();
+    /// The choices here.
+    pub(super) fn choices(&mut self) -> Choices {
+        self.choose_among().clone()
+    }
+
+    /// The choices here, computed once.
+    fn choose_among(&mut self) -> &Choices {
+        if self.place.choices.is_none() {
+            let holes = self.place.quote.holes.as_ref().filter(|_| self.place.next == Next::Hole);
+            let found = match holes {
+                Some(holes) => holes.clone(),
+                None => self.offers(),
+            };
+            self.place.choices = Some(found);
         }
-        if let (Next::Hole, Some(known)) = (self.place.next, &self.place.quote.holes) {
-            return known.clone();
-        }
-        let mut found = self.offers();
-        found.sort_by(|a, b| a.bytes.cmp(&*b.bytes));
-        found.dedup_by(|a, b| *a.bytes == *b.bytes);
-        let found: Arc<[Choice]> = found.into();
-        self.place.choices = Some(found.clone());
-        found
+        self.place.choices.get_or_insert_with(|| Choices::new(Vec::new()))
     }
 
     /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
@@ -267,16 +334,24 @@ impl<'s, 'c> Machine<'s, 'c> {
     /// The position after a byte in the choices from `low` to `high`, of which this number of bytes was
     /// taken.
     fn narrow(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> Leads {
-        let choices = self.choices();
-        let Some(left) = choices.get(low..high.min(choices.len())) else { return Leads::Nowhere };
-        let at = |choice: &Choice| choice.bytes.as_bytes().get(depth).copied();
-        let from = left.partition_point(|choice| at(choice) < Some(byte));
-        let to = left.partition_point(|choice| at(choice) <= Some(byte));
-        match left.get(from..to) {
-            None | Some([]) => Leads::Nowhere,
-            Some([only, ..]) if only.bytes.len() == depth + 1 => Leads::Act(only.act),
-            Some(_) => Leads::On(Lex::Choice { low: low + from, high: low + to, depth: depth + 1 }),
+        let session = self.core.session;
+        let choices = self.choose_among();
+        let high = high.min(choices.len(session));
+        let from = choices.seek(session, (low, high), depth, byte);
+        let Some((bytes, act)) = choices.at(session, from).filter(|_| from < high) else {
+            return Leads::Nowhere;
+        };
+        if bytes.as_bytes().get(depth) != Some(&byte) {
+            return Leads::Nowhere;
         }
+        if bytes.len() == depth + 1 {
+            return Leads::Act(act);
+        }
+        let to = match byte.checked_add(1) {
+            Some(next) if from + 1 < high => choices.seek(session, (from + 1, high), depth, next),
+            _ => high,
+        };
+        Leads::On(Lex::Choice { low: from, high: to, depth: depth + 1 })
     }
 
     fn choose(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> bool {
@@ -305,6 +380,13 @@ impl<'s, 'c> Machine<'s, 'c> {
                 if fits { Look::On(self.place.lex) } else { Look::Refused }
             }
             Lex::Bare { inside, dollar } => self.look_in_bare(inside, dollar, byte),
+            Lex::Text { start, inside, key } => match texts::step(inside, byte) {
+                Step::Refused => Look::Refused,
+                Step::On(next) if inside == Inside::Plain && self.text.len() + 1 - start < TEXT => {
+                    Look::On(Lex::Text { start, inside: next, key })
+                }
+                _ => Look::Unknown,
+            },
             _ => Look::Unknown,
         }
     }
@@ -313,10 +395,11 @@ impl<'s, 'c> Machine<'s, 'c> {
     pub(super) fn next_byte(&mut self, byte: u8) -> Option<u8> {
         match self.place.lex {
             Lex::Choice { low, high, depth } => {
-                let choices = self.choices();
-                let left = choices.get(low..high.min(choices.len()))?;
-                let at = |choice: &Choice| choice.bytes.as_bytes().get(depth).copied();
-                left.get(left.partition_point(|choice| at(choice) <= Some(byte))).and_then(at)
+                let session = self.core.session;
+                let choices = self.choose_among();
+                let high = high.min(choices.len(session));
+                let at = choices.seek(session, (low, high), depth, byte.checked_add(1)?);
+                choices.byte(session, at, depth).filter(|_| at < high)
             }
             Lex::Number { .. } => IN_NUMBERS.into_iter().find(|&next| next > byte),
             _ => byte.checked_add(1),
@@ -377,9 +460,9 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// Completes a value, and the step that ends with it.
     pub(super) fn after(&mut self) {
-        match self.place.around.last() {
+        match self.around() {
             Some(Around::Step) => {
-                self.place.around.pop();
+                self.pop();
                 self.behind();
             }
             Some(Around::Leaving) => self.end_leaving(),
@@ -389,7 +472,7 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// Completes the way out beside an `if`.
     pub(super) fn end_leaving(&mut self) {
-        self.place.around.pop();
+        self.pop();
         self.core.state.phase = Phase::Line;
         let level = self.core.level();
         self.core.up_to(level.saturating_sub(1));
@@ -398,7 +481,7 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// Whether the key of a case would match more than its text, or be the default.
     fn meets_more(&self, key: &str) -> bool {
-        let pairs = matches!(self.place.around.last(), Some(Around::Cases { pairs: true, .. }));
+        let pairs = matches!(self.around(), Some(Around::Cases { pairs: true, .. }));
         key == "_"
             || key == word_of(Notation::Constrained, Key::Default)
             || (!pairs && number::parse(key).is_ok())
@@ -412,11 +495,16 @@ impl<'s, 'c> Machine<'s, 'c> {
 
     /// The open blocks, the innermost last.
     pub(super) fn blocks(&self) -> Vec<Kind> {
-        let kinds = self.place.around.iter().filter_map(|around| match around {
-            Around::Block { kind, .. } => Some(*kind),
-            _ => None,
-        });
-        kinds.collect()
+        let mut at = self.place.around;
+        let mut kinds = Vec::new();
+        while let Some(&(around, outer)) = self.arounds.get(at as usize) {
+            at = outer;
+            if let Around::Block { kind, .. } = around {
+                kinds.push(kind);
+            }
+        }
+        kinds.reverse();
+        kinds
     }
 }
 

@@ -1,5 +1,5 @@
-//! Masks of bodies in `constrained`: tokens in the order of their bytes, from each that fits to the next; in
-//! texts and names by the tables of the vocabulary.
+//! Masks of bodies in `constrained`: tokens byte by byte along their common prefixes; in texts and names by
+//! the tables of the vocabulary.
 
 use super::acts::Act;
 use super::machine::{Lex, Look, Machine, Next, Point};
@@ -7,13 +7,19 @@ use super::names::FREE;
 use crate::automaton::offers::NUMBER;
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, is_text, place};
-use crate::vocab::{Closer, Vocab};
+use crate::vocab::{Closer, Prefixes, TextTokens, Vocab};
+use core::ops::RangeInclusive;
+use ilo_asm::text::is_name;
 use ilo_spec::node::Word;
 
 pub(super) fn clear(bits: &mut [u32], token: u32) {
     if let Some(word) = bits.get_mut(token as usize / 32) {
         *word &= !(1 << (token % 32));
     }
+}
+
+fn has(bits: &[u32], token: u32) -> bool {
+    bits.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 == 1)
 }
 
 pub(super) fn set(bits: &mut [u32], token: u32) {
@@ -25,37 +31,29 @@ pub(super) fn set(bits: &mut [u32], token: u32) {
 /// A text with more bytes than this is checked token by token, since it may have no room.
 const ROOM: usize = 8 << 10;
 
-/// The first index, from one on, at which a condition is false; all earlier ones are true. Mostly these are
-/// few.
-fn leading(from: usize, count: usize, is_so: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut step) = (from, 1);
-    while low + step <= count && is_so(low + step - 1) {
-        low += step;
-        step *= 2;
-    }
-    let mut high = count.min(low + step - 1);
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        if is_so(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
+/// All first bytes of tokens, and those of tokens that are digits.
+const ANY: RangeInclusive<u8> = 0..=u8::MAX;
+const DIGITS: RangeInclusive<u8> = b'0'..=b'9';
 
-/// How a walk goes back.
+/// How a walk goes back to before a byte.
 enum Back {
-    /// Only the position in a choice or a number has changed.
+    /// Only the position in a choice, a text or a number has changed.
     Lex(Lex),
     All(Box<Point>),
+}
+
+/// A node on the path of a walk: its next child, the end of its children, and how to go back to before it.
+struct Step {
+    next: u32,
+    end: u32,
+    back: Back,
 }
 
 impl Machine<'_, '_> {
     /// Sets the tokens that may come next.
     pub(super) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        match self.place.lex {
+        let lex = self.place.lex;
+        match lex {
             Lex::Text { start, inside, key } if self.text.len() - start + vocab.longest < ROOM => {
                 self.fill_text(vocab, inside, key, bits);
             }
@@ -66,42 +64,62 @@ impl Machine<'_, '_> {
             Lex::Number { start } => {
                 let written = self.text.get(start..).unwrap_or_default();
                 self.core.number_digits(vocab, written, bits);
-                self.walk_behind_digits(vocab, bits);
+                self.walk_but(vocab, &[DIGITS], bits);
+                self.walk(vocab, &vocab.json().mixed, bits);
             }
-            Lex::Choice { depth: 0, .. } => {
-                if self.digits(vocab, bits) {
-                    self.walk_behind_digits(vocab, bits);
-                } else {
-                    self.walk(vocab, &vocab.sorted, bits);
-                }
-            }
-            _ => self.walk(vocab, &vocab.sorted, bits),
+            Lex::Choice { depth: 0, .. } => self.fill_first(vocab, bits),
+            _ => self.walk_all(vocab, ANY, bits),
         }
     }
 
-    /// Sets the tokens that are digits alone, if a number may begin.
-    fn digits(&mut self, vocab: &Vocab, bits: &mut [u32]) -> bool {
+    /// Sets the tokens that may come next between choices: those that begin a number or a text mostly from
+    /// the tables.
+    fn fill_first(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         let choices = self.choices();
-        let has = |act: Act| choices.iter().any(|choice| choice.act == act);
-        if has(Act::Number) {
+        let has = |is: fn(Act) -> bool| choices.listed().iter().any(|choice| is(choice.act));
+        let mut known = Vec::new();
+        if has(|act| matches!(act, Act::Quote(_))) {
             self.attempt(|this| {
-                this.literal(NUMBER);
+                if this.byte(b'"') {
+                    this.fill_opening(vocab, bits);
+                }
+            });
+            known.push(b'"'..=b'"');
+        }
+        let is_value = has(|act| act == Act::Number);
+        if is_value || has(|act| act == Act::NumberKey) {
+            self.attempt(|this| {
+                if is_value {
+                    this.literal(NUMBER);
+                }
                 this.core.number_digits(vocab, b"", bits);
             });
-        } else if has(Act::NumberKey) {
-            self.core.number_digits(vocab, b"", bits);
-        } else {
-            return false;
+            self.walk(vocab, &vocab.json().mixed, bits);
+            known.push(DIGITS);
         }
-        true
+        self.walk_but(vocab, &known, bits);
     }
 
-    /// Sets those tokens among those that are more than digits that may come next.
-    fn walk_behind_digits(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        let (from, to) = (vocab.beginning(b"0").0, vocab.beginning(b"9").1);
-        self.walk(vocab, vocab.sorted.get(..from).unwrap_or_default(), bits);
-        self.walk(vocab, &vocab.json().mixed, bits);
-        self.walk(vocab, vocab.sorted.get(to..).unwrap_or_default(), bits);
+    /// Sets the tokens that begin a text that may be a reference, after their quote.
+    fn fill_opening(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        let json = vocab.json();
+        json.opens.iter().for_each(|&token| set(bits, token));
+        self.fill_holes(vocab, &json.opening, bits);
+        self.fill_ends(vocab, &json.opening, bits);
+    }
+
+    /// Sets those of all tokens that may come next, except for some first bytes, which are in order.
+    fn walk_but(&mut self, vocab: &Vocab, known: &[RangeInclusive<u8>], bits: &mut [u32]) {
+        let mut from = Some(0);
+        for bytes in known {
+            if let Some((from, to)) = from.zip(bytes.start().checked_sub(1)) {
+                self.walk_all(vocab, from..=to, bits);
+            }
+            from = bytes.end().checked_add(1);
+        }
+        if let Some(from) = from {
+            self.walk_all(vocab, from..=u8::MAX, bits);
+        }
     }
 
     /// Sets the tokens that stay in a text, from the tables, and those that end it.
@@ -111,8 +129,7 @@ impl Machine<'_, '_> {
         let closers = json.closers(inside);
         // What follows a literal does not depend on its content, except for a name in AT.
         if !key && self.in_at() {
-            let tokens: Vec<u32> = closers.iter().map(|it| it.token).collect();
-            return self.walk(vocab, &tokens, bits);
+            return self.each(vocab, closers, 0, bits);
         }
         let fits = self.attempt(|this| {
             this.core.take_constant(Constant::Text(""));
@@ -121,29 +138,41 @@ impl Machine<'_, '_> {
             } else {
                 this.after();
             }
-            this.tails(json.tails())
+            this.tails(vocab)
         });
         let fit = closers.iter().filter(|it| fits.get(it.tail as usize).copied().unwrap_or_default());
         if key {
             // It must differ from other keys.
-            let tokens: Vec<u32> = fit.map(|it| it.token).collect();
-            return self.walk(vocab, &tokens, bits);
+            return self.each(vocab, fit, 0, bits);
         }
         fit.for_each(|it| set(bits, it.token));
     }
 
-    /// Finds which of these may come next.
-    fn tails(&mut self, tails: &[Box<[u8]>]) -> Vec<bool> {
-        let mut fits = vec![false; tails.len()];
-        self.walk_all(
-            tails.len(),
-            |at| tails.get(at).map_or(&[], |tail| tail),
-            |at| {
-                if let Some(fit) = fits.get_mut(at) {
-                    *fit = true;
-                }
-            },
-        );
+    /// Sets those of these tokens that may come next, after the first bytes of each.
+    fn each<'v>(
+        &mut self,
+        vocab: &Vocab,
+        tokens: impl IntoIterator<Item = &'v Closer>,
+        skipped: usize,
+        bits: &mut [u32],
+    ) {
+        for closer in tokens {
+            if self.takes(vocab.token(closer.token).get(skipped..).unwrap_or_default()) {
+                set(bits, closer.token);
+            }
+        }
+    }
+
+    /// Finds which tails may come next.
+    fn tails(&mut self, vocab: &Vocab) -> Vec<bool> {
+        let json = vocab.json();
+        let mut fits = vec![false; json.tail_count()];
+        let fit = |tail: u32| {
+            if let Some(fit) = fits.get_mut(tail as usize) {
+                *fit = true;
+            }
+        };
+        self.walk_tree(json.tails(), ANY, |tail| json.tail_bytes(tail), fit);
         fits
     }
 
@@ -152,43 +181,70 @@ impl Machine<'_, '_> {
     fn fill_bare(&mut self, vocab: &Vocab, inside: Inside, dollar: bool, bits: &mut [u32]) {
         vocab.texts.fill(place(inside), bits);
         let json = vocab.json();
-        let again = |this: &mut Self, tokens: &[u32], bits: &mut [u32]| {
-            tokens.iter().for_each(|&token| clear(bits, token));
-            this.walk(vocab, tokens, bits);
-        };
-        if !json.holes.is_empty() {
-            self.hole_choices();
-        }
-        again(self, &json.holes, bits);
+        self.fill_holes(vocab, &json.within, bits);
         if inside != Inside::Plain {
             self.clear_escaped_marks(vocab, inside, bits);
-            let closers: Vec<u32> = json.closers(inside).iter().map(|it| it.token).collect();
-            return self.walk(vocab, &closers, bits);
+            return self.each(vocab, json.closers(inside), 0, bits);
         }
-        let [sure, unsure] = &json.bare;
-        let is_text = is_text(self.written_text()) && !self.opens_in_at();
-        let fits = self.attempt(|this| {
-            // One blank makes it a text.
-            let ends = (is_text || this.byte(b' ')) && this.byte(b'"');
-            if ends { this.tails(json.tails()) } else { Vec::new() }
-        });
-        let known = |it: &&Closer| fits.get(it.tail as usize).copied().unwrap_or_default();
-        if self.opens_in_at() {
-            let tokens: Vec<u32> = json.closers(inside).iter().map(|it| it.token).collect();
-            self.walk(vocab, &tokens, bits);
-        } else {
-            sure.iter().filter(known).for_each(|it| set(bits, it.token));
-            if is_text {
-                unsure.iter().filter(known).for_each(|it| set(bits, it.token));
-            } else {
-                let tokens: Vec<u32> = unsure.iter().map(|it| it.token).collect();
-                self.walk(vocab, &tokens, bits);
-            }
-        }
+        self.fill_ends(vocab, &json.within, bits);
         if dollar {
             let (from, to) = vocab.beginning(b"{");
-            again(self, vocab.sorted.get(from..to).unwrap_or_default(), bits);
+            let tokens = vocab.sorted.get(from..to).unwrap_or_default();
+            tokens.iter().for_each(|&token| clear(bits, token));
+            self.walk_all(vocab, b'{'..=b'{', bits);
         }
+    }
+
+    /// Sets the tokens that begin a reference in a text, and clears those that may not.
+    fn fill_holes(&mut self, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
+        if !tokens.holes.is_empty() {
+            self.hole_choices();
+        }
+        tokens.holes.iter().for_each(|&token| clear(bits, token));
+        self.walk_from(vocab, &tokens.hole_tree, ANY, tokens.skipped, bits);
+    }
+
+    /// Sets the tokens that end a text that may be a reference.
+    fn fill_ends(&mut self, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
+        let is_sure = is_text(self.written_text());
+        let in_at = self.opens_in_at();
+        let fits = self.attempt(|this| {
+            // One blank makes it a text.
+            let ends = !in_at && (is_sure || this.byte(b' ')) && this.byte(b'"');
+            if ends { this.tails(vocab) } else { Vec::new() }
+        });
+        let mut give = |closers: &[Closer], fits: &[bool]| {
+            let fit = closers.iter().filter(|it| fits.get(it.tail as usize).copied().unwrap_or_default());
+            fit.for_each(|it| set(bits, it.token));
+        };
+        give(&tokens.sure, &fits);
+        for (before, closers) in &tokens.unsure {
+            if !in_at && (is_sure || self.ends_text(before)) {
+                give(closers, &fits);
+                continue;
+            }
+            let fits = self.attempt(|this| {
+                let ends = before.iter().chain(b"\"").all(|&byte| this.byte(byte));
+                if ends { this.tails(vocab) } else { Vec::new() }
+            });
+            give(closers, &fits);
+        }
+        if in_at {
+            self.each(vocab, &tokens.sure, tokens.skipped, bits);
+        }
+    }
+
+    /// Whether the text would not be a reference if it ended after these bytes.
+    fn ends_text(&self, behind: &[u8]) -> bool {
+        let whole = [self.written_text(), behind].concat();
+        if is_text(&whole) {
+            return true;
+        }
+        let whole = core::str::from_utf8(&whole).ok();
+        whole.is_some_and(|text| {
+            let is_plain = !text.bytes().any(|byte| matches!(byte, b'$' | b'.' | b'\\'));
+            is_plain && !(is_name(text) && self.meets_name(text))
+        })
     }
 
     /// Whether the unfinished literal is an operand of AT.
@@ -236,78 +292,140 @@ impl Machine<'_, '_> {
             if written + bytes.len() < FREE {
                 break;
             }
-            if !self.attempt(|this| bytes.iter().all(|&byte| this.byte(byte))) {
+            if !self.takes(bytes) {
                 clear(bits, token);
             }
         }
         self.walk(vocab, &json.ends, bits);
     }
 
-    /// Sets those of the tokens, in the order of their bytes, that fit.
-    fn walk(&mut self, vocab: &Vocab, tokens: &[u32], bits: &mut [u32]) {
-        let token = |at: usize| tokens.get(at).copied().unwrap_or_default();
-        self.walk_all(tokens.len(), |at| vocab.token(token(at)), |at| set(bits, token(at)));
+    /// Sets those of all tokens with these first bytes that may come next, except where only the tables of
+    /// texts have them.
+    fn walk_all(&mut self, vocab: &Vocab, first: RangeInclusive<u8>, bits: &mut [u32]) {
+        let plain = self.core.session.json().plain;
+        self.walk_from(vocab, if plain { &vocab.json().plain } else { vocab.all() }, first, 0, bits);
     }
 
-    /// Finds which of these texts, in the order of their bytes, may come next.
-    fn walk_all<'t>(&mut self, count: usize, text: impl Fn(usize) -> &'t [u8], mut fits: impl FnMut(usize)) {
-        let mut path: Vec<(u8, Back)> = Vec::new();
-        let length = self.text.len();
-        let mut at = 0;
-        while at < count {
-            let bytes = text(at);
-            let common = path.iter().zip(bytes).take_while(|(known, byte)| known.0 == **byte).count();
-            self.undo(&mut path, common, length);
-            let mut refused = None;
-            for (place, &byte) in bytes.iter().enumerate().skip(common) {
-                let back = match self.look(byte) {
-                    Look::Refused => {
-                        refused = Some(place);
-                        break;
-                    }
-                    Look::On(next) => {
-                        self.text.push(byte);
-                        Back::Lex(core::mem::replace(&mut self.place.lex, next))
-                    }
-                    Look::Unknown => {
-                        let point = self.point();
-                        if !self.byte(byte) {
-                            self.back(&point);
-                            refused = Some(place);
-                            break;
-                        }
-                        Back::All(Box::new(point))
-                    }
-                };
-                path.push((byte, back));
+    /// Sets those of the tokens of a tree that may come next.
+    fn walk(&mut self, vocab: &Vocab, tree: &Prefixes, bits: &mut [u32]) {
+        self.walk_from(vocab, tree, ANY, 0, bits);
+    }
+
+    /// Sets those of the tokens of a tree that may come next, after the first bytes of each.
+    fn walk_from(
+        &mut self,
+        vocab: &Vocab,
+        tree: &Prefixes,
+        first: RangeInclusive<u8>,
+        skipped: usize,
+        bits: &mut [u32],
+    ) {
+        let text = |token| vocab.token(token).get(skipped..).unwrap_or_default();
+        self.walk_tree(tree, first, text, |token| set(bits, token));
+        for &(token, equal) in tree.equal() {
+            if has(bits, token) {
+                set(bits, equal);
             }
-            let Some(place) = refused else {
-                fits(at);
-                at += 1;
-                continue;
-            };
-            // All that begin like this one are refused too, up to the next byte that may come.
-            let prefix = bytes.get(..place).unwrap_or_default();
-            let next = bytes.get(place).and_then(|&byte| self.next_byte(byte));
-            at = leading(at, count, |at| {
-                let other = text(at);
-                other.starts_with(prefix) && next.is_none_or(|next| other.get(place) < Some(&next))
-            });
         }
-        self.undo(&mut path, 0, length);
     }
 
-    /// Goes back to before the byte at a place of the path, which began with a text of this length.
-    fn undo(&mut self, path: &mut Vec<(u8, Back)>, place: usize, length: usize) {
-        let Some(undone) = path.get(place..) else { return };
-        // The first change of more than a position undoes all that follow it.
-        if let Some(Back::All(point)) = undone.iter().map(|it| &it.1).find(|it| matches!(it, Back::All(_))) {
-            self.back(point);
+    /// Finds which entries of a tree with these first bytes may come next.
+    fn walk_tree<'t>(
+        &mut self,
+        tree: &Prefixes,
+        first: RangeInclusive<u8>,
+        text: impl Fn(u32) -> &'t [u8],
+        mut fits: impl FnMut(u32),
+    ) {
+        let length = self.text.len();
+        let (from, to) = tree.children(Prefixes::ROOT);
+        if let Some(entry) = tree.entry(Prefixes::ROOT) {
+            let bytes = text(entry);
+            if bytes.first().is_none_or(|byte| first.contains(byte)) && self.takes(bytes) {
+                fits(entry);
+            }
         }
-        if let Some((_, Back::Lex(lex))) = undone.first() {
-            self.place.lex = *lex;
+        let next = tree.seek(from, to, *first.start());
+        let end = first.end().checked_add(1).map_or(to, |end| tree.seek(next, to, end));
+        let mut path = vec![Step { next, end, back: Back::Lex(self.place.lex) }];
+        while let Some(step) = path.last_mut() {
+            if step.next == step.end {
+                let depth = path.len() - 1;
+                if let Some(step) = path.pop().filter(|_| depth > 0) {
+                    self.undo(step.back, length + depth - 1);
+                }
+                continue;
+            }
+            let (node, byte) = (step.next, tree.byte(step.next));
+            step.next += 1;
+            let back = match self.look(byte) {
+                Look::Refused => {
+                    step.next = match self.next_byte(byte) {
+                        Some(next) => tree.seek(step.next, step.end, next),
+                        None => step.end,
+                    };
+                    continue;
+                }
+                Look::On(next) => {
+                    self.text.push(byte);
+                    Back::Lex(core::mem::replace(&mut self.place.lex, next))
+                }
+                Look::Unknown => {
+                    let point = self.point();
+                    if !self.byte(byte) {
+                        self.back(&point);
+                        continue;
+                    }
+                    Back::All(Box::new(point))
+                }
+            };
+            let (from, to) = tree.children(node);
+            if let Some(entry) = tree.entry(node) {
+                // Without children, it may be longer.
+                let rest = if from < to { &[] } else { text(entry).get(path.len()..).unwrap_or_default() };
+                if self.takes(rest) {
+                    fits(entry);
+                }
+            }
+            if from < to {
+                path.push(Step { next: from, end: to, back });
+            } else {
+                self.undo(back, length + path.len() - 1);
+            }
         }
-        self.text.truncate(length + place);
-        path.truncate(place);
+    }
+
+    /// Whether these bytes may come next.
+    fn takes(&mut self, bytes: &[u8]) -> bool {
+        let (length, lex) = (self.text.len(), self.place.lex);
+        let mut point = None;
+        let fits = bytes.iter().all(|&byte| match self.look(byte) {
+            Look::Refused => false,
+            Look::On(next) => {
+                self.text.push(byte);
+                self.place.lex = next;
+                true
+            }
+            Look::Unknown => {
+                if point.is_none() {
+                    point = Some(self.point());
+                }
+                self.byte(byte)
+            }
+        });
+        if let Some(point) = point {
+            self.back(&point);
+        }
+        self.undo(Back::Lex(lex), length);
+        fits
+    }
+
+    /// Goes back to before a byte, to a text of this length.
+    fn undo(&mut self, back: Back, length: usize) {
+        match back {
+            Back::Lex(lex) => self.place.lex = lex,
+            Back::All(point) => self.back(&point),
+        }
+        self.text.truncate(length);
     }
 }

@@ -7,6 +7,7 @@
 
 mod acts;
 mod budget;
+mod choices;
 mod close;
 mod handlers;
 mod machine;
@@ -77,7 +78,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
 
     /// The approximate number of bytes of the guide.
     pub fn memory(&self) -> usize {
-        self.machine.core.memory() + self.machine.text.capacity() + size_of::<Self>()
+        self.machine.memory() + size_of::<Self>()
     }
 
     /// The body so far.
@@ -120,9 +121,9 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
             _ if self.may_end() => vec![Piece::End],
             Lex::Choice { low, high, depth } => {
                 let choices = self.machine.choices();
-                let left = choices.get(low..high.min(choices.len())).unwrap_or_default();
-                let rest = |bytes: &str| bytes.get(depth..).unwrap_or_default().to_owned();
-                left.iter().map(|choice| Piece::Bytes(rest(&choice.bytes))).collect()
+                let session = self.session();
+                let all = (low..high.min(choices.len(session))).filter_map(|at| choices.at(session, at));
+                all.map(|it| Piece::Bytes(it.0.get(depth..).unwrap_or_default().to_owned())).collect()
             }
             Lex::Text { .. } => vec![Piece::Text],
             Lex::Bare { .. } => {

@@ -95,13 +95,13 @@ impl Machine<'_, '_> {
             }
             Binds::Item => {
                 self.core.take_integer(slot.into());
-                self.place.around.push(Around::For(names));
+                self.push(Around::For(names));
                 self.goes_on(Next::In);
             }
             Binds::Failure => {
                 self.begin_failure(slot);
-                if let Some(Around::Handler { names: from, .. }) = self.place.around.last_mut() {
-                    *from = names;
+                if let Some(Around::Handler { slot, end, .. }) = self.around() {
+                    self.replace(Around::Handler { slot, names, end });
                     self.goes_on(Next::Handler);
                 } else {
                     self.goes_on(Next::Arm(names));

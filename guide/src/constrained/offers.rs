@@ -1,23 +1,24 @@
 //! The choices at each position: bytes that may come next as a whole.
 
 use super::acts::{Act, Bytes, Choice};
-use super::machine::{Around, Binds, Kind, Machine, Next};
+use super::choices::Choices;
+use super::machine::{Around, Binds, Kind, Machine, Next, PATH, Path};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::session::Session;
+use crate::automaton::session::{Fields, Session};
 use crate::automaton::state::{Core, ITEMS, Phase};
 use crate::automaton::steps::Constant;
 use crate::automaton::want::field;
 use ilo_asm::ast::{Binary, Unary};
+use ilo_asm::catalog::Shape;
+use ilo_asm::check::ValueInfo;
 use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
 use ilo_asm::text::is_name;
 use ilo_spec::node::{TABLE, Word};
 use ilo_spec::pure::Pure;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 /// The bytes that may begin a number.
 const DIGITS: [&str; 11] = ["-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
-/// The most fields of a path.
-const PATH: usize = 6;
 /// The words that are not steps.
 const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Word::Err as u8);
 
@@ -30,9 +31,9 @@ fn quoted(text: &str) -> String {
 }
 
 /// The beginning of each operation, in the order of their bytes.
-static OPERATIONS: LazyLock<Vec<(Arc<str>, Word)>> = LazyLock::new(|| {
-    let operation = |it: &Operator| Some((format!("{{\"{}\":[", it.spelling).into(), word_of(it)?));
-    let mut all: Vec<(Arc<str>, Word)> = OPERATORS.iter().filter_map(operation).collect();
+static OPERATIONS: LazyLock<Vec<(String, Word)>> = LazyLock::new(|| {
+    let operation = |it: &Operator| Some((format!("{{\"{}\":[", it.spelling), word_of(it)?));
+    let mut all: Vec<(String, Word)> = OPERATORS.iter().filter_map(operation).collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all
 });
@@ -58,7 +59,16 @@ fn word_of_pure(function: Pure) -> Option<Word> {
 }
 
 impl Machine<'_, '_> {
-    pub(super) fn offers(&mut self) -> Vec<Choice> {
+    pub(super) fn offers(&mut self) -> Choices {
+        match self.place.next {
+            Next::Tool => self.tools(),
+            Next::Field => self.fields(self.place.path, false),
+            Next::HoleField => self.hole_fields(),
+            _ => Choices::new(self.listed()),
+        }
+    }
+
+    fn listed(&mut self) -> Vec<Choice> {
         match self.place.next {
             Next::First => {
                 let mut all = self.steps();
@@ -82,21 +92,15 @@ impl Machine<'_, '_> {
                 all
             }
             Next::After => self.behind_value(),
-            Next::Tool => self.tools(),
             Next::Arguments => self.arguments(),
             Next::Key => self.keys(0),
             Next::CaseKey => self.case_keys(),
-            Next::Colon => match self.place.around.last() {
+            Next::Colon => match self.around() {
                 Some(Around::Cases { pairs: true, .. }) => vec![choice(",", Act::Colon)],
                 _ => vec![choice(":", Act::Colon)],
             },
-            Next::Field => {
-                let (slot, fields) = self.place.path.clone();
-                self.fields(slot, &fields)
-            }
             Next::Hole => self.holes(),
-            Next::HoleField => self.hole_fields(),
-            Next::End => Vec::new(),
+            Next::Tool | Next::Field | Next::HoleField | Next::End => Vec::new(),
         }
     }
 
@@ -244,7 +248,7 @@ impl Machine<'_, '_> {
     }
 
     fn behind_value(&mut self) -> Vec<Choice> {
-        match self.place.around.last().copied() {
+        match self.around() {
             Some(Around::Ends(end)) => vec![choice(end, Act::End)],
             Some(Around::Call(_)) => {
                 let mut found = vec![choice("}", Act::End)];
@@ -298,14 +302,18 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn tools(&mut self) -> Vec<Choice> {
+    fn tools(&mut self) -> Choices {
         let tools = self.core.integers();
+        let numbers = self.core.members(tools);
         let names = &self.core.session.json().tools;
-        let numbers = self.core.members(tools).into_iter();
+        if numbers.len() == names.len() {
+            return Choices::Tools;
+        }
         let mut named: Vec<_> =
-            numbers.filter_map(|number| Some((names.get(number as usize)?, number))).collect();
+            numbers.into_iter().filter_map(|number| Some((names.get(number as usize)?, number))).collect();
         named.sort_unstable_by_key(|((_, place), _)| *place);
-        named.into_iter().map(|((name, _), number)| choice(name, Act::Tool(number))).collect()
+        let named = named.into_iter();
+        Choices::new(named.map(|((name, _), number)| choice(name, Act::Tool(number))).collect())
     }
 
     /// The keys of a case in a list that may come next.
@@ -346,7 +354,7 @@ impl Machine<'_, '_> {
 
     /// The keys that may come next in a record, and its end. A comma follows a key.
     fn keys(&mut self, further: usize) -> Vec<Choice> {
-        let Some(&Around::Fields { count, most, end }) = self.place.around.last() else { return Vec::new() };
+        let Some(Around::Fields { count, most, end }) = self.around() else { return Vec::new() };
         let Some(frame) = self.core.frame() else { return Vec::new() };
         let missing = self.core.missing(&frame);
         let room = most.saturating_sub(count) as usize;
@@ -388,13 +396,13 @@ impl Machine<'_, '_> {
         let has = |word: Word| words & one(word) != 0;
         let mut found = Vec::new();
         let operators = OPERATIONS.iter().filter(|it| has(it.1));
-        found.extend(operators.map(|(bytes, word)| choice(bytes, Act::Operator(*word))));
+        found.extend(operators.map(|(bytes, word)| choice(bytes.as_str(), Act::Operator(*word))));
         if has(Word::Lit) {
             self.opened(Word::Lit, |this| this.literals(&mut found));
         }
         // The bytes of a text show whether it is a reference; the operand of `match` has no texts.
         let is_text = found.iter().any(|it| it.act == Act::Text);
-        if is_text && self.place.around.last() != Some(&Around::Subject) {
+        if is_text && self.around() != Some(Around::Subject) {
             found.push(choice("\"", Act::Quote(words)));
         } else {
             let quoted = |it: Choice| choice(format!("\"{}", &*it.bytes), it.act);
@@ -487,55 +495,73 @@ impl Machine<'_, '_> {
     /// Whether some path of a slot may come.
     fn has_fields(&mut self, slot: u8) -> bool {
         let session = self.core.session;
-        let one = self.path(slot, &[], 1, |this| {
-            let numbers = this.core.integers();
-            this.core.members(numbers).into_iter().any(|field| is_named(session, field))
-        });
-        one || !self.fields(slot, &[]).is_empty()
+        self.fields(Path::of(slot), false).len(session) > 0
     }
 
-    /// The fields that may come next in a path of a slot and these fields.
-    pub(super) fn fields(&mut self, slot: u8, path: &[u32]) -> Vec<Choice> {
-        let mut found = self.path(slot, path, path.len() + 1, |this| {
+    /// Whether a field may be the last of a path.
+    pub(super) fn may_end_path(&mut self, path: Path, field: u32) -> bool {
+        is_named(self.core.session, field)
+            && self.path(path, path.fields().len() + 1, |this| this.core.takes_integer(field))
+    }
+
+    /// Whether a path may continue after one more field.
+    pub(super) fn may_go_on(&mut self, path: Path, field: u32) -> bool {
+        let session = self.core.session;
+        if path.fields().len() + 1 >= PATH || !is_named(session, field) {
+            return false;
+        }
+        let known = self.read(path);
+        let name = session.field(field).unwrap_or_default();
+        let has = |shape: Shape<'_>| shape.fields().any(|it| it.name == name && it.shape.has_fields());
+        known.part.shape().is_none_or(has) && self.goes_on_behind(path, field)
+    }
+
+    /// What is known about the value of a path.
+    fn read(&self, path: Path) -> ValueInfo<'_> {
+        let name = |number: &u32| self.core.session.field(*number).unwrap_or_default();
+        let known = self.core.arena.value(self.core.now().value(path.slot));
+        path.fields().iter().fold(known, |known, number| field(known, name(number)))
+    }
+
+    /// The fields that may come next in a path, which may be in `${…}`.
+    pub(super) fn fields(&mut self, path: Path, hole: bool) -> Choices {
+        let session = self.core.session;
+        if self.read(path).part.shape().is_none() {
+            // All fields of an unknown value are equivalent.
+            let named = |it: &u32| is_named(session, *it);
+            let Some(first) = session.named.iter().copied().find(named) else {
+                return Choices::new(Vec::new());
+            };
+            let (last, further) = (self.may_end_path(path, first), self.may_go_on(path, first));
+            return Choices::Fields(Fields { last, further, hole });
+        }
+        let mut found = self.path(path, path.fields().len() + 1, |this| {
             let numbers = this.core.integers();
-            let names = &this.core.session.json().fields;
+            let names = &this.core.session.json();
+            let fields = Fields { last: true, further: false, hole };
             let named = this.core.members(numbers).into_iter().filter_map(|number| {
-                let last = names.get(number as usize)?.last.as_ref()?;
-                Some(choice(last, Act::LastField(number)))
+                Some(choice(names.field(fields, number, false)?.to_owned(), Act::LastField(number)))
             });
             named.collect::<Vec<_>>()
         });
-        if path.len() + 1 >= PATH {
-            return found;
-        }
-        let session = self.core.session;
-        let name = |number: &u32| session.field(*number).unwrap_or_default();
-        let known = self.core.arena.value(self.core.now().value(slot));
-        let known = path.iter().fold(known, |known, number| field(known, name(number)));
-        let Some(shape) = known.part.shape() else {
-            // All fields of an unknown value are equivalent.
-            let fields = (0..).zip(&session.json().fields);
-            let mut named = fields.filter_map(|(number, field)| Some((number, field.further.as_ref()?)));
-            let first = named.clone().next().filter(|it| self.goes_on_behind(slot, path, it.0));
-            if first.is_some() {
-                found.extend(named.by_ref().map(|(number, bytes)| choice(bytes, Act::Field(number))));
-            }
-            return found;
-        };
-        for inner in shape.fields().filter(|it| it.shape.has_fields() && is_name(it.name)) {
-            let Some(&number) = session.field_numbers.get(inner.name) else { continue };
-            if self.goes_on_behind(slot, path, number) {
-                found.push(choice(format!("{}.", inner.name), Act::Field(number)));
+        let known = self.read(path);
+        let Some(shape) = known.part.shape() else { return Choices::new(found) };
+        let listed = shape.fields().filter(|it| it.shape.has_fields() && is_name(it.name));
+        let numbers = listed.filter_map(|it| Some((it.name, *session.field_numbers.get(it.name)?)));
+        let numbers: Vec<(String, u32)> = numbers.map(|it| (it.0.to_owned(), it.1)).collect();
+        for (name, number) in numbers {
+            if path.fields().len() + 1 < PATH && self.goes_on_behind(path, number) {
+                found.push(choice(format!("{name}."), Act::Field(number)));
             }
         }
-        found
+        Choices::new(found)
     }
 
-    /// Whether a path of a slot and these fields may continue after one more field.
-    fn goes_on_behind(&mut self, slot: u8, path: &[u32], field: u32) -> bool {
+    /// Whether a path may continue after one more field.
+    fn goes_on_behind(&mut self, path: Path, field: u32) -> bool {
         let session = self.core.session;
-        let longer = [path, &[field]].concat();
-        self.path(slot, &longer, longer.len() + 1, |this| {
+        let longer = path.with(field);
+        self.path(longer, longer.fields().len() + 1, |this| {
             let numbers = this.core.integers();
             this.core.members(numbers).into_iter().any(|field| is_named(session, field))
         })
@@ -543,13 +569,7 @@ impl Machine<'_, '_> {
 
     /// Tries a step at the last field of a path of this length, after these fields; the default if there is
     /// none.
-    fn path<T: Default>(
-        &mut self,
-        slot: u8,
-        path: &[u32],
-        count: usize,
-        run: impl FnOnce(&mut Self) -> T,
-    ) -> T {
+    fn path<T: Default>(&mut self, path: Path, count: usize, run: impl FnOnce(&mut Self) -> T) -> T {
         self.attempt(|this| {
             this.open(Word::Field);
             for _ in 1..count {
@@ -558,7 +578,7 @@ impl Machine<'_, '_> {
                 }
                 this.open(Word::Field);
             }
-            let mut nodes = core::iter::once(u32::from(slot)).chain(path.iter().copied());
+            let mut nodes = core::iter::once(u32::from(path.slot)).chain(path.fields().iter().copied());
             let fits = nodes.all(|node| {
                 let fits = this.core.takes_integer(node);
                 this.core.take_integer(node);

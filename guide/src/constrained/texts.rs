@@ -3,8 +3,9 @@
 //! The meaning of a text is known when it ends, by the same rules as in the checker. Before that, only names
 //! in `${…}` have an effect. A text that is nearly a reference cannot end: it continues until it is not one.
 
-use super::acts::{Act, Choice};
-use super::machine::{Lex, Look, Machine, Next, TEXT as LONGEST, decoded};
+use super::acts::Choice;
+use super::choices::Choices;
+use super::machine::{Lex, Look, Machine, Next, Path, TEXT as LONGEST, decoded};
 use super::offers::choice;
 use crate::automaton::offers::{TEXT, one};
 use crate::automaton::steps::Constant;
@@ -14,7 +15,6 @@ use ilo_asm::dialect::reference::{self, FAILURES, INPUT, Reference, Root};
 use ilo_asm::dialect::template::{Bare, Part, read_bare};
 use ilo_asm::text::{is_name, nearly_meets};
 use ilo_spec::node::Word;
-use std::sync::Arc;
 
 /// In the text itself.
 pub(super) const PLAIN: Lex = Lex::Bare { inside: Inside::Plain, dollar: false };
@@ -38,7 +38,7 @@ impl Machine<'_, '_> {
         if byte == b'{' && dollar {
             let holes = self.hole_choices();
             self.goes_on(Next::Hole);
-            return !holes.is_empty();
+            return holes.len(self.core.session) > 0;
         }
         match step(inside, byte) {
             Step::Refused => false,
@@ -150,7 +150,7 @@ impl Machine<'_, '_> {
     }
 
     /// Whether a text is a present or earlier name, or nearly one.
-    fn meets_name(&self, text: &str) -> bool {
+    pub(super) fn meets_name(&self, text: &str) -> bool {
         let has = |name: &str| name == text || nearly_meets(text, name);
         text == INPUT || FAILURES.contains(&text) || self.place.names.iter().any(|named| has(&named.name))
     }
@@ -177,23 +177,23 @@ impl Machine<'_, '_> {
         };
         let fits = words & one(Word::Field) != 0
             && self.opened(Word::Field, |this| this.core.takes_integer(slot.into()))
-            && (0..before.len()).all(|at| {
-                let (path, next) = before.split_at(at);
-                let act = next.first().map(|&field| Act::Field(field));
-                self.fields(slot, path).iter().any(|choice| Some(choice.act) == act)
-            })
-            && self.fields(slot, before).iter().any(|choice| choice.act == Act::LastField(last));
+            && {
+                let mut path = Path::of(slot);
+                before.iter().all(|&field| {
+                    let fits = self.may_go_on(path, field);
+                    path = path.with(field);
+                    fits
+                }) && self.may_end_path(path, last)
+            };
         fits.then_some(Read { slot, fields })
     }
 
     /// The references that may be in `${…}`, computed once for each text.
-    pub(super) fn hole_choices(&mut self) -> Arc<[Choice]> {
+    pub(super) fn hole_choices(&mut self) -> Choices {
         if let Some(known) = &self.place.quote.holes {
             return known.clone();
         }
-        let mut found = self.holes();
-        found.sort_by(|a, b| a.bytes.cmp(&*b.bytes));
-        let found: Arc<[Choice]> = found.into();
+        let found = Choices::new(self.holes());
         self.place.quote.holes = Some(found.clone());
         found
     }
@@ -211,17 +211,11 @@ impl Machine<'_, '_> {
     }
 
     /// The fields of a path that may come next in `${…}`.
-    pub(super) fn hole_fields(&mut self) -> Vec<Choice> {
-        let (slot, path) = self.place.path.clone();
-        let fields = self.attempt(|this| {
+    pub(super) fn hole_fields(&mut self) -> Choices {
+        self.attempt(|this| {
             this.begin_template();
-            this.fields(slot, &path)
-        });
-        let closed = |it: Choice| match it.bytes.strip_suffix('"') {
-            Some(name) => choice(format!("{name}}}"), it.act),
-            None => it,
-        };
-        fields.into_iter().map(closed).collect()
+            this.fields(this.place.path, true)
+        })
     }
 
     /// How a text can continue as a reference, or with one.
@@ -239,9 +233,14 @@ impl Machine<'_, '_> {
                     _ => None,
                 };
                 let is_open = words & one(Word::Field) != 0;
-                let fields = read.filter(|_| is_open).map(|read| self.fields(read.slot, &read.fields));
-                let whole = |it: Choice| choice(format!("{path}.{}", &*it.bytes), it.act);
-                fields.unwrap_or_default().into_iter().map(whole).collect()
+                let session = self.core.session;
+                let fields = read.filter(|_| is_open).map(|read| {
+                    let path = read.fields.iter().fold(Path::of(read.slot), |path, &field| path.with(field));
+                    self.fields(path, false)
+                });
+                let fields = fields.unwrap_or_else(|| Choices::new(Vec::new()));
+                let all = (0..fields.len(session)).filter_map(|at| fields.at(session, at));
+                all.map(|(bytes, act)| choice(format!("{path}.{bytes}"), act)).collect()
             }
         };
         let rests = found.iter().filter_map(|it| it.bytes.strip_prefix(written.as_str()));

@@ -1,10 +1,42 @@
 //! Tokens within the texts and names of JSON, for masks of bodies in `constrained`: those that end a text, by
 //! the bytes after the end, and those that stay in a name.
 
-use super::{Closer, Vocab};
+use super::{Closer, Prefixes, Vocab};
 use crate::automaton::texts::is_text;
 use crate::automaton::texts::{Inside, Led, PLACES, run};
 use std::collections::HashMap;
+
+/// Tokens in a text that may be a reference.
+#[derive(Debug, Default)]
+pub(crate) struct TextTokens {
+    /// The number of their first bytes that are before the text.
+    pub(crate) skipped: usize,
+    /// Those that end it and make it certainly a text, and the others by their bytes before the end.
+    pub(crate) sure: Vec<Closer>,
+    pub(crate) unsure: Vec<(Box<[u8]>, Vec<Closer>)>,
+    /// Those that begin a reference in it, or an escape that could be part of one.
+    pub(crate) holes: Vec<u32>,
+    pub(crate) hole_tree: Prefixes,
+}
+
+impl TextTokens {
+    fn closer(&mut self, closer: Closer, before: &[u8]) {
+        match self.unsure.last_mut() {
+            _ if is_text(before) => self.sure.push(closer),
+            Some((last, closers)) if **last == *before => closers.push(closer),
+            _ => self.unsure.push((before.into(), vec![closer])),
+        }
+    }
+
+    fn closers(&mut self) -> impl Iterator<Item = &mut Closer> {
+        self.sure.iter_mut().chain(self.unsure.iter_mut().flat_map(|it| &mut it.1))
+    }
+
+    fn memory(&self) -> usize {
+        let unsure: usize = self.unsure.iter().map(|it| 40 + it.0.len() + 8 * it.1.len()).sum();
+        8 * self.sure.len() + unsure + 4 * self.holes.len() + self.hole_tree.memory()
+    }
+}
 
 /// The tables, made when they are needed.
 #[derive(Debug)]
@@ -13,12 +45,18 @@ pub(crate) struct JsonTokens {
     closers: Vec<Vec<Closer>>,
     /// In the order of their bytes.
     tails: Vec<Box<[u8]>>,
-    /// Tokens that end a text which may be a reference: those that make it certainly a text, and the others.
-    pub(crate) bare: [Vec<Closer>; 2],
-    /// Tokens that begin a reference in it, or an escape that could be part of one.
-    pub(crate) holes: Vec<u32>,
+    /// The tree of them.
+    tail_tree: Prefixes,
+    /// Tokens at a plain position of a text.
+    pub(crate) within: TextTokens,
+    /// Tokens that begin with the quote of a text, and those of them that stay in it.
+    pub(crate) opening: TextTokens,
+    pub(crate) opens: Vec<u32>,
+    /// Tokens that consist of printable ASCII without blanks up to the first byte that may begin a text or
+    /// continue one.
+    pub(crate) plain: Prefixes,
     /// Tokens that begin with a digit and have more than digits.
-    pub(crate) mixed: Vec<u32>,
+    pub(crate) mixed: Prefixes,
     /// The mask of the tokens whose bytes may all be in a name, except for its first byte and two hyphens.
     pub(crate) names: Box<[u32]>,
     /// Those of them that no name begins with, and those that begin with a hyphen.
@@ -26,10 +64,12 @@ pub(crate) struct JsonTokens {
     pub(crate) hyphens: Vec<u32>,
     /// All of them, the longest first.
     pub(crate) long: Vec<u32>,
-    /// Tokens that end a name, in the order of their bytes.
-    pub(crate) ends: Vec<u32>,
+    /// Tokens that end a name.
+    pub(crate) ends: Prefixes,
     /// The most values and steps that a token can begin.
     pub(crate) openings: usize,
+    /// The numbers of the tails, while the tables are made.
+    numbers: HashMap<Box<[u8]>, u32>,
 }
 
 /// The number of values and steps that a token can begin, at positions that JSON allows.
@@ -40,6 +80,15 @@ fn openings(bytes: &[u8]) -> usize {
     }
     let opening = bytes.iter().filter(|byte| matches!(byte, b'{' | b'[' | b'"')).count();
     opening.min(1 + bytes.len() / 2)
+}
+
+/// Whether a token at a plain position of a text begins a reference in it, or such an escape.
+fn begins_hole(bytes: &[u8]) -> bool {
+    match run(Inside::Plain, bytes) {
+        Led::Refused => false,
+        Led::Closed(at) => has_hole(bytes.get(..at).unwrap_or_default()),
+        Led::On(_) => has_hole(bytes),
+    }
 }
 
 /// Whether a reference begins in a text, or an escape that could be part of one.
@@ -57,58 +106,86 @@ impl JsonTokens {
         let mut found = JsonTokens {
             closers: vec![Vec::new(); PLACES.len()],
             tails: Vec::new(),
-            bare: [Vec::new(), Vec::new()],
-            holes: Vec::new(),
-            mixed: Vec::new(),
+            tail_tree: Prefixes::default(),
+            within: TextTokens::default(),
+            opening: TextTokens { skipped: 1, ..TextTokens::default() },
+            opens: Vec::new(),
+            plain: Prefixes::default(),
+            mixed: Prefixes::default(),
             names: vec![0; vocab.mask_len()].into(),
             unfirst: Vec::new(),
             hyphens: Vec::new(),
             long: Vec::new(),
-            ends: Vec::new(),
+            ends: Prefixes::default(),
             openings: 0,
+            numbers: HashMap::new(),
         };
-        let mut numbers: HashMap<Box<[u8]>, u32> = HashMap::new();
+        let (mut plain, mut mixed, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         for &token in &vocab.sorted {
             let bytes = vocab.token(token);
             found.openings = found.openings.max(openings(bytes));
             if bytes.first().is_some_and(u8::is_ascii_digit) && !bytes.iter().all(u8::is_ascii_digit) {
-                found.mixed.push(token);
+                mixed.push(token);
             }
-            let is_hole = match run(Inside::Plain, bytes) {
-                Led::Refused => false,
-                Led::Closed(at) => has_hole(bytes.get(..at).unwrap_or_default()),
-                Led::On(_) => has_hole(bytes),
-            };
+            let texts = bytes.iter().position(|byte| matches!(byte, b'"' | b'}')).unwrap_or(bytes.len());
+            if bytes.iter().take(texts).all(u8::is_ascii_graphic) {
+                plain.push(token);
+            }
+            let is_hole = begins_hole(bytes);
             if is_hole {
-                found.holes.push(token);
+                found.within.holes.push(token);
             }
             let Some(quote) = bytes.iter().position(|&byte| byte == b'"') else {
                 found.name(token, bytes);
                 continue;
             };
             if bytes.get(..quote).is_some_and(is_name) {
-                found.ends.push(token);
+                ends.push(token);
             }
-            for (closers, &inside) in found.closers.iter_mut().zip(&PLACES) {
+            for (place, &inside) in PLACES.iter().enumerate() {
                 let Led::Closed(at) = run(inside, bytes) else { continue };
-                let tail = bytes.get(at..).unwrap_or_default();
-                let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-                let number = *numbers.entry(tail.into()).or_insert(next);
-                if number == next {
-                    found.tails.push(tail.into());
+                let closer = Closer { tail: found.tail(bytes.get(at..).unwrap_or_default()), token };
+                if let Some(closers) = found.closers.get_mut(place) {
+                    closers.push(closer);
                 }
-                let closer = Closer { tail: number, token };
-                closers.push(closer);
                 if inside == Inside::Plain && !is_hole {
-                    let [sure, unsure] = &mut found.bare;
-                    let before = bytes.get(..at.saturating_sub(1)).unwrap_or_default();
-                    if is_text(before) { sure.push(closer) } else { unsure.push(closer) }
+                    found.within.closer(closer, bytes.get(..at.saturating_sub(1)).unwrap_or_default());
+                }
+            }
+            let Some(text) = bytes.strip_prefix(b"\"") else { continue };
+            if begins_hole(text) {
+                found.opening.holes.push(token);
+                continue;
+            }
+            match run(Inside::Plain, text) {
+                Led::Refused => {}
+                Led::On(_) => found.opens.push(token),
+                Led::Closed(at) => {
+                    let closer = Closer { tail: found.tail(text.get(at..).unwrap_or_default()), token };
+                    found.opening.closer(closer, text.get(..at.saturating_sub(1)).unwrap_or_default());
                 }
             }
         }
         found.sort_tails();
+        let tails: Vec<u32> = (0..).take(found.tails.len()).collect();
+        found.tail_tree = Prefixes::new(&tails, |tail| found.tails.get(tail as usize).map_or(&[], |it| it));
+        let tree = |tokens: &[u32]| Prefixes::new(tokens, |token| vocab.token(token));
+        (found.plain, found.mixed, found.ends) = (tree(&plain), tree(&mixed), tree(&ends));
+        found.within.hole_tree = tree(&found.within.holes);
+        let behind_quote = |token| vocab.token(token).get(1..).unwrap_or_default();
+        found.opening.hole_tree = Prefixes::new(&found.opening.holes, behind_quote);
         found.long.sort_by_key(|&token| core::cmp::Reverse(vocab.token(token).len()));
         found
+    }
+
+    /// The number of the bytes after the end of a text.
+    fn tail(&mut self, tail: &[u8]) -> u32 {
+        let next = u32::try_from(self.tails.len()).unwrap_or(u32::MAX);
+        let number = *self.numbers.entry(tail.into()).or_insert(next);
+        if number == next {
+            self.tails.push(tail.into());
+        }
+        number
     }
 
     /// Sorts the tails by their bytes.
@@ -122,7 +199,9 @@ impl JsonTokens {
             }
         }
         self.tails.sort();
-        for closer in self.closers.iter_mut().chain(&mut self.bare).flatten() {
+        self.numbers = HashMap::new();
+        let texts = self.within.closers().chain(self.opening.closers());
+        for closer in self.closers.iter_mut().flatten().chain(texts) {
             closer.tail = places.get(closer.tail as usize).copied().unwrap_or_default();
         }
     }
@@ -149,16 +228,26 @@ impl JsonTokens {
         self.closers.get(crate::automaton::texts::place(inside)).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn tails(&self) -> &[Box<[u8]>] {
-        &self.tails
+    /// The bytes after the end of a text, by number.
+    pub(crate) fn tail_bytes(&self, number: u32) -> &[u8] {
+        self.tails.get(number as usize).map_or(&[], |tail| tail)
+    }
+
+    pub(crate) fn tails(&self) -> &Prefixes {
+        &self.tail_tree
+    }
+
+    pub(crate) fn tail_count(&self) -> usize {
+        self.tails.len()
     }
 
     pub(super) fn memory(&self) -> usize {
         let closers: usize = self.closers.iter().map(|all| 8 * all.len()).sum();
-        let closers = closers
-            + 8 * self.bare.iter().map(Vec::len).sum::<usize>()
-            + 4 * (self.holes.len() + self.mixed.len());
-        let lists = self.unfirst.len() + self.hyphens.len() + self.long.len() + self.ends.len();
-        closers + 4 * (lists + self.names.len()) + self.tails.iter().map(|it| it.len() + 16).sum::<usize>()
+        let texts = self.within.memory() + self.opening.memory();
+        let lists = self.opens.len() + self.unfirst.len() + self.hyphens.len() + self.long.len();
+        let trees = [&self.tail_tree, &self.plain, &self.mixed, &self.ends];
+        let trees: usize = trees.into_iter().map(Prefixes::memory).sum();
+        let tails: usize = self.tails.iter().map(|it| it.len() + 16).sum();
+        closers + texts + 4 * (lists + self.names.len()) + trees + tails
     }
 }

@@ -4,6 +4,7 @@
 mod bytes;
 mod json;
 mod lengths;
+mod prefixes;
 mod texts;
 mod trie;
 
@@ -12,8 +13,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-pub(crate) use json::JsonTokens;
+pub(crate) use json::{JsonTokens, TextTokens};
 pub(crate) use lengths::{Length, Lengths};
+pub(crate) use prefixes::Prefixes;
 pub(crate) use texts::{Closer, Texts};
 pub(crate) use trie::{Digits, NO_NODE, Opening, Trie};
 
@@ -48,6 +50,8 @@ pub struct Vocab {
     lengths: OnceLock<Lengths>,
     /// Computed when a body in `constrained` needs a mask.
     json: OnceLock<JsonTokens>,
+    /// The tree of all tokens, computed when one needs a mask whose names are not plain.
+    all: OnceLock<Prefixes>,
     /// The index in `sorted` of the first token with each first byte, and the end of the last.
     first: Vec<u32>,
     /// Identifies the vocabulary.
@@ -119,6 +123,7 @@ impl Vocab {
             texts: Texts::default(),
             lengths: OnceLock::new(),
             json: OnceLock::new(),
+            all: OnceLock::new(),
             first: Vec::new(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             crossings: 0,
@@ -197,6 +202,11 @@ impl Vocab {
         self.json.get_or_init(|| JsonTokens::new(self))
     }
 
+    /// The tree of all tokens.
+    pub(crate) fn all(&self) -> &Prefixes {
+        self.all.get_or_init(|| Prefixes::new(&self.sorted, |token| self.token(token)))
+    }
+
     /// The longest token that a text begins with, and its length.
     fn longest_at(&self, text: &[u8]) -> Option<(u32, usize)> {
         let mut range = self.with_first(*text.first()?);
@@ -239,5 +249,6 @@ impl Vocab {
             + self.texts.memory()
             + self.lengths.get().map_or(0, Lengths::memory)
             + self.json.get().map_or(0, JsonTokens::memory)
+            + self.all.get().map_or(0, Prefixes::memory)
     }
 }

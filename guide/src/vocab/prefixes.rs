@@ -1,0 +1,141 @@
+//! Tokens by their prefixes: a tree whose nodes are stored in breadth-first order, so that the children of a
+//! node are neighbours.
+
+use std::collections::VecDeque;
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+/// A tree of byte strings, each with a number: its entry.
+#[derive(Debug, Default)]
+pub(crate) struct Prefixes {
+    /// The last byte of the prefix of each node.
+    bytes: Vec<u8>,
+    /// The first child of each node. Its last child is before the first one of the next node.
+    first: Vec<u32>,
+    /// The entry at a node: one with the prefix, or, where it has no children, the only one that begins with
+    /// the prefix.
+    entries: Vec<u32>,
+    /// Entries with equal bytes: each with the one that has a node.
+    equal: Vec<(u32, u32)>,
+}
+
+impl Prefixes {
+    /// The tree of these entries, which are in the order of their bytes.
+    pub(crate) fn new<'t>(sorted: &[u32], text: impl Fn(u32) -> &'t [u8]) -> Prefixes {
+        let mut tree = Prefixes::default();
+        // The entries below each node that was added but has no children yet, and the length of its prefix.
+        let mut open = VecDeque::from([(sorted, 0)]);
+        tree.bytes.push(0);
+        while let Some((mut below, depth)) = open.pop_front() {
+            let mut entry = NONE;
+            tree.first.push(tree.len());
+            while let Some((&one, rest)) = below.split_first().filter(|it| text(*it.0).len() <= depth) {
+                if entry == NONE {
+                    entry = one;
+                } else {
+                    tree.equal.push((entry, one));
+                }
+                below = rest;
+            }
+            if let ([only], NONE) = (below, entry) {
+                entry = *only;
+                below = &[];
+            }
+            tree.entries.push(entry);
+            let byte = |entry: &u32| text(*entry).get(depth).copied().unwrap_or_default();
+            for child in below.chunk_by(|a, b| byte(a) == byte(b)) {
+                tree.bytes.push(child.first().map(byte).unwrap_or_default());
+                open.push_back((child, depth + 1));
+            }
+        }
+        tree.first.push(tree.len());
+        tree
+    }
+
+    fn len(&self) -> u32 {
+        u32::try_from(self.bytes.len()).unwrap_or(NONE)
+    }
+
+    /// The node of the empty prefix.
+    pub(crate) const ROOT: u32 = 0;
+
+    /// The entry at a node, if it has one.
+    pub(crate) fn entry(&self, node: u32) -> Option<u32> {
+        self.entries.get(node as usize).copied().filter(|&entry| entry != NONE)
+    }
+
+    /// The children of a node: the first one, and the one after the last.
+    pub(crate) fn children(&self, node: u32) -> (u32, u32) {
+        let at = |node: usize| self.first.get(node).copied().unwrap_or_default();
+        (at(node as usize), at(node as usize + 1))
+    }
+
+    /// The last byte of the prefix of a node.
+    pub(crate) fn byte(&self, node: u32) -> u8 {
+        self.bytes.get(node as usize).copied().unwrap_or_default()
+    }
+
+    /// The first of some children with at least this byte; the end if there is none.
+    pub(crate) fn seek(&self, from: u32, to: u32, byte: u8) -> u32 {
+        let bytes = self.bytes.get(from as usize..to as usize).unwrap_or_default();
+        let before = bytes.iter().take_while(|&&it| it < byte).count();
+        from + u32::try_from(before).unwrap_or_default()
+    }
+
+    /// Entries with equal bytes: each with the one that has a node.
+    pub(crate) fn equal(&self) -> &[(u32, u32)] {
+        &self.equal
+    }
+
+    /// The approximate number of bytes of the tree.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes.len() + 4 * (self.first.len() + self.entries.len()) + 8 * self.equal.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The entries of a tree with their bytes.
+    fn entries(tree: &Prefixes, texts: &[&str]) -> Vec<(u32, String)> {
+        let mut found = Vec::new();
+        let mut open = vec![(Prefixes::ROOT, String::new())];
+        while let Some((node, prefix)) = open.pop() {
+            let (from, to) = tree.children(node);
+            if let Some(entry) = tree.entry(node) {
+                let text = texts[entry as usize];
+                assert!(text.starts_with(&prefix) && (text == prefix || from == to), "{text} {prefix}");
+                found.push((entry, text.to_owned()));
+            }
+            for child in from..to {
+                open.push((child, format!("{prefix}{}", char::from(tree.byte(child)))));
+            }
+        }
+        found.extend(tree.equal().iter().map(|&(_, it)| (it, texts[it as usize].to_owned())));
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn a_tree_has_each_entry_once() {
+        for texts in [
+            &[][..],
+            &["a"],
+            &["a", "a"],
+            &["a", "a", "ab", "abc", "abd", "b", "bcdef", "bcdefg", "bcdefg"],
+            &["abcdef", "abcdxy"],
+        ] {
+            let sorted: Vec<u32> = (0..).take(texts.len()).collect();
+            let tree = Prefixes::new(&sorted, |entry| texts[entry as usize].as_bytes());
+            let all: Vec<_> = (0..).zip(texts.iter().map(|it| (*it).to_owned())).collect();
+            assert_eq!(entries(&tree, texts), all);
+        }
+        let texts = ["ax", "b", "dy"];
+        let tree = Prefixes::new(&[0, 1, 2], |entry| texts[entry as usize].as_bytes());
+        let (from, to) = tree.children(Prefixes::ROOT);
+        let seek = |byte| tree.seek(from, to, byte) - from;
+        assert_eq!([seek(b'a'), seek(b'b'), seek(b'c'), seek(b'e')], [0, 1, 2, 3]);
+    }
+}
