@@ -340,6 +340,14 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
+    /// The fields that are not in a set, if it has all others.
+    pub(crate) fn left_out(&self, set: Integers) -> Option<&[u32]> {
+        match set {
+            Integers::FieldsBut(start, length) => Some(slice(&self.ids, start, length)),
+            _ => None,
+        }
+    }
+
     /// The numbers of a set, in ascending order.
     pub(crate) fn members(&self, set: Integers) -> Vec<u32> {
         let mut members = Vec::new();

@@ -133,11 +133,13 @@ pub struct Session<'c> {
 /// The names of a session in JSON, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JsonNames {
-    /// Tools and functions, and the position of each in the order of their bytes.
-    pub(crate) tools: Vec<(Arc<str>, u32)>,
+    /// Tools and functions.
+    pub(crate) tools: Vec<Arc<str>>,
     /// The numbers of all of them in the order of their bytes.
     pub(crate) sorted_tools: Vec<u32>,
     pub(crate) fields: Vec<JsonField>,
+    /// The numbers of the named ones in the order of their keys.
+    pub(crate) sorted_keys: Vec<u32>,
     /// The fields of unknown values, by [`Fields`], made when they are needed.
     sorted: [OnceLock<Vec<(u32, bool)>>; 8],
     /// Whether all of them, and the texts that schemas list, consist of printable ASCII without blanks.
@@ -164,7 +166,7 @@ pub(crate) struct JsonField {
     last_in_hole: Option<Arc<str>>,
     /// In a path, before further fields.
     pub(crate) further: Option<Arc<str>>,
-    /// Its position in the order of the keys.
+    /// Its position in the order of the keys of the named fields.
     pub(crate) place: u32,
 }
 
@@ -181,19 +183,22 @@ impl JsonNames {
             JsonField { keys, last, last_in_hole, further, place: 0 }
         };
         let mut fields: Vec<JsonField> = session.fields.iter().map(field).collect();
-        let by_field = places(&fields, |field| &field.keys[0]);
-        fields.iter_mut().zip(by_field).for_each(|(field, place)| field.place = place);
-        let by_tool = places(&tools, |name| name);
+        let mut sorted_keys = session.named.clone();
+        sorted_keys.sort_by_key(|&number| fields.get(number as usize).map(|field| &field.keys[0]));
+        for (place, &number) in (0..).zip(&sorted_keys) {
+            if let Some(field) = fields.get_mut(number as usize) {
+                field.place = place;
+            }
+        }
         let listed = session.tools.iter().filter_map(|tool| match tool.callee {
             Some(Callee::Tool(tool)) => Some(tool.input().listed_texts().chain(tool.output().listed_texts())),
             _ => None,
         });
         let named = session.tools.iter().map(|tool| &*tool.name).chain(session.fields.iter().map(|it| &**it));
         let plain = named.chain(listed.flatten()).all(|name| name.bytes().all(|it| it.is_ascii_graphic()));
-        let tools: Vec<(Arc<str>, u32)> = tools.into_iter().zip(by_tool).collect();
         let mut sorted_tools: Vec<u32> = (0..).take(tools.len()).collect();
-        sorted_tools.sort_unstable_by_key(|&number| tools.get(number as usize).map(|it| it.1));
-        JsonNames { tools, sorted_tools, fields, plain, sorted: Default::default() }
+        sorted_tools.sort_by_key(|&number| tools.get(number as usize));
+        JsonNames { tools, sorted_tools, fields, sorted_keys, plain, sorted: Default::default() }
     }
 
     /// The bytes of a field in a path, with those after it.
@@ -225,19 +230,6 @@ impl JsonNames {
             all
         })
     }
-}
-
-/// The position of each in the order of their bytes.
-fn places<T>(all: &[T], bytes: impl Fn(&T) -> &Arc<str>) -> Vec<u32> {
-    let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|&at| all.get(at).map(&bytes));
-    let mut places = vec![0; all.len()];
-    for (place, at) in (0..).zip(order) {
-        if let Some(to) = places.get_mut(at) {
-            *to = place;
-        }
-    }
-    places
 }
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, SessionError> {

@@ -69,8 +69,8 @@ impl ConstrainedGuide<'_, '_> {
     /// Where the budget was too small from the start. The mask then has the next token of the shortest end
     /// known.
     pub fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short> {
-        bits.fill(0);
         if self.may_end() {
+            bits.fill(0);
             set(bits, vocab.eos());
             return if left == 0 { Err(Short { needed: Some(1) }) } else { Ok(()) };
         }

@@ -9,8 +9,16 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) enum Choices {
     Listed(Arc<[Choice]>),
-    /// All tools.
-    Tools,
+    /// Tools, by number.
+    Tools(Arc<[u32]>),
+    AllTools,
+    /// The keys of a record, as first or further ones, except for some, of which these are the positions in
+    /// order; then its end.
+    Keys {
+        further: bool,
+        given: Arc<[u32]>,
+        end: Option<&'static str>,
+    },
     /// The fields of a value about which nothing is known.
     Fields(Fields),
 }
@@ -26,7 +34,9 @@ impl Choices {
     pub(super) fn len(&self, session: &Session<'_>) -> usize {
         match self {
             Choices::Listed(listed) => listed.len(),
-            Choices::Tools => session.json().sorted_tools.len(),
+            Choices::Tools(tools) => tools.len(),
+            Choices::AllTools => session.json().sorted_tools.len(),
+            Choices::Keys { given, end, .. } => keys(session, given) + usize::from(end.is_some()),
             Choices::Fields(fields) => session.json().sorted_fields(*fields).len(),
         }
     }
@@ -35,10 +45,17 @@ impl Choices {
     pub(super) fn at<'a>(&'a self, session: &'a Session<'_>, index: usize) -> Option<(&'a str, Act)> {
         match self {
             Choices::Listed(listed) => listed.get(index).map(|choice| (&*choice.bytes, choice.act)),
-            Choices::Tools => {
-                let number = *session.json().sorted_tools.get(index)?;
-                let (name, _) = session.json().tools.get(number as usize)?;
-                Some((name, Act::Tool(number)))
+            Choices::Tools(tools) => tool(session, *tools.get(index)?),
+            Choices::AllTools => tool(session, *session.json().sorted_tools.get(index)?),
+            Choices::Keys { given, end, .. } if index == keys(session, given) => {
+                Some(((*end)?, Act::EndFields))
+            }
+            Choices::Keys { further, given, .. } => {
+                let skipped = |place: usize, &given: &u32| place + usize::from(given as usize <= place);
+                let place = given.iter().fold(index, skipped);
+                let number = *session.json().sorted_keys.get(place)?;
+                let field = session.json().fields.get(number as usize)?;
+                Some((field.keys.get(usize::from(*further))?, Act::Key(number)))
             }
             Choices::Fields(fields) => {
                 let &(number, further) = session.json().sorted_fields(*fields).get(index)?;
@@ -62,6 +79,10 @@ impl Choices {
         depth: usize,
         byte: u8,
     ) -> usize {
+        if let Choices::Listed(listed) = self {
+            let alike = listed.get(low..high).unwrap_or_default();
+            return low + alike.partition_point(|choice| choice.bytes.as_bytes().get(depth) < Some(&byte));
+        }
         let (mut low, mut high) = (low, high);
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -78,4 +99,13 @@ impl Choices {
     pub(super) fn listed(&self) -> &[Choice] {
         if let Choices::Listed(listed) = self { listed } else { &[] }
     }
+}
+
+/// The number of the keys that are left.
+fn keys(session: &Session<'_>, given: &[u32]) -> usize {
+    session.json().sorted_keys.len().saturating_sub(given.len())
+}
+
+fn tool<'a>(session: &'a Session<'_>, number: u32) -> Option<(&'a str, Act)> {
+    Some((session.json().tools.get(number as usize)?, Act::Tool(number)))
 }

@@ -391,6 +391,17 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
+    /// The least and the greatest byte that may come next, if they are known without trying.
+    pub(super) fn bounds(&mut self) -> (u8, u8) {
+        let Lex::Choice { low, high, depth } = self.place.lex else { return (0, u8::MAX) };
+        let session = self.core.session;
+        let choices = self.choose_among();
+        let last = high.min(choices.len(session)).wrapping_sub(1);
+        let bounds = choices.byte(session, low, depth).zip(choices.byte(session, last, depth));
+        // There is no choice.
+        bounds.unwrap_or((1, 0))
+    }
+
     /// The least byte above one that may come next, if it is known without trying.
     pub(super) fn next_byte(&mut self, byte: u8) -> Option<u8> {
         match self.place.lex {
@@ -480,7 +491,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 
     /// Whether the key of a case would match more than its text, or be the default.
-    fn meets_more(&self, key: &str) -> bool {
+    pub(super) fn meets_more(&self, key: &str) -> bool {
         let pairs = matches!(self.around(), Some(Around::Cases { pairs: true, .. }));
         key == "_"
             || key == word_of(Notation::Constrained, Key::Default)

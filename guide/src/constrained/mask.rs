@@ -35,6 +35,14 @@ const ROOM: usize = 8 << 10;
 const ANY: RangeInclusive<u8> = 0..=u8::MAX;
 const DIGITS: RangeInclusive<u8> = b'0'..=b'9';
 
+/// Those of some tokens, in the order of their tails, that have one of these.
+fn with_tails<'v>(closers: &'v [Closer], tails: &'v [u32]) -> impl Iterator<Item = &'v Closer> {
+    tails.iter().flat_map(|&tail| {
+        let from = closers.partition_point(|closer| closer.tail < tail);
+        closers.iter().skip(from).take_while(move |closer| closer.tail == tail)
+    })
+}
+
 /// How a walk goes back to before a byte.
 enum Back {
     /// Only the position in a choice, a text or a number has changed.
@@ -50,12 +58,15 @@ struct Step {
 }
 
 impl Machine<'_, '_> {
-    /// Sets the tokens that may come next.
+    /// Sets the tokens that may come next, and clears all others.
     pub(super) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         let lex = self.place.lex;
+        if !matches!(lex, Lex::Text { .. } | Lex::Bare { .. }) {
+            bits.fill(0);
+        }
         match lex {
             Lex::Text { start, inside, key } if self.text.len() - start + vocab.longest < ROOM => {
-                self.fill_text(vocab, inside, key, bits);
+                self.fill_text(vocab, start, inside, key, bits);
             }
             Lex::Bare { inside, dollar } if self.written_text().len() + vocab.longest < ROOM => {
                 self.fill_bare(vocab, inside, dollar, bits);
@@ -68,7 +79,11 @@ impl Machine<'_, '_> {
                 self.walk(vocab, &vocab.json().mixed, bits);
             }
             Lex::Choice { depth: 0, .. } => self.fill_first(vocab, bits),
-            _ => self.walk_all(vocab, ANY, bits),
+            Lex::Text { .. } | Lex::Bare { .. } => {
+                bits.fill(0);
+                self.walk(vocab, vocab.all(), bits);
+            }
+            Lex::Choice { .. } => self.walk_all(vocab, ANY, bits),
         }
     }
 
@@ -123,7 +138,7 @@ impl Machine<'_, '_> {
     }
 
     /// Sets the tokens that stay in a text, from the tables, and those that end it.
-    fn fill_text(&mut self, vocab: &Vocab, inside: Inside, key: bool, bits: &mut [u32]) {
+    fn fill_text(&mut self, vocab: &Vocab, start: usize, inside: Inside, key: bool, bits: &mut [u32]) {
         vocab.texts.fill(place(inside), bits);
         let json = vocab.json();
         let closers = json.closers(inside);
@@ -140,12 +155,30 @@ impl Machine<'_, '_> {
             }
             this.tails(vocab)
         });
-        let fit = closers.iter().filter(|it| fits.get(it.tail as usize).copied().unwrap_or_default());
-        if key {
-            // It must differ from other keys.
-            return self.each(vocab, fit, 0, bits);
+        let fit = with_tails(closers, &fits);
+        if !key {
+            fit.for_each(|it| set(bits, it.token));
+            return;
         }
-        fit.for_each(|it| set(bits, it.token));
+        let written = self.text.get(start + 1..).unwrap_or_default().to_vec();
+        let as_it_is = self.may_be_key(&written);
+        for closer in fit {
+            let bytes = vocab.token(closer.token);
+            let fits = match bytes.iter().position(|&byte| byte == b'"') {
+                Some(0) if inside == Inside::Plain => as_it_is,
+                Some(at) => self.may_be_key(&[&written, bytes.get(..at).unwrap_or_default()].concat()),
+                None => None,
+            };
+            if fits.unwrap_or_else(|| self.takes(bytes)) {
+                set(bits, closer.token);
+            }
+        }
+    }
+
+    /// Whether a text may be the key of the case; `None` if it has escapes.
+    fn may_be_key(&self, text: &[u8]) -> Option<bool> {
+        let text = core::str::from_utf8(text).ok().filter(|text| !text.contains('\\'))?;
+        Some(self.core.takes_constant(Constant::Text(text)) && !self.meets_more(text))
     }
 
     /// Sets those of these tokens that may come next, after the first bytes of each.
@@ -163,16 +196,11 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Finds which tails may come next.
-    fn tails(&mut self, vocab: &Vocab) -> Vec<bool> {
+    /// The tails that may come next, in order.
+    fn tails(&mut self, vocab: &Vocab) -> Vec<u32> {
         let json = vocab.json();
-        let mut fits = vec![false; json.tail_count()];
-        let fit = |tail: u32| {
-            if let Some(fit) = fits.get_mut(tail as usize) {
-                *fit = true;
-            }
-        };
-        self.walk_tree(json.tails(), ANY, |tail| json.tail_bytes(tail), fit);
+        let mut fits = Vec::new();
+        self.walk_tree(json.tails(), ANY, |tail| json.tail_bytes(tail), |tail| fits.push(tail));
         fits
     }
 
@@ -213,9 +241,8 @@ impl Machine<'_, '_> {
             let ends = !in_at && (is_sure || this.byte(b' ')) && this.byte(b'"');
             if ends { this.tails(vocab) } else { Vec::new() }
         });
-        let mut give = |closers: &[Closer], fits: &[bool]| {
-            let fit = closers.iter().filter(|it| fits.get(it.tail as usize).copied().unwrap_or_default());
-            fit.for_each(|it| set(bits, it.token));
+        let mut give = |closers: &[Closer], fits: &[u32]| {
+            with_tails(closers, fits).for_each(|it| set(bits, it.token));
         };
         give(&tokens.sure, &fits);
         for (before, closers) in &tokens.unsure {
@@ -345,8 +372,8 @@ impl Machine<'_, '_> {
                 fits(entry);
             }
         }
-        let next = tree.seek(from, to, *first.start());
-        let end = first.end().checked_add(1).map_or(to, |end| tree.seek(next, to, end));
+        let (least, most) = self.bounds();
+        let (next, end) = tree.within(from, to, least.max(*first.start())..=most.min(*first.end()));
         let mut path = vec![Step { next, end, back: Back::Lex(self.place.lex) }];
         while let Some(step) = path.last_mut() {
             if step.next == step.end {
@@ -387,8 +414,10 @@ impl Machine<'_, '_> {
                     fits(entry);
                 }
             }
-            if from < to {
-                path.push(Step { next: from, end: to, back });
+            let (least, most) = if from < to { self.bounds() } else { (1, 0) };
+            let (next, end) = tree.within(from, to, least..=most);
+            if next < end {
+                path.push(Step { next, end, back });
             } else {
                 self.undo(back, length + path.len() - 1);
             }

@@ -62,6 +62,8 @@ impl Machine<'_, '_> {
     pub(super) fn offers(&mut self) -> Choices {
         match self.place.next {
             Next::Tool => self.tools(),
+            Next::Key => self.keys(false),
+            Next::After if matches!(self.around(), Some(Around::Fields { .. })) => self.keys(true),
             Next::Field => self.fields(self.place.path, false),
             Next::HoleField => self.hole_fields(),
             _ => Choices::new(self.listed()),
@@ -93,14 +95,13 @@ impl Machine<'_, '_> {
             }
             Next::After => self.behind_value(),
             Next::Arguments => self.arguments(),
-            Next::Key => self.keys(0),
             Next::CaseKey => self.case_keys(),
             Next::Colon => match self.around() {
                 Some(Around::Cases { pairs: true, .. }) => vec![choice(",", Act::Colon)],
                 _ => vec![choice(":", Act::Colon)],
             },
             Next::Hole => self.holes(),
-            Next::Tool | Next::Field | Next::HoleField | Next::End => Vec::new(),
+            Next::Tool | Next::Key | Next::Field | Next::HoleField | Next::End => Vec::new(),
         }
     }
 
@@ -265,7 +266,6 @@ impl Machine<'_, '_> {
                 }
                 found
             }
-            Some(Around::Fields { .. }) => self.keys(1),
             Some(Around::If) => {
                 let mut found = vec![choice(",\"then\":[", Act::Open(Kind::Then))];
                 found.extend(self.leaves());
@@ -298,22 +298,27 @@ impl Machine<'_, '_> {
                 }
                 found
             }
-            Some(Around::Step | Around::Leaving | Around::Block { .. }) | None => Vec::new(),
+            Some(Around::Fields { .. } | Around::Step | Around::Leaving | Around::Block { .. }) | None => {
+                Vec::new()
+            }
         }
     }
 
     fn tools(&mut self) -> Choices {
         let tools = self.core.integers();
         let numbers = self.core.members(tools);
-        let names = &self.core.session.json().tools;
-        if numbers.len() == names.len() {
-            return Choices::Tools;
+        let sorted = &self.core.session.json().sorted_tools;
+        if numbers.len() == sorted.len() {
+            return Choices::AllTools;
         }
-        let mut named: Vec<_> =
-            numbers.into_iter().filter_map(|number| Some((names.get(number as usize)?, number))).collect();
-        named.sort_unstable_by_key(|((_, place), _)| *place);
-        let named = named.into_iter();
-        Choices::new(named.map(|((name, _), number)| choice(name, Act::Tool(number))).collect())
+        let mut fits = vec![false; sorted.len()];
+        for number in numbers {
+            if let Some(fits) = fits.get_mut(number as usize) {
+                *fits = true;
+            }
+        }
+        let fit = |number: &u32| fits.get(*number as usize).copied().unwrap_or_default();
+        Choices::Tools(sorted.iter().copied().filter(fit).collect())
     }
 
     /// The keys of a case in a list that may come next.
@@ -352,30 +357,40 @@ impl Machine<'_, '_> {
         found
     }
 
-    /// The keys that may come next in a record, and its end. A comma follows a key.
-    fn keys(&mut self, further: usize) -> Vec<Choice> {
-        let Some(Around::Fields { count, most, end }) = self.around() else { return Vec::new() };
-        let Some(frame) = self.core.frame() else { return Vec::new() };
+    /// The keys that may come next in a record, and its end. A comma is before a further key.
+    fn keys(&mut self, further: bool) -> Choices {
+        let nothing = || Choices::new(Vec::new());
+        let Some(Around::Fields { count, most, end }) = self.around() else { return nothing() };
+        let Some(frame) = self.core.frame() else { return nothing() };
         let missing = self.core.missing(&frame);
         let room = most.saturating_sub(count) as usize;
-        let mut found = Vec::new();
-        if room > 0 {
-            let numbers = self.core.integers();
-            let numbers = self.core.members(numbers).into_iter();
-            let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
-            let names = &self.core.session.json().fields;
-            let mut named: Vec<_> =
-                fits.filter_map(|number| Some((names.get(number as usize)?, number))).collect();
-            named.sort_unstable_by_key(|(field, _)| field.place);
-            let keys =
-                named.into_iter().filter_map(|(field, number)| Some((field.keys.get(further)?, number)));
-            found.extend(keys.map(|(key, number)| choice(key, Act::Key(number))));
-        }
         // An empty list is left out, but not an empty record.
-        if missing.is_empty() && (count > 0 || frame.word == Word::Obj || found.is_empty()) {
+        let may_end = |none: bool| missing.is_empty() && (count > 0 || frame.word == Word::Obj || none);
+        if room == 0 {
+            let end = may_end(true).then(|| choice(end, Act::EndFields));
+            return Choices::new(end.into_iter().collect());
+        }
+        let names = self.core.session.json();
+        let numbers = self.core.integers();
+        if let Some(given) = self.core.left_out(numbers).filter(|_| missing.len() < room) {
+            let place = |&number: &u32| {
+                let place = names.fields.get(number as usize)?.place;
+                (names.sorted_keys.get(place as usize) == Some(&number)).then_some(place)
+            };
+            let mut given: Vec<u32> = given.iter().filter_map(place).collect();
+            given.sort_unstable();
+            let end = Some(end).filter(|_| may_end(given.len() == names.sorted_keys.len()));
+            return Choices::Keys { further, given: given.into(), end };
+        }
+        let numbers = self.core.members(numbers).into_iter();
+        let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
+        let key = |number: u32| names.fields.get(number as usize)?.keys.get(usize::from(further));
+        let keys = fits.filter_map(|number| Some(choice(key(number)?, Act::Key(number))));
+        let mut found: Vec<Choice> = keys.collect();
+        if may_end(found.is_empty()) {
             found.push(choice(end, Act::EndFields));
         }
-        found
+        Choices::new(found)
     }
 
     /// Tries a step in an expression that begins with a word, and undoes it.
@@ -561,9 +576,12 @@ impl Machine<'_, '_> {
     fn goes_on_behind(&mut self, path: Path, field: u32) -> bool {
         let session = self.core.session;
         let longer = path.with(field);
+        let mut named = session.named.iter().copied().filter(|&field| is_named(session, field));
+        let is_known = self.read(longer).part.shape().is_some();
         self.path(longer, longer.fields().len() + 1, |this| {
-            let numbers = this.core.integers();
-            this.core.members(numbers).into_iter().any(|field| is_named(session, field))
+            // All fields of an unknown value are equivalent.
+            let most = if is_known { usize::MAX } else { 1 };
+            named.by_ref().take(most).any(|field| this.core.takes_integer(field))
         })
     }
 

@@ -28,8 +28,12 @@ impl TextTokens {
         }
     }
 
+    fn lists(&mut self) -> impl Iterator<Item = &mut Vec<Closer>> {
+        [&mut self.sure].into_iter().chain(self.unsure.iter_mut().map(|it| &mut it.1))
+    }
+
     fn closers(&mut self) -> impl Iterator<Item = &mut Closer> {
-        self.sure.iter_mut().chain(self.unsure.iter_mut().flat_map(|it| &mut it.1))
+        self.lists().flatten()
     }
 
     fn memory(&self) -> usize {
@@ -41,7 +45,7 @@ impl TextTokens {
 /// The tables, made when they are needed.
 #[derive(Debug)]
 pub(crate) struct JsonTokens {
-    /// By position.
+    /// By position, in the order of their tails.
     closers: Vec<Vec<Closer>>,
     /// In the order of their bytes.
     tails: Vec<Box<[u8]>>,
@@ -204,6 +208,9 @@ impl JsonTokens {
         for closer in self.closers.iter_mut().flatten().chain(texts) {
             closer.tail = places.get(closer.tail as usize).copied().unwrap_or_default();
         }
+        for closers in self.closers.iter_mut().chain(self.within.lists()).chain(self.opening.lists()) {
+            closers.sort_by_key(|closer| closer.tail);
+        }
     }
 
     fn name(&mut self, token: u32, bytes: &[u8]) {
@@ -235,10 +242,6 @@ impl JsonTokens {
 
     pub(crate) fn tails(&self) -> &Prefixes {
         &self.tail_tree
-    }
-
-    pub(crate) fn tail_count(&self) -> usize {
-        self.tails.len()
     }
 
     pub(super) fn memory(&self) -> usize {

@@ -1,6 +1,7 @@
 //! Tokens by their prefixes: a tree whose nodes are stored in breadth-first order, so that the children of a
 //! node are neighbours.
 
+use core::ops::RangeInclusive;
 use std::collections::VecDeque;
 
 /// No entry.
@@ -79,8 +80,20 @@ impl Prefixes {
     /// The first of some children with at least this byte; the end if there is none.
     pub(crate) fn seek(&self, from: u32, to: u32, byte: u8) -> u32 {
         let bytes = self.bytes.get(from as usize..to as usize).unwrap_or_default();
-        let before = bytes.iter().take_while(|&&it| it < byte).count();
-        from + u32::try_from(before).unwrap_or_default()
+        from + u32::try_from(bytes.partition_point(|&it| it < byte)).unwrap_or_default()
+    }
+
+    /// Those of some children with these bytes.
+    pub(crate) fn within(&self, from: u32, to: u32, bytes: RangeInclusive<u8>) -> (u32, u32) {
+        if bytes.is_empty() {
+            return (from, from);
+        }
+        let next = self.seek(from, to, *bytes.start());
+        if bytes.start() == bytes.end() {
+            let is_it = next < to && self.byte(next) == *bytes.start();
+            return (next, next + u32::from(is_it));
+        }
+        (next, bytes.end().checked_add(1).map_or(to, |end| self.seek(next, to, end)))
     }
 
     /// Entries with equal bytes: each with the one that has a node.
