@@ -94,6 +94,38 @@ fn hostile_names_of_tools_arguments_and_texts_are_quoted() {
 }
 
 #[test]
+fn tools_whose_names_no_call_may_have_are_not_offered() {
+    let mut catalog = Catalog::default();
+    for name in ["${id}", "a${", "$", "{id}"] {
+        catalog.insert(Tool::new(name, None, None, None));
+    }
+    let session = Session::new(&catalog, "f(id: text) -> any", &Options::default()).unwrap();
+    let mut guide = ConstrainedGuide::new(&session).unwrap();
+    guide.accept_bytes(b"{\"call\":").unwrap();
+    let offered: Vec<Piece> = ["\"$\"", "\"{id}\""].map(|name| Piece::Bytes(name.to_owned())).into();
+    assert_eq!(guide.next(), offered);
+}
+
+#[test]
+fn names_that_are_too_long_for_a_line_are_not_offered() {
+    for (tool, field, fits) in [(512, 512, true), (513, 1, false), (1, 513, false), (100_000, 1, false)] {
+        let (tool, field) = ("t".repeat(tool), "f".repeat(field));
+        let input =
+            json!({"type": "object", "properties": {&*field: {"type": "string"}}, "required": [&*field]});
+        let mut catalog = Catalog::default();
+        catalog.insert(Tool::new(&tool, None, Some(&input), None));
+        let session = Session::new(&catalog, "f() -> any", &Options::default()).unwrap();
+        let body = format!("{{\"ret\":{{\"call\":\"{tool}\",\"args\":{{\"{field}\":\"a\"}}}}}}]}}");
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        assert_eq!(guide.accept_bytes(body.as_bytes()).is_ok(), fits);
+        assert_eq!(guide.check(&catalog).is_ok(), fits);
+        let mut guide = Guide::new(&session);
+        assert_eq!(guide.accept_bytes(b"RET CALL 0 1 0 LIT 0 \"a\"").is_ok(), fits);
+        assert_eq!(guide.check(&catalog).is_ok(), fits);
+    }
+}
+
+#[test]
 fn fields_with_hostile_names_are_read_only_where_a_path_can_have_them() {
     let catalog = hostile();
     let session = Session::new(&catalog, "f(id: text) -> any", &Options::default()).unwrap();

@@ -20,6 +20,8 @@ use std::sync::{Arc, OnceLock};
 
 /// The most fields and tools that a session numbers.
 const MOST_NAMES: usize = 60_000;
+/// The most bytes of the name of a field that has a number, or of a tool that can be called.
+const LONGEST_NAME: usize = 512;
 
 /// The options of a session, in addition to the catalogue and the signature.
 #[derive(Clone, Debug, Default)]
@@ -431,7 +433,8 @@ impl<'c> Session<'c> {
         let next = u32::try_from(self.fields.len()).unwrap_or(u32::MAX);
         if self.fields.len() < MOST_NAMES {
             // Each name has one number.
-            let is_new = !self.field_numbers.contains_key(name) && !name.is_empty();
+            let is_new =
+                !self.field_numbers.contains_key(name) && !name.is_empty() && name.len() <= LONGEST_NAME;
             if is_new {
                 self.field_numbers.insert(name.to_owned(), next);
                 self.named.push(next);
@@ -498,6 +501,10 @@ impl<'c> Session<'c> {
                 out.rollback = tool.requires_rollback;
             }
             None => depth = None,
+        }
+        // Only ID text could call them, or no line has room for the name.
+        if out.name.is_empty() || out.name.contains("${") || out.name.len() > LONGEST_NAME {
+            depth = None;
         }
         out.most = out.most.max(u32::try_from(out.listed.len()).unwrap_or(u32::MAX));
         out.depth = depth.filter(|&depth| depth <= DEEPEST_CONSTANT);
