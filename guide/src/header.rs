@@ -147,7 +147,7 @@ impl Header {
     /// # Errors
     /// A token that may not come next. Then nothing has changed.
     pub fn accept(&mut self, vocab: &Vocab, token: u32) -> Result<(), Refused> {
-        let bytes = vocab.token(token);
+        let bytes = vocab.usable(token);
         match token == vocab.eos() {
             true if self.ended() => Ok(()),
             false if !bytes.is_empty() => self.accept_bytes(bytes),

@@ -35,7 +35,7 @@ pub(crate) trait Follows {
 
 /// Takes a token. The end token changes nothing.
 pub(crate) fn accept(text: &mut impl Follows, vocab: &Vocab, token: u32) -> Result<(), Refused> {
-    let bytes = vocab.token(token);
+    let bytes = vocab.usable(token);
     match token == vocab.eos() {
         true if text.is_whole() => Ok(()),
         false if !bytes.is_empty() => text.accept_bytes(bytes),
@@ -70,7 +70,7 @@ pub(crate) fn forced(
     let mut at = 0;
     for place in 0..tokens.len() {
         let rest = bytes.get(at..).unwrap_or_default();
-        let own = tokens.get(place).map(|&token| vocab.token(token).to_vec()).unwrap_or_default();
+        let own = tokens.get(place).map(|&token| vocab.usable(token).to_vec()).unwrap_or_default();
         if own.is_empty() || covers(text, vocab, rest) || text.accept_bytes(&own).is_err() {
             tokens.truncate(place);
             break;

@@ -1,4 +1,4 @@
-//! Vocabularies of many tokens, for both guides: bounded in time and memory.
+//! Vocabularies of many tokens and of long ones, for both guides: bounded in time and memory.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test may panic")]
 
@@ -56,4 +56,55 @@ fn a_million_tokens_are_bounded_in_time_and_memory() {
     let session = session(&catalog);
     for_both!(&session, |guide, body| mask_within(guide, body, &vocab, Duration::from_secs(2)));
     assert!(vocab.memory() < 100 << 20, "{}", vocab.memory());
+}
+
+fn refuse_long(guide: &mut impl Follow, body: &str, vocab: &Vocab, count: usize) {
+    let mut bits = vec![0; vocab.mask_len()];
+    for at in (0..body.len()).step_by(11) {
+        let mark = guide.mark();
+        guide.accept_bytes(&body.as_bytes()[..at]).unwrap();
+        let before = guide.memory();
+        for left in [u32::MAX, 150] {
+            guide.fill_mask(vocab, left, &mut bits).unwrap();
+            for token in 257..257 + count {
+                assert!(!has(&bits, token), "token {token} after {at} bytes");
+                assert!(guide.accept(vocab, u32::try_from(token).unwrap()).is_err());
+                assert_eq!(guide.text(), &body.as_bytes()[..at]);
+            }
+        }
+        assert!(guide.memory() - before < 4 << 20, "{} bytes after {at} bytes", guide.memory());
+        guide.rollback(&mark);
+    }
+}
+
+#[test]
+fn tokens_of_ten_megabytes_are_bounded() {
+    const LENGTH: usize = 10_000_000;
+    let repeated = |length: usize, part: &str| part.bytes().cycle().take(length).collect::<Vec<u8>>();
+    // One that could be in a text, blanks, and digits; shorter ones that are less plausible.
+    let mut long = vec![repeated(LENGTH, "a"), repeated(LENGTH, " "), repeated(LENGTH, "1")];
+    for part in [
+        "\n  ",
+        "\"a",
+        "a\",\"",
+        "{\"",
+        "\\u0024",
+        "ö",
+        "REF 0 ",
+        "LET 1 LIT 1 1\n",
+        "{\"let\":\"a\",\"expr\":1},",
+    ] {
+        long.push(repeated(1 << 20, part));
+    }
+    let count = long.len();
+    let mut tokens = bytes();
+    tokens.extend(long);
+    let begun = Instant::now();
+    let vocab = Vocab::new(&tokens, 0).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    let catalog = catalog();
+    let session = session(&catalog);
+    for_both!(&session, |guide, body| refuse_long(guide, body, &vocab, count));
+    // Their own bytes, and little more.
+    assert!(vocab.memory() < 45 << 20, "{} bytes", vocab.memory());
 }

@@ -21,6 +21,8 @@ pub(crate) use trie::{Digits, NO_NODE, Opening, Trie};
 
 /// The most tokens.
 const MOST: usize = 1 << 24;
+/// The most bytes of a token that may be allowed. Those of usual models are far shorter.
+const LONGEST: usize = 4096;
 
 /// The reason why a list of tokens is not a vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +41,9 @@ impl std::error::Error for VocabError {}
 pub struct Vocab {
     bytes: Bytes,
     eos: u32,
-    /// Tokens that are not empty and not the end, in the order of their bytes.
+    /// Tokens that are not empty, not too long and not the end, in the order of their bytes.
     pub(crate) sorted: Vec<u32>,
-    /// The most bytes of a token.
+    /// The most bytes of one of them.
     pub(crate) longest: usize,
     pub(crate) trie: Trie,
     pub(crate) digits: Digits,
@@ -81,7 +83,8 @@ fn is_vocabulary(count: usize, bytes: usize, eos: u32) -> Result<(), VocabError>
 
 impl Vocab {
     /// A vocabulary: the bytes of each token, and the number of the token that ends a text. Special tokens
-    /// have no bytes and are never allowed. Several tokens may have the same bytes.
+    /// have no bytes and are never allowed, nor are tokens of more than 4096 bytes. Several tokens may have
+    /// the same bytes.
     ///
     /// # Errors
     /// Without tokens, with more than 16,777,216 tokens or 4 GB of bytes, or if `eos` is not one of them.
@@ -139,7 +142,8 @@ impl Vocab {
 
     /// Sorts the tokens by their bytes.
     fn sort(&mut self) {
-        let tokens = (0..).zip(self.bytes.each()).filter(|it| it.0 != self.eos && !it.1.is_empty());
+        let tokens = (0..).zip(self.bytes.each());
+        let tokens = tokens.filter(|it| it.0 != self.eos && (1..=LONGEST).contains(&it.1.len()));
         let mut begun: Vec<(u64, u32)> = tokens.map(|(token, bytes)| (beginning(bytes), token)).collect();
         begun.sort_unstable();
         // Few tokens have a common beginning.
@@ -147,7 +151,7 @@ impl Vocab {
             alike.sort_by(|a, b| self.token(a.1).cmp(self.token(b.1)));
         }
         let sorted: Vec<u32> = begun.into_iter().map(|it| it.1).collect();
-        self.longest = self.bytes.each().map(<[u8]>::len).max().unwrap_or_default();
+        self.longest = sorted.iter().map(|&token| self.token(token).len()).max().unwrap_or_default();
         let first = (0..=256_u16).map(|byte| {
             let begins_before =
                 |&token: &u32| self.token(token).first().is_some_and(|&it| u16::from(it) < byte);
@@ -183,6 +187,12 @@ impl Vocab {
     /// The bytes of a token; none if there is no such token.
     pub fn token(&self, token: u32) -> &[u8] {
         self.bytes.of(token as usize)
+    }
+
+    /// The bytes of a token that may be allowed: none if it is too long.
+    pub(crate) fn usable(&self, token: u32) -> &[u8] {
+        let bytes = self.token(token);
+        if bytes.len() > LONGEST { &[] } else { bytes }
     }
 
     /// The sorted tokens that begin with these bytes, as a range of indexes.
