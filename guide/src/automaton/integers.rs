@@ -340,6 +340,16 @@ impl<'c> Core<'_, 'c> {
         }
     }
 
+    /// Whether a set has all tools.
+    pub(crate) fn has_all_tools(&self, set: Integers) -> bool {
+        let count = match set {
+            Integers::Alike(groups) => self.session.groups(groups).map(<[u32]>::len).sum(),
+            Integers::Listed(_, length) | Integers::Kept(_, length) => length as usize,
+            Integers::Nothing | Integers::Range(..) | Integers::FieldsBut(..) => 0,
+        };
+        count == self.session.tools.len()
+    }
+
     /// The fields that are not in a set, if it has all others.
     pub(crate) fn left_out(&self, set: Integers) -> Option<&[u32]> {
         match set {

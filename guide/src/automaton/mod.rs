@@ -1,7 +1,8 @@
 //! The automaton of ID text: the position of the next byte in a program, and what may come there.
 //!
 //! `state` has the growing data; `flow`, `offers`, `operands`, `keys`, `integers`, `steps`, `blocks` and
-//! `ends` implement its parts. `lex` adds bytes, `close` ends a program. A `session` has the fixed data.
+//! `ends` implement its parts. `lex` adds bytes, `close` ends a program. A `session` has the fixed data,
+//! `json_names` its names for bodies in JSON.
 
 mod blocks;
 pub(crate) mod close;
@@ -9,6 +10,7 @@ pub(crate) mod constants;
 mod ends;
 mod flow;
 pub(crate) mod integers;
+pub(crate) mod json_names;
 pub(crate) mod keys;
 pub(crate) mod lex;
 pub(crate) mod numbers;

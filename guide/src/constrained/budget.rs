@@ -183,7 +183,7 @@ impl Machine<'_, '_> {
         // What follows a text does not depend on its content, except for keys and names in AT.
         let tail = match self.place.lex {
             Lex::Text { inside: Inside::Plain, key: false, .. }
-                if !bytes.contains(&b'\\') && !self.in_at() =>
+                if !bytes.contains(&b'\\') && self.in_at().is_none() =>
             {
                 bytes.iter().position(|&byte| byte == b'"').and_then(|at| bytes.get(at + 1..))
             }
@@ -191,7 +191,7 @@ impl Machine<'_, '_> {
                 if is_text(self.written_text())
                     && !bytes.contains(&b'\\')
                     && !bytes.contains(&b'$')
-                    && !self.opens_in_at() =>
+                    && self.opens_in_at().is_none() =>
             {
                 bytes.iter().position(|&byte| byte == b'"').and_then(|at| bytes.get(at + 1..))
             }

@@ -2,7 +2,8 @@
 //! session keeps, since a catalogue may have thousands.
 
 use super::acts::{Act, Choice};
-use crate::automaton::session::{Fields, Session};
+use crate::automaton::json_names::Fields;
+use crate::automaton::session::Session;
 use std::sync::Arc;
 
 /// Choices of which none is a prefix of another.

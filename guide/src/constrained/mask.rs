@@ -2,13 +2,15 @@
 //! the tables of the vocabulary.
 
 use super::acts::Act;
-use super::machine::{Lex, Look, Machine, Next, Point};
+use super::machine::{Lex, Machine, Next};
 use super::names::FREE;
 use crate::automaton::offers::NUMBER;
+use crate::automaton::state::Frame;
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, is_text, place};
 use crate::vocab::{Closer, Prefixes, TextTokens, Vocab};
 use core::ops::RangeInclusive;
+use ilo_asm::catalog::Shape;
 use ilo_asm::text::is_name;
 use ilo_spec::node::Word;
 
@@ -32,7 +34,7 @@ pub(super) fn set(bits: &mut [u32], token: u32) {
 const ROOM: usize = 8 << 10;
 
 /// All first bytes of tokens, and those of tokens that are digits.
-const ANY: RangeInclusive<u8> = 0..=u8::MAX;
+pub(super) const ANY: RangeInclusive<u8> = 0..=u8::MAX;
 const DIGITS: RangeInclusive<u8> = b'0'..=b'9';
 
 /// Those of some tokens, in the order of their tails, that have one of these.
@@ -43,21 +45,7 @@ fn with_tails<'v>(closers: &'v [Closer], tails: &'v [u32]) -> impl Iterator<Item
     })
 }
 
-/// How a walk goes back to before a byte.
-enum Back {
-    /// Only the position in a choice, a text or a number has changed.
-    Lex(Lex),
-    All(Box<Point>),
-}
-
-/// A node on the path of a walk: its next child, the end of its children, and how to go back to before it.
-struct Step {
-    next: u32,
-    end: u32,
-    back: Back,
-}
-
-impl Machine<'_, '_> {
+impl<'c> Machine<'_, 'c> {
     /// Sets the tokens that may come next, and clears all others.
     pub(super) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         let lex = self.place.lex;
@@ -142,11 +130,15 @@ impl Machine<'_, '_> {
         vocab.texts.fill(place(inside), bits);
         let json = vocab.json();
         let closers = json.closers(inside);
+        let written = self.text.get(start + 1..).unwrap_or_default().to_vec();
         // What follows a literal does not depend on its content, except for a name in AT.
-        if !key && self.in_at() {
-            return self.each(vocab, closers, 0, bits);
+        if let Some(shape) = self.in_at().filter(|_| !key) {
+            return self.fill_names_in_at(vocab, shape, &written, closers, 0, bits);
         }
         let fits = self.attempt(|this| {
+            if !key && !this.core.takes_constant(Constant::Text("")) {
+                return Vec::new();
+            }
             this.core.take_constant(Constant::Text(""));
             if key {
                 this.goes_on(Next::Colon);
@@ -160,7 +152,6 @@ impl Machine<'_, '_> {
             fit.for_each(|it| set(bits, it.token));
             return;
         }
-        let written = self.text.get(start + 1..).unwrap_or_default().to_vec();
         let as_it_is = self.may_be_key(&written);
         for closer in fit {
             let bytes = vocab.token(closer.token);
@@ -170,6 +161,41 @@ impl Machine<'_, '_> {
                 None => None,
             };
             if fits.unwrap_or_else(|| self.takes(bytes)) {
+                set(bits, closer.token);
+            }
+        }
+    }
+
+    /// Sets those of these tokens that may end a text that names a field of a value. All texts that name no
+    /// known field have the same effect.
+    fn fill_names_in_at(
+        &mut self,
+        vocab: &Vocab,
+        shape: Shape<'_>,
+        written: &[u8],
+        closers: &[Closer],
+        skipped: usize,
+        bits: &mut [u32],
+    ) {
+        let names: Vec<&[u8]> = shape.names().map(str::as_bytes).collect();
+        let mut others: Option<Vec<u32>> = None;
+        for closer in closers {
+            let bytes = vocab.token(closer.token).get(skipped..).unwrap_or_default();
+            let end = bytes.iter().position(|&byte| byte == b'"').unwrap_or_default();
+            let whole = [written, bytes.get(..end).unwrap_or_default()].concat();
+            let is_known = whole.contains(&b'\\') || names.binary_search(&whole.as_slice()).is_ok();
+            let fits = if is_known {
+                self.takes(bytes)
+            } else {
+                let tails = others.get_or_insert_with(|| {
+                    self.attempt(|this| {
+                        let ends = bytes.iter().take(end + 1).all(|&byte| this.byte(byte));
+                        if ends { this.tails(vocab) } else { Vec::new() }
+                    })
+                });
+                tails.binary_search(&closer.tail).is_ok()
+            };
+            if fits {
                 set(bits, closer.token);
             }
         }
@@ -238,7 +264,7 @@ impl Machine<'_, '_> {
         let in_at = self.opens_in_at();
         let fits = self.attempt(|this| {
             // One blank makes it a text.
-            let ends = !in_at && (is_sure || this.byte(b' ')) && this.byte(b'"');
+            let ends = in_at.is_none() && (is_sure || this.byte(b' ')) && this.byte(b'"');
             if ends { this.tails(vocab) } else { Vec::new() }
         });
         let mut give = |closers: &[Closer], fits: &[u32]| {
@@ -246,7 +272,7 @@ impl Machine<'_, '_> {
         };
         give(&tokens.sure, &fits);
         for (before, closers) in &tokens.unsure {
-            if !in_at && (is_sure || self.ends_text(before)) {
+            if in_at.is_none() && (is_sure || self.ends_text(before)) {
                 give(closers, &fits);
                 continue;
             }
@@ -256,8 +282,9 @@ impl Machine<'_, '_> {
             });
             give(closers, &fits);
         }
-        if in_at {
-            self.each(vocab, &tokens.sure, tokens.skipped, bits);
+        if let Some(shape) = in_at {
+            let written = self.written_text().to_vec();
+            self.fill_names_in_at(vocab, shape, &written, &tokens.sure, tokens.skipped, bits);
         }
     }
 
@@ -274,10 +301,10 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Whether the unfinished literal is an operand of AT.
-    pub(super) fn in_at(&self) -> bool {
+    /// The value of which the unfinished literal names a field, if its fields are known.
+    pub(super) fn in_at(&self) -> Option<Shape<'c>> {
         let parent = self.core.frame().and_then(|frame| self.core.frames.get(frame.parent as usize));
-        parent.is_some_and(|parent| parent.word == Word::At)
+        parent.and_then(|parent| self.at_shape(parent))
     }
 
     /// Clears the tokens that would make an escape one of a byte that marks references.
@@ -297,9 +324,14 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Whether the value that is next is an operand of AT.
-    pub(super) fn opens_in_at(&self) -> bool {
-        self.core.frame().is_some_and(|frame| frame.word == Word::At)
+    /// The same for the value that is next, if it is a text.
+    pub(super) fn opens_in_at(&self) -> Option<Shape<'c>> {
+        self.core.frame().and_then(|frame| self.at_shape(&frame))
+    }
+
+    fn at_shape(&self, frame: &Frame) -> Option<Shape<'c>> {
+        let is_name = frame.word == Word::At && frame.index == 1;
+        self.core.arena.value(frame.first).part.shape().filter(|_| is_name)
     }
 
     /// Sets the tokens that stay in a name, from the tables, and those that end it.
@@ -354,107 +386,5 @@ impl Machine<'_, '_> {
                 set(bits, equal);
             }
         }
-    }
-
-    /// Finds which entries of a tree with these first bytes may come next.
-    fn walk_tree<'t>(
-        &mut self,
-        tree: &Prefixes,
-        first: RangeInclusive<u8>,
-        text: impl Fn(u32) -> &'t [u8],
-        mut fits: impl FnMut(u32),
-    ) {
-        let length = self.text.len();
-        let (from, to) = tree.children(Prefixes::ROOT);
-        if let Some(entry) = tree.entry(Prefixes::ROOT) {
-            let bytes = text(entry);
-            if bytes.first().is_none_or(|byte| first.contains(byte)) && self.takes(bytes) {
-                fits(entry);
-            }
-        }
-        let (least, most) = self.bounds();
-        let (next, end) = tree.within(from, to, least.max(*first.start())..=most.min(*first.end()));
-        let mut path = vec![Step { next, end, back: Back::Lex(self.place.lex) }];
-        while let Some(step) = path.last_mut() {
-            if step.next == step.end {
-                let depth = path.len() - 1;
-                if let Some(step) = path.pop().filter(|_| depth > 0) {
-                    self.undo(step.back, length + depth - 1);
-                }
-                continue;
-            }
-            let (node, byte) = (step.next, tree.byte(step.next));
-            step.next += 1;
-            let back = match self.look(byte) {
-                Look::Refused => {
-                    step.next = match self.next_byte(byte) {
-                        Some(next) => tree.seek(step.next, step.end, next),
-                        None => step.end,
-                    };
-                    continue;
-                }
-                Look::On(next) => {
-                    self.text.push(byte);
-                    Back::Lex(core::mem::replace(&mut self.place.lex, next))
-                }
-                Look::Unknown => {
-                    let point = self.point();
-                    if !self.byte(byte) {
-                        self.back(&point);
-                        continue;
-                    }
-                    Back::All(Box::new(point))
-                }
-            };
-            let (from, to) = tree.children(node);
-            if let Some(entry) = tree.entry(node) {
-                // Without children, it may be longer.
-                let rest = if from < to { &[] } else { text(entry).get(path.len()..).unwrap_or_default() };
-                if self.takes(rest) {
-                    fits(entry);
-                }
-            }
-            let (least, most) = if from < to { self.bounds() } else { (1, 0) };
-            let (next, end) = tree.within(from, to, least..=most);
-            if next < end {
-                path.push(Step { next, end, back });
-            } else {
-                self.undo(back, length + path.len() - 1);
-            }
-        }
-    }
-
-    /// Whether these bytes may come next.
-    fn takes(&mut self, bytes: &[u8]) -> bool {
-        let (length, lex) = (self.text.len(), self.place.lex);
-        let mut point = None;
-        let fits = bytes.iter().all(|&byte| match self.look(byte) {
-            Look::Refused => false,
-            Look::On(next) => {
-                self.text.push(byte);
-                self.place.lex = next;
-                true
-            }
-            Look::Unknown => {
-                if point.is_none() {
-                    point = Some(self.point());
-                }
-                self.byte(byte)
-            }
-        });
-        if let Some(point) = point {
-            self.back(&point);
-        }
-        self.undo(Back::Lex(lex), length);
-        fits
-    }
-
-    /// Goes back to before a byte, to a text of this length.
-    fn undo(&mut self, back: Back, length: usize) {
-        match back {
-            Back::Lex(lex) => self.place.lex = lex,
-            Back::All(point) => self.back(&point),
-        }
-        self.text.truncate(length);
     }
 }

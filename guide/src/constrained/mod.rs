@@ -3,7 +3,7 @@
 //!
 //! `offers` has the choices at each position, `acts` the effect of each, `handlers` both for failures of
 //! calls, `names` the bound names, `texts` the texts that may be references, `machine` the bytes, `close` the
-//! known end, `mask` the tokens, `budget` the limit on them.
+//! known end, `mask` and `walk` the tokens, `budget` the limit on them. `choices` keeps the choices in order.
 
 mod acts;
 mod budget;
@@ -15,6 +15,7 @@ mod mask;
 mod names;
 mod offers;
 mod texts;
+mod walk;
 
 use crate::automaton::session::{Session, SessionError};
 use crate::automaton::state::Core;

@@ -3,8 +3,9 @@
 use super::acts::{Act, Bytes, Choice};
 use super::choices::Choices;
 use super::machine::{Around, Binds, Kind, Machine, Next, PATH, Path};
+use crate::automaton::json_names::Fields;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::session::{Fields, Session};
+use crate::automaton::session::Session;
 use crate::automaton::state::{Core, ITEMS, Phase};
 use crate::automaton::steps::Constant;
 use crate::automaton::want::field;
@@ -306,13 +307,12 @@ impl Machine<'_, '_> {
 
     fn tools(&mut self) -> Choices {
         let tools = self.core.integers();
-        let numbers = self.core.members(tools);
-        let sorted = &self.core.session.json().sorted_tools;
-        if numbers.len() == sorted.len() {
+        if self.core.has_all_tools(tools) {
             return Choices::AllTools;
         }
+        let sorted = &self.core.session.json().sorted_tools;
         let mut fits = vec![false; sorted.len()];
-        for number in numbers {
+        for number in self.core.members(tools) {
             if let Some(fits) = fits.get_mut(number as usize) {
                 *fits = true;
             }
