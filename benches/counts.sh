@@ -33,7 +33,8 @@ count() {
 }
 
 all="p1:1000 p2:2 p3:1000 p4:1 start:1000 fresh:1000 assemble-notify:10 assemble-large:1 load-notify:10 load-large:1"
-all="$all read-tools:1 read-tools-file:1 check-tools:1 check-wrong-tools:1 masks-50:1 masks-1000:1 vocabulary:1"
+all="$all read-tools:1 read-tools-file:1 check-tools:1 check-wrong-tools:1 masks-50:1 masks-1000:1"
+all="$all constrained-50:1 constrained-1000:1 vocabulary:1"
 on="# $(uname -m), $(getconf GNU_LIBC_VERSION 2>/dev/null || echo 'another C library')"
 
 compare() {

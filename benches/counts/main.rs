@@ -6,7 +6,7 @@
 use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
 use ilo_benches::{Answers, NOTIFY, P1_ARGUMENTS, Prepared, TOTAL, finish, p1, p2, p3, p4, program, source};
-use ilo_guide::{Guide, Session, Vocab};
+use ilo_guide::{ConstrainedGuide, Guide, Session, Vocab};
 use ilo_host::tools::Tools;
 use ilo_spec::encode::encode;
 use ilo_vm::{Limits, Program, Run};
@@ -141,38 +141,45 @@ fn tokens() -> Vec<Vec<u8>> {
     end.into_iter().chain((0..=u8::MAX).map(|byte| vec![byte])).chain(parts).collect()
 }
 
-/// The masks of a program of two hundred tokens over this number of tools, each with the token that follows
-/// it.
-fn masks(count: usize, times: usize) -> bool {
-    let Ok(catalog) = Catalog::from_json(&tools(count)) else { return false };
-    let Ok(session) = Session::new(&catalog, "f(x: text, n: number) -> any", &ilo_guide::Options::default())
-    else {
-        return false;
-    };
-    let Ok(vocab) = Vocab::new(&tokens(), 0) else { return false };
-    let mut bits = vec![0; vocab.mask_len()];
-    let (mut guide, mut written) = (Guide::new(&session), Vec::new());
-    for step in 0..200_u64 {
-        let _ = guide.fill_mask(&vocab, u32::MAX, &mut bits);
-        let allowed: Vec<u32> =
-            (1..).take(vocab.len() - 1).filter(|at| bits[*at as usize / 32] >> (at % 32) & 1 == 1).collect();
-        // Selects tokens in a fixed order that looks random.
-        let place = step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
-        let Some(&token) = allowed.get(place as usize % allowed.len().max(1)) else { break };
-        if guide.accept(&vocab, token).is_err() {
-            return false;
+/// Defines a function that computes the masks of a program of two hundred tokens over a number of tools, each
+/// with the token that follows it.
+macro_rules! masks {
+    ($name:ident, $guide:expr) => {
+        fn $name(count: usize, times: usize) -> bool {
+            let Ok(catalog) = Catalog::from_json(&tools(count)) else { return false };
+            let options = ilo_guide::Options::default();
+            let Ok(session) = Session::new(&catalog, "f(x: text, n: number) -> any", &options) else {
+                return false;
+            };
+            let Ok(vocab) = Vocab::new(&tokens(), 0) else { return false };
+            let mut bits = vec![0; vocab.mask_len()];
+            let (Some(mut guide), mut written) = ($guide(&session), Vec::new()) else { return false };
+            for step in 0..200_u64 {
+                let _ = guide.fill_mask(&vocab, u32::MAX, &mut bits);
+                let is_allowed = |token: &u32| bits[*token as usize / 32] >> (token % 32) & 1 == 1;
+                let allowed: Vec<u32> = (1..).take(vocab.len() - 1).filter(is_allowed).collect();
+                // Selects tokens in a fixed order that looks random.
+                let place = step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+                let Some(&token) = allowed.get(place as usize % allowed.len().max(1)) else { break };
+                if guide.accept(&vocab, token).is_err() {
+                    return false;
+                }
+                written.push(token);
+            }
+            let work = || {
+                let Some(mut guide) = $guide(&session) else { return false };
+                written.iter().all(|&token| {
+                    guide.fill_mask(&vocab, u32::MAX, black_box(&mut bits)).is_ok()
+                        && guide.accept(&vocab, token).is_ok()
+                })
+            };
+            repeat(work, times)
         }
-        written.push(token);
-    }
-    let work = || {
-        let mut guide = Guide::new(&session);
-        written.iter().all(|&token| {
-            guide.fill_mask(&vocab, u32::MAX, black_box(&mut bits)).is_ok()
-                && guide.accept(&vocab, token).is_ok()
-        })
     };
-    repeat(work, times)
 }
+
+masks!(masks, |session| Some(Guide::new(session)));
+masks!(masks_constrained, |session| ConstrainedGuide::new(session).ok());
 
 /// The vocabulary of those tokens.
 fn vocabulary(times: usize) -> bool {
@@ -199,6 +206,8 @@ fn main() -> ExitCode {
         "check-wrong-tools" => check_tools(true, times),
         "masks-50" => masks(50, times),
         "masks-1000" => masks(1_000, times),
+        "constrained-50" => masks_constrained(50, times),
+        "constrained-1000" => masks_constrained(1_000, times),
         "vocabulary" => vocabulary(times),
         "load-large" => load(&source(100_000), times),
         _ => false,

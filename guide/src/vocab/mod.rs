@@ -43,7 +43,7 @@ pub struct Vocab {
     eos: u32,
     /// Tokens that are not empty, not too long and not the end, in the order of their bytes.
     pub(crate) sorted: Vec<u32>,
-    /// The most bytes of one of them.
+    /// No token that may be allowed has more bytes.
     pub(crate) longest: usize,
     pub(crate) trie: Trie,
     pub(crate) digits: Digits,
@@ -151,7 +151,8 @@ impl Vocab {
             alike.sort_by(|a, b| self.token(a.1).cmp(self.token(b.1)));
         }
         let sorted: Vec<u32> = begun.into_iter().map(|it| it.1).collect();
-        self.longest = sorted.iter().map(|&token| self.token(token).len()).max().unwrap_or_default();
+        let lengths = self.bytes.each().map(<[u8]>::len).filter(|&length| length <= LONGEST);
+        self.longest = lengths.max().unwrap_or_default();
         let first = (0..=256_u16).map(|byte| {
             let begins_before =
                 |&token: &u32| self.token(token).first().is_some_and(|&it| u16::from(it) < byte);
