@@ -6,10 +6,11 @@
 //! numbers have too many tokens for that; in them one token is nearly as good as another.
 
 use super::ConstrainedGuide;
+use super::acts::Act;
 use super::machine::{Lex, Look, Machine, Next};
-use super::mask::{clear, set};
+use super::mask::{clear, has, set};
 use crate::automaton::session::Session;
-use crate::automaton::texts::{Inside, is_text};
+use crate::automaton::texts::{Inside, Led, is_text, run};
 use crate::guide::budget::Short;
 use crate::tokens::End;
 use crate::vocab::Vocab;
@@ -143,10 +144,14 @@ impl Machine<'_, '_> {
         if is_bare {
             json.within.holes.iter().for_each(|&token| clear(&mut kept, token));
         }
+        self.keep_openings(vocab, left, bits, &mut kept);
         let mut tried = TRIED;
         let mut ends = Ends::default();
         for (word, &all) in (0..).zip(bits.iter()) {
-            let mut rest = all & !stays.get(word as usize).copied().unwrap_or_default();
+            let at = word as usize;
+            let known =
+                stays.get(at).copied().unwrap_or_default() | kept.get(at).copied().unwrap_or_default();
+            let mut rest = all & !known;
             while rest != 0 {
                 let token = word * 32 + rest.trailing_zeros();
                 rest &= rest - 1;
@@ -161,6 +166,39 @@ impl Machine<'_, '_> {
             }
         }
         bits.copy_from_slice(&kept);
+    }
+
+    /// Keeps the tokens that begin a text, if one that certainly is a text leaves room for its end, and for
+    /// one more byte.
+    fn keep_openings(&mut self, vocab: &Vocab, left: usize, bits: &[u32], kept: &mut [u32]) {
+        if !matches!(self.place.lex, Lex::Choice { depth: 0, .. }) || self.opens_in_at().is_some() {
+            return;
+        }
+        if !self.choices().listed().iter().any(|choice| matches!(choice.act, Act::Quote(_))) {
+            return;
+        }
+        let end = self.attempt(|this| {
+            let begins = b"\" ".iter().all(|&byte| this.byte(byte));
+            begins.then(|| this.close()).flatten()
+        });
+        let needed = end.and_then(|end| vocab.cut(&end)).map_or(usize::MAX, |tokens| tokens.len() + 1);
+        if needed.saturating_add(NAME) >= left {
+            return;
+        }
+        for &token in &vocab.json().opens {
+            let text = vocab.token(token).get(1..).unwrap_or_default();
+            if has(bits, token) && run(Inside::Plain, text) == Led::On(Inside::Plain) {
+                set(kept, token);
+            }
+        }
+    }
+
+    /// The bytes of the end after a choice of this position, which is taken from this byte on.
+    fn end_after(&mut self, choice: usize, depth: usize) -> Option<Vec<u8>> {
+        let choices = self.choices();
+        let (bytes, _) = choices.at(self.core.session, choice)?;
+        let rest = bytes.as_bytes().get(depth..)?;
+        self.attempt(|this| rest.iter().all(|&byte| this.byte(byte)).then(|| this.close()).flatten())
     }
 
     /// Whether digits belong to a number here.
@@ -210,15 +248,22 @@ impl Machine<'_, '_> {
             Lex::Choice { low, high, depth } if within => Some((low, high, depth)),
             _ => None,
         };
-        let known = key.and_then(|key| ends.choices.get(&key).copied());
-        let needed = known.unwrap_or_else(|| {
-            *tried -= 1;
-            let end = if taken { self.close() } else { None };
-            end.and_then(|end| vocab.cut(&end)).map_or(usize::MAX, |tokens| tokens.len() + 1)
-        });
-        if let Some(key) = key {
-            ends.choices.insert(key, needed);
-        }
+        let length = |end: Vec<u8>| vocab.cut(&end).map_or(usize::MAX, |tokens| tokens.len() + 1);
+        let needed = match key.and_then(|key| self.best(key.0, key.1).map(|best| (best, key.2))) {
+            Some((best, depth)) => {
+                let end = ends.choices.entry(best).or_insert_with(|| {
+                    *tried -= 1;
+                    self.end_after(best, depth)
+                });
+                let choices = self.choices();
+                let begun = choices.at(self.core.session, best).and_then(|it| it.0.as_bytes().get(depth..));
+                begun.zip(end.as_deref()).map_or(usize::MAX, |(begun, end)| length([begun, end].concat()))
+            }
+            None => {
+                *tried -= 1;
+                if taken { self.close().map_or(usize::MAX, length) } else { usize::MAX }
+            }
+        };
         if let Some(tail) = tail {
             ends.tails.insert(tail.into(), needed);
         }
@@ -234,8 +279,8 @@ impl Machine<'_, '_> {
 struct Ends {
     /// Whether an end fits after every token that is part of a number.
     digits: bool,
-    /// By the position in a choice: the tokens of the end.
-    choices: HashMap<(usize, usize, usize), usize>,
+    /// By choice: the bytes of the end after it.
+    choices: HashMap<usize, Option<Vec<u8>>>,
     /// By the bytes of a token after the end of a text.
     tails: HashMap<Box<[u8]>, usize>,
 }

@@ -1,8 +1,11 @@
 //! The known end of a body: at each position, the choice that leads to an end soonest.
 
-use super::acts::Act;
-use super::machine::{Lex, Machine, Next};
+use super::acts::{Act, Choice};
+use super::machine::{Around, Kind, Lex, Machine, Next};
+use super::offers::choice;
 use crate::automaton::close::STEPS;
+use crate::automaton::offers::NIL;
+use crate::automaton::state::Phase;
 use crate::automaton::texts::Inside;
 use ilo_spec::node::Word;
 
@@ -15,6 +18,13 @@ impl Machine<'_, '_> {
                 if this.place.next == Next::End {
                     return this.text.get(from..).map(<[u8]>::to_vec);
                 }
+                if let Some(soonest) = this.soonest() {
+                    this.text.extend_from_slice(soonest.bytes.as_bytes());
+                    if !this.take(soonest.act) {
+                        return None;
+                    }
+                    continue;
+                }
                 let rest = this.ending()?;
                 if !rest.iter().all(|&byte| this.byte(byte)) {
                     return None;
@@ -24,25 +34,73 @@ impl Machine<'_, '_> {
         })
     }
 
+    /// The next choice of an end, where one is the soonest whatever the others are.
+    fn soonest(&mut self) -> Option<Choice> {
+        if !matches!(self.place.lex, Lex::Choice { depth: 0, .. }) {
+            return None;
+        }
+        match self.place.next {
+            Next::First | Next::Behind => self.end_of_block(),
+            Next::Block(kind) if kind != Kind::Failure => {
+                let blocks = self.blocks();
+                self.step_may_end(&blocks).then(|| choice("}", Act::EndStep))
+            }
+            Next::Item => Some(choice("]", Act::EndList)),
+            Next::Value if self.core.state.phase == Phase::Operand && !self.place.opens_step => {
+                let want = self.core.state.want;
+                self.core.is_kind(NIL, want).then(|| choice("null", Act::Nil))
+            }
+            Next::Arguments => {
+                self.core.pair_counts().filter(|counts| counts.0 == 0).map(|_| choice("}", Act::EndCall))
+            }
+            Next::After => self.soonest_behind_value(),
+            _ => None,
+        }
+    }
+
+    fn soonest_behind_value(&self) -> Option<Choice> {
+        Some(match self.around()? {
+            Around::Ends(end) => choice(end, Act::End),
+            Around::Call(_) => choice("}", Act::End),
+            Around::Handler { end, .. } => choice(end, Act::EndHandler),
+            Around::Operands(0) => choice("]}", Act::End),
+            Around::Operands(_) => choice(",", Act::Comma),
+            Around::List(_) => choice("]", Act::EndList),
+            Around::Cases { pairs, .. } => choice(if pairs { "]]}" } else { "}}" }, Act::EndCases),
+            Around::Fields { count, end, .. } => {
+                let frame = self.core.frame()?;
+                let may_end = self.core.missing(&frame).is_empty() && (count > 0 || frame.word == Word::Obj);
+                may_end.then(|| choice(end, Act::EndFields))?
+            }
+            _ => return None,
+        })
+    }
+
+    /// The index of the choice, of some, that leads to an end soonest.
+    pub(super) fn best(&mut self, low: usize, high: usize) -> Option<usize> {
+        let (choices, session) = (self.choices(), self.core.session);
+        let owes = self.core.owes();
+        let owed = |slot: u8| self.core.now().calls(slot) & self.core.state.checked != 0;
+        let missing = self.core.frame().map(|frame| self.core.missing(&frame)).unwrap_or_default();
+        (low..high.min(choices.len(session))).min_by_key(|&at| {
+            choices.at(session, at).map(|(bytes, act)| {
+                let rank = match act {
+                    Act::Key(number) if missing.contains(&number) => 1,
+                    _ => rank(act, owes, &owed),
+                };
+                (rank, bytes.starts_with('-'))
+            })
+        })
+    }
+
     /// The next bytes of an end.
     fn ending(&mut self) -> Option<Vec<u8>> {
         match self.place.lex {
             Lex::Choice { low, high, depth } => {
+                let best = self.best(low, high)?;
                 let choices = self.choices();
-                let session = self.core.session;
-                let owes = self.core.owes();
-                let owed = |slot: u8| self.core.now().calls(slot) & self.core.state.checked != 0;
-                let rank = |act: Act| rank(act, owes, &owed);
-                let missing = self.core.frame().map(|frame| self.core.missing(&frame)).unwrap_or_default();
-                let left = (low..high.min(choices.len(session))).filter_map(|at| choices.at(session, at));
-                let (best, _) = left.min_by_key(|&(bytes, act)| {
-                    let rank = match act {
-                        Act::Key(number) if missing.contains(&number) => 1,
-                        _ => rank(act),
-                    };
-                    (rank, bytes.starts_with('-'))
-                })?;
-                Some(best.as_bytes().get(depth..)?.to_vec())
+                let (bytes, _) = choices.at(self.core.session, best)?;
+                Some(bytes.as_bytes().get(depth..)?.to_vec())
             }
             Lex::Name { start, of } => Some((self.rest_of_name(start, of)? + "\"").into_bytes()),
             Lex::Number { start } => {

@@ -20,7 +20,7 @@ pub(super) fn clear(bits: &mut [u32], token: u32) {
     }
 }
 
-fn has(bits: &[u32], token: u32) -> bool {
+pub(super) fn has(bits: &[u32], token: u32) -> bool {
     bits.get(token as usize / 32).is_some_and(|word| word >> (token % 32) & 1 == 1)
 }
 

@@ -161,7 +161,7 @@ impl Machine<'_, '_> {
     }
 
     /// The end of the innermost block, if it may end here.
-    fn end_of_block(&mut self) -> Option<Choice> {
+    pub(super) fn end_of_block(&mut self) -> Option<Choice> {
         let blocks = self.blocks();
         self.may_end(&blocks).then(|| match blocks.last() {
             None => choice("]}", Act::EndBody),

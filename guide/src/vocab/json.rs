@@ -56,8 +56,7 @@ pub(crate) struct JsonTokens {
     /// Tokens that begin with the quote of a text, and those of them that stay in it.
     pub(crate) opening: TextTokens,
     pub(crate) opens: Vec<u32>,
-    /// Tokens that consist of printable ASCII without blanks up to the first byte that may begin a text or
-    /// continue one.
+    /// The tokens that [`is_plain`] describes.
     pub(crate) plain: Prefixes,
     /// Tokens that begin with a digit and have more than digits.
     pub(crate) mixed: Prefixes,
@@ -84,6 +83,12 @@ fn openings(bytes: &[u8]) -> usize {
     }
     let opening = bytes.iter().filter(|byte| matches!(byte, b'{' | b'[' | b'"')).count();
     opening.min(1 + bytes.len() / 2)
+}
+
+/// Whether bytes consist of printable ASCII without blanks up to the first one that may begin a text or
+/// continue one.
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    bytes.iter().take_while(|byte| !matches!(byte, b'"' | b'}')).all(u8::is_ascii_graphic)
 }
 
 /// Whether a token at a plain position of a text begins a reference in it, or such an escape.
@@ -131,8 +136,7 @@ impl JsonTokens {
             if bytes.first().is_some_and(u8::is_ascii_digit) && !bytes.iter().all(u8::is_ascii_digit) {
                 mixed.push(token);
             }
-            let texts = bytes.iter().position(|byte| matches!(byte, b'"' | b'}')).unwrap_or(bytes.len());
-            if bytes.iter().take(texts).all(u8::is_ascii_graphic) {
+            if is_plain(bytes) {
                 plain.push(token);
             }
             let is_hole = begins_hole(bytes);
