@@ -1,6 +1,7 @@
 //! The effects of choices: the nodes that each makes, and what follows it.
 
-use super::machine::{Around, Binds, Kind, Lex, Machine, Next, Path, Quote};
+use super::machine::{Around, Binds, Kind, Lex, Machine, Next, Quote};
+use super::paths::Path;
 use super::texts::PLAIN;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words};
 use crate::automaton::state::{Block, Core, Goes, ITEMS, Phase};

@@ -2,6 +2,7 @@
 
 use super::acts::Act;
 use super::choices::Choices;
+use super::paths::Path;
 use crate::automaton::offers::Words;
 use crate::automaton::state::{Core, Lengths, NONE, Phase, State, add};
 use crate::automaton::steps::Constant;
@@ -150,36 +151,6 @@ pub(super) struct Quote {
     pub(super) words: Words,
     /// The references that may be in `${…}`, if they were computed.
     pub(super) holes: Option<Choices>,
-}
-
-/// The most fields of a path.
-pub(super) const PATH: usize = 6;
-
-/// An unfinished path: a slot and the fields so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Path {
-    pub(super) slot: u8,
-    count: u8,
-    fields: [u32; PATH],
-}
-
-impl Path {
-    pub(super) fn of(slot: u8) -> Path {
-        Path { slot, ..Path::default() }
-    }
-
-    /// The path with one more field.
-    pub(super) fn with(mut self, field: u32) -> Path {
-        if let Some(to) = self.fields.get_mut(usize::from(self.count)) {
-            *to = field;
-            self.count += 1;
-        }
-        self
-    }
-
-    pub(super) fn fields(&self) -> &[u32] {
-        self.fields.get(..usize::from(self.count)).unwrap_or_default()
-    }
 }
 
 /// All changing data except that of the automaton.

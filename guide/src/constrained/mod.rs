@@ -1,9 +1,10 @@
 //! The guide of a body in the notation `constrained`: the automaton of slots and types, driven by the bytes
 //! of compact JSON.
 //!
-//! `offers` has the choices at each position, `acts` the effect of each, `handlers` both for failures of
-//! calls, `names` the bound names, `texts` the texts that may be references, `machine` the bytes, `close` the
-//! known end, `mask` and `walk` the tokens, `budget` the limit on them. `choices` keeps the choices in order.
+//! `offers` has the choices at each position, `paths` those within paths, `choices` their order, `acts` the
+//! effect of each, `handlers` both for failures of calls, `names` the bound names, `texts` the texts that
+//! may be references, `machine` the bytes, `close` the known end, `mask` and `walk` the tokens, `budget` the
+//! limit on them.
 
 mod acts;
 mod budget;
@@ -14,6 +15,7 @@ mod machine;
 mod mask;
 mod names;
 mod offers;
+mod paths;
 mod texts;
 mod walk;
 

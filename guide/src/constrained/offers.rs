@@ -2,18 +2,12 @@
 
 use super::acts::{Act, Bytes, Choice};
 use super::choices::Choices;
-use super::machine::{Around, Binds, Kind, Machine, Next, PATH, Path};
-use crate::automaton::json_names::Fields;
+use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::session::Session;
 use crate::automaton::state::{Core, ITEMS, Phase};
 use crate::automaton::steps::Constant;
-use crate::automaton::want::field;
 use ilo_asm::ast::{Binary, Unary};
-use ilo_asm::catalog::Shape;
-use ilo_asm::check::ValueInfo;
 use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
-use ilo_asm::text::is_name;
 use ilo_spec::node::{TABLE, Word};
 use ilo_spec::pure::Pure;
 use std::sync::LazyLock;
@@ -38,11 +32,6 @@ static OPERATIONS: LazyLock<Vec<(String, Word)>> = LazyLock::new(|| {
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all
 });
-
-/// Whether a field can be in a path.
-fn is_named(session: &Session<'_>, field: u32) -> bool {
-    session.json().fields.get(field as usize).is_some_and(|field| field.last.is_some())
-}
 
 /// The word of an operator.
 fn word_of(operator: &Operator) -> Option<Word> {
@@ -505,104 +494,5 @@ impl Machine<'_, '_> {
             });
         }
         found.extend(listed.into_iter().filter(|it| self.stays_text(&it.bytes)));
-    }
-
-    /// Whether some path of a slot may come.
-    fn has_fields(&mut self, slot: u8) -> bool {
-        let session = self.core.session;
-        self.fields(Path::of(slot), false).len(session) > 0
-    }
-
-    /// Whether a field may be the last of a path.
-    pub(super) fn may_end_path(&mut self, path: Path, field: u32) -> bool {
-        is_named(self.core.session, field)
-            && self.path(path, path.fields().len() + 1, |this| this.core.takes_integer(field))
-    }
-
-    /// Whether a path may continue after one more field.
-    pub(super) fn may_go_on(&mut self, path: Path, field: u32) -> bool {
-        let session = self.core.session;
-        if path.fields().len() + 1 >= PATH || !is_named(session, field) {
-            return false;
-        }
-        let known = self.read(path);
-        let name = session.field(field).unwrap_or_default();
-        let has = |shape: Shape<'_>| shape.fields().any(|it| it.name == name && it.shape.has_fields());
-        known.part.shape().is_none_or(has) && self.goes_on_behind(path, field)
-    }
-
-    /// What is known about the value of a path.
-    fn read(&self, path: Path) -> ValueInfo<'_> {
-        let name = |number: &u32| self.core.session.field(*number).unwrap_or_default();
-        let known = self.core.arena.value(self.core.now().value(path.slot));
-        path.fields().iter().fold(known, |known, number| field(known, name(number)))
-    }
-
-    /// The fields that may come next in a path, which may be in `${…}`.
-    pub(super) fn fields(&mut self, path: Path, hole: bool) -> Choices {
-        let session = self.core.session;
-        if self.read(path).part.shape().is_none() {
-            // All fields of an unknown value are equivalent.
-            let named = |it: &u32| is_named(session, *it);
-            let Some(first) = session.named.iter().copied().find(named) else {
-                return Choices::new(Vec::new());
-            };
-            let (last, further) = (self.may_end_path(path, first), self.may_go_on(path, first));
-            return Choices::Fields(Fields { last, further, hole });
-        }
-        let mut found = self.path(path, path.fields().len() + 1, |this| {
-            let numbers = this.core.integers();
-            let names = &this.core.session.json();
-            let fields = Fields { last: true, further: false, hole };
-            let named = this.core.members(numbers).into_iter().filter_map(|number| {
-                Some(choice(names.field(fields, number, false)?.to_owned(), Act::LastField(number)))
-            });
-            named.collect::<Vec<_>>()
-        });
-        let known = self.read(path);
-        let Some(shape) = known.part.shape() else { return Choices::new(found) };
-        let listed = shape.fields().filter(|it| it.shape.has_fields() && is_name(it.name));
-        let numbers = listed.filter_map(|it| Some((it.name, *session.field_numbers.get(it.name)?)));
-        let numbers: Vec<(String, u32)> = numbers.map(|it| (it.0.to_owned(), it.1)).collect();
-        for (name, number) in numbers {
-            if path.fields().len() + 1 < PATH && self.goes_on_behind(path, number) {
-                found.push(choice(format!("{name}."), Act::Field(number)));
-            }
-        }
-        Choices::new(found)
-    }
-
-    /// Whether a path may continue after one more field.
-    fn goes_on_behind(&mut self, path: Path, field: u32) -> bool {
-        let session = self.core.session;
-        let longer = path.with(field);
-        let mut named = session.named.iter().copied().filter(|&field| is_named(session, field));
-        let is_known = self.read(longer).part.shape().is_some();
-        self.path(longer, longer.fields().len() + 1, |this| {
-            // All fields of an unknown value are equivalent.
-            let most = if is_known { usize::MAX } else { 1 };
-            named.by_ref().take(most).any(|field| this.core.takes_integer(field))
-        })
-    }
-
-    /// Tries a step at the last field of a path of this length, after these fields; the default if there is
-    /// none.
-    fn path<T: Default>(&mut self, path: Path, count: usize, run: impl FnOnce(&mut Self) -> T) -> T {
-        self.attempt(|this| {
-            this.open(Word::Field);
-            for _ in 1..count {
-                if this.core.words() & one(Word::Field) == 0 {
-                    return T::default();
-                }
-                this.open(Word::Field);
-            }
-            let mut nodes = core::iter::once(u32::from(path.slot)).chain(path.fields().iter().copied());
-            let fits = nodes.all(|node| {
-                let fits = this.core.takes_integer(node);
-                this.core.take_integer(node);
-                fits
-            });
-            if fits { run(this) } else { T::default() }
-        })
     }
 }

@@ -5,8 +5,9 @@
 
 use super::acts::Choice;
 use super::choices::Choices;
-use super::machine::{Lex, Look, Machine, Next, Path, TEXT as LONGEST, decoded};
+use super::machine::{Lex, Look, Machine, Next, TEXT as LONGEST, decoded};
 use super::offers::choice;
+use super::paths::Path;
 use crate::automaton::offers::{TEXT, one};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, Step, is_text, step};
