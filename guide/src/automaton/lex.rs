@@ -166,6 +166,21 @@ impl<'s, 'c> Machine<'s, 'c> {
         fits
     }
 
+    /// Whether a byte may come next, as far as is known without trying it.
+    pub(crate) fn may_take(&self, byte: u8) -> bool {
+        let ends = matches!(byte, b' ' | b'\n');
+        match (self.lex, self.words) {
+            (Lex::Behind, _) => ends,
+            (Lex::Line(_), _) => byte == b' ' || byte.is_ascii_uppercase(),
+            (Lex::Word(length, _, left), _) if left != 0 => ends || narrow(left, length.into(), byte) != 0,
+            (Lex::Integer(_), _) => ends || byte.is_ascii_digit(),
+            (Lex::Start, Offered::Token(words, _)) if byte.is_ascii_uppercase() => {
+                narrow(words, 0, byte) != 0
+            }
+            _ => true,
+        }
+    }
+
     fn at_line(&mut self, blanks: u8, byte: u8) -> bool {
         if byte == b' ' {
             let next = blanks + 1;

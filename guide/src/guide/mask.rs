@@ -204,18 +204,38 @@ impl Machine<'_, '_> {
 
     /// Sets the tokens that begin outside texts, except those of digits.
     fn walk(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        let trie = &vocab.trie;
-        let mut node = trie.first();
         self.prepare();
-        let mut marks: Vec<Mark> = Vec::new();
-        let mut around: Vec<(u32, Back)> = Vec::new();
+        let (mut marks, mut around) = (Vec::new(), Vec::new());
+        for &(byte, root) in vocab.trie.roots() {
+            if self.may_take(byte) {
+                self.walk_below(vocab, root, &mut marks, &mut around, bits);
+            }
+        }
+    }
+
+    /// Sets those of these tokens that begin with the bytes of a node. The lists are empty before and after.
+    fn walk_below(
+        &mut self,
+        vocab: &Vocab,
+        root: u32,
+        marks: &mut Vec<Mark>,
+        around: &mut Vec<(u32, Back)>,
+        bits: &mut [u32],
+    ) {
+        let trie = &vocab.trie;
+        let mut node = root;
         loop {
             let Some(here) = trie.node(node) else {
                 let Some((next, back)) = around.pop() else { break };
-                self.back(back, &mut marks);
+                self.back(back, marks);
                 node = next;
                 continue;
             };
+            let sibling = if node == root { NO_NODE } else { here.sibling };
+            if !self.may_take(here.byte) {
+                node = sibling;
+                continue;
+            }
             let ends = matches!(here.byte, b' ' | b'\n') && !matches!(self.lex, Lex::Line(_) | Lex::Start);
             let back = if ends {
                 marks.push(self.mark());
@@ -228,13 +248,13 @@ impl Machine<'_, '_> {
                 if let Some(opening) = trie.opening(here) {
                     self.open(vocab, opening, bits);
                 } else if here.child != NO_NODE {
-                    around.push((here.sibling, back));
+                    around.push((sibling, back));
                     node = here.child;
                     continue;
                 }
             }
-            self.back(back, &mut marks);
-            node = here.sibling;
+            self.back(back, marks);
+            node = sibling;
         }
     }
 

@@ -40,13 +40,22 @@ pub(crate) struct Trie {
     tokens: Vec<u32>,
     openings: Vec<Opening>,
     first: u32,
+    /// The nodes of the tokens' first bytes, with these.
+    roots: Vec<(u8, u32)>,
     /// The most words and numbers that a token ends.
     crossings: usize,
 }
 
 impl Default for Trie {
     fn default() -> Trie {
-        Trie { nodes: Vec::new(), tokens: Vec::new(), openings: Vec::new(), first: NO_NODE, crossings: 0 }
+        Trie {
+            nodes: Vec::new(),
+            tokens: Vec::new(),
+            openings: Vec::new(),
+            first: NO_NODE,
+            roots: Vec::new(),
+            crossings: 0,
+        }
     }
 }
 
@@ -136,6 +145,11 @@ impl Trie {
                 None => trie.give(node, token),
             }
         }
+        let mut root = trie.first;
+        while let Some(node) = trie.nodes.get(root as usize) {
+            trie.roots.push((node.byte, root));
+            root = node.sibling;
+        }
         trie
     }
 
@@ -181,9 +195,9 @@ impl Trie {
         }
     }
 
-    /// The first of the tokens' first bytes.
-    pub(crate) fn first(&self) -> u32 {
-        self.first
+    /// The nodes of the tokens' first bytes, with these.
+    pub(crate) fn roots(&self) -> &[(u8, u32)] {
+        &self.roots
     }
 
     pub(crate) fn crossings(&self) -> usize {
