@@ -358,8 +358,7 @@ impl<'c> Machine<'_, 'c> {
         self.walk(vocab, &json.ends, bits);
     }
 
-    /// Sets those of all tokens with these first bytes that may come next, except where only the tables of
-    /// texts have them.
+    /// Sets those of all tokens with these first bytes that may come next. The position is not in a text.
     fn walk_all(&mut self, vocab: &Vocab, first: RangeInclusive<u8>, bits: &mut [u32]) {
         let plain = self.core.session.json().plain;
         self.walk_from(vocab, if plain { &vocab.json().plain } else { vocab.all() }, first, 0, bits);
