@@ -5,14 +5,13 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::row::{DECIDED, Decided, EXPORTED, LIVE, Live, RUN, RUN_COLUMNS, Run, signed};
 use crate::state::{Action, STATES, State, Status};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Reads the entry of a run.
 pub(crate) fn run_of(connection: &Connection, id: i64) -> Result<Run> {
     let mut statement = connection.prepare_cached(&format!("SELECT {RUN} FROM run WHERE id = ?"))?;
-    one(&mut statement, id, Run::read)?
-        .ok_or_else(|| Error::new(ErrorCode::NoRun, format!("the journal has no run {id}")))
+    one(&mut statement, id, |row| Run::read(row, 0))?.ok_or_else(|| no_run(id))
 }
 
 /// Reads the row of a run that has not ended.
@@ -21,13 +20,34 @@ pub(crate) fn live_of(connection: &Connection, id: i64) -> Result<Option<Live>> 
     one(&mut statement, id, |row| Live::read(row, 0))
 }
 
-/// Reads both; they must agree on whether the run has ended.
+/// Reads both, in one statement, because another process may end the run between two.
 pub(crate) fn both_of(connection: &Connection, id: i64) -> Result<(Run, Option<Live>)> {
-    let (run, live) = (run_of(connection, id)?, live_of(connection, id)?);
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {RUN}, {} FROM run LEFT JOIN live ON live.run = run.id WHERE run.id = ?",
+        live_columns()
+    ))?;
+    one(&mut statement, id, |row| both(row, 0))?.ok_or_else(|| no_run(id))
+}
+
+/// The columns of `live` beside those of `run`.
+fn live_columns() -> String {
+    LIVE.split(", ").map(|column| format!("live.{}", column.trim())).collect::<Vec<_>>().join(", ")
+}
+
+/// Reads a row of both, the first column at `at`; they must agree on whether the run has ended.
+fn both(row: &rusqlite::Row<'_>, at: usize) -> Result<(Run, Option<Live>)> {
+    let run = Run::read(row, at)?;
+    let at = at + RUN_COLUMNS;
+    let is_live = row.get::<_, Option<i64>>(at)?.is_some();
+    let live = if is_live { Some(Live::read(row, at)?) } else { None };
     if run.ended.is_some() == live.is_some() {
-        return Err(Error::damaged(format!("run {id} is neither under way nor has it ended")));
+        return Err(Error::damaged(format!("run {} is neither under way nor has it ended", run.id)));
     }
     Ok((run, live))
+}
+
+fn no_run(id: i64) -> Error {
+    Error::new(ErrorCode::NoRun, format!("the journal has no run {id}"))
 }
 
 fn one<T>(
@@ -110,22 +130,15 @@ pub(crate) fn page(
     after: i64,
     most: usize,
 ) -> Result<Vec<(Run, Option<Live>)>> {
-    let columns: Vec<String> = LIVE.split(", ").map(|column| format!("live.{}", column.trim())).collect();
     let (tables, condition) = chosen(status);
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {RUN}, {} FROM {tables} WHERE run.id > ?1 AND {condition} ORDER BY run.id LIMIT ?2",
-        columns.join(", ")
+        live_columns()
     ))?;
     let mut rows = statement.query(params![after, signed(most as u64)])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let run = Run::read(row)?;
-        let is_live = row.get::<_, Option<i64>>(RUN_COLUMNS)?.is_some();
-        let live = if is_live { Some(Live::read(row, RUN_COLUMNS)?) } else { None };
-        if run.ended.is_some() == live.is_some() {
-            return Err(Error::damaged(format!("run {} is neither under way nor has it ended", run.id)));
-        }
-        found.push((run, live));
+        found.push(both(row, 0)?);
     }
     Ok(found)
 }
@@ -194,6 +207,45 @@ pub(crate) fn continuable(connection: &Connection, now: i64, after: i64, most: u
     let sleeping = State::Sleeping.to_number();
     let found = statement.query_map(params![after, sleeping, now, signed(most as u64)], |row| row.get(0))?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Calls a function once with each run that has not ended and of which something cannot be read.
+pub(crate) fn damaged(connection: &Connection, each: &mut dyn FnMut(i64, Error)) -> Result<()> {
+    let mut told = BTreeSet::new();
+    let mut tell = |run: i64, error: Error| {
+        if told.insert(run) {
+            each(run, error);
+        }
+    };
+    // All of it as it was at one time.
+    let reading = connection.unchecked_transaction()?;
+    let rows =
+        format!("SELECT live.run, {RUN}, {} FROM live CROSS JOIN run ON run.id = live.run", live_columns());
+    let mut statement = reading.prepare(&rows)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if let Err(error) = both(row, 1) {
+            tell(row.get(0)?, error);
+        }
+    }
+    let alone = "SELECT id, ended IS NULL FROM run WHERE ended IS NULL AND id NOT IN (SELECT run FROM live) \
+                 UNION ALL SELECT run, 2 FROM live WHERE run NOT IN (SELECT id FROM run)";
+    let mut statement = reading.prepare(alone)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let run = row.get(0)?;
+        let what = if row.get::<_, i64>(1)? == 1 { "record" } else { "entry" };
+        tell(run, Error::damaged(format!("the {what} of run {run} is missing")));
+    }
+    let mut statement =
+        reading.prepare(&format!("SELECT {DECIDED} FROM call WHERE run IN (SELECT run FROM live)"))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if let Err(error) = Decided::read(row) {
+            tell(row.get(0)?, error);
+        }
+    }
+    Ok(())
 }
 
 /// When the next run wakes, if one sleeps.

@@ -132,23 +132,28 @@ pub(crate) const RUN: &str =
 pub(crate) const RUN_COLUMNS: usize = 11;
 
 impl Run {
-    /// Reads a row with the columns [`RUN`].
-    pub(crate) fn read(row: &Row<'_>) -> Result<Run> {
-        let id: i64 = row.get(0)?;
+    /// Reads a row with the columns [`RUN`], the first at `at`.
+    pub(crate) fn read(row: &Row<'_>, at: usize) -> Result<Run> {
+        let id: i64 = row.get(at)?;
         let damaged = |what: &str| Error::damaged(format!("the {what} of run {id}"));
         let run = Run {
             id,
-            key: row.get_ref(1)?.as_blob().ok().and_then(exactly).ok_or_else(|| damaged("key"))?,
-            name: row.get(2)?,
-            input: row.get(3)?,
-            program: row.get_ref(4)?.as_blob().ok().and_then(exactly).ok_or_else(|| damaged("program"))?,
-            function: row.get(5)?,
-            limits: blob(row, 6)?.unwrap_or_default(),
-            started: row.get(7)?,
-            ended: row.get(8)?,
-            outcome: blob(row, 9)?,
+            key: row.get_ref(at + 1)?.as_blob().ok().and_then(exactly).ok_or_else(|| damaged("key"))?,
+            name: row.get(at + 2)?,
+            input: row.get(at + 3)?,
+            program: row
+                .get_ref(at + 4)?
+                .as_blob()
+                .ok()
+                .and_then(exactly)
+                .ok_or_else(|| damaged("program"))?,
+            function: row.get(at + 5)?,
+            limits: blob(row, at + 6)?.unwrap_or_default(),
+            started: row.get(at + 7)?,
+            ended: row.get(at + 8)?,
+            outcome: blob(row, at + 9)?,
         };
-        if row.get::<_, i64>(10)? != run.sum() || run.ended.is_some() != run.outcome.is_some() {
+        if row.get::<_, i64>(at + 10)? != run.sum() || run.ended.is_some() != run.outcome.is_some() {
             return Err(damaged("entry"));
         }
         Ok(run)

@@ -244,6 +244,15 @@ impl Store {
         }
     }
 
+    /// Calls a function with each run that has not ended and of which something cannot be read, and why.
+    /// [`Store::continuable`] has those of them whose state says so. The function does not use the store.
+    ///
+    /// # Errors
+    /// The errors of the file.
+    pub fn damaged(&self, mut each: impl FnMut(RunId, Error)) -> Result<()> {
+        reads::damaged(&self.reader(), &mut |run, error| each(RunId(run), error))
+    }
+
     /// The time until the next sleeping run wakes, if there is one.
     ///
     /// # Errors

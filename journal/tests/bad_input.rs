@@ -141,6 +141,59 @@ fn a_flipped_byte_anywhere_is_an_error_or_changes_nothing() {
 }
 
 #[test]
+fn runs_that_cannot_be_read_are_told_one_by_one_whatever_their_state_says() {
+    for (statement, run, word) in [
+        ("UPDATE live SET state=77 WHERE run=3", 3, "state"),
+        // Of a run that waits for a person now, and of one that any process may continue.
+        ("UPDATE live SET state=2 WHERE run=1", 1, "record"),
+        ("UPDATE live SET state=1 WHERE run=3", 3, "record"),
+        ("UPDATE live SET tool='x' WHERE run=4", 4, "record"),
+        ("UPDATE live SET tool=x'05' WHERE run=4", 4, "tool"),
+        ("UPDATE run SET function='x' WHERE id=5", 5, "entry"),
+        ("UPDATE run SET ended=5 WHERE id=5", 5, "entry"),
+        ("UPDATE run SET ended=NULL WHERE id=6", 6, "missing"),
+        ("UPDATE call SET what='x' WHERE run=7", 7, "decision"),
+        ("DELETE FROM live WHERE run=2", 2, "missing"),
+        ("DELETE FROM run WHERE id=2", 2, "missing"),
+    ] {
+        let place = Place::new();
+        filled(&place);
+        let other = rusqlite::Connection::open(place.path()).unwrap();
+        other.execute_batch(statement).unwrap();
+        drop(other);
+        let mut found = Vec::new();
+        place.open().damaged(|run, error| found.push((run, error))).unwrap();
+        let [(found, error)] = &found[..] else { panic!("{statement}: {found:?}") };
+        assert_eq!((*found, error.code), (RunId(run), ErrorCode::Damaged), "{statement}");
+        assert!(error.message.contains(word), "{statement}: {error}");
+    }
+    let place = Place::new();
+    filled(&place);
+    place.open().damaged(|run, error| panic!("{run}: {error}")).unwrap();
+}
+
+#[test]
+fn a_run_that_another_store_ends_meanwhile_is_not_damaged() {
+    let place = Place::new();
+    let (store, path) = (place.open(), place.path());
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let other = Store::open(&path, &Options::default()).unwrap();
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                other.damaged(|run, error| panic!("{run}: {error}")).unwrap();
+            }
+        });
+        for _ in 0..300 {
+            let (_, lease) = start(&store, None, To::Calling);
+            store.end(lease, b"{}").unwrap().wait().unwrap();
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        reading.join().unwrap();
+    });
+}
+
+#[test]
 fn a_format_that_no_database_has_is_damage() {
     let place = Place::new();
     let mut bytes = filled(&place);

@@ -77,6 +77,31 @@ fn a_hostile_journal_is_refused_in_words_by_every_command() {
 }
 
 #[test]
+fn a_damaged_run_is_reported_and_the_others_are_continued() {
+    let place = Place::new("", ", \"confirm\": true");
+    place.write("q.ilo", &support::PAYS.replace("fn f(", "fn unusual("));
+    assert_eq!(code(&place.start(&[])), 4);
+    let base = ["run", "q.ilo", "--tools", "tools.json", "--arg", "n=5", "--journal", "j"];
+    assert_eq!(code(&place.run(&base)), 4);
+    assert_eq!(code(&place.runs(&["approve", "1", "--call", "2"])), 0);
+    // The name of the function is last in the entry of the run.
+    let path = place.0.path().join("j");
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(7).rposition(|window| window == b"unusual").unwrap();
+    bytes[at] = b'x';
+    fs::write(&path, bytes).unwrap();
+    let output = place.resume(&[]);
+    let expected = "error[journal-damaged]: run 2 is not continued: the journal is damaged: the entry of run 2; \
+                    restore the journal from a back-up\n";
+    assert_eq!((code(&output), error(&output).as_str()), (2, expected));
+    assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}), "run 1 has ended");
+    let again = place.resume(&[]);
+    assert_eq!((code(&again), error(&again).as_str()), (2, expected), "nothing else is left");
+    let named = place.resume(&["1"]);
+    assert_eq!((code(&named), json_of(&named)), (0, json!({"status": "ok", "value": 7})));
+}
+
+#[test]
 fn a_run_with_a_long_name_is_listed() {
     let place = Place::new("", ", \"confirm\": true");
     let name = "x".repeat(70_000);

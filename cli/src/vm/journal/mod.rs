@@ -9,7 +9,7 @@ mod shown;
 
 use super::{Exit, Refused, output};
 use ilo_host::problem::Problem;
-use ilo_journal::{At, Error, Key, Left, Options, State, Store, Summary, UsedUp};
+use ilo_journal::{At, Error, Key, Left, Options, RunId, State, Store, Summary, UsedUp};
 use ilo_spec::error::Code;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,6 +49,7 @@ impl ServeJournal {
         #[cfg(target_os = "linux")]
         super::cleanup_process::hold(store.owner_lock()?);
         tidy(&store);
+        store.damaged(|run, error| not_continued(run, &error))?;
         Ok(Some(served::Served::new(store)))
     }
 }
@@ -116,6 +117,13 @@ pub(super) fn tidy(store: &Store) {
             output::plain(&error.to_string())
         ));
     }
+}
+
+/// Reports an error for which a run is not continued.
+fn not_continued(run: RunId, error: &Error) {
+    let Error { code, message, remedy, .. } = error;
+    let line = format!("error[{code}]: run {run} is not continued: {message}; {remedy}");
+    output::error(&format!("{}\n", output::plain(&line)));
 }
 
 /// The default name of the person who decides.

@@ -25,7 +25,8 @@ Without RUN, every run is continued that can be. A run that waits for a person i
 Standard output is the outcome of each run, a line each.
 
 A run whose tools are missing, or have changed against the file of --lock, is `blocked`: it calls nothing, and \
-`resume` continues it once they are as they were, or with --update. A run that this release cannot read stays as it is.
+`resume` continues it once they are as they were, or with --update. A run that this release cannot read stays as it is. \
+A damaged run is reported, and the others are continued.
 
 With --watch this process stays until a signal, or until the runs that were named have ended: it wakes runs that sleep \
 when it is time, and continues runs as people decide on them, one at a time.
@@ -90,6 +91,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
     let (watch, codes) = (Watch::durable(None), BTreeMap::new());
     let (unreadable, skipped) = (BTreeSet::new(), BTreeSet::new());
     let mut work = Work { args, store, tools, watch, codes, unreadable, skipped };
+    if named.is_empty() {
+        work.damaged()?;
+    }
+    let runs: Vec<RunId> = runs.into_iter().filter(|run| !work.unreadable.contains(run)).collect();
     work.pass(&runs)?;
     if args.watch {
         work.stay(&named)?;
@@ -107,13 +112,24 @@ struct Work<'a> {
     watch: Watch,
     /// The last state in which each run was left.
     codes: BTreeMap<RunId, Exit>,
-    /// Runs that this release cannot read: they are reported once.
+    /// Runs that are damaged, or that this release cannot read: they are reported once.
     unreadable: BTreeSet<RunId>,
     /// Runs of other processes: they are reported once.
     skipped: BTreeSet<RunId>,
 }
 
 impl Work<'_> {
+    /// Reports the runs that nobody can continue, some of which are in no state that a process looks for.
+    fn damaged(&mut self) -> Result<(), Refused> {
+        let (codes, unreadable) = (&mut self.codes, &mut self.unreadable);
+        self.store.damaged(|run, error| {
+            super::not_continued(run, &error);
+            unreadable.insert(run);
+            codes.insert(run, Exit::Invalid);
+        })?;
+        Ok(())
+    }
+
     /// Continues these runs as far as they go.
     fn pass(&mut self, runs: &[RunId]) -> Result<(), Refused> {
         // Each program once: a million runs may have the same. What cannot be read is reported below.
@@ -145,7 +161,10 @@ impl Work<'_> {
                     Exit::Ok
                 }
                 Err(Refused::Journal(error)) if runs.len() > 1 || self.args.watch => {
-                    output::error(&format!("{}\n", output::plain(&error.to_string())));
+                    super::not_continued(run, &error);
+                    if error.code == ErrorCode::Damaged {
+                        self.unreadable.insert(run);
+                    }
                     Exit::Invalid
                 }
                 other => other?,
