@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Measures both packages beside pydantic-monty, @pydantic/monty and quickjs-emscripten, and writes RESULTS.md:
-# compare.sh. Needs what ci.sh makes, with the wheel installed in .venv, and js/dist from js/build.sh.
+# Measures both packages beside pydantic-monty, @pydantic/monty and quickjs-emscripten, and writes RESULTS.md;
+# then prints the times of masks in JavaScript: compare.sh. Needs what ci.sh makes, with the wheel installed in
+# .venv, and js/dist from js/build.sh.
 set -euo pipefail
 cd "$(dirname "$0")"
 peers=target/peers
 
 mkdir -p "$peers"
 [ -f "$peers/package.json" ] || echo '{"private": true}' > "$peers/package.json"
-npm install --prefix "$peers" --silent --no-audit --no-fund --save-exact quickjs-emscripten@0.32.0 @pydantic/monty@0.0.18
+npm install --prefix "$peers" --silent --no-audit --no-fund --save-exact quickjs-emscripten@0.32.0 @pydantic/monty@0.0.18 \
+    gpt-tokenizer@4.0.0
 .venv/bin/pip install --quiet pydantic-monty==1.4.0
 .venv/bin/python python/bench.py target/wheels/ilo-*.whl --save
 node js/bench.js --peers "$peers" --save
+node js/masks.js --peers "$peers"
 uptime

@@ -48,14 +48,17 @@ impl<'a> Opened<'a> {
     /// The whole tree.
     fn file(self, arena: &'a Bump, diagnostics: &mut Diagnostics) -> File<'a> {
         match self {
-            Opened::Functions(source) => {
-                let file = source.file(arena, &TokenHabits, diagnostics);
-                copied::explain(source.text(), Notation::Id, diagnostics);
-                file
-            }
+            Opened::Functions(source) => functions(&source, arena, diagnostics),
             Opened::Tree(file) => file,
         }
     }
+}
+
+/// All functions of ID text.
+fn functions<'a>(source: &id::Source<'a>, arena: &'a Bump, diagnostics: &mut Diagnostics) -> File<'a> {
+    let file = source.file(arena, &TokenHabits, diagnostics);
+    copied::explain(source.text(), Notation::Id, diagnostics);
+    file
 }
 
 /// Reads the part of a source that comes before its functions.
@@ -118,6 +121,20 @@ pub fn read<'a>(
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
     open(source, arena, options, diagnostics).file(arena, diagnostics)
+}
+
+/// Reads ID text into a syntax tree, as [`read`] does. A host that calls only this has no reader of another
+/// notation in its program.
+pub fn read_id<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    limits: &Limits,
+    diagnostics: &mut Diagnostics,
+) -> File<'a> {
+    match id::Source::new(source, arena, limits, diagnostics) {
+        Some(source) => functions(&source, arena, diagnostics),
+        None => File { functions: &[] },
+    }
 }
 
 /// Reads and checks a source. All findings go to `diagnostics`.

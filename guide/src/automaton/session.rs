@@ -8,12 +8,13 @@ use crate::automaton::registries;
 use bumpalo::Bump;
 use hashbrown::HashMap;
 use ilo_asm::ast::{Function, TypeName};
-use ilo_asm::build::{self, read, read_and_check};
+use ilo_asm::build::{self, read, read_id};
 use ilo_asm::catalog::{Catalog, Lookup, Tool, own_function};
-use ilo_asm::check::ValueInfo;
+use ilo_asm::check::{ValueInfo, check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print;
+use ilo_asm::source::Limits;
 use ilo_asm::types::Inferred;
 use std::fmt;
 use std::sync::OnceLock;
@@ -161,8 +162,7 @@ fn output<'c>(callee: &Callee<'c>) -> ValueInfo<'c> {
 fn functions<T>(text: &str, each: impl Fn(&[Function<'_>]) -> T) -> Result<T, SessionError> {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
-    let options = build::Options { from: Some(Notation::Id), ..build::Options::default() };
-    let file = read(text, &arena, &options, &mut diagnostics);
+    let file = read_id(text, &arena, &Limits::default(), &mut diagnostics);
     match diagnostics.as_slice().iter().find(|found| found.is_error()) {
         Some(found) => wrong(format!("{}: {}", found.code.as_str(), found.message)),
         None => Ok(each(file.functions)),
@@ -493,8 +493,7 @@ fn instruction_text(text: &str) -> Result<String, SessionError> {
 fn constrained(text: &str) -> String {
     let arena = Bump::new();
     let mut found = Diagnostics::default();
-    let options = build::Options { from: Some(Notation::Id), ..build::Options::default() };
-    let file = read(text, &arena, &options, &mut found);
+    let file = read_id(text, &arena, &Limits::default(), &mut found);
     print::print(&file, Notation::Constrained, &mut found)
 }
 
@@ -509,9 +508,9 @@ fn functions_above(
     }
     let arena = Bump::new();
     let mut found = Diagnostics::default();
-    let options =
-        build::Options { from: Some(Notation::Id), catalog: Some(catalog), ..build::Options::default() };
-    let (file, _) = read_and_check(text, &arena, &options, &mut found);
+    let file = read_id(text, &arena, &Limits::default(), &mut found);
+    check(&file, Some(catalog), &mut found);
+    found.sort();
     if let Some(found) = found.as_slice().iter().find(|found| found.is_error()) {
         return wrong(format!("in the functions above: {}: {}", found.code.as_str(), found.message));
     }

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The cases below the folders of the specification.
-fn cases() -> Vec<(PathBuf, Case)> {
+pub(super) fn cases() -> Vec<(PathBuf, Case)> {
     let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
     let mut folders = vec![spec.join("corpus"), spec.join("programs")];
     let mut found = Vec::new();

@@ -1,5 +1,6 @@
-//! Tests of the build: with and without habits, of copied text, and of tokens of other languages.
+//! Tests of the build: with and without habits, ID text alone, copied text, tokens of other languages.
 
 mod canonical;
 mod copied;
+mod id_text;
 mod token_habits;
