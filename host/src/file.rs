@@ -2,7 +2,7 @@
 
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -24,6 +24,23 @@ pub fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
         }
         Err(error) => Err(Problem::new(Code::BadUsage, place, format!("cannot be read: {error}"))),
     }
+}
+
+/// A text without the byte order mark that some editors and shells put before it.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
+}
+
+/// What a path leads to that is no regular file. Opening a pipe to which nobody writes would wait for ever.
+pub fn kind(found: FileType) -> &'static str {
+    if found.is_dir() {
+        return "a folder";
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_fifo(&found) {
+        return "a pipe";
+    }
+    "a device"
 }
 
 /// All bytes; `None` if there are more than the limit.

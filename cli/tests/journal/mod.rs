@@ -262,6 +262,29 @@ fn a_run_moves_to_another_journal_with_its_key() {
 }
 
 #[test]
+fn a_run_is_imported_from_a_file_or_standard_input_and_from_nothing_else() {
+    let place = Place::new("", ", \"confirm\": true");
+    assert_eq!(code(&place.start(&[])), 4);
+    assert_eq!(code(&place.runs(&["export", "1", "--output", "moved"])), 0);
+    let folder = place.0.path();
+    rustix::fs::mkfifoat(rustix::fs::CWD, folder.join("pipe"), rustix::fs::Mode::RWXU).unwrap();
+    for (path, what) in [("pipe", "a pipe"), (".", "a folder"), ("/dev/zero", "a device")] {
+        let output = place.run(&["runs", "import", path, "--journal", "other"]);
+        let expected = format!(
+            "error[bad-usage]: {path}: an exported run is a file, and this is {what}; `-` reads standard input\n"
+        );
+        assert_eq!((code(&output), error(&output)), (2, expected));
+    }
+    let missing = place.run(&["runs", "import", "missing", "--journal", "other"]);
+    assert_eq!(code(&missing), 2);
+    assert!(!folder.join("other").exists(), "nothing was created");
+    let mut command = place.command(&["runs", "import", "-", "--journal", "other"]);
+    command.stdin(fs::File::open(folder.join("moved")).unwrap());
+    let output = ended(command);
+    assert_eq!(code(&output), 0, "{}", error(&output));
+}
+
+#[test]
 fn a_journal_with_a_key_needs_it() {
     let place = Place::new("", ", \"confirm\": true");
     let key = "0f".repeat(32);

@@ -6,7 +6,7 @@
 use crate::file;
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
-use std::fs::{self, File, FileType, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -35,7 +35,7 @@ impl Place {
                 let path = path.canonicalize().map_err(|error| bad(format!("cannot be read: {error}")))?;
                 Ok(Place { shown, path })
             }
-            Ok(found) => Err(bad(format!("a lock is a file, and this is {}", kind(found.file_type())))),
+            Ok(found) => Err(bad(format!("a lock is a file, and this is {}", file::kind(found.file_type())))),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(bad(format!("cannot be read: {error}")))
             }
@@ -142,18 +142,6 @@ fn remove_left(path: &Path) {
             drop(fs::remove_file(entry.path()));
         }
     }
-}
-
-/// What exists instead of a regular file.
-fn kind(found: FileType) -> &'static str {
-    if found.is_dir() {
-        return "a folder";
-    }
-    #[cfg(unix)]
-    if std::os::unix::fs::FileTypeExt::is_fifo(&found) {
-        return "a pipe";
-    }
-    "a device"
 }
 
 #[cfg(test)]

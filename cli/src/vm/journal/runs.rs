@@ -176,7 +176,7 @@ struct ExportArgs {
 
 #[derive(clap::Args)]
 struct ImportArgs {
-    /// A file that `runs export` has written
+    /// A file that `runs export` has written; `-` is standard input
     file: PathBuf,
     #[command(flatten)]
     place: Place,
@@ -454,8 +454,18 @@ fn export(args: &ExportArgs) -> Result<Exit, Refused> {
 
 fn import(args: &ImportArgs) -> Result<Exit, Refused> {
     const MOST: usize = 1 << 30;
+    if let Ok(found) = fs::metadata(&args.file)
+        && !found.is_file()
+    {
+        let message = format!(
+            "an exported run is a file, and this is {}; `-` reads standard input",
+            file::kind(found.file_type())
+        );
+        return Err(Problem::new(Code::BadUsage, args.file.display().to_string(), message).into());
+    }
+    let bytes = file::read(&args.file, MOST)?;
     let store = open(&args.place.journal, &args.place.key, true)?;
-    let run = store.import(&file::read(&args.file, MOST)?)?;
+    let run = store.import(&bytes)?;
     told(&store, args.json, run, &format!("imported as run {run}"))
 }
 
