@@ -299,6 +299,11 @@ impl fmt::Display for CatalogError {
 
 impl std::error::Error for CatalogError {}
 
+/// A text in JSON without the byte order mark that some editors put before it.
+fn unmarked(json: &str) -> &str {
+    json.strip_prefix('\u{feff}').unwrap_or(json)
+}
+
 #[cfg(test)]
 mod names {
     use super::*;

@@ -149,6 +149,30 @@ fn a_lock_that_several_write_at_once_holds_what_each_wrote() {
     assert_eq!(hidden.count(), 0, "nothing is left beside it");
 }
 
+/// Editors and shells of some systems put it before a text.
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_file() {
+    let case = Case::new(&tools(TEXT, ""));
+    let locked = format!("{RUN} --lock tools.lock");
+    assert_eq!(case.ilo(&locked).0, Some(0));
+    let mark = |name: &str| case.file(name, &format!("\u{feff}{}", case.read(name).unwrap()));
+    mark("tools.lock");
+    assert_eq!(case.ilo(&locked), ended(0, OK, ""));
+    mark("tools.json");
+    assert_eq!(case.ilo(&locked), ended(0, OK, ""));
+    case.file("tools", &case.read("tools.json").unwrap());
+    case.file("tools.toml", "\u{feff}[tools.get]\nmock = { returns = 1 }\n");
+    for name in ["tools", "tools.toml"] {
+        assert_eq!(case.ilo(&format!("run p.ilo --tools {name} --arg id=x")), ended(0, OK, ""), "{name}");
+    }
+    case.file("input.json", "\u{feff}{\"id\": \"x\"}");
+    assert_eq!(case.ilo("run p.ilo --tools tools.json --input @input.json"), ended(0, OK, ""));
+    // The second mark is no mark.
+    mark("tools.lock");
+    let refused = "error[bad-usage]: tools.lock: no lock: line 1, column 1: expected a value\n";
+    assert_eq!(case.ilo(&locked), ended(2, "", refused));
+}
+
 #[test]
 fn a_lock_is_a_file() {
     let case = Case::new(&tools(TEXT, ""));

@@ -54,6 +54,7 @@ impl Tools {
 /// Reads the text of a tools file.
 fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
     let bad = |place: String, message: String| Problem::new(Code::BadToolsFile, place, message);
+    let source = source.strip_prefix('\u{feff}').unwrap_or(source);
     let form = match name.rsplit_once('.').map(|(_, ending)| ending) {
         Some("toml") => Form::Toml,
         Some("json") => Form::Json,

@@ -9,6 +9,7 @@
 mod changes;
 mod lock_file;
 
+use crate::file;
 use crate::tools::{Source, Tool, Tools};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
@@ -118,7 +119,8 @@ impl Lock {
         let Some(bytes) = place.read(FILE)? else { return Ok(None) };
         let bad = |message: String| place.problem(message);
         let bounds = Bounds { bytes: FILE, depth: DEPTH, values: usize::MAX };
-        let data = read(&bytes, &bounds).map_err(|error| bad(format!("no lock: {error}")))?;
+        let data =
+            read(file::without_mark(&bytes), &bounds).map_err(|error| bad(format!("no lock: {error}")))?;
         let version = data.get("version");
         if version != Some(&Data::Number(Number::Int(VERSION))) {
             let found = version.map_or_else(|| "none".to_owned(), |found| shortened(&found.to_json(), 40));

@@ -1,5 +1,6 @@
 //! Writes the trace of a run, with a line for each tool call when it ends, and reads the lines of a trace.
 
+use crate::file::without_mark;
 use crate::run::{Ended, Observer};
 use ilo_drive::problem::Problem;
 pub use ilo_drive::trace::line;
@@ -64,9 +65,7 @@ pub fn each_line(
         if !whole && line.len() as u64 == LINE {
             return Err(bad(format!("a line of more than {LINE} bytes")));
         }
-        // A shell may put a byte order mark first.
-        let mark = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf") } else { None };
-        take(number, mark.unwrap_or(&line), whole)?;
+        take(number, if number == 1 { without_mark(&line) } else { &line }, whole)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! The whole list must be JSON. Schemas stay text until a program names their tool.
 
-use super::{Catalog, CatalogError, Schemas, Tool};
+use super::{Catalog, CatalogError, Schemas, Tool, unmarked};
 use crate::text::shortened;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -15,6 +15,7 @@ use std::sync::Arc;
 impl Catalog {
     /// Reads `{"tools": […]}` or the bare list, each tool in MCP's form.
     pub fn from_json(json: &str) -> Result<Catalog, CatalogError> {
+        let json = unmarked(json);
         let listed = match first(json) {
             Some(b'{') => serde_json::from_str::<Whole<'_>>(json).map(|whole| whole.tools),
             _ => serde_json::from_str(json),

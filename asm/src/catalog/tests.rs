@@ -238,3 +238,14 @@ fn a_tool_that_is_not_validated_is_marked_in_the_catalogue() {
     let marks: Vec<bool> = tools.tools().iter().map(Tool::is_validated).collect();
     assert_eq!(marks, [false, true]);
 }
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_catalogue() {
+    let names = |catalog: &Catalog| catalog.tools().iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+    for list in [r#"[{"name": "a"}]"#, r#"{"tools": [{"name": "a"}]}"#] {
+        assert_eq!(names(&Catalog::from_json(&format!("\u{feff}{list}")).unwrap()), ["a"]);
+        assert!(Catalog::from_json(&format!("\u{feff}\u{feff}{list}")).is_err());
+    }
+    let (catalog, _) = Catalog::from_tools_file("\u{feff}{\"tools\": {\"a\": {}}}").unwrap();
+    assert_eq!(names(&catalog), ["a"]);
+}

@@ -1,6 +1,6 @@
 //! The tools that a host's tools file describes, without starting anything: for editors.
 
-use super::{AtHand, Catalog, CatalogError, Tool};
+use super::{AtHand, Catalog, CatalogError, Tool, unmarked};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ impl Catalog {
     /// If it is not a tools file.
     pub fn from_tools_file(json: &str) -> Result<(Catalog, bool), CatalogError> {
         let whole: Value =
-            serde_json::from_str(json).map_err(|error| CatalogError::Json(error.to_string()))?;
+            serde_json::from_str(unmarked(json)).map_err(|error| CatalogError::Json(error.to_string()))?;
         let record = |key: &str| whole.get(key).and_then(Value::as_object);
         let servers = record("mcpServers").or_else(|| record("servers"));
         if record("tools").is_none() && servers.is_none() {

@@ -25,7 +25,7 @@ pub(super) fn input(
             None => text.as_bytes().to_vec(),
         },
     };
-    let mut data = read(&text, bounds).map_err(|error| {
+    let mut data = read(file::without_mark(&text), bounds).map_err(|error| {
         let option = limit_option(&error.kind);
         let name = given.filter(|&text| Path::new(text).is_file());
         let file = name.map_or_else(String::new, |name| format!("; to read the file, write `@{name}`"));

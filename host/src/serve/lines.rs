@@ -6,6 +6,7 @@
 //! read, since nobody would get the answers.
 
 use super::message::{Refused, kind, split};
+use crate::file::without_mark;
 use axum::body::Bytes;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -188,7 +189,7 @@ impl Line {
             return None;
         }
         let whole = Bytes::from(std::mem::take(&mut self.bytes));
-        let text = whole.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&whole).trim_ascii();
+        let text = without_mark(&whole).trim_ascii();
         if text.is_empty() { None } else { Some(Ok(whole.slice_ref(text))) }
     }
 }
