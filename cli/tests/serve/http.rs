@@ -197,6 +197,14 @@ fn a_request_with_the_id_of_one_that_waits_is_refused_and_the_first_is_answered(
     assert!(refused.iter().all(|answer| answer.contains("request 7 waits for its answer")), "{answers:?}");
     assert!(done.iter().all(|answer| answer.contains(r#"\"status\":\"ok\""#)), "{answers:?}");
     assert_eq!(status(&call(7)), "200", "its ID is free again");
+    // A longer ID would not be noticed.
+    for (length, code, words) in [(256, "200", "result"), (257, "400", "at most 256 bytes, found 257 bytes")]
+    {
+        let id = "x".repeat(length - 2);
+        let answer = served.post(&head, &format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#));
+        assert_eq!(status(&answer), code, "{answer}");
+        assert!(answer.contains(words), "{answer}");
+    }
 }
 
 #[test]

@@ -16,6 +16,10 @@ const REST: usize = 1 << 20;
 /// them.
 const VALUES: usize = 10_000;
 
+/// The maximum size of an ID in bytes as it is written: IDs are kept until their requests are answered, and
+/// repeated in errors.
+const LONGEST_ID: usize = 256;
+
 /// The most characters of a method that are shown.
 const SHOWN: usize = 80;
 
@@ -60,11 +64,17 @@ struct Places {
 /// Splits a message.
 ///
 /// # Errors
-/// If the text is not JSON, or if the part without the arguments exceeds a bound.
+/// If the text is not JSON, or if its ID or the part without the arguments exceeds a bound.
 pub(super) fn split(text: Bytes) -> Result<Split, Refused> {
     let places = places(&text).map_err(|error| unreadable(&text, &error))?;
     let id = places.id.clone().and_then(|place| request_id(text.get(place)?));
     let refused = |message: &str| Refused::new(id.clone(), ErrorCode::INVALID_REQUEST, message);
+    if let Some(length) = places.id.as_ref().map(ExactSizeIterator::len).filter(|&length| length > LONGEST_ID)
+    {
+        return Err(refused(&format!(
+            "expected an `id` of at most {LONGEST_ID} bytes, found {length} bytes"
+        )));
+    }
     if let Some(other) = places.other {
         let message = format!("`arguments` must be an object with a field for each argument, but is {other}");
         return Err(Refused::new(id, ErrorCode::INVALID_PARAMS, message));
@@ -283,9 +293,7 @@ fn params(json: &mut Jiter<'_>, places: &mut Places) -> Result<(), JiterError> {
 }
 
 fn request_id(text: &[u8]) -> Option<RequestId> {
-    /// The maximum size of an ID that is repeated in an error.
-    const LONGEST: usize = 256;
-    if text.len() > LONGEST { None } else { serde_json::from_slice(text).ok() }
+    if text.len() > LONGEST_ID { None } else { serde_json::from_slice(text).ok() }
 }
 
 /// The approximate number of values in a text: one, plus one for each comma and each opening bracket outside
@@ -353,6 +361,9 @@ mod tests {
         assert_eq!(refused(r#"{"id":7,"a":"\ud800"#.to_owned()), (None, -32700));
         let twice = r#"{"id":7,"params":{"arguments":{},"arguments":{"a":1}}}"#;
         assert_eq!(refused(twice.to_owned()), (id.clone(), -32600));
+        let named = |length: usize| format!(r#"{{"id":"{}"}}"#, "x".repeat(length - 2));
+        assert_eq!(refused(named(LONGEST_ID + 1)), (None, -32600));
+        assert!(split(named(LONGEST_ID).into()).unwrap().2.is_some());
         let long = format!(r#"{{"id":7,"params":{{"_meta":"{}"}}}}"#, "x".repeat(REST));
         assert_eq!(refused(long), (id.clone(), -32600));
         let many = |count: usize| format!(r#"{{"id":7,"params":{{"_meta":[0{}]}}}}"#, ",0".repeat(count));
