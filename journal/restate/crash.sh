@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 rounds=${1:-20}
-. ./server.sh
+. ./find_server.sh
 date -u +%F
 cargo build --quiet --locked --bins --examples
 "$target/debug/examples/crash" "$rounds" "$(date +%s)"

@@ -5,7 +5,7 @@
 # RESTATE_SERVER names the server's program; without it npm fetches one into target/.
 set -euo pipefail
 cd "$(dirname "$0")"
-. ./server.sh
+. ./find_server.sh
 date -u +%F
 cargo build --quiet --locked --release --bins --examples
 "$target/release/examples/speed" "${1:-5}" "${2:-5}"

@@ -19,7 +19,7 @@
 //! | 2 | `recovery`, `row`, `owner`, `schema` | what follows a crash; rows; owners; tables |
 //! | 3 | `model`, `file` | what the store takes and gives; the file of a journal |
 //! | 4 | `reads` | what is read of the tables |
-//! | 5 | `tables` | what one transaction does |
+//! | 5 | `transactions` | what one transaction does |
 //! | 6 | `writer`, `portable` | the thread that writes; export and import |
 //! | 7 | `store` | one journal, opened |
 //! | 8 | `session` | a run under way: what is written when |
@@ -49,7 +49,7 @@ mod session;
 mod simulation;
 mod state;
 mod store;
-mod tables;
+mod transactions;
 mod writer;
 
 pub use answer::Answer;

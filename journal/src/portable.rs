@@ -3,9 +3,10 @@
 use crate::cipher::{Cipher, Column};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::RunId;
+use crate::reads;
 use crate::row::{Decided, Live, Run};
 use crate::schema;
-use crate::tables::{self, Alive, Tables};
+use crate::transactions::{Alive, Tables};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
@@ -24,7 +25,7 @@ pub(crate) struct Imported {
 
 /// Writes a run as bytes. One that has not ended is marked as exported, and is not continued here.
 pub(crate) fn export(tables: &Tables, alive: &dyn Alive, id: i64) -> Result<Vec<u8>> {
-    let (run, live) = tables::both_of(&tables.connection, id)?;
+    let (run, live) = reads::both_of(&tables.connection, id)?;
     if let Some(owner) = live.as_ref().and_then(|live| live.owner)
         && alive.lives(owner)?
     {
@@ -58,7 +59,7 @@ pub(crate) fn export(tables: &Tables, alive: &dyn Alive, id: i64) -> Result<Vec<
     if let Some(live) = &written {
         copied.insert_live(live)?;
     }
-    for decided in tables::decisions(&tables.connection, id, None)? {
+    for decided in reads::decisions(&tables.connection, id, None)? {
         copied.insert_decision(&decided)?;
     }
     let bytes = copied.connection.serialize("main")?.to_vec();
@@ -98,14 +99,14 @@ pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Imported> {
     source.deserialize_read_exact("main", bytes, bytes.len(), true)?;
     schema::check(&source, cipher)?;
     schema::check_pages(&source)?;
-    let page = tables::page(&source, None, 0, 2)?;
+    let page = reads::page(&source, None, 0, 2)?;
     let Ok([(run, live)]) = <[_; 1]>::try_from(page) else {
         return Err(refused("the file holds no run, or several; export each by itself"));
     };
-    tables::program_of(&source, cipher, &run.program)?;
+    reads::program_of(&source, cipher, &run.program)?;
     let program =
         source.query_row("SELECT bytes FROM program WHERE hash = ?", [&run.program[..]], |row| row.get(0))?;
-    let decisions = tables::decisions(&source, run.id, None)?;
+    let decisions = reads::decisions(&source, run.id, None)?;
     if let Some(live) = &live {
         cipher.open(&run.key, live.call, Column::Snapshot, live.snapshot.clone())?;
     }
@@ -118,7 +119,7 @@ pub(crate) fn import(tables: &Tables, imported: &Imported) -> Result<RunId> {
     let here = of_key(tables, &run)?;
     let known = here.as_ref().map(|(known, _)| known.id);
     if let Some(name) = &run.name
-        && let Some(other) = tables::named(&tables.connection, name)?
+        && let Some(other) = reads::named(&tables.connection, name)?
         && Some(other) != known
     {
         let message = format!("run {other} of this journal is named `{name}` too");
@@ -159,6 +160,6 @@ pub(crate) fn import(tables: &Tables, imported: &Imported) -> Result<RunId> {
 
 /// The run of this journal that is the same run: keys are random, and stay.
 fn of_key(tables: &Tables, run: &Run) -> Result<Option<(Run, Option<Live>)>> {
-    let found = tables::of_key(&tables.connection, &run.key)?;
-    found.map(|id| tables::both_of(&tables.connection, id)).transpose()
+    let found = reads::of_key(&tables.connection, &run.key)?;
+    found.map(|id| reads::both_of(&tables.connection, id)).transpose()
 }

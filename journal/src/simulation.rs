@@ -9,11 +9,12 @@ use crate::cipher::Cipher;
 use crate::limits::RunLimits;
 use crate::model::{Claim, Decision, Lease, NewRun, Record, Start, To};
 use crate::policy::{Effect, Policy};
+use crate::reads;
 use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
 use crate::row::{Live, Run};
 use crate::schema;
 use crate::state::State;
-use crate::tables::{self, Alive, Prepared, STATEMENTS, Statements, Tables};
+use crate::transactions::{Alive, Prepared, STATEMENTS, Statements, Tables};
 use crate::{Error, ErrorCode, Result};
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
@@ -377,7 +378,7 @@ impl Simulation {
     /// A person looks at a run that waits, finds out what has happened, and decides.
     fn decide(&mut self) {
         let run = i64::try_from(self.random.index(RUNS)).unwrap() + 1;
-        let Ok(Some(live)) = tables::live_of(&self.tables.connection, run) else { return };
+        let Ok(Some(live)) = reads::live_of(&self.tables.connection, run) else { return };
         let made = self.effects.get(&(run, live.call)).copied().unwrap_or(0);
         let decision = match live.state {
             State::Asking => Decision::Approve,
@@ -398,7 +399,7 @@ impl Simulation {
     fn judge(&mut self) -> std::result::Result<(), String> {
         for (at, plan) in self.plans.iter().enumerate() {
             let run = i64::try_from(at).unwrap() + 1;
-            let found = tables::both_of(&self.tables.connection, run).map_err(|error| error.to_string())?;
+            let found = reads::both_of(&self.tables.connection, run).map_err(|error| error.to_string())?;
             if found.1.is_some() || !self.ended.contains(&run) {
                 return Err(format!("run {run} has not ended"));
             }

@@ -15,7 +15,7 @@ use crate::reads;
 use crate::row::{Live, Run};
 use crate::schema;
 use crate::state::State;
-use crate::tables::{self, Prepared, STATEMENTS, Tables};
+use crate::transactions::{self, Prepared, STATEMENTS, Tables};
 use crate::writer::{Ticket, Writer};
 use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeMap;
@@ -189,11 +189,11 @@ impl Store {
     pub fn find(&self, text: &str) -> Result<RunId> {
         let reader = self.reader();
         // A name may look like a number.
-        if let Some(run) = tables::named(&reader, text)? {
+        if let Some(run) = reads::named(&reader, text)? {
             return Ok(RunId(run));
         }
         match number_of(text)? {
-            Some(number) => tables::run_of(&reader, number).map(|run| RunId(run.id)),
+            Some(number) => reads::run_of(&reader, number).map(|run| RunId(run.id)),
             None => Err(Error::new(ErrorCode::NoRun, format!("the journal has no run named `{text}`"))),
         }
     }
@@ -210,7 +210,7 @@ impl Store {
             None => 0,
         };
         loop {
-            let page = tables::page(&self.reader(), status, after, PAGE)?;
+            let page = reads::page(&self.reader(), status, after, PAGE)?;
             let Some((last, _)) = page.last() else { return Ok(()) };
             after = last.id;
             for (run, live) in page {
@@ -237,7 +237,7 @@ impl Store {
     pub fn continuable(&self) -> Result<Vec<RunId>> {
         let (mut found, mut after) = (Vec::new(), 0);
         loop {
-            let page = tables::continuable(&self.reader(), clock::now(), after, PAGE)?;
+            let page = reads::continuable(&self.reader(), clock::now(), after, PAGE)?;
             let Some(&last) = page.last() else { return Ok(found) };
             after = last;
             found.extend(page.into_iter().map(RunId));
@@ -258,7 +258,7 @@ impl Store {
     /// # Errors
     /// The errors of the file.
     pub fn next_wake(&self) -> Result<Option<Duration>> {
-        let wake = tables::next_wake(&self.reader())?;
+        let wake = reads::next_wake(&self.reader())?;
         let left = |wake: i64| u64::try_from(wake.saturating_sub(clock::now())).unwrap_or(0);
         Ok(wake.map(|wake| Duration::from_millis(left(wake))))
     }
@@ -268,7 +268,7 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NoRun`], or damage.
     pub fn show(&self, run: RunId) -> Result<Summary> {
-        let (run, live) = tables::both_of(&self.reader(), run.0)?;
+        let (run, live) = reads::both_of(&self.reader(), run.0)?;
         self.summary(run, live)
     }
 
@@ -277,7 +277,7 @@ impl Store {
     /// # Errors
     /// Damage.
     pub fn decisions(&self, run: RunId) -> Result<Vec<Decided>> {
-        let found = tables::decisions(&self.reader(), run.0, None)?;
+        let found = reads::decisions(&self.reader(), run.0, None)?;
         let shown = |row: crate::row::Decided| Decided {
             call: row.call,
             at: row.at,
@@ -293,7 +293,7 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NoRun`], or damage.
     pub fn key(&self, run: RunId) -> Result<impl Fn(u64) -> String + use<>> {
-        let key = tables::run_of(&self.reader(), run.0)?.key;
+        let key = reads::run_of(&self.reader(), run.0)?.key;
         Ok(move |call| idempotency_key(&key, call))
     }
 
@@ -302,7 +302,7 @@ impl Store {
     /// # Errors
     /// Damage.
     pub fn program(&self, hash: &[u8; 32]) -> Result<Vec<u8>> {
-        tables::program_of(&self.reader(), &self.cipher, hash)
+        reads::program_of(&self.reader(), &self.cipher, hash)
     }
 
     /// The run and the number of the call with this idempotency key, which its tool was given.
@@ -311,7 +311,7 @@ impl Store {
     /// The errors of the file.
     pub fn find_key(&self, text: &str) -> Result<Option<(RunId, u64)>> {
         let Some((key, call)) = of_idempotency_key(text) else { return Ok(None) };
-        Ok(tables::of_key(&self.reader(), &key)?.map(|run| (RunId(run), call)))
+        Ok(reads::of_key(&self.reader(), &key)?.map(|run| (RunId(run), call)))
     }
 
     /// An unguessable text for a run and `part`.
@@ -319,7 +319,7 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NoRun`], or damage.
     pub fn handle(&self, run: RunId, part: &str) -> Result<String> {
-        let key = tables::run_of(&self.reader(), run.0)?.key;
+        let key = reads::run_of(&self.reader(), run.0)?.key;
         let hash = sha256(&[&b"handle"[..], &key, part.as_bytes()].concat());
         let mut text = String::new();
         for byte in hash.iter().take(16) {
@@ -343,7 +343,7 @@ impl Store {
         let at = match live {
             None => At::Ended {
                 ended: run.ended.unwrap_or_default(),
-                outcome: tables::outcome_of(&self.cipher, &run)?,
+                outcome: transactions::outcome_of(&self.cipher, &run)?,
             },
             Some(live) => At::Live(Box::new(Waiting {
                 blocked: match live.state {
@@ -433,7 +433,7 @@ impl Store {
     /// # Errors
     /// Damage.
     pub fn retention(&self) -> Result<u32> {
-        let days = tables::setting(&self.reader(), RETENTION)?;
+        let days = reads::setting(&self.reader(), RETENTION)?;
         Ok(days.and_then(|days| u32::try_from(days).ok()).unwrap_or(RETENTION_DAYS))
     }
 
@@ -455,7 +455,7 @@ impl Store {
     /// # Errors
     /// The errors of the file.
     pub fn prune_daily(&self) -> Result<usize> {
-        let (last, now) = (tables::setting(&self.reader(), PRUNED)?, clock::now());
+        let (last, now) = (reads::setting(&self.reader(), PRUNED)?, clock::now());
         // A clock that was set back does not put it off.
         if last.is_some_and(|last| (last..last.saturating_add(DAY)).contains(&now)) {
             return Ok(0);
@@ -484,7 +484,7 @@ impl Store {
     /// The first damage found.
     pub fn check(&self) -> Result<()> {
         schema::check_pages(&self.reader())?;
-        if tables::orphans(&self.reader())? > 0 {
+        if reads::orphans(&self.reader())? > 0 {
             return Err(Error::damaged("a run under way has no entry"));
         }
         let mut problem = None;

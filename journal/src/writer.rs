@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::Live;
-use crate::tables::Tables;
+use crate::transactions::Tables;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};

@@ -1,12 +1,13 @@
 //! Transactions on a database in memory, with a clock of their own.
 
-use super::{Alive, Prepared, STATEMENTS, Tables, continuable};
+use super::{Alive, Prepared, STATEMENTS, Tables};
 use crate::answer::Answer;
 use crate::cipher::Cipher;
 use crate::error::Result;
 use crate::limits::RunLimits;
 use crate::model::{Claim, Decision, NewRun, Record, Start, To};
 use crate::policy::{Effect, Policy};
+use crate::reads::{self, continuable};
 use crate::schema;
 use crate::state::State;
 use rusqlite::Connection;
@@ -93,11 +94,11 @@ fn a_run_that_is_cancelled_asleep_goes_on_at_once() {
 #[test]
 fn a_setting_that_was_damaged_is_no_setting() {
     let (tables, ..) = asleep();
-    assert_eq!(super::setting(&tables.connection, "retention").unwrap(), None);
+    assert_eq!(reads::setting(&tables.connection, "retention").unwrap(), None);
     tables.set("retention", 90).unwrap();
-    assert_eq!(super::setting(&tables.connection, "retention").unwrap(), Some(90));
+    assert_eq!(reads::setting(&tables.connection, "retention").unwrap(), Some(90));
     tables.connection.execute("UPDATE setting SET value = x'00000000'", []).unwrap();
-    assert!(super::setting(&tables.connection, "retention").is_err());
+    assert!(reads::setting(&tables.connection, "retention").is_err());
 }
 
 #[test]
@@ -108,13 +109,13 @@ fn a_run_whose_tools_are_missing_when_it_wakes_is_blocked_and_has_slept() {
     NOW.set(15_000);
     tables.block(&cipher, &Nobody, run, "missing-tool: x").unwrap();
     tables.block(&cipher, &Nobody, run, "missing-tool: x").unwrap();
-    let (row, live) = super::both_of(&tables.connection, run).unwrap();
+    let (row, live) = reads::both_of(&tables.connection, run).unwrap();
     let live = live.unwrap();
     assert_eq!((live.state, live.wake), (State::Blocked(crate::state::Before::Answered), None));
-    let why = crate::reads::blocked(&tables.connection, &cipher, &row, &live).unwrap();
+    let why = reads::blocked(&tables.connection, &cipher, &row, &live).unwrap();
     assert_eq!(why.as_deref(), Some("missing-tool: x"));
     assert_eq!(
-        super::decisions(&tables.connection, run, None).unwrap().len(),
+        reads::decisions(&tables.connection, run, None).unwrap().len(),
         1,
         "the same is recorded once"
     );

@@ -1,4 +1,4 @@
-//! The transactions of the journal: plain functions on a connection and rows, without threads.
+//! What one transaction writes: plain functions on a connection and rows, without threads.
 
 use crate::answer::Answer;
 use crate::cipher::{Cipher, Column, RUN_KEY, sha256};
@@ -6,10 +6,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
 use crate::model::{Claim, Claimed, Decision, Lease, NewRun, RunId, Start, Started};
 use crate::owner::Owners;
-use crate::reads::{blocked as why_blocked, sealed_setting};
-pub(crate) use crate::reads::{
-    both_of, continuable, decisions, live_of, named, next_wake, of_key, orphans, page, program_of, run_of,
-    setting,
+use crate::reads::{
+    blocked as why_blocked, both_of, decisions, live_of, named, program_of, run_of, sealed_setting,
 };
 use crate::row::{CANCELLED, Decided, Live, Run, signed};
 use crate::state::{Action, State, To};
