@@ -9,8 +9,8 @@
 
 use crate::call_slots::{CallSlots, Slot};
 use crate::data::Data;
+use crate::data::read::data_of;
 use crate::failure::Failure;
-use crate::run::data_of;
 use crate::world::World;
 use bumpalo::Bump;
 use ilo_vm::{Datum, Run, Scout};

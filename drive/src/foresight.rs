@@ -2,8 +2,8 @@
 //! about all of them at once.
 
 use crate::data::Data;
+use crate::data::read::data_of;
 use crate::policy::Policies;
-use crate::run::data_of;
 use ilo_vm::{Run, Scout};
 
 /// The number of calls that are considered.

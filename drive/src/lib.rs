@@ -16,7 +16,7 @@
 //! | 3 | `policy`, `mock` | how tools may be called; fixed answers |
 //! | 4 | `plan` | what a program would do |
 //! | 4 | `observer`, `recorder`, `world` | who watches, who records, and what else is around a run |
-//! | 5 | `run`, `trace` | starting and ending; the record of a run |
+//! | 5 | `lifecycle`, `trace` | starting and ending; the record of a run |
 //! | 6 | `ahead`, `replay` | calls before their turn; a run from its record |
 //! | 6 | `foresight` | calls to confirm that will follow |
 //! | 7 | `drive` | the run loop |
@@ -28,6 +28,7 @@ mod drive;
 pub mod failure;
 pub mod foresight;
 pub mod input;
+pub mod lifecycle;
 pub mod mock;
 pub mod observer;
 pub mod plan;
@@ -35,11 +36,10 @@ pub mod policy;
 pub mod problem;
 pub mod recorder;
 pub mod replay;
-pub mod run;
 pub mod trace;
 pub mod validate;
 mod world;
 
 pub use drive::{Drive, Kind, Made, Next, Start, Ticket, Turn};
-pub use run::{End, Finished};
+pub use lifecycle::{End, Finished};
 pub use world::World;

@@ -4,11 +4,12 @@
 //! same order; the first one that differs ends the replay.
 
 use crate::data::Data;
+use crate::data::read::data_of;
 use crate::data::read::{Bounds, ReadErrorKind, read};
 use crate::failure::ANSWER;
 use crate::input;
+use crate::lifecycle::{CANCELLED, End, Finished, NO_ANSWER, start};
 use crate::problem::{Problem, shortened};
-use crate::run::{CANCELLED, End, Finished, NO_ANSWER, data_of, start};
 use crate::trace::{AFTER_CANCEL, ENDED, IN_DOUBT, INTERRUPTED, SENT};
 use bumpalo::Bump;
 use ilo_spec::error::Code;

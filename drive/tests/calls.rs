@@ -59,7 +59,7 @@ fn arguments_that_do_not_fit_are_not_sent_and_count_nowhere() {
         "LET 1 CALL 0 1 0 LIT 0 \"a\"\nMATCH 1 1\n  ERR 2 1\n    REF 2\nLET 3 CALL 0 1 0 LIT 1 1\nFIELD 3 0";
     let program = program(&format!("{HEAD}{two}\n"));
     let mut run = Run::new(&program, ilo_vm::Limits { tool_calls: 1, ..Default::default() });
-    ilo_drive::run::start(&mut run, program.entry().unwrap(), &data(r#"{"x":1}"#)).unwrap();
+    ilo_drive::lifecycle::start(&mut run, program.entry().unwrap(), &data(r#"{"x":1}"#)).unwrap();
     let both = driven(run, &around, &CallSlots::new(1), &mut (), |_| 0);
     assert_eq!(both.outcome.as_deref(), Some(r#"{"status":"ok","value":1}"#));
 }

@@ -69,7 +69,7 @@ pub mod lock;
 pub mod login;
 mod mcp;
 mod mock;
-pub mod replay;
+pub mod recording;
 pub mod run;
 #[cfg(feature = "serve")]
 pub mod serve;

@@ -7,9 +7,9 @@
 mod calls;
 
 pub use ilo_drive::call_slots::CallSlots;
+pub use ilo_drive::lifecycle::{Finished, start};
 pub use ilo_drive::observer::{Ended, Observer};
 pub use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
-pub use ilo_drive::run::{Finished, start};
 
 use crate::interrupt::Interrupt;
 use crate::telemetry::{Telemetry, Trace};

@@ -3,7 +3,7 @@
 
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
-use ilo_host::replay;
+use ilo_host::recording;
 use ilo_host::run::{CallSlots, Options};
 use ilo_host::tools::Tools;
 use ilo_host::trace::Trace;
@@ -47,7 +47,7 @@ fn run(tool: &str, id: &str, slots: usize) -> (String, String) {
     let outcome = finished.outcome().unwrap().to_string();
     trace.finish().unwrap();
     // A replay has no tools, and gives the same result.
-    let recording = replay::read("trace", &lines[..], 1 << 20).unwrap();
+    let recording = recording::read("trace", &lines[..], 1 << 20).unwrap();
     let replayed = recording.replay(&program, function, &input, &Limits::default()).unwrap();
     assert_eq!(replayed.outcome().unwrap().to_string(), outcome);
     (outcome, String::from_utf8(lines).unwrap())

@@ -10,8 +10,8 @@ use ilo_bindings::known::Known;
 use ilo_bindings::limits::input_bounds;
 use ilo_bindings::start::{function, missing, problems};
 use ilo_bindings::wiring::Wiring;
+use ilo_drive::lifecycle;
 use ilo_drive::plan::{self, Place, Planned};
-use ilo_drive::run;
 use ilo_vm::{Datum, Limits, Program};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -77,7 +77,7 @@ impl Core {
         if !problems.is_empty() {
             return Err(cannot_start(problems));
         }
-        run::start(&mut run, function, &input).map_err(|problem| cannot_start(vec![problem]))?;
+        lifecycle::start(&mut run, function, &input).map_err(|problem| cannot_start(vec![problem]))?;
         Ok((run, limits))
     }
 }

@@ -8,7 +8,7 @@ use ilo_bindings::limits::bounds;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::Bounds;
 use ilo_drive::failure::Failure;
-use ilo_drive::run::CANCELLED;
+use ilo_drive::lifecycle::CANCELLED;
 use ilo_vm::{Call, Datum, Limits};
 use wasm_bindgen::prelude::wasm_bindgen;
 

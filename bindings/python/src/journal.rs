@@ -10,9 +10,9 @@ use crate::tools::Catalogue;
 use crate::values::{data, from_data};
 use ilo_bindings::limits::{bounds, input_bounds};
 use ilo_drive::data::Data;
+use ilo_drive::data::read::data_of;
 use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
-use ilo_drive::run::data_of;
 use ilo_journal::{
     At, Beginning, Claim, Claimed, Decision, Error, Key, Left, Listed, Options, Recording, RunId, RunLimits,
     State, Status, Summary,

@@ -13,8 +13,8 @@ use ilo_bindings::known::Known;
 use ilo_bindings::limits::input_bounds;
 use ilo_bindings::start::{function as function_of, missing, problems};
 use ilo_drive::data::Data;
+use ilo_drive::lifecycle;
 use ilo_drive::plan::{self, Planned};
-use ilo_drive::run;
 use ilo_vm::{Datum, FunctionId, Limits, Program};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -81,7 +81,7 @@ impl Core {
             return Err(refused(problems));
         }
         let mut run = ilo_vm::Run::new(&self.program, limits.clone());
-        run::start(&mut run, function, &input).map_err(|problem| refused(vec![problem]))?;
+        lifecycle::start(&mut run, function, &input).map_err(|problem| refused(vec![problem]))?;
         Ok((run, function, input))
     }
 }

@@ -6,7 +6,7 @@ use crate::values::{Unfit, arguments, datum};
 use bumpalo::Bump;
 use ilo_bindings::limits::bounds;
 use ilo_drive::failure::Failure;
-use ilo_drive::run::CANCELLED;
+use ilo_drive::lifecycle::CANCELLED;
 use ilo_vm::Limits;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -12,7 +12,7 @@ use ilo_bindings::limits::{bounds, input_bounds, set};
 use ilo_bindings::start::function;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::read;
-use ilo_drive::run;
+use ilo_drive::lifecycle;
 use ilo_spec::program::Number;
 use ilo_vm::{Limits, Program, Run};
 use std::fmt::Write as _;
@@ -77,7 +77,7 @@ fn begun(program: &Program, given: &Data, limits: &Limits) -> Result<Run> {
     };
     let function = function(program, name, &WORDS).map_err(|problem| problem.to_string())?;
     let mut run = Run::new(program, limits.clone());
-    run::start(&mut run, function, field(given, "input")?).map_err(|problem| problem.to_string())?;
+    lifecycle::start(&mut run, function, field(given, "input")?).map_err(|problem| problem.to_string())?;
     Ok(run)
 }
 

@@ -5,7 +5,7 @@ use super::run::MachineLimits;
 use super::{Exit, Refused, input, load, run};
 use ilo_host::entry;
 use ilo_host::problem::Problem;
-use ilo_host::replay::{self, Recording};
+use ilo_host::recording::{self, Recording};
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
 use std::fs::File;
@@ -66,9 +66,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
 fn recording(path: &Path) -> Result<Recording, Problem> {
     let name = load::place(path);
     if path.as_os_str() == "-" {
-        return replay::read(&name, io::stdin().lock(), TRACE);
+        return recording::read(&name, io::stdin().lock(), TRACE);
     }
     let unreadable = |error| Problem::new(Code::BadUsage, name.as_str(), format!("cannot be read: {error}"));
     let file = File::open(path).map_err(unreadable)?;
-    replay::read(&name, BufReader::new(file), TRACE)
+    recording::read(&name, BufReader::new(file), TRACE)
 }

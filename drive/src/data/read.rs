@@ -121,6 +121,12 @@ fn syntax(error: &JiterError) -> Failed {
     (error.index, ReadErrorKind::Syntax(error.error_type.to_string()))
 }
 
+/// Reads arguments that the machine wrote, which are within the run's limits.
+pub fn data_of(json: &str) -> Data {
+    let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
+    read(json.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()))
+}
+
 /// Reads one value.
 ///
 /// # Errors

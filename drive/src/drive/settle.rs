@@ -3,8 +3,8 @@
 use super::{Drive, Made};
 use crate::data::Data;
 use crate::failure::{ANSWER, ARGUMENTS, Failure};
+use crate::lifecycle::{CANCELLED, NO_ANSWER};
 use crate::policy::OnDoubt;
-use crate::run::{CANCELLED, NO_ANSWER};
 use crate::world::World;
 use bumpalo::Bump;
 use ilo_spec::error::Code;

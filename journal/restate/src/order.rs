@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ilo_drive::data::read::{Bounds, read};
+use ilo_drive::lifecycle::start;
 use ilo_drive::problem::Problem;
-use ilo_drive::run::start;
 use ilo_host::Tools;
 use ilo_host::run::problems;
 use ilo_vm::{Limits, Program, Run};

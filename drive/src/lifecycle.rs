@@ -1,11 +1,9 @@
-//! What all ways of driving a run share: its start, its end, and arguments.
+//! How a run starts and how driving it can end, whoever drives it.
 
 use crate::data::Data;
-use crate::data::read::{Bounds, read};
 use crate::problem::Problem;
 use crate::recorder::NotRecorded;
 use bumpalo::Bump;
-use ilo_spec::limits;
 use ilo_vm::{Datum, FunctionId, Outcome, Run, StartError};
 
 /// The failure of an entry's call whose answer did not come.
@@ -70,10 +68,4 @@ pub fn start(run: &mut Run, function: FunctionId, input: &Data) -> Result<(), Pr
         let place = if matches!(error, StartError::Registers { .. }) { "" } else { "input" };
         Problem::new(error.code(), place, error.to_string())
     })
-}
-
-/// Reads arguments that the machine wrote, which are within the run's limits.
-pub fn data_of(json: &str) -> Data {
-    let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
-    read(json.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()))
 }
