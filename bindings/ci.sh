@@ -56,7 +56,7 @@ if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$(id 
     { apt-get update && apt-get install -y --no-install-recommends chromium; } >/dev/null 2>&1 || true
 fi
 if command -v chromium >/dev/null || [ -n "${CHROMIUM:-}${CI:-}" ]; then
-    (cd ../playground && timeout 600 node --test tests/page.test.mjs)
+    (cd ../playground && timeout 600 node --test tests/page.test.mjs tests/hostile.test.mjs)
 else
     echo 'left out: there is no chromium, and apt-get cannot install it here'
 fi

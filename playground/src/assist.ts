@@ -4,6 +4,7 @@ import { autocompletion, type Completion, type CompletionContext, type Completio
 import { type EditorState, type Extension, Prec, StateEffect, StateField } from "@codemirror/state";
 import { type Command, hoverTooltip, keymap, showTooltip, type Tooltip } from "@codemirror/view";
 import type { Completion as Choice, Hover } from "./core.js";
+import { setText } from "./dom.js";
 
 /** From this number of characters on, completions are shown only on request. */
 const LARGE = 100_000;
@@ -66,7 +67,7 @@ function rendered(text: string): HTMLElement {
     text.split(/^```.*$/m).forEach((part, at) => {
         if (at % 2 === 1) {
             const pre = document.createElement("pre");
-            pre.textContent = part.trim();
+            setText(pre, part.trim());
             made.append(pre);
             return;
         }
@@ -74,7 +75,7 @@ function rendered(text: string): HTMLElement {
             const shown = document.createElement("p");
             paragraph.split("`").forEach((piece, number) => {
                 const inline = document.createElement(number % 2 === 1 ? "code" : "span");
-                inline.textContent = piece;
+                setText(inline, piece);
                 shown.append(inline);
             });
             made.append(shown);

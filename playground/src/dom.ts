@@ -3,6 +3,11 @@
 type Child = Node | string | null | undefined | false;
 type Attributes = { [name: string]: string | boolean | EventListener | ((event: never) => void) | undefined };
 
+/** A text without characters that control or turn the text around them, as `ilo-vm` shows it. */
+function plain(text: string): string {
+    return text.replace(/[\p{Bidi_Control}\p{Cc}]/gu, (found) => (found === "\n" || found === "\t" ? found : "\ufffd"));
+}
+
 /** An element with attributes (`on…` are listeners) and children. */
 export function h<K extends keyof HTMLElementTagNameMap>(
     name: K,
@@ -13,9 +18,12 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     for (const [key, value] of Object.entries(attributes)) {
         if (typeof value === "function") element.addEventListener(key.slice(2), value as EventListener);
         else if (typeof value === "boolean") element.toggleAttribute(key, value);
-        else if (value !== undefined) element.setAttribute(key, value);
+        else if (value !== undefined) element.setAttribute(key, plain(value));
     }
-    element.append(...children.filter((child): child is Node | string => child instanceof Node || typeof child === "string"));
+    for (const child of children) {
+        if (child instanceof Node) element.append(child);
+        else if (typeof child === "string") element.append(plain(child));
+    }
     return element;
 }
 
@@ -28,7 +36,8 @@ export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
 
 /** Sets the text of an element if it differs, so that a screen reader does not repeat it. */
 export function setText(element: HTMLElement, text: string): void {
-    if (element.textContent !== text) element.textContent = text;
+    const shown = plain(text);
+    if (element.textContent !== shown) element.textContent = shown;
 }
 
 let hiding = 0;
@@ -36,7 +45,7 @@ let hiding = 0;
 /** Shows a short message for some seconds, which screen readers read. */
 export function toast(message: string): void {
     const element = byId("toast");
-    element.textContent = message;
+    element.textContent = plain(message);
     element.hidden = false;
     clearTimeout(hiding);
     hiding = window.setTimeout(() => (element.hidden = true), 6000);

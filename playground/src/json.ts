@@ -11,7 +11,13 @@ export function parse(text: string): Value {
         const rounded = typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
         return rounded && source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : value;
     };
-    return JSON.parse(text, exact as (key: string, value: unknown) => unknown) as Value;
+    try {
+        return JSON.parse(text, exact as (key: string, value: unknown) => unknown) as Value;
+    } catch (error) {
+        // The browser's stack, whose size it does not tell.
+        if (error instanceof RangeError) throw new SyntaxError("the JSON is nested too deeply");
+        throw error;
+    }
 }
 
 /** Writes JSON on one line if it is short, else with an item in each line. */

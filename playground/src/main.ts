@@ -9,6 +9,7 @@ import { byId, setText, tabs, toast } from "./dom.js";
 import { Editor, MOST_TEXT, programExtensions, showDiagnostics, showWaiting } from "./editor.js";
 import { type Example, EXAMPLES } from "./examples.js";
 import { template } from "./inputs.js";
+import { parse } from "./json.js";
 import { unpack } from "./module.js";
 import { showProblems } from "./problems.js";
 import type { Inspected } from "./protocol.js";
@@ -192,7 +193,7 @@ class Page {
         let problem: string | null = null;
         const text = this.inputs.text.trim();
         try {
-            if (text !== "") JSON.parse(text);
+            if (text !== "") parse(text);
         } catch (error) {
             problem = error instanceof Error ? error.message : String(error);
         }

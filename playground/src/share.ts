@@ -1,5 +1,7 @@
 // The state of the page in the fragment of its address: compressed, and bounded on reading.
 
+import { MOST_TEXT } from "./editor.js";
+
 /** The content of an address. */
 export interface Shared {
     readonly source: string;
@@ -70,6 +72,7 @@ function checked(state: unknown): Shared {
     const text = (key: string): string => {
         const value = (state as { [key: string]: unknown })[key];
         if (typeof value !== "string") throw new ShareError("this address is damaged");
+        if (value.length > MOST_TEXT) throw new ShareError("this address holds more than the page reads");
         return value;
     };
     const fuel = (state as { f?: unknown }).f;

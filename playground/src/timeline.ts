@@ -1,6 +1,6 @@
 // The calls of a run over time: a row for each, with its arguments and its answer.
 
-import { h } from "./dom.js";
+import { h, setText } from "./dom.js";
 import type { Began, Ended, Made } from "./protocol.js";
 
 /** The most rows shown. The others are counted. */
@@ -72,7 +72,7 @@ export class Timeline {
         row.ended = ended;
         row.element.classList.remove("open");
         row.element.classList.toggle("failed", !ended.ok);
-        row.answer.textContent = ended.value;
+        setText(row.answer, ended.value);
         if (row.answer.previousSibling && !ended.ok) row.answer.previousSibling.textContent = "failed";
         this.#draw();
     }
