@@ -28,6 +28,7 @@ pub mod notation;
 pub mod print;
 pub mod prompt;
 pub mod rules;
+pub mod sorting;
 pub mod source;
 pub mod span;
 pub mod steps;

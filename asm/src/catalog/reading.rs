@@ -6,6 +6,7 @@
 //! limits counts as unknown.
 
 use super::shape::{ANYTHING, Bound, ListedField, Node, NodeId, Record, Shapes, order};
+use crate::sorting::sort_numbers;
 use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
 use hashbrown::{HashMap, HashSet};
@@ -725,7 +726,7 @@ fn sorted<T>(all: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Option<Box<[u32
         return None;
     }
     let mut places: Vec<u32> = (0..).take(all.len()).collect();
-    places.sort_by(|&a, &b| match (all.get(a as usize), all.get(b as usize)) {
+    sort_numbers(&mut places, &|a, b| match (all.get(a as usize), all.get(b as usize)) {
         (Some(a), Some(b)) => compare(a, b),
         _ => Ordering::Equal,
     });
@@ -735,7 +736,8 @@ fn sorted<T>(all: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Option<Box<[u32
 /// A record with a sorted index of its fields.
 fn record(fields: Box<[ListedField]>, rest: Option<NodeId>, refused: bool) -> Record {
     let mut sorted: Vec<u32> = (0..).take(fields.len()).collect();
-    sorted.sort_by_key(|&place| fields.get(place as usize).map(|field| &field.name));
+    let name = |place: u32| fields.get(place as usize).map(|field| &field.name);
+    sort_numbers(&mut sorted, &|a, b| name(a).cmp(&name(b)));
     let required = (0..).zip(&fields).filter(|(_, field)| field.required).map(|(place, _)| place).collect();
     Record { sorted: sorted.into(), required, rest, refused, fields }
 }

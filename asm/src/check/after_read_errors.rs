@@ -3,6 +3,7 @@
 
 use crate::ast::Call;
 use crate::diagnostic::Diagnostics;
+use crate::sorting::sort_by;
 use crate::span::Span;
 use ilo_spec::error::Code;
 
@@ -46,7 +47,7 @@ impl ReadErrors {
         let mut list: Vec<ReadError> = errors
             .map(|error| ReadError { place: error.span.start, hides: !OF_VALUES.contains(&error.code) })
             .collect();
-        list.sort_unstable();
+        sort_by(&mut list, Ord::cmp);
         ReadErrors { list, complete: diagnostics.dropped() == 0 }
     }
 

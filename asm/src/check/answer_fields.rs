@@ -7,6 +7,7 @@ use super::report::Report;
 use crate::ast::Name;
 use crate::catalog::Shape;
 use crate::notation::Notation;
+use crate::sorting::sort_by_key;
 use crate::text::{Near, same_spelling};
 
 /// A read of a field that the schema does not list.
@@ -21,7 +22,7 @@ pub(super) struct Read<'t, 'a> {
 /// Reports the fields that no schema lists.
 pub(super) fn report(mut reads: Vec<Read<'_, '_>>, notation: Notation, report: &mut Report<'_>) {
     // A reader may add an expression to the tree twice.
-    reads.sort_by_key(|read| read.name.span);
+    sort_by_key(&mut reads, |read| read.name.span);
     reads.dedup_by_key(|read| read.name.span);
     reads.iter().for_each(|read| read.report(notation, report));
 }

@@ -8,6 +8,7 @@ use super::slot_events::{Events, Rollback};
 use super::{answer_fields, flow, liveness, messages, rollbacks, types};
 use crate::ast::{Call, File, Function};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::sorting::sort_by_key;
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -58,7 +59,7 @@ pub(super) fn check<'a>(
     let _ = report.spend(compared);
     facts.returns = returns;
     // In source order, so that the order of calls does not affect the order of functions.
-    edges.sort_by_key(|&(callee, _)| callee);
+    sort_by_key(&mut edges, |&(callee, _)| callee);
     (facts, edges)
 }
 
@@ -72,7 +73,7 @@ pub(super) fn check_names<'a>(
     report: &mut Report<'_>,
 ) -> Vec<(u32, Span)> {
     let mut calls: Vec<&Call<'a>> = events.calls.iter().flatten().copied().collect();
-    calls.sort_by_key(|call| call.span.start);
+    sort_by_key(&mut calls, |call| call.span.start);
     let incomplete = after_read_errors::incomplete(&calls, errors);
     let mut edges = Vec::new();
     let mut named = Vec::with_capacity(calls.len());
@@ -87,7 +88,7 @@ pub(super) fn check_names<'a>(
         named.push(Some(call));
     }
     names.allowed(function, &named, report);
-    edges.sort_by_key(|&(callee, _)| callee);
+    sort_by_key(&mut edges, |&(callee, _)| callee);
     edges
 }
 

@@ -25,6 +25,7 @@ use crate::ast::{
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
 use crate::rules::{self, Demand};
+use crate::sorting::sort_by_key;
 use crate::span::Span;
 use crate::types::Inferred;
 use hashbrown::HashSet;
@@ -63,7 +64,7 @@ pub(super) fn check<'t, 'a>(
     types.infer();
     let Types { found, asked, mut reads, mut returns, comparisons: left, .. } = types;
     reads.retain(|read| !asked.contains(read.name.text));
-    returns.sort_unstable_by_key(|span| (span.start, span.end));
+    sort_by_key(&mut returns, |span| (span.start, span.end));
     Found { diagnostics: found, reads, returns, compared: comparisons.saturating_sub(left) }
 }
 

@@ -8,6 +8,7 @@ pub mod fix;
 pub mod json;
 pub(crate) mod whole_source;
 
+use crate::sorting::sort_by_key;
 use crate::span::Span;
 use core::fmt;
 use ilo_spec::error::{Code, Severity};
@@ -289,7 +290,7 @@ impl Diagnostics {
     /// Sorts the diagnostics by position, with errors before warnings at the same position. Duplicates are
     /// removed: a part of a source may be read as two expressions.
     pub fn sort(&mut self) {
-        self.list.sort_by_key(|d| (d.span, !d.is_error(), d.code));
+        sort_by_key(&mut self.list, |d| (d.span, !d.is_error(), d.code));
         let errors = &mut self.errors;
         self.list.dedup_by(|next, kept| {
             let same = (next.code, next.span) == (kept.code, kept.span) && next.message == kept.message;

@@ -9,6 +9,7 @@ use crate::diagnostic::Diagnostics;
 use crate::habits::tokens::TokenHabits;
 use crate::id::Source;
 use crate::id::state::{Layout, Section};
+use crate::sorting::{sort_by, sort_by_key};
 use crate::source::Limits;
 use crate::syntax::lexer::{Comment, Lexed};
 use crate::syntax::registry;
@@ -32,7 +33,7 @@ pub fn format(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> 
     diagnostics.sort();
     let read = read.filter(|_| !diagnostics.has_errors())?;
     // An inner block is complete before the outer one.
-    layout.counts.sort_unstable();
+    sort_by(&mut layout.counts, Ord::cmp);
     let mut writer = Writer {
         source,
         lexed: read.lexed(),
@@ -110,7 +111,7 @@ impl Writer<'_, '_> {
             if entries.is_empty() {
                 continue;
             }
-            entries.sort_by_key(|entry| entry.id);
+            sort_by_key(&mut entries, |entry| entry.id);
             let title = kind.name();
             self.start_registry(title);
             for entry in entries {

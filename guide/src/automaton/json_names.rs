@@ -2,6 +2,7 @@
 //! names that a body in `constrained` may need next.
 
 use crate::automaton::session::{Callee, Session};
+use ilo_asm::sorting::{sort_by, sort_numbers};
 use ilo_asm::text::is_name;
 use std::sync::{Arc, OnceLock};
 
@@ -59,7 +60,8 @@ impl JsonNames {
         };
         let mut fields: Vec<JsonField> = session.fields.iter().map(field).collect();
         let mut sorted_keys = session.named.clone();
-        sorted_keys.sort_by_key(|&number| fields.get(number as usize).map(|field| &field.keys[0]));
+        let key = |number: u32| fields.get(number as usize).map(|field| &field.keys[0]);
+        sort_numbers(&mut sorted_keys, &|a, b| key(a).cmp(&key(b)));
         for (place, &number) in (0..).zip(&sorted_keys) {
             if let Some(field) = fields.get_mut(number as usize) {
                 field.place = place;
@@ -72,7 +74,7 @@ impl JsonNames {
         let named = session.tools.iter().map(|tool| &*tool.name).chain(session.fields.iter().map(|it| &**it));
         let plain = named.chain(listed.flatten()).all(|name| name.bytes().all(|it| it.is_ascii_graphic()));
         let mut sorted_tools: Vec<u32> = (0..).take(tools.len()).collect();
-        sorted_tools.sort_by_key(|&number| tools.get(number as usize));
+        sort_numbers(&mut sorted_tools, &|a, b| tools.get(a as usize).cmp(&tools.get(b as usize)));
         JsonNames { tools, sorted_tools, fields, sorted_keys, plain, sorted: Default::default() }
     }
 
@@ -100,7 +102,7 @@ impl JsonNames {
             });
             let bytes = |&(number, further): &(u32, bool)| self.field(fields, number, further);
             let mut all: Vec<(u32, bool)> = all.filter(|it| bytes(it).is_some()).collect();
-            all.sort_by(|a, b| bytes(a).cmp(&bytes(b)));
+            sort_by(&mut all, |a, b| bytes(a).cmp(&bytes(b)));
             all.dedup_by(|a, b| bytes(a) == bytes(b));
             all
         })

@@ -8,6 +8,7 @@ use crate::automaton::state::{Core, ITEMS, Phase};
 use crate::automaton::steps::Constant;
 use ilo_asm::ast::{Binary, Unary};
 use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
+use ilo_asm::sorting::sort_by;
 use ilo_spec::node::{TABLE, Word};
 use ilo_spec::pure::Pure;
 use std::sync::LazyLock;
@@ -29,7 +30,7 @@ fn quoted(text: &str) -> String {
 static OPERATIONS: LazyLock<Vec<(String, Word)>> = LazyLock::new(|| {
     let operation = |it: &Operator| Some((format!("{{\"{}\":[", it.spelling), word_of(it)?));
     let mut all: Vec<(String, Word)> = OPERATORS.iter().filter_map(operation).collect();
-    all.sort_by(|a, b| a.0.cmp(&b.0));
+    sort_by(&mut all, |a, b| a.0.cmp(&b.0));
     all
 });
 

@@ -4,6 +4,7 @@
 use super::{Closer, Prefixes, Vocab};
 use crate::automaton::texts::is_text;
 use crate::automaton::texts::{Inside, Led, PLACES, run};
+use ilo_asm::sorting::{sort_by, sort_by_key, sort_numbers};
 use std::collections::HashMap;
 
 /// Tokens in a text that may be a reference.
@@ -182,7 +183,7 @@ impl JsonTokens {
         found.within.hole_tree = tree(&found.within.holes);
         let behind_quote = |token| vocab.token(token).get(1..).unwrap_or_default();
         found.opening.hole_tree = Prefixes::new(&found.opening.holes, behind_quote);
-        found.long.sort_by_key(|&token| core::cmp::Reverse(vocab.token(token).len()));
+        sort_numbers(&mut found.long, &|a, b| vocab.token(b).len().cmp(&vocab.token(a).len()));
         found
     }
 
@@ -199,21 +200,21 @@ impl JsonTokens {
     /// Sorts the tails by their bytes.
     fn sort_tails(&mut self) {
         let mut order: Vec<u32> = (0..).take(self.tails.len()).collect();
-        order.sort_by_key(|&number| self.tails.get(number as usize));
+        sort_numbers(&mut order, &|a, b| self.tails.get(a as usize).cmp(&self.tails.get(b as usize)));
         let mut places = vec![0; order.len()];
         for (place, &number) in (0..).zip(&order) {
             if let Some(to) = places.get_mut(number as usize) {
                 *to = place;
             }
         }
-        self.tails.sort();
+        sort_by(&mut self.tails, Ord::cmp);
         self.numbers = HashMap::new();
         let texts = self.within.closers().chain(self.opening.closers());
         for closer in self.closers.iter_mut().flatten().chain(texts) {
             closer.tail = places.get(closer.tail as usize).copied().unwrap_or_default();
         }
         for closers in self.closers.iter_mut().chain(self.within.lists()).chain(self.opening.lists()) {
-            closers.sort_by_key(|closer| closer.tail);
+            sort_by_key(closers, |closer| closer.tail);
         }
     }
 

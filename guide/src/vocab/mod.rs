@@ -8,6 +8,7 @@ mod prefixes;
 mod texts;
 mod trie;
 
+use ilo_asm::sorting::sort_by;
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -148,7 +149,7 @@ impl Vocab {
         begun.sort_unstable();
         // Few tokens have a common beginning.
         for alike in begun.chunk_by_mut(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
-            alike.sort_by(|a, b| self.token(a.1).cmp(self.token(b.1)));
+            sort_by(alike, |a, b| self.token(a.1).cmp(self.token(b.1)));
         }
         let sorted: Vec<u32> = begun.into_iter().map(|it| it.1).collect();
         let lengths = self.bytes.each().map(<[u8]>::len).filter(|&length| length <= LONGEST);

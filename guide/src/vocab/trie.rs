@@ -4,6 +4,7 @@
 use super::Vocab;
 use super::texts::{Closer, Texts};
 use crate::automaton::texts::{Inside, Led, run};
+use ilo_asm::sorting::sort_numbers;
 use ilo_spec::node::TABLE;
 
 /// No node.
@@ -253,7 +254,7 @@ impl Digits {
         for &token in &all {
             digits.insert(vocab.token(token), token);
         }
-        all.sort_by_key(|&token| vocab.token(token).len());
+        sort_numbers(&mut all, &|a, b| vocab.token(a).len().cmp(&vocab.token(b).len()));
         let leads =
             |token: &u32| vocab.token(*token).len() == 1 || vocab.token(*token).first() != Some(&b'0');
         let ends = |all: &[u32]| -> Vec<usize> {

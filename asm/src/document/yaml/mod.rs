@@ -16,6 +16,7 @@ pub(crate) use recovery::quoted;
 use super::builder::{Builder, Frame};
 use super::{Kind, Node, Style, Text, inside};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
+use crate::sorting::sort_by_key;
 use crate::source::Limits;
 use crate::span::Span;
 use bumpalo::Bump;
@@ -68,7 +69,7 @@ pub(crate) fn read<'a>(
             built.rewind(complete);
             found.into_iter().for_each(|found| fixes.push(found));
             edits.extend(new);
-            edits.sort_by_key(|edit| edit.span);
+            sort_by_key(&mut edits, |edit| edit.span);
             start = began;
             continue;
         }
