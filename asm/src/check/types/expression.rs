@@ -1,0 +1,365 @@
+//! The types of expressions, and the warnings about values that are the same whatever the run is.
+//!
+//! The operands of a word are compared with its row in [`crate::rules`].
+
+use super::Types;
+use crate::ast::{
+    Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Function, Literal, MatchMap, Name, Slot,
+};
+use crate::check::answer_fields::Read;
+use crate::check::facts::CallFacts;
+use crate::check::messages::types as messages;
+use crate::check::messages::types::{Origin, Typed};
+use crate::check::resolve::Target;
+use crate::check::value_info::{Part, Seen, ValueInfo, join, ty};
+use crate::diagnostic::Diagnostic;
+use crate::notation::Notation;
+use crate::rules::{self, Demand};
+use crate::span::Span;
+use crate::types::Inferred;
+use ilo_spec::node::Word;
+use ilo_spec::number;
+use ilo_spec::pure::Pure;
+
+impl<'l, 't, 'a> Types<'l, 't, 'a> {
+    /// Whether an expression is a suspect, which is reported already.
+    pub(super) fn is_suspect(&self, expression: &Expr<'a>) -> bool {
+        !self.suspects.is_empty() && self.suspects.contains(&expression.span)
+    }
+
+    pub(super) fn expression(&mut self, expression: &Expr<'a>) -> Seen<'t> {
+        if self.is_suspect(expression) {
+            return Some(ValueInfo::ANY);
+        }
+        match &expression.kind {
+            ExprKind::Ref(slot) => match self.failure_of(*slot) {
+                Some((seen, _)) => seen,
+                None => self.slot(*slot).and_then(|info| info.plain),
+            },
+            ExprKind::Literal(literal) => {
+                let part = if matches!(literal, Literal::Nil) { Part::Nothing } else { Part::Unknown };
+                Some(ValueInfo::held(literal.ty().into()).with_part(part))
+            }
+            ExprKind::Field(of, name) => Some(self.field(of, *name)),
+            ExprKind::Call(call) => Some(self.call(call)),
+            ExprKind::Unary(operator, of) => self.unary(operator.word(), of),
+            ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
+            ExprKind::Has(of, name) => {
+                self.asked.insert(name.text);
+                self.unary(Word::Has, of)
+            }
+            ExprKind::MatchMap(map) => self.cases(map, &mut Types::expression),
+            ExprKind::Record(fields) => {
+                self.fields(fields);
+                Some(ValueInfo::held(Inferred::RECORD))
+            }
+            ExprKind::Merge(of, fields) => {
+                let seen = self.unary(Word::Merge, of);
+                self.fields(fields);
+                seen
+            }
+            ExprKind::List(items) => Some(self.items(items, &mut Types::expression)),
+            ExprKind::Apply(apply) => self.applied(apply),
+            ExprKind::Template(parts) => {
+                for part in *parts {
+                    let seen = self.expression(part);
+                    self.nil_in_text(part, ty(seen));
+                    if let Some(found) = ty(seen).filter(|seen| seen.lists > 0) {
+                        let list = self.typed(part, found);
+                        self.found.push(messages::list_in_template(self.function, list));
+                    }
+                }
+                Some(ValueInfo::held(Inferred::TEXT))
+            }
+        }
+    }
+
+    /// A pure function. The kinds of its operands are in its row of the table.
+    fn applied(&mut self, apply: &Apply<'a>) -> Seen<'t> {
+        let word = Word::of_pure(apply.function);
+        let mut first = None;
+        for (index, operand) in apply.operands.iter().enumerate() {
+            let seen = self.expression(operand);
+            self.operand(word, index, operand, seen, None);
+            first = if index == 0 { seen } else { first };
+        }
+        // SORT, REVERSE and SLICE keep the item type of their list.
+        let keeps = matches!(apply.function, Pure::Sort | Pure::Reverse | Pure::Slice);
+        let kept = first.filter(|first| keeps && first.ty.lists > 0);
+        let known = rules::gives(word, ty(first), None)?;
+        // A type that is taken from the first operand is as certain as that one.
+        let alone = rules::gives(word, None, None);
+        let held = alone == Some(known) || first.is_none_or(|first| first.held);
+        let given = ValueInfo { held: held || known == Inferred::ANY, ..ValueInfo::held(known) };
+        Some(kept.map_or(given, |kept| ValueInfo { ty: known, ..kept }))
+    }
+
+    fn fields(&mut self, fields: &[Field<'a>]) {
+        for field in fields {
+            self.expression(&field.value);
+        }
+    }
+
+    pub(super) fn items(&mut self, items: &[Expr<'a>], each: &mut Each<'_, 'l, 't, 'a>) -> ValueInfo<'t> {
+        let mut all = None;
+        for item in items {
+            all = join(all, each(self, item));
+        }
+        let nothing = ValueInfo::ANY.with_part(Part::Nothing);
+        listed(if items.is_empty() { nothing } else { all.unwrap_or(ValueInfo::ANY) })
+    }
+
+    /// A value selected by cases; `each` checks each case.
+    pub(super) fn cases(&mut self, map: &MatchMap<'a>, each: &mut Each<'_, 'l, 't, 'a>) -> Seen<'t> {
+        let subject = self.expression(&map.subject);
+        if let Some(subject) = ty(subject) {
+            let met = |case: &Case<'a>| rules::may_be_equal(subject, case.key.ty().into());
+            // A JSON key may be the key of two cases; one of them suffices.
+            let mut keys = map.cases.chunk_by(|one, other| one.key_span == other.key_span);
+            if let Some(case) = keys.find(|cases| !cases.iter().any(met)).and_then(<[_]>::first) {
+                self.found.push(messages::never_met(self.function.notation, subject, case));
+            }
+        }
+        let mut all = None;
+        for value in map.cases.iter().map(|case| &case.value).chain(&map.default) {
+            all = join(all, each(self, value));
+        }
+        all
+    }
+
+    /// A word of which only the first operand is checked here.
+    pub(super) fn unary(&mut self, word: Word, of: &Expr<'a>) -> Seen<'t> {
+        let seen = self.expression(of);
+        self.operand(word, 0, of, seen, None);
+        rules::gives(word, ty(seen), None).map(ValueInfo::held)
+    }
+
+    fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen<'t> {
+        let word = operator.word();
+        if let (Binary::At, ExprKind::Literal(Literal::Text(text))) = (operator, right.kind) {
+            return Some(self.field_by_text(left, right, text));
+        }
+        if let (Binary::HasName, ExprKind::Literal(Literal::Text(name))) = (operator, right.kind) {
+            self.asked.insert(name);
+        }
+        let (known, other) = (self.expression(left), self.expression(right));
+        let (a, b) = (ty(known), ty(other));
+        if operator == Binary::Add && self.function.notation != Notation::Id {
+            // A sum of texts was meant to join them: it is reported once, and its type is unknown.
+            let text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Inferred::TEXT));
+            if let Some((operand, _)) = text {
+                let value = self.typed(operand, Inferred::TEXT);
+                self.found.push(messages::sum_of_text(self.function, value));
+                return Some(ValueInfo::ANY);
+            }
+        }
+        match operator {
+            Binary::Eq | Binary::Neq => self.never_equal((left, a), (right, b)),
+            Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => self.text_order(left, right),
+            Binary::Concat => {
+                [(left, a), (right, b)].iter().for_each(|(part, seen)| self.nil_in_text(part, *seen));
+                self.list_in_text((left, a), (right, b));
+            }
+            _ => {}
+        }
+        let first = known.filter(|_| self.operand(word, 0, left, known, None));
+        self.operand(word, 1, right, other, ty(first));
+        let given = rules::gives(word, a, b)?;
+        Some(self::given(operator, given, known, other))
+    }
+
+    /// Warns about a list beside a text in CONCAT.
+    fn list_in_text(&mut self, left: (&Expr<'a>, Option<Inferred>), right: (&Expr<'a>, Option<Inferred>)) {
+        for ((list, seen), (_, other)) in [(left, right), (right, left)] {
+            if let Some(found) = seen.filter(|seen| seen.lists > 0 && other == Some(Inferred::TEXT)) {
+                let list = self.typed(list, found);
+                self.found.push(messages::list_in_text(self.function, list));
+            }
+        }
+    }
+
+    /// Warns about a part of a text that is always nil.
+    fn nil_in_text(&mut self, part: &Expr<'a>, seen: Option<Inferred>) {
+        if seen == Some(Inferred::NIL) {
+            let value = self.typed(part, Inferred::NIL);
+            self.found.push(messages::nil_in_text(self.function, value));
+        }
+    }
+
+    /// Warns about two texts that are numbers and are compared as texts.
+    fn text_order(&mut self, left: &Expr<'a>, right: &Expr<'a>) {
+        if self.is_number_text(left) && self.is_number_text(right) {
+            self.found.push(messages::text_order(self.function, left, right));
+        }
+    }
+
+    /// Whether a value is a text that is the rendering of a number.
+    fn is_number_text(&mut self, value: &Expr<'a>) -> bool {
+        match value.kind {
+            ExprKind::Literal(Literal::Text(text)) => text.len() <= 32 && number::parse(text).is_ok(),
+            ExprKind::Apply(Apply { function: Pure::Fixed, .. }) => true,
+            ExprKind::Apply(Apply { function: Pure::Json, operands: [of], .. }) => match of.kind {
+                ExprKind::Literal(Literal::Number(_)) => true,
+                ExprKind::Ref(slot) => {
+                    self.slot(slot).and_then(|info| ty(info.plain)) == Some(Inferred::NUMBER)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Warns about two values that are never equal.
+    fn never_equal(&mut self, left: (&Expr<'a>, Option<Inferred>), right: (&Expr<'a>, Option<Inferred>)) {
+        let (Some(a), Some(b)) = (left.1, right.1) else { return };
+        let made =
+            |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Record(_));
+        if rules::may_be_equal(a, b) || (made(left.0) && made(right.0)) {
+            return;
+        }
+        let (at, found, other) = match left.0.kind {
+            ExprKind::Literal(_) => (left.0, a, b),
+            _ => (right.0, b, a),
+        };
+        self.found.push(messages::never_equal(self.function, at, found, other));
+    }
+
+    /// A read of a field. In other languages the length is a field.
+    fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
+        let seen = self.expression(of);
+        if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, None) {
+            let counts = matches!(name.text, "length" | "size" | "count" | "len");
+            let counted = |wrong| messages::counted_by_field(self.function, wrong);
+            self.found.push(if counts { counted(wrong) } else { wrong });
+        }
+        self.part(seen, of, name)
+    }
+
+    /// The field that a literal text names; an error if an index belongs there.
+    fn field_by_text(&mut self, of: &Expr<'a>, name: &Expr<'a>, text: &'a str) -> ValueInfo<'t> {
+        let seen = self.expression(of);
+        let key = self.expression(name);
+        let first = seen.filter(|_| self.operand(Word::At, 0, of, seen, None));
+        self.operand(Word::At, 1, name, key, ty(first));
+        self.part(seen, of, Name { text, span: name.span })
+    }
+
+    /// What is known about a field that is read.
+    fn part(&mut self, of: Seen<'t>, expression: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
+        let Some(shape) = of.and_then(|of| of.part.shape()) else { return ValueInfo::ANY };
+        if let Some((field, required)) = shape.field(name.text) {
+            return ValueInfo::described(field, required);
+        }
+        let of = if let ExprKind::Field(_, of) = expression.kind { Some(of.text) } else { None };
+        self.reads.push(Read { shape, name, of });
+        ValueInfo::ANY
+    }
+
+    /// Whether an operand fits its word; if not, it is reported.
+    pub(super) fn operand(
+        &mut self,
+        word: Word,
+        index: usize,
+        expression: &Expr<'a>,
+        seen: Seen<'t>,
+        first: Option<Inferred>,
+    ) -> bool {
+        let misfit = self.misfit(word, index, expression, seen, first);
+        let fits = misfit.is_none();
+        misfit.into_iter().for_each(|wrong| self.found.push(wrong));
+        fits
+    }
+
+    /// The diagnostic of an operand that does not fit its word.
+    fn misfit(
+        &self,
+        word: Word,
+        index: usize,
+        expression: &Expr<'a>,
+        seen: Seen<'t>,
+        first: Option<Inferred>,
+    ) -> Option<Diagnostic> {
+        let demand: Demand = rules::operand(word, index, first);
+        let found = ty(seen).filter(|&found| !demand.accepts(found))?;
+        Some(messages::operand(self.function, word, index, self.typed(expression, found), demand))
+    }
+
+    /// An expression with its type and the origin of the type.
+    pub(super) fn typed<'e>(&'e self, expression: &'e Expr<'a>, found: Inferred) -> Typed<'e, 'a> {
+        let origin = match expression.kind {
+            ExprKind::Ref(slot) => self.origin(slot).map(|span| Origin::Slot(slot, span)),
+            ExprKind::Call(call) => self.callee(call).map(Origin::Function),
+            _ => None,
+        };
+        Typed { expression, found, origin }
+    }
+
+    /// The origin of the type of a slot that is read.
+    fn origin(&self, slot: Slot) -> Option<Span> {
+        let plain = || self.slots.get(slot.0 as usize).and_then(|info| info.origin);
+        self.failure_of(slot).map(|(_, span)| span).or_else(plain)
+    }
+
+    pub(super) fn call_facts(&self, id: CallId) -> CallFacts {
+        self.facts.calls.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    fn callee(&self, call: &Call<'a>) -> Option<&Function<'a>> {
+        self.file.functions.get(self.call_facts(call.id).function? as usize)
+    }
+
+    /// The type of the failure of a call. The failure of a tool is mostly a text, but no schema declares it.
+    pub(super) fn failure(&self, call: &Call<'a>) -> ValueInfo<'t> {
+        let declared = self.callee(call).and_then(|callee| callee.output.err);
+        declared.map_or(ValueInfo::ANY, |err| ValueInfo::declared(err.ty.into()))
+    }
+
+    pub(super) fn call(&mut self, call: &Call<'a>) -> ValueInfo<'t> {
+        let resolved = self.resolved.get(call.id.0 as usize);
+        for (index, argument) in call.arguments.iter().enumerate() {
+            let wanted = resolved.and_then(|resolved| resolved.wanted.get(index).copied().flatten());
+            self.argument(call, argument, wanted);
+        }
+        match resolved.map(|resolved| resolved.target) {
+            Some(Target::Function(_)) => {
+                let callee = self.callee(call);
+                callee.map_or(ValueInfo::ANY, |callee| ValueInfo::held(callee.output.ok.ty.into()))
+            }
+            Some(Target::Tool(tool)) => ValueInfo::answer(tool),
+            _ => ValueInfo::ANY,
+        }
+    }
+}
+
+/// How the items of a list, or the values of cases, are checked.
+type Each<'e, 'l, 't, 'a> = dyn FnMut(&mut Types<'l, 't, 'a>, &Expr<'a>) -> Seen<'t> + 'e;
+
+/// An item of a list.
+pub(super) fn item(list: ValueInfo<'_>) -> ValueInfo<'_> {
+    let ty = rules::item(list.ty);
+    ValueInfo { ty, held: list.held || ty == Inferred::ANY, part: list.part.item() }
+}
+
+/// A list of items.
+pub(super) fn listed(item: ValueInfo<'_>) -> ValueInfo<'_> {
+    ValueInfo { ty: item.ty.list(), part: item.part.list(), ..item }
+}
+
+/// The result type of an operator: that of its operands, or a fixed one.
+fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> ValueInfo<'t> {
+    let held = |seen: Seen<'_>| seen.is_some_and(|known| known.held);
+    let decides = |seen: Seen<'_>| {
+        held(seen) && seen.is_some_and(|known| known.ty != Inferred::ANY && known.ty.lists == 0)
+    };
+    let part = |seen: Seen<'t>| seen.map_or(Part::Unknown, |known| known.part);
+    let (held, part) = match operator {
+        // A number or a text with anything, or two lists.
+        Binary::Add | Binary::Concat => {
+            (decides(a) || decides(b) || (held(a) && held(b) && ty.lists > 0), Part::Unknown)
+        }
+        Binary::At => (held(a), part(a).item()),
+        Binary::Append => (held(a) && held(b), part(a).join(part(b).list())),
+        _ => (true, Part::Unknown),
+    };
+    ValueInfo { ty, held: held || ty == Inferred::ANY, part }
+}
