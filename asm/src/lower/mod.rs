@@ -5,6 +5,7 @@
 //! function, so that the code does not depend on how deeply its source was nested. Only a
 //! limit of the format can be exceeded here; the check has reported everything else.
 
+mod condition;
 mod emit;
 mod expr;
 mod function;

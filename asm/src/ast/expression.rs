@@ -1,0 +1,243 @@
+//! Expressions of the syntax tree: values, operators, calls and what they are made of.
+
+use super::{CallId, Name, Slot};
+use crate::span::Span;
+use ilo_spec::node::Word;
+use ilo_spec::program::Number;
+use ilo_spec::pure::Pure;
+use ilo_spec::types::Type;
+
+/// An expression.
+#[derive(Clone, Copy, Debug)]
+pub struct Expr<'a> {
+    /// The kind.
+    pub kind: ExprKind<'a>,
+    /// From its first token to its last.
+    pub span: Span,
+}
+
+/// An expression's kind.
+#[derive(Clone, Copy, Debug)]
+pub enum ExprKind<'a> {
+    /// The value of a slot. The expression's span ends with the slot's number.
+    Ref(Slot),
+    /// A constant.
+    Literal(Literal<'a>),
+    /// A field of a record.
+    Field(&'a Expr<'a>, Name<'a>),
+    /// A call.
+    Call(&'a Call<'a>),
+    /// A unary operator.
+    Unary(Unary, &'a Expr<'a>),
+    /// A binary operator.
+    Binary(Binary, &'a Expr<'a>, &'a Expr<'a>),
+    /// Whether a record has a field.
+    Has(&'a Expr<'a>, Name<'a>),
+    /// `MATCH_MAP`.
+    MatchMap(&'a MatchMap<'a>),
+    /// OBJ.
+    Record(&'a [Field<'a>]),
+    /// MERGE.
+    Merge(&'a Expr<'a>, &'a [Field<'a>]),
+    /// LIST.
+    List(&'a [Expr<'a>]),
+    /// A call of a pure function.
+    Apply(Apply<'a>),
+    /// A text with references in it: all parts are rendered and joined. Only JSON and YAML have it.
+    Template(&'a [Expr<'a>]),
+}
+
+/// A constant.
+#[derive(Clone, Copy, Debug)]
+pub enum Literal<'a> {
+    /// nil.
+    Nil,
+    /// true or false.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A text.
+    Text(&'a str),
+}
+
+impl Literal<'_> {
+    /// Its type.
+    pub const fn ty(self) -> Type {
+        match self {
+            Literal::Nil => Type::NIL,
+            Literal::Bool(_) => Type::BOOL,
+            Literal::Number(_) => Type::NUMBER,
+            Literal::Text(_) => Type::TEXT,
+        }
+    }
+}
+
+/// Defines an enum of operators, each with its instruction.
+macro_rules! operators {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $operator:ident $word:ident;)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "each is the text instruction of that name")]
+        pub enum $name {
+            $($(#[$doc])* $operator,)*
+        }
+
+        impl $name {
+            /// The instruction.
+            pub const fn word(self) -> Word {
+                match self {
+                    $($name::$operator => Word::$word,)*
+                }
+            }
+        }
+    };
+}
+
+operators! {
+    /// A unary operator.
+    Unary {
+        Not Not;
+        Len Len;
+    }
+}
+
+operators! {
+    /// A binary operator.
+    Binary {
+        Add Add;
+        Sub Sub;
+        Mul Mul;
+        Div Div;
+        Mod Mod;
+        Eq Eq;
+        Neq Neq;
+        Gt Gt;
+        Gte Gte;
+        Lt Lt;
+        Lte Lte;
+        And And;
+        Or Or;
+        Concat Concat;
+        Append Append;
+        At At;
+        /// HAS with a computed name.
+        HasName Has;
+    }
+}
+
+/// A call of a tool or of a function of the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// Its number in the function.
+    pub id: CallId,
+    /// The tool or function.
+    pub tool: Name<'a>,
+    /// The arguments. Their names are distinct.
+    pub arguments: &'a [Field<'a>],
+    /// The word CALL.
+    pub span: Span,
+}
+
+/// A call of a pure function.
+#[derive(Clone, Copy, Debug)]
+pub struct Apply<'a> {
+    /// The function.
+    pub function: Pure,
+    /// Its operands.
+    pub operands: &'a [Expr<'a>],
+    /// Its call number, if it is fallible.
+    pub id: Option<CallId>,
+}
+
+/// A named value: an argument of a call, a field of a record.
+#[derive(Clone, Copy, Debug)]
+pub struct Field<'a> {
+    /// The name.
+    pub name: Name<'a>,
+    /// The value.
+    pub value: Expr<'a>,
+}
+
+/// `MATCH_MAP`.
+#[derive(Clone, Copy, Debug)]
+pub struct MatchMap<'a> {
+    /// The value that is compared.
+    pub subject: Expr<'a>,
+    /// The cases. Their keys are distinct.
+    pub cases: &'a [Case<'a>],
+    /// The value if no key is equal.
+    pub default: Option<Expr<'a>>,
+}
+
+/// A case of `MATCH_MAP`.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// The key.
+    pub key: Literal<'a>,
+    /// The span of the key.
+    pub key_span: Span,
+    /// The value, which is evaluated only if the case is selected.
+    pub value: Expr<'a>,
+}
+
+impl<'a> Expr<'a> {
+    /// Whether it reads a slot.
+    pub fn reads(&self, slot: Slot) -> bool {
+        let mut found = matches!(self.kind, ExprKind::Ref(read) if read == slot);
+        self.children(|child| found |= child.reads(slot));
+        found
+    }
+
+    /// Whether it contains a call or a fallible pure function.
+    pub fn calls(&self) -> bool {
+        let mut found = self.attempt().is_some();
+        self.children(|child| found |= child.calls());
+        found
+    }
+
+    /// The number of the call or fallible pure function whose value it is. If LET binds the expression, a
+    /// MATCH can handle its failure.
+    pub fn attempt(&self) -> Option<CallId> {
+        match self.kind {
+            ExprKind::Call(call) => Some(call.id),
+            ExprKind::Apply(apply) => apply.id,
+            _ => None,
+        }
+    }
+
+    /// Visits each call in it; a call is visited before the calls in its arguments.
+    pub fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
+        if let ExprKind::Call(call) = self.kind {
+            each(call);
+        }
+        self.children(|child| child.each_call(each));
+    }
+
+    /// Visits each operand, in the order of evaluation.
+    pub fn children(&self, mut each: impl FnMut(&Expr<'a>)) {
+        match self.kind {
+            ExprKind::Ref(_) | ExprKind::Literal(_) => {}
+            ExprKind::Field(operand, _) | ExprKind::Has(operand, _) | ExprKind::Unary(_, operand) => {
+                each(operand);
+            }
+            ExprKind::Binary(_, a, b) => {
+                each(a);
+                each(b);
+            }
+            ExprKind::Call(call) => call.arguments.iter().for_each(|argument| each(&argument.value)),
+            ExprKind::MatchMap(map) => {
+                each(&map.subject);
+                map.cases.iter().for_each(|case| each(&case.value));
+                map.default.iter().for_each(each);
+            }
+            ExprKind::Record(fields) => fields.iter().for_each(|field| each(&field.value)),
+            ExprKind::Merge(base, fields) => {
+                each(base);
+                fields.iter().for_each(|field| each(&field.value));
+            }
+            ExprKind::List(items)
+            | ExprKind::Template(items)
+            | ExprKind::Apply(Apply { operands: items, .. }) => items.iter().for_each(each),
+        }
+    }
+}
