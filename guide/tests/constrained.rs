@@ -139,6 +139,12 @@ fn a_mask_has_the_tokens_that_are_accepted_alone() {
             let text = guide.text().to_vec();
             guide.fill_mask(&vocab, u32::MAX, &mut bits).unwrap();
             assert_eq!(guide.text(), text);
+            // What a guide keeps of earlier masks has no effect.
+            let mut fresh = ConstrainedGuide::new(&session).unwrap();
+            fresh.accept_bytes(&text).unwrap();
+            let mut again = vec![0; vocab.mask_len()];
+            fresh.fill_mask(&vocab, u32::MAX, &mut again).unwrap();
+            assert_eq!(bits, again, "seed {seed}, behind {}", String::from_utf8_lossy(&text));
             let mut allowed = Vec::new();
             for token in 0..u32::try_from(vocab.len()).unwrap() {
                 let mark = guide.mark();
@@ -151,6 +157,8 @@ fn a_mask_has_the_tokens_that_are_accepted_alone() {
                     allowed.push(token);
                 }
             }
+            guide.fill_mask(&vocab, u32::MAX, &mut again).unwrap();
+            assert_eq!(bits, again, "seed {seed}, behind {}", String::from_utf8_lossy(&text));
             let token = *random.pick(&allowed);
             guide.accept(&vocab, token).unwrap();
             if token == vocab.eos() {

@@ -2,7 +2,7 @@
 
 use crate::automaton::constants::{are_written, integers};
 use crate::automaton::integers::most_fields;
-use crate::automaton::session::{Callee, Numbered};
+use crate::automaton::session::{Callee, Numbered, Session};
 use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::{ANY, Want, WantId, field};
 use ilo_asm::catalog::Shape;
@@ -11,6 +11,7 @@ use ilo_asm::rules::{self, Demand, Gives};
 use ilo_asm::types::Inferred;
 use ilo_spec::node::{Place, Shape as Operand, TABLE, Word};
 use ilo_spec::pure::Kinds;
+use std::sync::LazyLock;
 
 /// A set of words.
 pub(crate) type Words = u64;
@@ -21,6 +22,46 @@ pub(crate) fn one(word: Word) -> Words {
 
 /// The most wants whose words are kept.
 const MOST_SETS: usize = 256;
+
+/// The words of expressions by the types of their values.
+struct Fixed {
+    /// Those whose type does not depend on operands, by that type.
+    of: Vec<(Inferred, Words)>,
+    /// The others.
+    depend: Vec<Word>,
+}
+
+static FIXED: LazyLock<Fixed> = LazyLock::new(|| {
+    let mut fixed = Fixed { of: Vec::new(), depend: Vec::new() };
+    for row in TABLE.iter().filter(|row| row.place == Place::Expression) {
+        match rules::gives(row.word, None, None) {
+            _ if depends(row.word) => fixed.depend.push(row.word),
+            // These have conditions of their own.
+            _ if matches!(row.word, Word::Field | Word::Obj | Word::Merge) => {}
+            Some(ty) => match fixed.of.iter_mut().find(|of| of.0 == ty) {
+                Some((_, words)) => *words |= one(row.word),
+                None => fixed.of.push((ty, one(row.word))),
+            },
+            None => {}
+        }
+    }
+    fixed
+});
+
+/// The words of expressions by what a value must be, for the demands of operands.
+fn common_words(session: &Session<'_>) -> Vec<(Demand, Words)> {
+    let mut core = Core::new(session);
+    let operands = TABLE.iter().flat_map(|row| (0..2).map(|index| rules::operand(row.word, index, None)));
+    let types = [Inferred::TEXT, Inferred::NUMBER, Inferred::BOOL, Inferred::RECORD].map(Demand::Is);
+    let mut found: Vec<(Demand, Words)> = Vec::new();
+    for demand in operands.chain(types) {
+        if found.iter().all(|it| it.0 != demand) {
+            let want = core.arena.add_want(Want::Demand(demand));
+            found.push((demand, core.words_of(want)));
+        }
+    }
+    found
+}
 
 /// The kinds of literals that LIT numbers.
 pub(crate) const TEXT: u8 = 0;
@@ -185,20 +226,40 @@ impl<'c> Core<'_, 'c> {
 
     /// The words of expressions that depend only on the want and the session.
     fn settled_words(&mut self, want: WantId) -> Words {
+        let demand = match self.arena.want(want) {
+            Want::Any => Some(Demand::Any),
+            Want::Demand(demand) => Some(demand),
+            _ => None,
+        };
+        let common = self.session.common_words.get_or_init(|| common_words(self.session));
+        if let Some((_, words)) = common.iter().find(|it| Some(it.0) == demand) {
+            return *words;
+        }
         let key = self.arena.key(want);
         let known = key.and_then(|key| self.word_sets.iter().find(|known| known.0.same(&key)));
         if let Some(known) = known {
             return known.1;
         }
-        let mut words = 0;
-        for row in TABLE.iter().filter(|row| row.place == Place::Expression) {
-            let depends = matches!(row.word, Word::Call | Word::Ref | Word::Field);
-            if !depends && self.offers(row.word, want) {
-                words |= one(row.word);
-            }
-        }
+        let words = self.words_of(want);
         if let Some(key) = key.filter(|_| self.word_sets.len() < MOST_SETS) {
             self.word_sets.push((key, words));
+        }
+        words
+    }
+
+    /// The same, computed.
+    fn words_of(&mut self, want: WantId) -> Words {
+        let fits = |of: &&(Inferred, Words)| self.arena.takes_type(self.session, want, of.0);
+        let mut words = FIXED.of.iter().filter(fits).fold(0, |words, of| words | of.1);
+        for word in [Word::Lit, Word::List, Word::Obj, Word::Merge, Word::MatchMap] {
+            if self.offers(word, want) {
+                words |= one(word);
+            }
+        }
+        for &word in &FIXED.depend {
+            if self.offers(word, want) {
+                words |= one(word);
+            }
         }
         words
     }
@@ -215,28 +276,9 @@ impl<'c> Core<'_, 'c> {
             Word::Obj => fits(self, Inferred::RECORD) && self.record_counts(want, self.depth()).is_some(),
             Word::Merge => fits(self, Inferred::RECORD),
             Word::MatchMap => self.arena.has_constant(session, self.arena.want(want)),
-            Word::Not
-            | Word::Len
-            | Word::Has
-            | Word::Sub
-            | Word::Mul
-            | Word::Div
-            | Word::Mod
-            | Word::Eq
-            | Word::Neq
-            | Word::Gt
-            | Word::Gte
-            | Word::Lt
-            | Word::Lte
-            | Word::And
-            | Word::Or => {
-                let given = rules::gives(word, None, None);
-                given.is_some_and(|ty| fits(self, ty))
-            }
             _ => {
                 let first = self.first_want(word, want);
                 self.arena.has_constant(session, self.arena.want(first))
-                    && (depends(word) || rules::gives(word, None, None).is_some_and(|ty| fits(self, ty)))
             }
         }
     }
@@ -342,7 +384,10 @@ impl<'c> Core<'_, 'c> {
                 self.pair_counts().is_some_and(|(least, most)| least <= number && number <= most)
             }
             Phase::PairField | Phase::MergeMore => self.pair_fits(number),
-            Phase::ItemCount => number == 0 || (number <= ITEMS && self.items_end()),
+            Phase::ItemCount => {
+                let may_end = |frame: Frame| self.items_end(frame.want, frame.depth);
+                number == 0 || (number <= ITEMS && self.frame().is_some_and(may_end))
+            }
             Phase::CaseCount => (1..=self.most_cases()).contains(&number),
             Phase::MergeStart => {
                 number <= self.record_counts(self.frame_want(), 0).map_or(0, |counts| counts.1)

@@ -73,10 +73,9 @@ impl<'c> Core<'_, 'c> {
         required.into_iter().filter(|&number| !self.in_list(frame.given, number)).collect()
     }
 
-    /// Whether the unfinished list can end after this item.
-    pub(crate) fn items_end(&self) -> bool {
-        let Some(frame) = self.frame() else { return false };
-        frame.depth < DEPTH && self.arena.has_constant(self.session, self.item_want(frame.want))
+    /// Whether a list of this want and depth can end after an item.
+    pub(crate) fn items_end(&self, want: WantId, depth: u8) -> bool {
+        depth < DEPTH && self.arena.has_constant(self.session, self.item_want(want))
     }
 
     /// The want of the items of a list.

@@ -4,6 +4,7 @@
 use crate::automaton::constants::{self, DEEPEST_CONSTANT, Lengths, depth_of};
 use crate::automaton::integers::most_fields;
 use crate::automaton::json_names::JsonNames;
+use crate::automaton::offers::Words;
 use crate::automaton::registries;
 use bumpalo::Bump;
 use hashbrown::HashMap;
@@ -14,6 +15,7 @@ use ilo_asm::check::{ValueInfo, check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print;
+use ilo_asm::rules::Demand;
 use ilo_asm::source::Limits;
 use ilo_asm::types::Inferred;
 use std::fmt;
@@ -131,6 +133,8 @@ pub struct Session<'c> {
     lengths: OnceLock<Lengths>,
     json_call: OnceLock<String>,
     json: OnceLock<JsonNames>,
+    /// The words that values may begin with, by what they must be.
+    pub(crate) common_words: OnceLock<Vec<(Demand, Words)>>,
 }
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, SessionError> {
@@ -212,6 +216,7 @@ impl<'c> Session<'c> {
             lengths: OnceLock::new(),
             json_call: OnceLock::new(),
             json: OnceLock::new(),
+            common_words: OnceLock::new(),
         };
         session.number(catalog, &name, &above, options)?;
         Ok(session)

@@ -236,6 +236,7 @@ impl Machine<'_, '_> {
             }
             // A text has no effect before it ends.
             Act::Ref(_) | Act::LastField(_) if matches!(self.place.next, Next::Hole | Next::HoleField) => {
+                self.place.quote.references += 1;
                 self.place.lex = PLAIN;
             }
             Act::Ref(slot) => {
@@ -262,7 +263,7 @@ impl Machine<'_, '_> {
 
     /// Begins a text that may be a reference.
     fn quote(&mut self, words: Words) {
-        self.place.quote = Quote { start: self.text.len() - 1, words, holes: None };
+        self.place.quote = Quote { start: self.text.len() - 1, words, ..Quote::default() };
         self.place.lex = PLAIN;
     }
 

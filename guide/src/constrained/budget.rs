@@ -174,7 +174,7 @@ impl Machine<'_, '_> {
         if !matches!(self.place.lex, Lex::Choice { depth: 0, .. }) || self.opens_in_at().is_some() {
             return;
         }
-        if !self.choices().listed().iter().any(|choice| matches!(choice.act, Act::Quote(_))) {
+        if !self.choices().any(|act| matches!(act, Act::Quote(_))) {
             return;
         }
         let end = self.attempt(|this| {
@@ -195,9 +195,8 @@ impl Machine<'_, '_> {
 
     /// The bytes of the end after a choice of this position, which is taken from this byte on.
     fn end_after(&mut self, choice: usize, depth: usize) -> Option<Vec<u8>> {
-        let choices = self.choices();
-        let (bytes, _) = choices.at(self.core.session, choice)?;
-        let rest = bytes.as_bytes().get(depth..)?;
+        let (bytes, _) = self.choices().at(choice)?;
+        let rest = bytes.as_bytes().get(depth..)?.to_vec();
         self.attempt(|this| rest.iter().all(|&byte| this.byte(byte)).then(|| this.close()).flatten())
     }
 
@@ -255,8 +254,7 @@ impl Machine<'_, '_> {
                     *tried -= 1;
                     self.end_after(best, depth)
                 });
-                let choices = self.choices();
-                let begun = choices.at(self.core.session, best).and_then(|it| it.0.as_bytes().get(depth..));
+                let begun = self.choices().at(best).and_then(|it| it.0.as_bytes().get(depth..));
                 begun.zip(end.as_deref()).map_or(usize::MAX, |(begun, end)| length([begun, end].concat()))
             }
             None => {

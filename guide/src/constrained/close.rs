@@ -78,19 +78,19 @@ impl Machine<'_, '_> {
 
     /// The index of the choice, of some, that leads to an end soonest.
     pub(super) fn best(&mut self, low: usize, high: usize) -> Option<usize> {
-        let (choices, session) = (self.choices(), self.core.session);
+        self.choices();
+        let choices = self.view(self.place.choices?);
         let owes = self.core.owes();
         let owed = |slot: u8| self.core.now().calls(slot) & self.core.state.checked != 0;
         let missing = self.core.frame().map(|frame| self.core.missing(&frame)).unwrap_or_default();
-        (low..high.min(choices.len(session))).min_by_key(|&at| {
-            choices.at(session, at).map(|(bytes, act)| {
-                let rank = match act {
-                    Act::Key(number) if missing.contains(&number) => 1,
-                    _ => rank(act, owes, &owed),
-                };
-                (rank, bytes.starts_with('-'))
-            })
-        })
+        let best = choices.all(low, high).min_by_key(|&(_, bytes, act)| {
+            let rank = match act {
+                Act::Key(number) if missing.contains(&number) => 1,
+                _ => rank(act, owes, &owed),
+            };
+            (rank, bytes.starts_with('-'))
+        });
+        best.map(|it| it.0)
     }
 
     /// The next bytes of an end.
@@ -98,8 +98,7 @@ impl Machine<'_, '_> {
         match self.place.lex {
             Lex::Choice { low, high, depth } => {
                 let best = self.best(low, high)?;
-                let choices = self.choices();
-                let (bytes, _) = choices.at(self.core.session, best)?;
+                let (bytes, _) = self.choices().at(best)?;
                 Some(bytes.as_bytes().get(depth..)?.to_vec())
             }
             Lex::Name { start, of } => Some((self.rest_of_name(start, of)? + "\"").into_bytes()),

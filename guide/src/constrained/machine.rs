@@ -1,8 +1,11 @@
 //! The bytes of a body in `constrained`: which may come next, and the choices that they make.
 
 use super::acts::Act;
-use super::choices::Choices;
+use super::choices::{self, Choices, Lists, View};
+use super::ends::Kept;
+use super::memo::Memo;
 use super::paths::Path;
+use super::walk::Walk;
 use crate::automaton::offers::Words;
 use crate::automaton::state::{Core, Lengths, NONE, Phase, State, add};
 use crate::automaton::steps::Constant;
@@ -151,6 +154,8 @@ pub(super) struct Quote {
     pub(super) words: Words,
     /// The references that may be in `${…}`, if they were computed.
     pub(super) holes: Option<Choices>,
+    /// The number of references in `${…}` so far.
+    pub(super) references: u32,
 }
 
 /// All changing data except that of the automaton.
@@ -158,6 +163,10 @@ pub(super) struct Quote {
 pub(super) struct Place {
     pub(super) lex: Lex,
     pub(super) next: Next,
+    /// The length of the body before the choices.
+    pub(super) from: usize,
+    /// Whether a text or name before this position was ended without the bytes for it.
+    pub(super) is_guess: bool,
     /// The innermost open construct, in the list of the machine.
     around: u32,
     pub(super) names: Arc<Vec<Named>>,
@@ -167,7 +176,7 @@ pub(super) struct Place {
     pub(super) quote: Quote,
     pub(super) path: Path,
     /// The choices in the order of their bytes, if they were computed.
-    choices: Option<Choices>,
+    pub(super) choices: Option<Choices>,
 }
 
 #[derive(Clone)]
@@ -176,6 +185,10 @@ pub(super) struct Machine<'s, 'c> {
     pub(super) text: Vec<u8>,
     /// Open constructs, each with the position of the one around it.
     arounds: Vec<(Around, u32)>,
+    pub(super) lists: Lists,
+    pub(super) memo: Memo,
+    pub(super) walk: Walk,
+    pub(super) kept: Option<Kept>,
     pub(super) place: Place,
 }
 
@@ -186,6 +199,7 @@ pub(super) struct Point {
     lengths: Lengths,
     pub(super) text: usize,
     arounds: usize,
+    lists: choices::Lengths,
     place: Place,
 }
 
@@ -200,6 +214,8 @@ impl<'s, 'c> Machine<'s, 'c> {
         let place = Place {
             lex: BETWEEN,
             next: Next::First,
+            from: 0,
+            is_guess: false,
             around: NONE,
             names: Arc::new(parameters.map(named).collect()),
             opens_step: false,
@@ -207,13 +223,22 @@ impl<'s, 'c> Machine<'s, 'c> {
             path: Path::default(),
             choices: None,
         };
-        Machine { core, text: Vec::new(), arounds: Vec::new(), place }
+        Machine {
+            core,
+            text: Vec::new(),
+            arounds: Vec::new(),
+            lists: Lists::default(),
+            memo: Memo::new(0),
+            walk: Walk::default(),
+            kept: None,
+            place,
+        }
     }
 
     /// The approximate number of bytes of all growing data.
     pub(super) fn memory(&self) -> usize {
         let arounds = self.arounds.capacity() * size_of::<(Around, u32)>();
-        self.core.memory() + self.text.capacity() + arounds
+        self.core.memory() + self.text.capacity() + arounds + self.lists.memory() + self.memo.memory()
     }
 
     pub(super) fn point(&self) -> Point {
@@ -222,6 +247,7 @@ impl<'s, 'c> Machine<'s, 'c> {
             lengths: self.core.lengths(),
             text: self.text.len(),
             arounds: self.arounds.len(),
+            lists: self.lists.lengths(),
             place: self.place.clone(),
         }
     }
@@ -231,7 +257,41 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.core.cut(point.lengths);
         self.text.truncate(point.text);
         self.arounds.truncate(point.arounds);
+        self.lists.cut(point.lists);
+        self.forget_kept(point.text);
+        self.memo.cut(point.text);
         self.place.clone_from(&point.place);
+    }
+
+    /// Goes back, but keeps the choices that were listed since.
+    pub(super) fn back_but_lists(&mut self, point: &Point) {
+        let lists = core::mem::take(&mut self.lists);
+        self.back(point);
+        self.lists = lists;
+    }
+
+    /// A position to return to after any changes: its choices are computed again then.
+    pub(super) fn mark(&self) -> Point {
+        let mut point = self.point();
+        point.place.choices = None;
+        point.place.quote.holes = None;
+        point
+    }
+
+    /// Removes the choices of earlier positions if there are many. Only marks return to those.
+    pub(super) fn forget_choices(&mut self) {
+        if !self.lists.are_many() && !self.memo.is_full(self.text.len()) {
+            return;
+        }
+        let mut lists = Lists::default();
+        let mut copy = |choices: Option<Choices>| {
+            let source = |it: Choices| if it.are_in_memo() { &self.memo.lists } else { &self.lists };
+            choices.map(|it| lists.copy(it, source(it)))
+        };
+        let (choices, holes) = (copy(self.place.choices), copy(self.place.quote.holes));
+        (self.place.choices, self.place.quote.holes) = (choices, holes);
+        self.lists = lists;
+        self.memo = Memo::new(self.text.len());
     }
 
     /// Tries a step and undoes it.
@@ -268,26 +328,26 @@ impl<'s, 'c> Machine<'s, 'c> {
     /// Begins another choice.
     pub(super) fn goes_on(&mut self, next: Next) {
         self.place.next = next;
+        self.place.from = self.text.len();
         self.place.lex = BETWEEN;
         self.place.choices = None;
     }
 
-    /// The choices here.
-    pub(super) fn choices(&mut self) -> Choices {
-        self.choose_among().clone()
+    /// The choices here, computed once.
+    pub(super) fn choices(&mut self) -> View<'_, 'c> {
+        let choices = match self.place.choices {
+            Some(choices) => choices,
+            None => {
+                let holes = self.place.quote.holes.filter(|_| self.place.next == Next::Hole);
+                let found = holes.unwrap_or_else(|| self.known_offers());
+                *self.place.choices.insert(found)
+            }
+        };
+        self.view(choices)
     }
 
-    /// The choices here, computed once.
-    fn choose_among(&mut self) -> &Choices {
-        if self.place.choices.is_none() {
-            let holes = self.place.quote.holes.as_ref().filter(|_| self.place.next == Next::Hole);
-            let found = match holes {
-                Some(holes) => holes.clone(),
-                None => self.offers(),
-            };
-            self.place.choices = Some(found);
-        }
-        self.place.choices.get_or_insert_with(|| Choices::new(Vec::new()))
+    pub(super) fn view(&self, choices: Choices) -> View<'_, 'c> {
+        View { choices, lists: &self.lists, memo: &self.memo.lists, session: self.core.session }
     }
 
     /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
@@ -305,11 +365,10 @@ impl<'s, 'c> Machine<'s, 'c> {
     /// The position after a byte in the choices from `low` to `high`, of which this number of bytes was
     /// taken.
     fn narrow(&mut self, low: usize, high: usize, depth: usize, byte: u8) -> Leads {
-        let session = self.core.session;
-        let choices = self.choose_among();
-        let high = high.min(choices.len(session));
-        let from = choices.seek(session, (low, high), depth, byte);
-        let Some((bytes, act)) = choices.at(session, from).filter(|_| from < high) else {
+        let choices = self.choices();
+        let high = high.min(choices.len());
+        let from = choices.from(choices.seek(low, high, depth, byte));
+        let Some((bytes, act)) = choices.at(from).filter(|_| from < high) else {
             return Leads::Nowhere;
         };
         if bytes.as_bytes().get(depth) != Some(&byte) {
@@ -319,7 +378,7 @@ impl<'s, 'c> Machine<'s, 'c> {
             return Leads::Act(act);
         }
         let to = match byte.checked_add(1) {
-            Some(next) if from + 1 < high => choices.seek(session, (from + 1, high), depth, next),
+            Some(next) if from + 1 < high => choices.seek(from + 1, high, depth, next),
             _ => high,
         };
         Leads::On(Lex::Choice { low: from, high: to, depth: depth + 1 })
@@ -334,6 +393,17 @@ impl<'s, 'c> Machine<'s, 'c> {
                 true
             }
         }
+    }
+
+    /// Takes the rest of a choice, of which this number of bytes was taken.
+    pub(super) fn take_choice(&mut self, choice: usize, depth: usize) -> bool {
+        self.choices();
+        let Some(choices) = self.place.choices else { return false };
+        let (lists, memo) = (&self.lists, &self.memo.lists);
+        let view = View { choices, lists, memo, session: self.core.session };
+        let Some((bytes, act)) = view.at(choice) else { return false };
+        self.text.extend_from_slice(bytes.as_bytes().get(depth..).unwrap_or_default());
+        self.take(act)
     }
 
     /// The effect of a byte, if it is known without trying.
@@ -362,27 +432,9 @@ impl<'s, 'c> Machine<'s, 'c> {
         }
     }
 
-    /// The least and the greatest byte that may come next, if they are known without trying.
-    pub(super) fn bounds(&mut self) -> (u8, u8) {
-        let Lex::Choice { low, high, depth } = self.place.lex else { return (0, u8::MAX) };
-        let session = self.core.session;
-        let choices = self.choose_among();
-        let last = high.min(choices.len(session)).wrapping_sub(1);
-        let bounds = choices.byte(session, low, depth).zip(choices.byte(session, last, depth));
-        // There is no choice.
-        bounds.unwrap_or((1, 0))
-    }
-
-    /// The least byte above one that may come next, if it is known without trying.
-    pub(super) fn next_byte(&mut self, byte: u8) -> Option<u8> {
+    /// The least byte above one that may come next outside choices, if it is known without trying.
+    pub(super) fn next_byte(&self, byte: u8) -> Option<u8> {
         match self.place.lex {
-            Lex::Choice { low, high, depth } => {
-                let session = self.core.session;
-                let choices = self.choose_among();
-                let high = high.min(choices.len(session));
-                let at = choices.seek(session, (low, high), depth, byte.checked_add(1)?);
-                choices.byte(session, at, depth).filter(|_| at < high)
-            }
             Lex::Number { .. } => IN_NUMBERS.into_iter().find(|&next| next > byte),
             _ => byte.checked_add(1),
         }

@@ -1,22 +1,25 @@
 //! The guide of a body in the notation `constrained`: the automaton of slots and types, driven by the bytes
 //! of compact JSON.
 //!
-//! `offers` has the choices at each position, `paths` those within paths, `choices` their order, `acts` the
-//! effect of each, `handlers` both for failures of calls, `names` the bound names, `texts` the texts that
-//! may be references, `machine` the bytes, `close` the known end, `mask` and `walk` the tokens, `budget` the
-//! limit on them.
+//! `offers` has the choices at each position, `values` those of values, `paths` those within paths,
+//! `choices` their order, `memo` those that were found before, `acts` the effect of each, `handlers` both for
+//! failures of calls, `names` the bound names, `texts` the texts that may be references, `machine` the bytes,
+//! `close` the known end, `mask`, `ends` and `walk` the tokens, `budget` the limit on them.
 
 mod acts;
 mod budget;
 mod choices;
 mod close;
+mod ends;
 mod handlers;
 mod machine;
 mod mask;
+mod memo;
 mod names;
 mod offers;
 mod paths;
 mod texts;
+mod values;
 mod walk;
 
 use crate::automaton::session::{Session, SessionError};
@@ -101,6 +104,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
                 return Err(Refused { at });
             }
         }
+        self.machine.forget_choices();
         Ok(())
     }
 
@@ -123,10 +127,8 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         match self.machine.place.lex {
             _ if self.may_end() => vec![Piece::End],
             Lex::Choice { low, high, depth } => {
-                let choices = self.machine.choices();
-                let session = self.session();
-                let all = (low..high.min(choices.len(session))).filter_map(|at| choices.at(session, at));
-                all.map(|it| Piece::Bytes(it.0.get(depth..).unwrap_or_default().to_owned())).collect()
+                let all = self.machine.choices().all(low, high);
+                all.map(|it| Piece::Bytes(it.1.get(depth..).unwrap_or_default().to_owned())).collect()
             }
             Lex::Text { .. } => vec![Piece::Text],
             Lex::Bare { .. } => {
@@ -146,7 +148,7 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
 
     /// The position in the program, to return to.
     pub fn mark(&self) -> ConstrainedMark {
-        ConstrainedMark(self.machine.point())
+        ConstrainedMark(self.machine.mark())
     }
 
     /// Returns to an earlier position of this program. Marks of later positions are then invalid: to return

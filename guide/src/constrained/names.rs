@@ -20,6 +20,11 @@ pub(super) fn is_reference(name: &str) -> bool {
     is_name(name) && name != INPUT && !FAILURES.contains(&name)
 }
 
+/// Whether a name may be bound, if it is new.
+pub(super) fn may_be_bound(name: &str) -> bool {
+    is_reference(name) && !KEPT.contains(&name)
+}
+
 impl Machine<'_, '_> {
     /// The slot of a new name; `None` if none is left.
     pub(super) fn new_slot(&self, of: Binds) -> Option<u8> {
@@ -38,7 +43,7 @@ impl Machine<'_, '_> {
 
     /// The slot of a name that is bound here.
     fn slot_of(&self, name: &str, of: Binds) -> Option<u8> {
-        if !is_reference(name) || KEPT.contains(&name) {
+        if !may_be_bound(name) {
             return None;
         }
         match self.place.names.iter().rev().find(|named| *named.name == *name) {
@@ -84,6 +89,19 @@ impl Machine<'_, '_> {
     fn end_name(&mut self, start: usize, of: Binds) -> bool {
         let name = self.written(start).trim_end_matches('"').to_owned();
         let Some(slot) = self.slot_of(&name, of) else { return false };
+        self.bind_name(&name, slot, of);
+        true
+    }
+
+    /// Takes the closing quote of some new name.
+    pub(super) fn end_new_name(&mut self, of: Binds) -> bool {
+        let Some(slot) = self.new_slot(of) else { return false };
+        self.place.is_guess = true;
+        self.bind_name("", slot, of);
+        true
+    }
+
+    fn bind_name(&mut self, name: &str, slot: u8, of: Binds) {
         let names = self.place.names.len();
         if !self.place.names.iter().any(|named| *named.name == *name) {
             Arc::make_mut(&mut self.place.names).push(Named { name: name.into(), slot, live: true });
@@ -108,7 +126,6 @@ impl Machine<'_, '_> {
                 }
             }
         }
-        true
     }
 
     /// Removes the names from an index on: they are no longer read or bound.

@@ -3,50 +3,18 @@
 use super::acts::{Act, Bytes, Choice};
 use super::choices::Choices;
 use super::machine::{Around, Binds, Kind, Machine, Next};
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
+use crate::automaton::offers::{NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, ITEMS, Phase};
 use crate::automaton::steps::Constant;
-use ilo_asm::ast::{Binary, Unary};
-use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
-use ilo_asm::sorting::sort_by;
-use ilo_spec::node::{TABLE, Word};
-use ilo_spec::pure::Pure;
-use std::sync::LazyLock;
+use ilo_spec::node::Word;
 
 /// The bytes that may begin a number.
-const DIGITS: [&str; 11] = ["-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+pub(super) const DIGITS: [&str; 11] = ["-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 /// The words that are not steps.
 const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Word::Err as u8);
 
 pub(super) fn choice(bytes: impl Into<Bytes>, act: Act) -> Choice {
     Choice { bytes: bytes.into(), act }
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-/// The beginning of each operation, in the order of their bytes.
-static OPERATIONS: LazyLock<Vec<(String, Word)>> = LazyLock::new(|| {
-    let operation = |it: &Operator| Some((format!("{{\"{}\":[", it.spelling), word_of(it)?));
-    let mut all: Vec<(String, Word)> = OPERATORS.iter().filter_map(operation).collect();
-    sort_by(&mut all, |a, b| a.0.cmp(&b.0));
-    all
-});
-
-/// The word of an operator.
-fn word_of(operator: &Operator) -> Option<Word> {
-    let unary = |it: Unary| it.word();
-    let binary = |it: Binary| it.word();
-    match operator.makes {
-        Makes::Unary(it) => Some(unary(it)),
-        Makes::Binary(it) => Some(binary(it)),
-        Makes::Apply(it) => word_of_pure(it),
-    }
-}
-
-fn word_of_pure(function: Pure) -> Option<Word> {
-    TABLE.iter().find(|row| row.pure == Some(function)).map(|row| row.word)
 }
 
 impl Machine<'_, '_> {
@@ -57,7 +25,12 @@ impl Machine<'_, '_> {
             Next::After if matches!(self.around(), Some(Around::Fields { .. })) => self.keys(true),
             Next::Field => self.fields(self.place.path, false),
             Next::HoleField => self.hole_fields(),
-            _ => Choices::new(self.listed()),
+            Next::Value => self.values(false),
+            Next::Item => self.values(true),
+            _ => {
+                let found = self.listed();
+                self.lists.add(found)
+            }
         }
     }
 
@@ -78,12 +51,6 @@ impl Machine<'_, '_> {
                 vec![choice(",\"err\":{\"as\":\"", Act::Failure), choice(",\"then\":[", Act::OnlySuccess)]
             }
             Next::In => vec![choice(",\"in\":", Act::In)],
-            Next::Value => self.values(),
-            Next::Item => {
-                let mut all = self.values();
-                all.push(choice("]", Act::EndList));
-                all
-            }
             Next::After => self.behind_value(),
             Next::Arguments => self.arguments(),
             Next::CaseKey => self.case_keys(),
@@ -92,7 +59,9 @@ impl Machine<'_, '_> {
                 _ => vec![choice(":", Act::Colon)],
             },
             Next::Hole => self.holes(),
-            Next::Tool | Next::Key | Next::Field | Next::HoleField | Next::End => Vec::new(),
+            Next::Tool | Next::Key | Next::Field | Next::HoleField | Next::Value | Next::Item | Next::End => {
+                Vec::new()
+            }
         }
     }
 
@@ -308,7 +277,7 @@ impl Machine<'_, '_> {
             }
         }
         let fit = |number: &u32| fits.get(*number as usize).copied().unwrap_or_default();
-        Choices::Tools(sorted.iter().copied().filter(fit).collect())
+        Choices::Tools(self.lists.numbers(sorted.iter().copied().filter(fit)))
     }
 
     /// The keys of a case in a list that may come next.
@@ -349,16 +318,15 @@ impl Machine<'_, '_> {
 
     /// The keys that may come next in a record, and its end. A comma is before a further key.
     fn keys(&mut self, further: bool) -> Choices {
-        let nothing = || Choices::new(Vec::new());
-        let Some(Around::Fields { count, most, end }) = self.around() else { return nothing() };
-        let Some(frame) = self.core.frame() else { return nothing() };
+        let Some(Around::Fields { count, most, end }) = self.around() else { return self.lists.add([]) };
+        let Some(frame) = self.core.frame() else { return self.lists.add([]) };
         let missing = self.core.missing(&frame);
         let room = most.saturating_sub(count) as usize;
         // An empty list is left out, but not an empty record.
         let may_end = |none: bool| missing.is_empty() && (count > 0 || frame.word == Word::Obj || none);
         if room == 0 {
             let end = may_end(true).then(|| choice(end, Act::EndFields));
-            return Choices::new(end.into_iter().collect());
+            return self.lists.add(end);
         }
         let names = self.core.session.json();
         let numbers = self.core.integers();
@@ -370,7 +338,8 @@ impl Machine<'_, '_> {
             let mut given: Vec<u32> = given.iter().filter_map(place).collect();
             given.sort_unstable();
             let end = Some(end).filter(|_| may_end(given.len() == names.sorted_keys.len()));
-            return Choices::Keys { further, given: given.into(), end };
+            let given = self.lists.numbers(given);
+            return Choices::Keys { further, given, end };
         }
         let numbers = self.core.members(numbers).into_iter();
         let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
@@ -380,7 +349,7 @@ impl Machine<'_, '_> {
         if may_end(found.is_empty()) {
             found.push(choice(end, Act::EndFields));
         }
-        Choices::new(found)
+        self.lists.add(found)
     }
 
     /// Tries a step in an expression that begins with a word, and undoes it.
@@ -389,51 +358,6 @@ impl Machine<'_, '_> {
             this.open(word);
             run(this)
         })
-    }
-
-    fn values(&mut self) -> Vec<Choice> {
-        let is_bound = self.core.state.phase == Phase::Bound;
-        let is_whole = self.place.opens_step || is_bound;
-        let mut words = if self.place.opens_step { self.step_words() } else { self.core.trial(Core::words) };
-        if is_whole {
-            words &= !one(Word::Call);
-        }
-        let has = |word: Word| words & one(word) != 0;
-        let mut found = Vec::new();
-        let operators = OPERATIONS.iter().filter(|it| has(it.1));
-        found.extend(operators.map(|(bytes, word)| choice(bytes.as_str(), Act::Operator(*word))));
-        if has(Word::Lit) {
-            self.opened(Word::Lit, |this| this.literals(&mut found));
-        }
-        // The bytes of a text show whether it is a reference; the operand of `match` has no texts.
-        let is_text = found.iter().any(|it| it.act == Act::Text);
-        if is_text && self.around() != Some(Around::Subject) {
-            found.push(choice("\"", Act::Quote(words)));
-        } else {
-            let quoted = |it: Choice| choice(format!("\"{}", &*it.bytes), it.act);
-            found.extend(self.references(words, "\"").into_iter().map(quoted));
-        }
-        if has(Word::List) {
-            let some = self.opened(Word::List, |this| this.core.takes_integer(1));
-            found.push(if some { choice("[", Act::List) } else { choice("[]", Act::EmptyList) });
-        }
-        if has(Word::Obj) {
-            let most = self.opened(Word::Obj, |this| this.core.pair_counts().map_or(0, |counts| counts.1));
-            found.push(match most {
-                0 => choice("{\"obj\":{}}", Act::EmptyRecord),
-                _ => choice("{\"obj\":{", Act::Record),
-            });
-        }
-        if has(Word::Merge) && !is_bound && self.may_merge() {
-            found.push(choice("{\"merge\":", Act::Merge));
-        }
-        if has(Word::MatchMap) && !is_bound {
-            found.push(choice("{\"match\":", Act::MatchMap));
-        }
-        if has(Word::Call) {
-            found.push(choice("{\"call\":", Act::Nested));
-        }
-        found
     }
 
     /// The names that may come next if a value may begin with these words, each with the bytes after it, and
@@ -450,50 +374,5 @@ impl Machine<'_, '_> {
             found.extend(paths.into_iter().map(|it| choice(it.0 + ".", Act::Path(it.1))));
         }
         found
-    }
-
-    /// Whether some field can be set in the MERGE that comes next.
-    fn may_merge(&mut self) -> bool {
-        self.opened(Word::Merge, |this| {
-            this.core.take_integer(this.most_changes() + 1);
-            this.core.state.phase = Phase::PairField;
-            let fields = this.core.integers();
-            this.most_changes() > 0 && this.core.least(fields).is_some()
-        })
-    }
-
-    fn literals(&mut self, found: &mut Vec<Choice>) {
-        let mut listed = Vec::new();
-        for kind in [TEXT, NUMBER, NIL, BOOL] {
-            if !self.core.takes_integer(kind.into()) {
-                continue;
-            }
-            let core = &mut self.core;
-            core.trial(|core| {
-                core.take_integer(kind.into());
-                match kind {
-                    NIL => found.push(choice("null", Act::Nil)),
-                    BOOL => {
-                        let fit = [true, false].into_iter().filter(|&truth| core.takes_bool(truth));
-                        found.extend(fit.map(|truth| choice(truth.to_string(), Act::Bool(truth))));
-                    }
-                    NUMBER => {
-                        let fit = DIGITS.into_iter().filter(|digit| core.number_goes_on(digit.as_bytes()));
-                        found.extend(fit.map(|digit| choice(digit, Act::Number)));
-                    }
-                    _ => match core.texts() {
-                        Some(texts) => {
-                            for (number, text) in texts.iter().enumerate() {
-                                let (act, text) = (Act::Listed(number), quoted(text));
-                                found.push(choice(format!("{{\"text\":{text}}}"), act));
-                                listed.push(choice(text, act));
-                            }
-                        }
-                        None => found.push(choice("{\"text\":\"", Act::Text)),
-                    },
-                }
-            });
-        }
-        found.extend(listed.into_iter().filter(|it| self.stays_text(&it.bytes)));
     }
 }

@@ -51,8 +51,10 @@ fn is_named(session: &Session<'_>, field: u32) -> bool {
 impl Machine<'_, '_> {
     /// Whether some path of a slot may come.
     pub(super) fn has_fields(&mut self, slot: u8) -> bool {
-        let session = self.core.session;
-        self.fields(Path::of(slot), false).len(session) > 0
+        self.attempt(|this| {
+            let fields = this.fields(Path::of(slot), false);
+            this.view(fields).len() > 0
+        })
     }
 
     /// Whether a field may be the last of a path.
@@ -87,7 +89,7 @@ impl Machine<'_, '_> {
             // All fields of an unknown value are equivalent.
             let named = |it: &u32| is_named(session, *it);
             let Some(first) = session.named.iter().copied().find(named) else {
-                return Choices::new(Vec::new());
+                return self.lists.add([]);
             };
             let (last, further) = (self.may_end_path(path, first), self.may_go_on(path, first));
             return Choices::Fields(Fields { last, further, hole });
@@ -102,7 +104,7 @@ impl Machine<'_, '_> {
             named.collect::<Vec<_>>()
         });
         let known = self.read(path);
-        let Some(shape) = known.part.shape() else { return Choices::new(found) };
+        let Some(shape) = known.part.shape() else { return self.lists.add(found) };
         let listed = shape.fields().filter(|it| it.shape.has_fields() && is_name(it.name));
         let numbers = listed.filter_map(|it| Some((it.name, *session.field_numbers.get(it.name)?)));
         let numbers: Vec<(String, u32)> = numbers.map(|it| (it.0.to_owned(), it.1)).collect();
@@ -111,7 +113,7 @@ impl Machine<'_, '_> {
                 found.push(choice(format!("{name}."), Act::Field(number)));
             }
         }
-        Choices::new(found)
+        self.lists.add(found)
     }
 
     /// Whether a path may continue after one more field.

@@ -39,7 +39,7 @@ impl Machine<'_, '_> {
         if byte == b'{' && dollar {
             let holes = self.hole_choices();
             self.goes_on(Next::Hole);
-            return holes.len(self.core.session) > 0;
+            return self.view(holes).len() > 0;
         }
         match step(inside, byte) {
             Step::Refused => false,
@@ -191,11 +191,12 @@ impl Machine<'_, '_> {
 
     /// The references that may be in `${…}`, computed once for each text.
     pub(super) fn hole_choices(&mut self) -> Choices {
-        if let Some(known) = &self.place.quote.holes {
-            return known.clone();
+        if let Some(known) = self.place.quote.holes {
+            return known;
         }
-        let found = Choices::new(self.holes());
-        self.place.quote.holes = Some(found.clone());
+        let found = self.holes();
+        let found = self.lists.add(found);
+        self.place.quote.holes = Some(found);
         found
     }
 
@@ -213,10 +214,12 @@ impl Machine<'_, '_> {
 
     /// The fields of a path that may come next in `${…}`.
     pub(super) fn hole_fields(&mut self) -> Choices {
-        self.attempt(|this| {
-            this.begin_template();
-            this.fields(this.place.path, true)
-        })
+        // The lists of choices keep what the attempt adds.
+        let point = self.point();
+        self.begin_template();
+        let found = self.fields(self.place.path, true);
+        self.back_but_lists(&point);
+        found
     }
 
     /// How a text can continue as a reference, or with one.
@@ -226,22 +229,24 @@ impl Machine<'_, '_> {
         let written = String::from_utf8_lossy(self.written_text()).into_owned();
         let found = match written.rsplit_once('.') {
             None => self.references(words, "\""),
-            Some((path, _)) => {
+            Some((written_path, _)) => {
                 let arena = Bump::new();
-                let path = arena.alloc_str(path);
-                let read = match read_bare(path, &arena) {
+                let read = match read_bare(arena.alloc_str(written_path), &arena) {
                     Some(Bare::Reference(reference)) => self.reference(&reference, true),
                     _ => None,
                 };
                 let is_open = words & one(Word::Field) != 0;
-                let session = self.core.session;
-                let fields = read.filter(|_| is_open).map(|read| {
-                    let path = read.fields.iter().fold(Path::of(read.slot), |path, &field| path.with(field));
-                    self.fields(path, false)
-                });
-                let fields = fields.unwrap_or_else(|| Choices::new(Vec::new()));
-                let all = (0..fields.len(session)).filter_map(|at| fields.at(session, at));
-                all.map(|(bytes, act)| choice(format!("{path}.{bytes}"), act)).collect()
+                let read = read.filter(|_| is_open);
+                let path = |read: Read| {
+                    read.fields.iter().fold(Path::of(read.slot), |path, &field| path.with(field))
+                };
+                self.attempt(|this| {
+                    let Some(fields) = read.map(|read| this.fields(path(read), false)) else {
+                        return Vec::new();
+                    };
+                    let all = this.view(fields).all(0, usize::MAX);
+                    all.map(|(_, bytes, act)| choice(format!("{written_path}.{bytes}"), act)).collect()
+                })
             }
         };
         let rests = found.iter().filter_map(|it| it.bytes.strip_prefix(written.as_str()));

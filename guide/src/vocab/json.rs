@@ -1,7 +1,9 @@
 //! Tokens within the texts and names of JSON, for masks of bodies in `constrained`: those that end a text, by
 //! the bytes after the end, and those that stay in a name.
 
+use super::texts::mask;
 use super::{Closer, Prefixes, Vocab};
+use crate::automaton::numbers::MOST_WHOLE;
 use crate::automaton::texts::is_text;
 use crate::automaton::texts::{Inside, Led, PLACES, run};
 use ilo_asm::sorting::{sort_by, sort_by_key, sort_numbers};
@@ -22,10 +24,9 @@ pub(crate) struct TextTokens {
 
 impl TextTokens {
     fn closer(&mut self, closer: Closer, before: &[u8]) {
-        match self.unsure.last_mut() {
+        match before {
             _ if is_text(before) => self.sure.push(closer),
-            Some((last, closers)) if **last == *before => closers.push(closer),
-            _ => self.unsure.push((before.into(), vec![closer])),
+            _ => add(&mut self.unsure, before, closer),
         }
     }
 
@@ -68,8 +69,10 @@ pub(crate) struct JsonTokens {
     pub(crate) hyphens: Vec<u32>,
     /// All of them, the longest first.
     pub(crate) long: Vec<u32>,
-    /// Tokens that end a name.
-    pub(crate) ends: Prefixes,
+    /// Tokens that end a name, by their bytes before the end.
+    pub(crate) name_ends: Vec<(Box<[u8]>, Vec<Closer>)>,
+    /// The mask of the tokens that begin a text and stay in it, or are the beginning of some number.
+    pub(crate) values: Box<[u32]>,
     /// The most values and steps that a token can begin.
     pub(crate) openings: usize,
     /// The numbers of the tails, while the tables are made.
@@ -101,6 +104,14 @@ fn begins_hole(bytes: &[u8]) -> bool {
     }
 }
 
+/// Adds a token to those with these bytes before the end of a text; tokens come in the order of their bytes.
+fn add(groups: &mut Vec<(Box<[u8]>, Vec<Closer>)>, before: &[u8], closer: Closer) {
+    match groups.last_mut() {
+        Some((last, closers)) if **last == *before => closers.push(closer),
+        _ => groups.push((before.into(), vec![closer])),
+    }
+}
+
 /// Whether a reference begins in a text, or an escape that could be part of one.
 fn has_hole(text: &[u8]) -> bool {
     text.windows(2).any(|pair| pair == b"${" || pair == b"\\u")
@@ -122,15 +133,16 @@ impl JsonTokens {
             opens: Vec::new(),
             plain: Prefixes::default(),
             mixed: Prefixes::default(),
-            names: vec![0; vocab.mask_len()].into(),
+            names: mask([], vocab),
             unfirst: Vec::new(),
             hyphens: Vec::new(),
             long: Vec::new(),
-            ends: Prefixes::default(),
+            name_ends: Vec::new(),
+            values: Box::default(),
             openings: 0,
             numbers: HashMap::new(),
         };
-        let (mut plain, mut mixed, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut plain, mut mixed) = (Vec::new(), Vec::new());
         for &token in &vocab.sorted {
             let bytes = vocab.token(token);
             found.openings = found.openings.max(openings(bytes));
@@ -148,8 +160,9 @@ impl JsonTokens {
                 found.name(token, bytes);
                 continue;
             };
-            if bytes.get(..quote).is_some_and(is_name) {
-                ends.push(token);
+            if let Some(before) = bytes.get(..quote).filter(|before| is_name(before)) {
+                let tail = found.tail(bytes.get(quote + 1..).unwrap_or_default());
+                add(&mut found.name_ends, before, Closer { tail, token });
             }
             for (place, &inside) in PLACES.iter().enumerate() {
                 let Led::Closed(at) = run(inside, bytes) else { continue };
@@ -179,7 +192,9 @@ impl JsonTokens {
         let tails: Vec<u32> = (0..).take(found.tails.len()).collect();
         found.tail_tree = Prefixes::new(&tails, |tail| found.tails.get(tail as usize).map_or(&[], |it| it));
         let tree = |tokens: &[u32]| Prefixes::new(tokens, |token| vocab.token(token));
-        (found.plain, found.mixed, found.ends) = (tree(&plain), tree(&mixed), tree(&ends));
+        (found.plain, found.mixed) = (tree(&plain), tree(&mixed));
+        let numbers = vocab.digits.up_to(MOST_WHOLE, true);
+        found.values = mask(found.opens.iter().chain(numbers).copied(), vocab);
         found.within.hole_tree = tree(&found.within.holes);
         let behind_quote = |token| vocab.token(token).get(1..).unwrap_or_default();
         found.opening.hole_tree = Prefixes::new(&found.opening.holes, behind_quote);
@@ -210,10 +225,13 @@ impl JsonTokens {
         sort_by(&mut self.tails, Ord::cmp);
         self.numbers = HashMap::new();
         let texts = self.within.closers().chain(self.opening.closers());
-        for closer in self.closers.iter_mut().flatten().chain(texts) {
+        let names = self.name_ends.iter_mut().flat_map(|it| &mut it.1);
+        for closer in self.closers.iter_mut().flatten().chain(texts).chain(names) {
             closer.tail = places.get(closer.tail as usize).copied().unwrap_or_default();
         }
-        for closers in self.closers.iter_mut().chain(self.within.lists()).chain(self.opening.lists()) {
+        let names = self.name_ends.iter_mut().map(|it| &mut it.1);
+        let lists = self.closers.iter_mut().chain(names);
+        for closers in lists.chain(self.within.lists()).chain(self.opening.lists()) {
             sort_by_key(closers, |closer| closer.tail);
         }
     }
@@ -253,9 +271,10 @@ impl JsonTokens {
         let closers: usize = self.closers.iter().map(|all| 8 * all.len()).sum();
         let texts = self.within.memory() + self.opening.memory();
         let lists = self.opens.len() + self.unfirst.len() + self.hyphens.len() + self.long.len();
-        let trees = [&self.tail_tree, &self.plain, &self.mixed, &self.ends];
+        let trees = [&self.tail_tree, &self.plain, &self.mixed];
         let trees: usize = trees.into_iter().map(Prefixes::memory).sum();
         let tails: usize = self.tails.iter().map(|it| it.len() + 16).sum();
-        closers + texts + 4 * (lists + self.names.len()) + trees + tails
+        let ends: usize = self.name_ends.iter().map(|it| 40 + it.0.len() + 8 * it.1.len()).sum();
+        closers + ends + texts + 4 * (lists + self.names.len() + self.values.len()) + trees + tails
     }
 }

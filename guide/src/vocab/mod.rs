@@ -17,7 +17,7 @@ use bytes::Bytes;
 pub(crate) use json::{JsonTokens, TextTokens};
 pub(crate) use lengths::{Length, Lengths};
 pub(crate) use prefixes::Prefixes;
-pub(crate) use texts::{Closer, Texts};
+pub(crate) use texts::{Closer, Texts, copy_mask};
 pub(crate) use trie::{Digits, NO_NODE, Opening, Trie};
 
 /// The most tokens.

@@ -17,6 +17,8 @@ pub(crate) struct Prefixes {
     /// The entry at a node: one with the prefix, or, where it has no children, the only one that begins with
     /// the prefix.
     entries: Vec<u32>,
+    /// The byte that the entry of each node has after the prefix; 0 if it has none.
+    rests: Vec<u8>,
     /// Entries with equal bytes: each with the one that has a node.
     equal: Vec<(u32, u32)>,
 }
@@ -39,11 +41,16 @@ impl Prefixes {
                 }
                 below = rest;
             }
+            let mut rest = 0;
             if let ([only], NONE) = (below, entry) {
-                entry = *only;
-                below = &[];
+                rest = text(*only).get(depth).copied().unwrap_or_default();
+                if rest != 0 {
+                    entry = *only;
+                    below = &[];
+                }
             }
             tree.entries.push(entry);
+            tree.rests.push(rest);
             let byte = |entry: &u32| text(*entry).get(depth).copied().unwrap_or_default();
             for child in below.chunk_by(|a, b| byte(a) == byte(b)) {
                 tree.bytes.push(child.first().map(byte).unwrap_or_default());
@@ -66,6 +73,11 @@ impl Prefixes {
         self.entries.get(node as usize).copied().filter(|&entry| entry != NONE)
     }
 
+    /// The byte that the entry of a node has after the prefix; 0 if it has none.
+    pub(crate) fn rest(&self, node: u32) -> u8 {
+        self.rests.get(node as usize).copied().unwrap_or_default()
+    }
+
     /// The children of a node: the first one, and the one after the last.
     pub(crate) fn children(&self, node: u32) -> (u32, u32) {
         let at = |node: usize| self.first.get(node).copied().unwrap_or_default();
@@ -81,6 +93,12 @@ impl Prefixes {
     pub(crate) fn seek(&self, from: u32, to: u32, byte: u8) -> u32 {
         let bytes = self.bytes.get(from as usize..to as usize).unwrap_or_default();
         from + u32::try_from(bytes.partition_point(|&it| it < byte)).unwrap_or_default()
+    }
+
+    /// The one of some children with this byte.
+    pub(crate) fn child(&self, (from, to): (u32, u32), byte: u8) -> Option<u32> {
+        let child = self.seek(from, to, byte);
+        (child < to && self.byte(child) == byte).then_some(child)
     }
 
     /// Those of some children with these bytes.
@@ -122,7 +140,10 @@ impl Prefixes {
 
     /// The approximate number of bytes of the tree.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes.len() + 4 * (self.first.len() + self.entries.len()) + 8 * self.equal.len()
+        self.bytes.len()
+            + self.rests.len()
+            + 4 * (self.first.len() + self.entries.len())
+            + 8 * self.equal.len()
     }
 }
 

@@ -24,7 +24,7 @@ impl Tokens {
         if tokens.len() < vocab.mask_len() {
             return Tokens::Listed(tokens.into());
         }
-        Tokens::Mask(mask(&tokens, vocab))
+        Tokens::Mask(mask(tokens, vocab))
     }
 
     fn memory(&self) -> usize {
@@ -33,15 +33,25 @@ impl Tokens {
     }
 }
 
-fn mask(tokens: &[u32], vocab: &Vocab) -> Box<[u32]> {
+/// The mask of some tokens.
+pub(super) fn mask(tokens: impl IntoIterator<Item = u32>, vocab: &Vocab) -> Box<[u32]> {
     let mut mask = vec![0; vocab.mask_len()];
     set_all(&mut mask, tokens);
     mask.into()
 }
 
-fn set_all(mask: &mut [u32], tokens: &[u32]) {
+/// Sets a mask to another one.
+pub(crate) fn copy_mask(mask: &[u32], bits: &mut [u32]) {
+    if mask.len() == bits.len() {
+        return bits.copy_from_slice(mask);
+    }
+    let all = mask.iter().copied().chain(core::iter::repeat(0));
+    bits.iter_mut().zip(all).for_each(|(to, from)| *to = from);
+}
+
+fn set_all(mask: &mut [u32], tokens: impl IntoIterator<Item = u32>) {
     for token in tokens {
-        if let Some(word) = mask.get_mut(*token as usize / 32) {
+        if let Some(word) = mask.get_mut(token as usize / 32) {
             *word |= 1 << (token % 32);
         }
     }
@@ -86,7 +96,7 @@ impl Texts {
             texts.stays.push(Tokens::new(stays, vocab));
             texts.closers.push(closers);
         }
-        texts.plain = mask(&plain, vocab);
+        texts.plain = mask(plain, vocab);
         texts
     }
 
@@ -109,14 +119,10 @@ impl Texts {
     /// Sets a mask to the tokens that stay in a text at a position.
     pub(crate) fn fill(&self, place: usize, bits: &mut [u32]) {
         match self.stays.get(place) {
-            Some(Tokens::Mask(mask)) if mask.len() == bits.len() => bits.copy_from_slice(mask),
-            Some(Tokens::Mask(mask)) => {
-                let all = mask.iter().copied().chain(core::iter::repeat(0));
-                bits.iter_mut().zip(all).for_each(|(to, from)| *to = from);
-            }
+            Some(Tokens::Mask(mask)) => copy_mask(mask, bits),
             Some(Tokens::Listed(tokens)) => {
                 bits.fill(0);
-                set_all(bits, tokens);
+                set_all(bits, tokens.iter().copied());
             }
             None => bits.fill(0),
         }

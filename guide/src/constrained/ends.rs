@@ -1,0 +1,384 @@
+//! Masks in texts and names: the tokens that stay in one are in tables of the vocabulary; those that end one
+//! are found by the bytes after the end.
+
+use super::machine::{Binds, Machine, Next};
+use super::mask::{ANY, clear, has, set};
+use super::names::{FREE, may_be_bound};
+use crate::automaton::state::Frame;
+use crate::automaton::steps::Constant;
+use crate::automaton::texts::{Inside, is_text, place};
+use crate::vocab::{Closer, TextTokens, Vocab};
+use core::cmp::Ordering;
+use ilo_asm::catalog::Shape;
+use ilo_asm::text::is_name;
+use ilo_spec::node::Word;
+use std::sync::Arc;
+
+/// Tokens that all masks in one text, name or number have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    /// The beginning of the text, name or number, and the number of references in it so far.
+    start: usize,
+    references: u32,
+    /// The length of the body when these tokens were found.
+    at: usize,
+    /// Those after which the text or name has ended, as tails or, for a number, as tokens.
+    ends: Option<Arc<[u32]>>,
+    /// Those that begin a reference.
+    holes: Option<Arc<[u32]>>,
+}
+
+/// Those of some tokens, in the order of their tails, that have one of these, in order.
+fn with_tails<'v>(closers: &'v [Closer], tails: &'v [u32]) -> impl Iterator<Item = &'v Closer> {
+    let mut rest = tails;
+    closers.iter().filter(move |closer| {
+        while let Some((tail, behind)) = rest.split_first() {
+            match tail.cmp(&closer.tail) {
+                Ordering::Less => rest = behind,
+                order => return order == Ordering::Equal,
+            }
+        }
+        false
+    })
+}
+
+impl<'c> Machine<'_, 'c> {
+    /// Sets the tokens that begin a text that may be a reference, after their quote. Those that stay in it
+    /// are set only if `with_open` is.
+    pub(super) fn fill_opening(&mut self, vocab: &Vocab, with_open: bool, bits: &mut [u32]) {
+        let json = vocab.json();
+        if with_open {
+            json.opens.iter().for_each(|&token| set(bits, token));
+        }
+        self.fill_holes(vocab, &json.opening, bits);
+        self.fill_ends(vocab, &json.opening, bits);
+    }
+
+    /// Sets the tokens that stay in a text, from the tables, and those that end it.
+    pub(super) fn fill_text(
+        &mut self,
+        vocab: &Vocab,
+        start: usize,
+        inside: Inside,
+        key: bool,
+        bits: &mut [u32],
+    ) {
+        vocab.texts.fill(place(inside), bits);
+        let json = vocab.json();
+        let closers = json.closers(inside);
+        let written = self.text.get(start + 1..).unwrap_or_default().to_vec();
+        // What follows a literal does not depend on its content, except for a name in AT.
+        if let Some(shape) = self.in_at().filter(|_| !key) {
+            return self.fill_names_in_at(vocab, shape, &written, closers, 0, bits);
+        }
+        let fits = self.kept_ends(start, |this| {
+            this.attempt(|this| {
+                if !key && !this.core.takes_constant(Constant::Text("")) {
+                    return Vec::new();
+                }
+                this.core.take_constant(Constant::Text(""));
+                this.place.is_guess = true;
+                if key {
+                    this.goes_on(Next::Colon);
+                } else {
+                    this.after();
+                }
+                this.tails(vocab)
+            })
+        });
+        let fit = with_tails(closers, &fits);
+        if !key {
+            fit.for_each(|it| set(bits, it.token));
+            return;
+        }
+        let as_it_is = self.may_be_key(&written);
+        for closer in fit {
+            let bytes = vocab.token(closer.token);
+            let fits = match bytes.iter().position(|&byte| byte == b'"') {
+                Some(0) if inside == Inside::Plain => as_it_is,
+                Some(at) => self.may_be_key(&[&written, bytes.get(..at).unwrap_or_default()].concat()),
+                None => None,
+            };
+            if fits.unwrap_or_else(|| self.takes(bytes)) {
+                set(bits, closer.token);
+            }
+        }
+    }
+
+    /// Sets those of these tokens that may end a text that names a field of a value. All texts that name no
+    /// known field have the same effect.
+    fn fill_names_in_at(
+        &mut self,
+        vocab: &Vocab,
+        shape: Shape<'_>,
+        written: &[u8],
+        closers: &[Closer],
+        skipped: usize,
+        bits: &mut [u32],
+    ) {
+        let names: Vec<&[u8]> = shape.names().map(str::as_bytes).collect();
+        let mut others: Option<Vec<u32>> = None;
+        for closer in closers {
+            let bytes = vocab.token(closer.token).get(skipped..).unwrap_or_default();
+            let end = bytes.iter().position(|&byte| byte == b'"').unwrap_or_default();
+            let whole = [written, bytes.get(..end).unwrap_or_default()].concat();
+            let is_known = whole.contains(&b'\\') || names.binary_search(&whole.as_slice()).is_ok();
+            let fits = if is_known {
+                self.takes(bytes)
+            } else {
+                let tails = others.get_or_insert_with(|| {
+                    self.attempt(|this| {
+                        let ends = bytes.iter().take(end + 1).all(|&byte| this.byte(byte));
+                        if ends { this.tails(vocab) } else { Vec::new() }
+                    })
+                });
+                tails.binary_search(&closer.tail).is_ok()
+            };
+            if fits {
+                set(bits, closer.token);
+            }
+        }
+    }
+
+    /// Whether a text may be the key of the case; `None` if it has escapes.
+    fn may_be_key(&self, text: &[u8]) -> Option<bool> {
+        let text = core::str::from_utf8(text).ok().filter(|text| !text.contains('\\'))?;
+        Some(self.core.takes_constant(Constant::Text(text)) && !self.meets_more(text))
+    }
+
+    /// Sets those of these tokens that may come next, after the first bytes of each.
+    fn each<'v>(
+        &mut self,
+        vocab: &Vocab,
+        tokens: impl IntoIterator<Item = &'v Closer>,
+        skipped: usize,
+        bits: &mut [u32],
+    ) {
+        for closer in tokens {
+            if self.takes(vocab.token(closer.token).get(skipped..).unwrap_or_default()) {
+                set(bits, closer.token);
+            }
+        }
+    }
+
+    /// The tails that may come next, in order.
+    fn tails(&mut self, vocab: &Vocab) -> Vec<u32> {
+        let json = vocab.json();
+        let mut fits = Vec::new();
+        self.walk_tree(json.tails(), ANY, |tail| json.tail_bytes(tail), |tail| fits.push(tail));
+        fits.sort_unstable();
+        fits
+    }
+
+    /// Sets the tokens that stay in a text that may be a reference, from the tables, and those that end it:
+    /// by the bytes after its end if it is certainly a text.
+    pub(super) fn fill_bare(&mut self, vocab: &Vocab, inside: Inside, dollar: bool, bits: &mut [u32]) {
+        vocab.texts.fill(place(inside), bits);
+        let json = vocab.json();
+        if inside == Inside::Plain && !dollar {
+            self.fill_kept_holes(vocab, bits);
+        } else {
+            self.fill_holes(vocab, &json.within, bits);
+        }
+        if inside != Inside::Plain {
+            self.clear_escaped_marks(vocab, inside, bits);
+            return self.each(vocab, json.closers(inside), 0, bits);
+        }
+        self.fill_ends(vocab, &json.within, bits);
+        if dollar {
+            let (from, to) = vocab.beginning(b"{");
+            let tokens = vocab.sorted.get(from..to).unwrap_or_default();
+            tokens.iter().for_each(|&token| clear(bits, token));
+            self.walk_all(vocab, b'{'..=b'{', bits);
+        }
+    }
+
+    /// Sets the tokens that begin a reference in a text, and clears those that may not.
+    fn fill_holes(&mut self, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
+        if !tokens.holes.is_empty() {
+            self.hole_choices();
+        }
+        tokens.holes.iter().for_each(|&token| clear(bits, token));
+        self.walk_from(vocab, &tokens.hole_tree, ANY, tokens.skipped, bits);
+    }
+
+    /// The same in a text after a byte that has no effect on the next one.
+    fn fill_kept_holes(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+        let tokens = &vocab.json().within;
+        let start = self.place.quote.start;
+        let holes = match &self.kept(start).holes {
+            Some(holes) => Arc::clone(holes),
+            None => {
+                self.fill_holes(vocab, tokens, bits);
+                let allowed = tokens.holes.iter().copied().filter(|&token| has(bits, token));
+                let allowed: Arc<[u32]> = allowed.collect();
+                self.kept(start).holes = Some(Arc::clone(&allowed));
+                allowed
+            }
+        };
+        for &token in &tokens.holes {
+            // The end of the text depends on its beginning.
+            let fits = if vocab.token(token).contains(&b'"') {
+                self.takes(vocab.token(token))
+            } else {
+                holes.contains(&token)
+            };
+            if fits {
+                set(bits, token);
+            } else {
+                clear(bits, token);
+            }
+        }
+    }
+
+    /// Sets the tokens that end a text that may be a reference.
+    fn fill_ends(&mut self, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
+        let is_sure = is_text(self.written_text());
+        let in_at = self.opens_in_at();
+        let fits = self.kept_ends(self.place.quote.start, |this| {
+            this.attempt(|this| {
+                // One blank makes it a text.
+                let ends = in_at.is_none() && (is_sure || this.byte(b' ')) && this.byte(b'"');
+                if ends { this.tails(vocab) } else { Vec::new() }
+            })
+        });
+        let mut give = |closers: &[Closer], fits: &[u32]| {
+            with_tails(closers, fits).for_each(|it| set(bits, it.token));
+        };
+        give(&tokens.sure, &fits);
+        for (before, closers) in &tokens.unsure {
+            if in_at.is_none() && (is_sure || self.ends_text(before)) {
+                give(closers, &fits);
+                continue;
+            }
+            let fits = self.attempt(|this| {
+                let ends = before.iter().chain(b"\"").all(|&byte| this.byte(byte));
+                if ends { this.tails(vocab) } else { Vec::new() }
+            });
+            give(closers, &fits);
+        }
+        if let Some(shape) = in_at {
+            let written = self.written_text().to_vec();
+            self.fill_names_in_at(vocab, shape, &written, &tokens.sure, tokens.skipped, bits);
+        }
+    }
+
+    /// Whether the text would not be a reference if it ended after these bytes.
+    fn ends_text(&self, behind: &[u8]) -> bool {
+        let whole = [self.written_text(), behind].concat();
+        if is_text(&whole) {
+            return true;
+        }
+        let whole = core::str::from_utf8(&whole).ok();
+        whole.is_some_and(|text| {
+            let is_plain = !text.bytes().any(|byte| matches!(byte, b'$' | b'.' | b'\\'));
+            is_plain && !(is_name(text) && self.meets_name(text))
+        })
+    }
+
+    /// The value of which the unfinished literal names a field, if its fields are known.
+    pub(super) fn in_at(&self) -> Option<Shape<'c>> {
+        let parent = self.core.frame().and_then(|frame| self.core.frames.get(frame.parent as usize));
+        parent.and_then(|parent| self.at_shape(parent))
+    }
+
+    /// Clears the tokens that would make an escape one of a byte that marks references.
+    fn clear_escaped_marks(&self, vocab: &Vocab, inside: Inside, bits: &mut [u32]) {
+        let written = match inside {
+            Inside::Escape => 0,
+            Inside::Unicode(digits, _) => 1 + usize::from(digits),
+            _ => return,
+        };
+        for mark in [b"u0024", b"u007b", b"u007B"] {
+            let (before, rest) = mark.split_at(written.min(mark.len()));
+            if self.text.ends_with(before) {
+                let (from, to) = vocab.beginning(rest);
+                let tokens = vocab.sorted.get(from..to).unwrap_or_default();
+                tokens.iter().for_each(|&token| clear(bits, token));
+            }
+        }
+    }
+
+    /// The same for the value that is next, if it is a text.
+    pub(super) fn opens_in_at(&self) -> Option<Shape<'c>> {
+        self.core.frame().and_then(|frame| self.at_shape(&frame))
+    }
+
+    fn at_shape(&self, frame: &Frame) -> Option<Shape<'c>> {
+        let is_name = frame.word == Word::At && frame.index == 1;
+        self.core.arena.value(frame.first).part.shape().filter(|_| is_name)
+    }
+
+    /// What is kept of masks in the text, name or number that begins here.
+    fn kept(&mut self, start: usize) -> &mut Kept {
+        let references = self.place.quote.references;
+        let is_same = |kept: &Kept| kept.start == start && kept.references == references;
+        let new = Kept { start, references, at: self.text.len(), ends: None, holes: None };
+        let kept = self.kept.take().filter(is_same).unwrap_or(new);
+        self.kept.insert(kept)
+    }
+
+    /// Removes what is kept if the body becomes shorter than it was.
+    pub(super) fn forget_kept(&mut self, length: usize) {
+        if self.kept.as_ref().is_some_and(|kept| length < kept.at) {
+            self.kept = None;
+        }
+    }
+
+    /// The tokens after which a text, name or number has ended, found once.
+    pub(super) fn kept_ends(&mut self, start: usize, find: impl FnOnce(&mut Self) -> Vec<u32>) -> Arc<[u32]> {
+        if let Some(ends) = &self.kept(start).ends {
+            return Arc::clone(ends);
+        }
+        let ends: Arc<[u32]> = find(self).into();
+        self.kept(start).ends = Some(Arc::clone(&ends));
+        ends
+    }
+
+    /// Sets the tokens that stay in a name, from the tables, and those that end it.
+    pub(super) fn fill_name(&mut self, vocab: &Vocab, start: usize, of: Binds, bits: &mut [u32]) {
+        let json = vocab.json();
+        bits.fill(0);
+        bits.iter_mut().zip(&json.names).for_each(|(to, from)| *to = *from);
+        let written = self.text.get(start..).unwrap_or_default().to_vec();
+        let refused: &[u32] = match written.last() {
+            None => &json.unfirst,
+            Some(b'-') => &json.hyphens,
+            Some(_) => &[],
+        };
+        refused.iter().for_each(|&token| clear(bits, token));
+        // Tokens that make the name long are checked: it must still become one that is free.
+        for &token in &json.long {
+            let bytes = vocab.token(token);
+            if written.len() + bytes.len() < FREE {
+                break;
+            }
+            if !self.takes(bytes) {
+                clear(bits, token);
+            }
+        }
+        // All new names have the same effect, except on references to them.
+        let fits = self.kept_ends(start, |this| {
+            this.attempt(|this| if this.end_new_name(of) { this.tails(vocab) } else { Vec::new() })
+        });
+        for (before, closers) in &json.name_ends {
+            let name = [&written, &**before].concat();
+            let Some(name) = core::str::from_utf8(&name).ok().filter(|name| may_be_bound(name)) else {
+                continue;
+            };
+            if name.len() > FREE || self.place.names.iter().any(|named| *named.name == *name) {
+                self.each(vocab, closers, 0, bits);
+                continue;
+            }
+            for closer in with_tails(closers, &fits) {
+                let quotes = json.tail_bytes(closer.tail).split(|&byte| byte == b'"').skip(1).count();
+                if quotes <= MOST_QUOTES || self.takes(vocab.token(closer.token)) {
+                    set(bits, closer.token);
+                }
+            }
+        }
+    }
+}
+
+/// The most quotes after a name that certainly do not begin a text: `","expr":`.
+const MOST_QUOTES: usize = 2;

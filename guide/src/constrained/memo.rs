@@ -1,0 +1,70 @@
+//! Choices that are expensive to find, by the body before them: masks look at the same positions several
+//! times, until the body has passed them.
+
+use super::choices::{Choices, Lists};
+use super::machine::{Machine, Next};
+use hashbrown::HashMap;
+
+/// The most positions that are kept, and the most bytes of the body before each.
+const MOST: usize = 256;
+const BYTES: usize = 512;
+/// The memo begins anew when it has this number of positions.
+const PASSED: usize = 128;
+
+/// Choices by what the body has after a common beginning.
+#[derive(Clone, Debug)]
+pub(super) struct Memo {
+    /// The length of the common beginning.
+    base: usize,
+    known: HashMap<Box<[u8]>, Choices>,
+    pub(super) lists: Lists,
+}
+
+impl Memo {
+    pub(super) fn memory(&self) -> usize {
+        let keys: usize = self.known.keys().map(|key| key.len()).sum();
+        keys + self.known.capacity() * (size_of::<(Box<[u8]>, Choices)>() + 1) + self.lists.memory()
+    }
+
+    /// Removes everything if the body becomes shorter than the common beginning.
+    pub(super) fn cut(&mut self, length: usize) {
+        if length < self.base {
+            *self = Memo::new(length);
+        }
+    }
+
+    /// Whether it is time to begin anew.
+    pub(super) fn is_full(&self, length: usize) -> bool {
+        self.known.len() > PASSED || length > self.base + BYTES
+    }
+
+    /// An empty memo for bodies with a beginning of this length.
+    pub(super) fn new(length: usize) -> Memo {
+        Memo { base: length, known: HashMap::new(), lists: Lists::of_memo() }
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Finds the choices here, or those that were found when this position was looked at before.
+    pub(super) fn known_offers(&mut self) -> Choices {
+        let is_expensive = matches!(
+            self.place.next,
+            Next::Value | Next::Item | Next::First | Next::Step | Next::Behind | Next::Block(_) | Next::Let
+        );
+        if !is_expensive || self.place.is_guess {
+            return self.offers();
+        }
+        let key = self.text.get(self.memo.base..self.place.from).unwrap_or_default();
+        if let Some(&known) = self.memo.known.get(key) {
+            return known;
+        }
+        let found = self.offers();
+        if self.memo.known.len() >= MOST {
+            return found;
+        }
+        let found = self.memo.lists.copy(found, &self.lists);
+        let key = self.text.get(self.memo.base..self.place.from).unwrap_or_default();
+        self.memo.known.insert(key.into(), found);
+        found
+    }
+}

@@ -1,0 +1,268 @@
+//! The values that may come next: a set of the fixed beginnings of values, of which the bytes never change,
+//! and the few that depend on the position.
+
+use super::acts::{Act, Choice};
+use super::choices::Choices;
+use super::machine::{Around, Machine};
+use super::offers::{DIGITS, choice};
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
+use crate::automaton::state::{Core, Frame, Phase};
+use crate::automaton::want::{ANY, WantId};
+use ilo_asm::ast::{Binary, Unary};
+use ilo_asm::catalog::Shape;
+use ilo_asm::dialect::operator::{Makes, Operator, TABLE as OPERATORS};
+use ilo_asm::sorting::sort_by;
+use ilo_spec::node::{TABLE, Word};
+use ilo_spec::pure::Pure;
+use std::sync::LazyLock;
+
+/// A set of beginnings of values, as bits by their place in the order of their bytes.
+type Set = u128;
+
+/// A set of beginnings of values; [`Act::Quote`] has these words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Values {
+    set: Set,
+    words: Words,
+}
+
+/// All beginnings of values that do not depend on the position.
+struct Known {
+    /// In the order of their bytes.
+    all: Vec<(String, Act)>,
+    /// The operation that begins with each word.
+    operations: [Set; Words::BITS as usize],
+    digits: Set,
+    others: [(Act, Set); OTHERS.len()],
+}
+
+const OTHERS: [(&str, Act); 13] = [
+    ("{\"text\":\"", Act::Text),
+    ("\"", Act::Quote(0)),
+    ("null", Act::Nil),
+    ("true", Act::Bool(true)),
+    ("false", Act::Bool(false)),
+    ("[", Act::List),
+    ("[]", Act::EmptyList),
+    ("]", Act::EndList),
+    ("{\"obj\":{", Act::Record),
+    ("{\"obj\":{}}", Act::EmptyRecord),
+    ("{\"merge\":", Act::Merge),
+    ("{\"match\":", Act::MatchMap),
+    ("{\"call\":", Act::Nested),
+];
+
+static KNOWN: LazyLock<Known> = LazyLock::new(|| {
+    let operation = |it: &Operator| Some((format!("{{\"{}\":[", it.spelling), Act::Operator(word_of(it)?)));
+    let mut all: Vec<(String, Act)> = OPERATORS.iter().filter_map(operation).collect();
+    all.extend(OTHERS.map(|it| (it.0.to_owned(), it.1)));
+    all.extend(DIGITS.map(|digit| (digit.to_owned(), Act::Number)));
+    sort_by(&mut all, |a, b| a.0.cmp(&b.0));
+    let (mut operations, mut digits) = ([0; Words::BITS as usize], 0);
+    for (place, (_, act)) in all.iter().enumerate() {
+        match *act {
+            Act::Operator(word) => {
+                if let Some(to) = operations.get_mut(word as usize) {
+                    *to = bit(place);
+                }
+            }
+            Act::Number => digits |= bit(place),
+            _ => {}
+        }
+    }
+    let others = OTHERS.map(|(_, act)| (act, all.iter().position(|it| it.1 == act).map_or(0, bit)));
+    Known { all, operations, digits, others }
+});
+
+fn bit(place: usize) -> Set {
+    u32::try_from(place).ok().and_then(|place| 1_u128.checked_shl(place)).unwrap_or_default()
+}
+
+/// The set of one beginning, of [`OTHERS`].
+fn of(act: Act) -> Set {
+    KNOWN.others.iter().find(|it| it.0 == act).map_or(0, |it| it.1)
+}
+
+fn word_of(operator: &Operator) -> Option<Word> {
+    let unary = |it: Unary| it.word();
+    let binary = |it: Binary| it.word();
+    match operator.makes {
+        Makes::Unary(it) => Some(unary(it)),
+        Makes::Binary(it) => Some(binary(it)),
+        Makes::Apply(it) => word_of_pure(it),
+    }
+}
+
+fn word_of_pure(function: Pure) -> Option<Word> {
+    TABLE.iter().find(|row| row.pure == Some(function)).map(|row| row.word)
+}
+
+impl Values {
+    /// The number of places.
+    pub(super) fn len() -> usize {
+        KNOWN.all.len()
+    }
+
+    /// The beginning at a place, if the set has it.
+    pub(super) fn at(self, place: usize) -> Option<(&'static str, Act)> {
+        let (bytes, act) = KNOWN.all.get(place).filter(|_| self.set & bit(place) != 0)?;
+        Some((bytes, if matches!(act, Act::Quote(_)) { Act::Quote(self.words) } else { *act }))
+    }
+
+    /// The first place of the set from this one on.
+    pub(super) fn from(self, place: usize) -> usize {
+        let before = bit(place).wrapping_sub(1);
+        let rest = self.set & !before;
+        if rest == 0 { Values::len() } else { rest.trailing_zeros() as usize }
+    }
+
+    /// The first place, among those from `low` to `high` that begin alike, whose byte after this number is
+    /// not less than another. The set need not have it.
+    pub(super) fn seek(low: usize, high: usize, depth: usize, byte: u8) -> usize {
+        let alike = KNOWN.all.get(low..high).unwrap_or_default();
+        low + alike.partition_point(|it| it.0.as_bytes().get(depth) < Some(&byte))
+    }
+
+    /// Whether some of them has such an effect.
+    pub(super) fn any(self, is: impl Fn(Act) -> bool) -> bool {
+        (0..Values::len()).filter_map(|place| self.at(place)).any(|it| is(it.1))
+    }
+}
+
+impl Machine<'_, '_> {
+    /// The values that may come next; in a list, also its end.
+    pub(super) fn values(&mut self, in_list: bool) -> Choices {
+        let is_bound = self.core.state.phase == Phase::Bound;
+        let is_whole = self.place.opens_step || is_bound;
+        let mut words = if self.place.opens_step { self.step_words() } else { self.core.trial(Core::words) };
+        if is_whole {
+            words &= !one(Word::Call);
+        }
+        let has = |word: Word| words & one(word) != 0;
+        let (mut set, mut more) = (0, Vec::new());
+        let mut rest = words;
+        while rest != 0 {
+            set |= KNOWN.operations.get(rest.trailing_zeros() as usize).copied().unwrap_or_default();
+            rest &= rest - 1;
+        }
+        self.opened(Word::Lit, |this| {
+            let Some(Frame { want, depth, .. }) = this.core.frame() else { return };
+            if has(Word::Lit) {
+                set |= this.literals(want, &mut more);
+            }
+            if has(Word::List) {
+                set |= of(if this.core.items_end(want, depth) { Act::List } else { Act::EmptyList });
+            }
+            if has(Word::Obj) {
+                let most = this.core.record_counts(want, depth).map_or(0, |counts| counts.1);
+                set |= of(if most == 0 { Act::EmptyRecord } else { Act::Record });
+            }
+        });
+        // The bytes of a text show whether it is a reference; the operand of `match` has no texts.
+        if set & of(Act::Text) != 0 && self.around() != Some(Around::Subject) {
+            set |= of(Act::Quote(0));
+        } else {
+            let quoted = |it: Choice| choice(format!("\"{}", &*it.bytes), it.act);
+            more.extend(self.references(words, "\"").into_iter().map(quoted));
+        }
+        if has(Word::Merge) && !is_bound && self.may_merge() {
+            set |= of(Act::Merge);
+        }
+        if has(Word::MatchMap) && !is_bound {
+            set |= of(Act::MatchMap);
+        }
+        if has(Word::Call) {
+            set |= of(Act::Nested);
+        }
+        if in_list {
+            set |= of(Act::EndList);
+        }
+        let values = Values { set, words };
+        if more.is_empty() {
+            return Choices::Values(values);
+        }
+        let known = (0..Values::len()).filter_map(|place| values.at(place));
+        self.lists.add(more.into_iter().chain(known.map(|it| choice(it.0, it.1))))
+    }
+
+    /// The literals that may come next, after LIT; `more` gets the listed texts.
+    fn literals(&mut self, want: WantId, more: &mut Vec<Choice>) -> Set {
+        let kinds = self.core.literal_kinds(want);
+        let has = |kind: u8| kinds >> kind & 1 == 1;
+        let mut set = 0;
+        if has(NIL) {
+            set |= of(Act::Nil);
+        }
+        let is_free = self.core.shape(want).is_none();
+        if has(BOOL) {
+            let fit = [true, false].into_iter().filter(|&truth| is_free || self.core.takes_bool(truth));
+            set |= fit.fold(0, |set, truth| set | of(Act::Bool(truth)));
+        }
+        if has(NUMBER) && is_free {
+            set |= KNOWN.digits;
+        } else if has(NUMBER) {
+            self.core.trial(|core| {
+                core.take_integer(NUMBER.into());
+                for (place, (bytes, act)) in KNOWN.all.iter().enumerate() {
+                    if *act == Act::Number && core.number_goes_on(bytes.as_bytes()) {
+                        set |= bit(place);
+                    }
+                }
+            });
+        }
+        if has(TEXT) {
+            match self.core.shape(want).and_then(Shape::texts) {
+                None => set |= of(Act::Text),
+                Some(texts) => {
+                    let mut listed = Vec::new();
+                    for (number, text) in texts.iter().enumerate() {
+                        let (act, text) = (Act::Listed(number), quoted(text));
+                        more.push(choice(format!("{{\"text\":{text}}}"), act));
+                        listed.push(choice(text, act));
+                    }
+                    more.extend(listed.into_iter().filter(|it| self.stays_text(&it.bytes)));
+                }
+            }
+        }
+        set
+    }
+
+    /// Whether some field can be set in the MERGE that comes next.
+    pub(super) fn may_merge(&mut self) -> bool {
+        self.opened(Word::Merge, |this| {
+            let most = this.most_changes();
+            let want = this.core.frame().map_or(ANY, |frame| frame.want);
+            if most == 0 || this.core.shape(want).is_none() {
+                return most > 0;
+            }
+            this.core.take_integer(most + 1);
+            this.core.state.phase = Phase::PairField;
+            let fields = this.core.integers();
+            this.core.least(fields).is_some()
+        })
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_has_room_for_all_beginnings() {
+        assert!(Values::len() < Set::BITS as usize);
+        let sets = KNOWN.operations.iter().copied().chain(KNOWN.others.iter().map(|it| it.1));
+        assert_eq!(sets.fold(KNOWN.digits, |all, set| all ^ set).count_ones() as usize, Values::len());
+    }
+
+    #[test]
+    fn places_of_a_set() {
+        let values = Values { set: 0b1001_0100, words: 0 };
+        assert_eq!([0, 2, 3, 7, 8].map(|place| values.from(place)), [2, 2, 4, 7, Values::len()]);
+        assert_eq!(values.at(3), None);
+        assert!(values.at(4).is_some());
+    }
+}
