@@ -174,6 +174,12 @@ impl From<rusqlite::Error> for Error {
             rusqlite::Error::SqliteFailure(_, Some(message)) if message == "unsupported file format" => {
                 ErrorCode::Damaged
             }
+            // On a full disk SQLite says so of every file but the one beside the log, which it maps.
+            rusqlite::Error::SqliteFailure(failure, _)
+                if failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE =>
+            {
+                ErrorCode::Full
+            }
             rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
                 Sqlite::DiskFull => ErrorCode::Full,
                 Sqlite::ReadOnly | Sqlite::PermissionDenied => ErrorCode::ReadOnly,
@@ -189,5 +195,19 @@ impl From<rusqlite::Error> for Error {
         let mut made = Error::new(code, format!("the journal: {error}"));
         made.aborts = true;
         made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, ErrorCode};
+    use rusqlite::ffi;
+
+    #[test]
+    fn a_disk_without_room_for_the_file_beside_the_log_is_full() {
+        let of = |code| Error::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).code;
+        assert_eq!(of(ffi::SQLITE_IOERR_SHMSIZE), ErrorCode::Full);
+        assert_eq!(of(ffi::SQLITE_FULL), ErrorCode::Full);
+        assert_eq!(of(ffi::SQLITE_IOERR_READ), ErrorCode::Io);
     }
 }
