@@ -40,6 +40,18 @@ fn yaml_keeps_its_comments_and_gets_its_indents() {
 }
 
 #[test]
+fn a_comment_that_is_deeper_than_the_first_line_after_it_has_its_indent() {
+    for source in
+        ["steps:\n    # why\n  a:\n    return: 1\n", "steps:\n      # why\n    a:\n      return: 1\n"]
+    {
+        is(source, Notation::Workflow, "steps:\n  # why\n  a:\n    return: 1\n");
+    }
+    is("input:\n  # of x\n\n x: text\n", Notation::Workflow, "input:\n  # of x\n\n  x: text\n");
+    // One after the lines of an inner block stays with them.
+    is("a:\n    b: 1\n    # of b\nc: 1\n", Notation::Workflow, "a:\n  b: 1\n  # of b\nc: 1\n");
+}
+
+#[test]
 fn json_is_written_anew() {
     let source = "{\"function\":\"f\",\"input\":{},\"output\":\"nil\",\"steps\":[{\"return\":{\"ok\" : [1,2.50,\"\\u00e9\"]}}]}\n{\"function\":\"g\",\"steps\":[]}";
     let expected = "{\n  \"function\": \"f\",\n  \"input\": {},\n  \"output\": \"nil\",\n  \"steps\": [\n    {\"return\": \

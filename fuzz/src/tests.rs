@@ -8,6 +8,7 @@ mod ahead;
 mod break_loops;
 mod conversion;
 mod corpora;
+mod format;
 mod generated;
 mod limits;
 mod memory;

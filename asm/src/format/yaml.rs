@@ -206,10 +206,12 @@ impl<'s> Layout<'s> {
         let (old, new, mut spaced) = line.unwrap_or((usize::MAX, 0, false));
         let waiting = std::mem::take(&mut self.waiting);
         let empty = std::mem::take(&mut self.empty);
+        // A comment that would be left of the line belongs to it the next time, so it does at once.
+        let belongs = |comment: &Comment<'_>| line.is_some() && (comment.column <= old || comment.own < new);
         // An existing empty line decides which comments belong to the line.
-        spaced &= !empty && !waiting.iter().any(|comment| comment.empty && comment.column <= old);
+        spaced &= !empty && !waiting.iter().any(|comment| comment.empty && belongs(comment));
         for comment in waiting {
-            let belongs = comment.column <= old && line.is_some();
+            let belongs = belongs(&comment);
             self.empty = comment.empty || (belongs && std::mem::take(&mut spaced));
             self.put(if belongs { new } else { comment.own }, comment.text);
         }
