@@ -100,9 +100,10 @@ pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Imported> {
     schema::check(&source, cipher)?;
     schema::check_pages(&source)?;
     let page = reads::page(&source, None, 0, 2)?;
-    let Ok([(run, live)]) = <[_; 1]>::try_from(page) else {
+    let Ok([(_, found)]) = <[_; 1]>::try_from(page) else {
         return Err(refused("the file holds no run, or several; export each by itself"));
     };
+    let (run, live) = found?;
     reads::program_of(&source, cipher, &run.program)?;
     let program =
         source.query_row("SELECT bytes FROM program WHERE hash = ?", [&run.program[..]], |row| row.get(0))?;

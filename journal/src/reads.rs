@@ -123,13 +123,16 @@ pub(crate) fn blocked(
     Ok(Some(String::from_utf8_lossy(&why).into_owned()))
 }
 
+/// A run with its row, or what is wrong with them, by its number.
+pub(crate) type Listed = (i64, Result<(Run, Option<Live>)>);
+
 /// Reads pages of runs with their rows, in the order of their numbers.
 pub(crate) fn page(
     connection: &Connection,
     status: Option<Status>,
     after: i64,
     most: usize,
-) -> Result<Vec<(Run, Option<Live>)>> {
+) -> Result<Vec<Listed>> {
     let (tables, condition) = chosen(status);
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {RUN}, {} FROM {tables} WHERE run.id > ?1 AND {condition} ORDER BY run.id LIMIT ?2",
@@ -138,7 +141,7 @@ pub(crate) fn page(
     let mut rows = statement.query(params![after, signed(most as u64)])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(both(row, 0)?);
+        found.push((row.get(0)?, both(row, 0)));
     }
     Ok(found)
 }

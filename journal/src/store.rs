@@ -204,6 +204,26 @@ impl Store {
     /// # Errors
     /// Damage, at the first run that has it.
     pub fn list(&self, listed: &Listed, mut each: impl FnMut(Summary) -> bool) -> Result<()> {
+        let mut damage = None;
+        self.list_all(listed, |_, found| match found {
+            Ok(summary) => each(summary),
+            Err(error) => {
+                damage = Some(error);
+                false
+            }
+        })?;
+        damage.map_or(Ok(()), Err)
+    }
+
+    /// As [`Store::list`], with what is wrong with each damaged run in its place.
+    ///
+    /// # Errors
+    /// The errors of the file.
+    pub fn list_all(
+        &self,
+        listed: &Listed,
+        mut each: impl FnMut(RunId, Result<Summary>) -> bool,
+    ) -> Result<()> {
         let &Listed { status, newest } = listed;
         let mut after = match newest {
             Some(newest) => reads::before_newest(&self.reader(), status, newest)?,
@@ -211,10 +231,10 @@ impl Store {
         };
         loop {
             let page = reads::page(&self.reader(), status, after, PAGE)?;
-            let Some((last, _)) = page.last() else { return Ok(()) };
-            after = last.id;
-            for (run, live) in page {
-                if !each(self.summary(run, live)?) {
+            let Some(&(last, _)) = page.last() else { return Ok(()) };
+            after = last;
+            for (run, found) in page {
+                if !each(RunId(run), found.and_then(|(run, live)| self.summary(run, live))) {
                     return Ok(());
                 }
             }

@@ -90,6 +90,11 @@ fn a_damaged_run_is_reported_and_the_others_are_continued() {
     let at = bytes.windows(7).rposition(|window| window == b"unusual").unwrap();
     bytes[at] = b'x';
     fs::write(&path, bytes).unwrap();
+    let listed = place.runs(&["list", "--json"]);
+    assert_eq!((code(&listed), json_of(&listed)["state"].as_str()), (2, Some("ready")));
+    let expected = "error[journal-damaged]: run 2 is not listed: the journal is damaged: the entry of run 2; \
+                    restore the journal from a back-up\n";
+    assert_eq!(error(&listed), expected);
     let output = place.resume(&[]);
     let expected = "error[journal-damaged]: run 2 is not continued: the journal is damaged: the entry of run 2; \
                     restore the journal from a back-up\n";

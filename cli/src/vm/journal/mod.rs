@@ -49,7 +49,7 @@ impl ServeJournal {
         #[cfg(target_os = "linux")]
         super::cleanup_process::hold(store.owner_lock()?);
         tidy(&store);
-        store.damaged(|run, error| not_continued(run, &error))?;
+        store.damaged(|run, error| complain(run, "continued", &error))?;
         Ok(Some(served::Served::new(store)))
     }
 }
@@ -119,10 +119,10 @@ pub(super) fn tidy(store: &Store) {
     }
 }
 
-/// Reports an error for which a run is not continued.
-fn not_continued(run: RunId, error: &Error) {
+/// Reports an error for which a run is not `done`, while other runs are.
+fn complain(run: RunId, done: &str, error: &Error) {
     let Error { code, message, remedy, .. } = error;
-    let line = format!("error[{code}]: run {run} is not continued: {message}; {remedy}");
+    let line = format!("error[{code}]: run {run} is not {done}: {message}; {remedy}");
     output::error(&format!("{}\n", output::plain(&line)));
 }
 

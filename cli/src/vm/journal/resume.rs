@@ -123,7 +123,7 @@ impl Work<'_> {
     fn damaged(&mut self) -> Result<(), Refused> {
         let (codes, unreadable) = (&mut self.codes, &mut self.unreadable);
         self.store.damaged(|run, error| {
-            super::not_continued(run, &error);
+            super::complain(run, "continued", &error);
             unreadable.insert(run);
             codes.insert(run, Exit::Invalid);
         })?;
@@ -161,7 +161,7 @@ impl Work<'_> {
                     Exit::Ok
                 }
                 Err(Refused::Journal(error)) if runs.len() > 1 || self.args.watch => {
-                    super::not_continued(run, &error);
+                    super::complain(run, "continued", &error);
                     if error.code == ErrorCode::Damaged {
                         self.unreadable.insert(run);
                     }

@@ -235,9 +235,17 @@ fn list(args: &ListArgs) -> Result<Exit, Refused> {
         states: BTreeSet::new(),
         rows: Vec::new(),
     };
-    let (mut text, mut shown, mut printed) = (String::new(), 0, Ok(Exit::Ok));
-    store.list(&listed, |summary| {
+    let (mut text, mut shown, mut printed, mut ended) = (String::new(), 0, Ok(Exit::Ok), Exit::Ok);
+    store.list_all(&listed, |run, found| {
         shown += 1;
+        let summary = match found {
+            Ok(summary) => summary,
+            Err(error) => {
+                super::complain(run, "listed", &error);
+                ended = Exit::Invalid;
+                return true;
+            }
+        };
         if args.json {
             text.push_str(&shown::line(&store, &mut view.programs, &summary));
             text.push_str("}\n");
@@ -260,7 +268,7 @@ fn list(args: &ListArgs) -> Result<Exit, Refused> {
             text.extend(view.states.iter().map(|state| format!("{state}: {}\n", state.advice())));
         }
     }
-    let exit = output::print(&text, Exit::Ok)?;
+    let exit = output::print(&text, ended)?;
     if shown == 0 && !args.json {
         output::error("no runs\n");
     } else if newest.is_some() {
