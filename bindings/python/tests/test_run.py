@@ -236,6 +236,41 @@ def test_a_cancellation_rolls_back() -> None:
         assert made == ["reserve", "release 7"] and [tool for tool, _ in found.rolled_back] == ["release"]
 
 
+def test_a_cancellation_passes_over_runs_whose_event_loop_has_ended() -> None:
+    program = ilo.build("; fn f() -> any\n; Tools: 0=wait\nRET CALL 0 0\n")
+    cancel, begun, go_on = ilo.Cancellation(), threading.Event(), threading.Event()
+
+    async def wait(arguments: dict[str, Any]) -> Any:
+        begun.set()
+        while not go_on.is_set():
+            await asyncio.sleep(0.001)
+
+    found: list[ilo.Outcome] = []
+
+    def run() -> None:
+        tools = ilo.Tools(ilo.Tool("wait", wait, is_async=True, read_only=True))
+        found.append(asyncio.run(program.run(tools=tools, cancel=cancel)))
+
+    first = threading.Thread(target=run)
+    first.start()
+    assert begun.wait(10)
+    # What `cancel` has read at this moment, when the run is about to end.
+    late = list(cancel._callbacks)
+    go_on.set()
+    first.join()
+    assert found == [ilo.Ok(None)] and not cancel._callbacks
+    begun.clear()
+    go_on.clear()
+    second = threading.Thread(target=run)
+    second.start()
+    assert begun.wait(10)
+    cancel._callbacks[:0] = late
+    cancel.cancel()
+    second.join(10)
+    go_on.set()
+    assert isinstance(found[1], ilo.Fault) and found[1].code == "cancelled", found
+
+
 def test_retries_are_for_tools_that_may_be_called_again() -> None:
     for is_async in (False, True):
         count = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from _thread import allocate_lock, get_ident
+from _thread import get_ident
 from contextvars import ContextVar
 from functools import partial
 
@@ -100,25 +100,25 @@ class Made:
 
 
 class Cancellation:
-    """Cancels runs: each rolls back its work, and ends with fault `cancelled`. May be called from any thread."""
+    """Cancels runs: each rolls back its work, and ends with fault `cancelled`.
+
+    May be called from any thread and from a signal handler. There is no lock that a handler could wait for: the
+    order of the steps suffices.
+    """
 
     def __init__(self) -> None:
         self.is_cancelled = False
         self._callbacks: list[Callable[[], None]] = []
-        self._lock = allocate_lock()
 
     def cancel(self) -> None:
-        """Cancels the runs that have this object."""
-        with self._lock:
-            self.is_cancelled = True
-            callbacks = list(self._callbacks)
-        for callback in callbacks:
+        """Cancels the runs that have this object, without waiting for their ends."""
+        self.is_cancelled = True
+        for callback in list(self._callbacks):
             callback()
 
     def _watch(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Adds a callback. Returns a function that removes it. A run that begins later checks `is_cancelled`."""
-        with self._lock:
-            self._callbacks.append(callback)
+        """Adds a callback. Returns a function that removes it. The caller checks `is_cancelled` after this."""
+        self._callbacks.append(callback)
         return partial(self._callbacks.remove, callback)
 
 
@@ -273,15 +273,13 @@ class Loop:
 
     def _canceller(self) -> Callable[[], None]:
         """A function that cancels this run, from any thread."""
-        from anyio import from_thread, lowlevel
-
-        token, thread = lowlevel.current_token(), get_ident()
+        post, thread = _poster(), get_ident()
 
         def cancel() -> None:
             if get_ident() == thread:
                 self._cancel()
             else:
-                from_thread.run_sync(self._cancel, token=token)
+                post(self._cancel)
 
         return cancel
 
@@ -474,10 +472,36 @@ class Loop:
 _has_uncancel = sys.version_info >= (3, 11)
 
 
+def _poster() -> Callable[[Callable[[], object]], None]:
+    """A function that has another one called in the event loop that runs here.
+
+    It may be called from any thread, does not wait, and does nothing if the event loop has ended meanwhile.
+    """
+    if _is_asyncio():
+        import asyncio
+
+        soon: Callable[[Callable[[], object]], object] = asyncio.get_running_loop().call_soon_threadsafe
+    else:
+        from trio.lowlevel import current_trio_token
+
+        soon = current_trio_token().run_sync_soon
+
+    def post(function: Callable[[], object]) -> None:
+        try:
+            soon(function)
+        except RuntimeError:
+            pass
+
+    return post
+
+
 def may_be_quick() -> bool:
+    """Whether calls may begin without anyio: under asyncio, where a task can take a cancellation back."""
+    return _has_uncancel and _is_asyncio()
+
+
+def _is_asyncio() -> bool:
     """Whether the running event loop is one of asyncio, which must have been imported then."""
-    if not _has_uncancel:
-        return False
     asyncio = sys.modules.get("asyncio")
     try:
         return asyncio is not None and asyncio.current_task() is not None
@@ -562,22 +586,17 @@ async def _in_thread(function: Callable[[dict[str, Any]], Any], arguments: dict[
     import contextvars
 
     import anyio
-    from anyio import from_thread, lowlevel
 
     done = anyio.Event()
     result: list[tuple[Any, BaseException | None]] = []
-    token, context = lowlevel.current_token(), contextvars.copy_context()
+    post, context = _poster(), contextvars.copy_context()
 
     def call() -> None:
         try:
             result.append((context.run(function, arguments), None))
         except BaseException as error:
             result.append((None, error))
-        try:
-            from_thread.run_sync(done.set, token=token)
-        except Exception:
-            # The event loop has ended: nobody waits.
-            pass
+        post(done.set)
 
     # Imported late: it takes half a millisecond, and most runs need no thread.
     import threading
