@@ -109,6 +109,19 @@ def test_what_cannot_be_a_tool_says_why() -> None:
         ilo.Tools(ilo.Tool("t", len, is_async=False, idempotent=True, retries=11)).signatures()
 
 
+def test_a_schema_that_is_no_json_names_its_tool() -> None:
+    around: dict[str, Any] = {}
+    around["items"] = around
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"items": deep}
+    wrong: list[Any] = [around, deep, {"minimum": float("nan")}, {"enum": {1}}, {b"a": 1}, {"title": "\ud800"}]
+    for schema in wrong:
+        right = ilo.Tool("right", len, is_async=False, input_schema={"type": "object"})
+        with pytest.raises(ValueError, match="^tool `wrong`: its name, description or schema has no form in JSON: "):
+            ilo.Tools(right, ilo.Tool("wrong", len, is_async=False, input_schema=schema)).signatures()
+
+
 def test_tools_come_together() -> None:
     def a() -> None: ...
 

@@ -159,6 +159,19 @@ class _Function(Tool):
         return super().entry()
 
 
+def _json(tool: Tool) -> str:
+    """The entry of a tool as JSON; an error names the tool."""
+    import json
+
+    try:
+        text = json.dumps(tool.entry(), allow_nan=False, ensure_ascii=False)
+        # Half of a surrogate pair is an error here, and JSON for `dumps`.
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"tool `{tool.name}`: its name, description or schema has no form in JSON: {error}") from error
+    return text
+
+
 class Tools:
     """The tools that programs may call."""
 
@@ -191,9 +204,7 @@ class Tools:
     @cached_property
     def catalogue(self) -> Catalogue:
         """Signatures, policies and calls, as the extension module takes them."""
-        import json
-
-        entries = json.dumps([tool.entry() for tool in self])
+        entries = f"[{','.join(_json(tool) for tool in self)}]"
         calls = [(tool.name, tool.call, tool.is_async) for tool in self]
         return Catalogue(entries, [tool.policy() for tool in self], calls)
 
