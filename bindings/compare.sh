@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures both packages beside pydantic-monty, @pydantic/monty and quickjs-emscripten, and writes RESULTS.md;
 # then prints the times of masks in JavaScript: compare.sh. Needs what ci.sh makes, with the wheel installed in
-# .venv, and js/dist from js/build.sh.
+# .venv. Builds js/dist anew, because ci.sh makes it without wasm-opt.
 set -euo pipefail
 cd "$(dirname "$0")"
 peers=target/peers
@@ -11,6 +11,7 @@ mkdir -p "$peers"
 npm install --prefix "$peers" --silent --no-audit --no-fund --save-exact quickjs-emscripten@0.32.0 @pydantic/monty@0.0.18 \
     gpt-tokenizer@4.0.0
 .venv/bin/pip install --quiet pydantic-monty==1.4.0
+(cd js && npm run --silent build)
 .venv/bin/python python/bench.py target/wheels/ilo-*.whl --save
 node js/bench.js --peers "$peers" --save
 node js/masks.js --peers "$peers"

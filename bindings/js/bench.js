@@ -1,9 +1,11 @@
 // Measures the package beside quickjs-emscripten and @pydantic/monty: rounds of all in turn, the best of each.
 //
 //     node bench.js [--peers FOLDER] [--save]
+//     node bench.js --sizes
 //
 // FOLDER has the two in its node_modules; without it their columns are empty. `--save` writes the table to
-// bindings/RESULTS.md. The module is measured as it was built: after `wasm-opt`, unless build.sh had FAST=1.
+// bindings/RESULTS.md. `--sizes` prints only the sizes of the modules. The modules are measured as they were
+// built: those of `npm run build` are shipped, those of `FAST=1 ./build.sh` are larger.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -12,7 +14,9 @@ import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
 import * as ilo from "ilo";
 
-const { values: options } = parseArgs({ options: { peers: { type: "string" }, save: { type: "boolean" } } });
+const { values: options } = parseArgs({
+    options: { peers: { type: "string" }, save: { type: "boolean" }, sizes: { type: "boolean" } },
+});
 const file = (path) => new URL(path, import.meta.url);
 const NOTIFY = readFileSync(file("../../examples/notify.ilo"), "utf8");
 const INPUTS = { "user-id": "7", message: "hi" };
@@ -54,10 +58,17 @@ function packed(bytes) {
     return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length / 1000;
 }
 
+function sizes() {
+    const modules = ["ilo.wasm", "vm.wasm", "guide.wasm"].map((name) => [name, readFileSync(file(`dist/${name}`))]);
+    const rows = modules.flatMap(([name, bytes]) => [
+        [`${name}, kB`, bytes.length / 1000],
+        [`${name}, brotli, kB`, packed(bytes)],
+    ]);
+    return Object.fromEntries(rows);
+}
+
 function ours() {
     const wasm = readFileSync(file("dist/ilo.wasm"));
-    const vm = readFileSync(file("dist/vm.wasm"));
-    const guide = readFileSync(file("dist/guide.wasm"));
     const program = ilo.build(NOTIFY);
     const tools = new ilo.Tools({
         "get-user": { readOnly: true, execute: () => USER },
@@ -77,16 +88,9 @@ function ours() {
     const t = new ilo.Tools({ t: { execute: () => null } });
     const waiting = program.start(INPUTS);
     waiting.step();
-    const sizes = {
-        "ilo.wasm, kB": wasm.length / 1000,
-        "ilo.wasm, brotli, kB": packed(wasm),
-        "vm.wasm, kB": vm.length / 1000,
-        "vm.wasm, brotli, kB": packed(vm),
-        "guide.wasm, kB": guide.length / 1000,
-        "guide.wasm, brotli, kB": packed(guide),
-    };
+    const all = sizes();
     return async () => ({
-        ...sizes,
+        ...all,
         "notify, run, µs": await one(30, () => program.run(INPUTS, { tools })),
         "notify, runSync, µs": await one(30, () => void program.runSync(INPUTS, { tools })),
         "notify, step by step, µs": await one(30, stepped),
@@ -162,6 +166,10 @@ function least(rounds) {
     }));
 }
 
+if (options.sizes) {
+    for (const [name, figure] of Object.entries(sizes())) console.log(`${name}: ${Math.round(figure).toLocaleString("en")}`);
+    process.exit();
+}
 const engines = [{ title: "ilo", measure: ours() }, ...(await peers(options.peers))];
 const rounds = engines.map(() => []);
 for (let round = 0; round < ROUNDS; round++) {
@@ -187,6 +195,7 @@ if (options.save) {
 ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, \`bindings/compare.sh\`. Each figure is the best of
 ${ROUNDS} rounds, in turn with those of the others. quickjs-emscripten reads the source in a fresh context each time, in
 which no earlier program has left anything; ilo and monty have read the program before. monty is a native module.
+The sizes are those of \`npm run build\`, which is what is shipped; \`node js/bench.js --sizes\` prints only them.
 `;
     const parts = readFileSync(path, "utf8").split(/^(?=## )/m);
     const written = parts.map((part) => (part.startsWith("## JavaScript\n") ? `${head}\n${table}\n\n` : part));

@@ -16,9 +16,11 @@ module() {
     if [ -n "${FAST:-}" ]; then
         mv "dist/$3_bg.wasm" "dist/$2"
     else
-        # What Rust itself uses: a feature more would not run everywhere.
-        node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-bulk-memory-opt --enable-mutable-globals \
-            --enable-multivalue --enable-nontrapping-float-to-int --enable-reference-types --enable-sign-ext \
+        # The features are those that Rust itself uses: one more would not run everywhere. The two passes make the
+        # modules smaller, but what brotli makes of them larger.
+        node_modules/.bin/wasm-opt -Oz --skip-pass=inlining-optimizing --skip-pass=local-cse \
+            --enable-bulk-memory --enable-bulk-memory-opt --enable-mutable-globals --enable-multivalue \
+            --enable-nontrapping-float-to-int --enable-reference-types --enable-sign-ext \
             --output "dist/$2" "dist/$3_bg.wasm"
         rm "dist/$3_bg.wasm"
     fi
