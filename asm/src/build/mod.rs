@@ -125,6 +125,8 @@ pub fn read<'a>(
 
 /// Reads ID text into a syntax tree, as [`read`] does. A host that calls only this has no reader of another
 /// notation in its program.
+// So that it is built as this crate is, not as that of its caller.
+#[inline(never)]
 pub fn read_id<'a>(
     source: &'a str,
     arena: &'a Bump,

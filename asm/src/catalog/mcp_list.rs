@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 impl Catalog {
     /// Reads `{"tools": […]}` or the bare list, each tool in MCP's form.
+    // So that it is built as this crate is, not as that of its caller.
+    #[inline(never)]
     pub fn from_json(json: &str) -> Result<Catalog, CatalogError> {
         let json = unmarked(json);
         let listed = match first(json) {

@@ -67,6 +67,8 @@ use slot_events::Events;
 ///
 /// `diagnostics` already has the diagnostics of reading the file. In a function that was not read completely
 /// only the names in its calls are checked, since everything else would be a guess.
+// So that it is built as this crate is, not as that of its caller.
+#[inline(never)]
 pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagnostics) -> Checked {
     let names = Names::new(file, catalog);
     let errors = ReadErrors::of(diagnostics);

@@ -23,6 +23,8 @@ const WRAP: usize = 16 << 10;
 const CONTINUATION: usize = 4;
 
 /// Formats a source; `None` if it has errors, which are then in `diagnostics`.
+// So that it is built as this crate is, not as that of its caller.
+#[inline(never)]
 pub fn format(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<String> {
     let arena = Bump::new();
     let mut layout = Layout::default();

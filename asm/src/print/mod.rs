@@ -40,6 +40,8 @@ use slot_usage::Usage;
 pub use id::print as id;
 
 /// Prints all functions of a file in a notation. What the notation cannot express is reported and omitted.
+// So that it is built as this crate is, not as that of its caller.
+#[inline(never)]
 pub fn print(file: &File<'_>, notation: Notation, diagnostics: &mut Diagnostics) -> String {
     match reference_style::of(notation) {
         None => id::print(file),
