@@ -34,7 +34,11 @@ const LEAST: Duration = Duration::from_secs(1);
 /// A journal.
 #[pyclass(frozen, module = "ilo._ilo")]
 #[derive(Debug)]
-pub(crate) struct Store(Mutex<Option<Arc<ilo_journal::Store>>>);
+pub(crate) struct Store {
+    inner: Mutex<Option<Arc<ilo_journal::Store>>>,
+    /// The process that opened it.
+    process: u32,
+}
 
 /// A run of a journal that this process is going to drive.
 #[pyclass(frozen, module = "ilo._ilo")]
@@ -118,11 +122,28 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Whether this process is a fork of the one with this number. It has none of the threads of that one, and
+/// its copy of a connection must not be used or closed.
+fn is_child_of(process: u32) -> bool {
+    std::process::id() != process
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if is_child_of(self.process) {
+            std::mem::forget(self.inner.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        }
+    }
+}
+
 impl Store {
     fn open(&self, py: Python<'_>) -> PyResult<Arc<ilo_journal::Store>> {
-        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let closed = || raise(py, "JournalError", ("the journal is closed; open it again", "journal-closed"));
-        inner.clone().ok_or_else(closed)
+        let refused = |message: &'static str| raise(py, "JournalError", (message, "journal-closed"));
+        if is_child_of(self.process) {
+            return Err(refused("the journal was opened before a fork; open it again in this process"));
+        }
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.clone().ok_or_else(|| refused("the journal is closed; open it again"))
     }
 
     /// Does work that may wait for the disk, without the interpreter's lock.
@@ -145,12 +166,16 @@ impl Store {
     fn new(py: Python<'_>, path: PathBuf, create: bool, key: Option<&str>) -> PyResult<Store> {
         let key = key.map(Key::from_hex).transpose().map_err(fails(py))?;
         let opened = py.detach(|| ilo_journal::Store::open(&path, &Options { create, key }));
-        Ok(Store(Mutex::new(Some(Arc::new(opened.map_err(fails(py))?)))))
+        let inner = Mutex::new(Some(Arc::new(opened.map_err(fails(py))?)));
+        Ok(Store { inner, process: std::process::id() })
     }
 
     /// Closes the journal; runs that are under way keep it open until they end.
     fn close(&self, py: Python<'_>) {
-        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if is_child_of(self.process) {
+            return;
+        }
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
         py.detach(|| drop(inner));
     }
 
@@ -439,6 +464,7 @@ impl Waiting {
 #[derive(Debug)]
 pub(crate) struct Journaled {
     recording: Recording<'static>,
+    process: u32,
     name: Option<String>,
     /// Whether the answer of the last call that ended comes later, from outside.
     later: bool,
@@ -452,7 +478,7 @@ impl Journaled {
             return Err(raise(py, "NotWaiting", ("the run is driven already",)));
         };
         let recording = Recording::new(session, || false, move || cancel.store(true, Ordering::Relaxed));
-        Ok(Journaled { recording, name, later: false })
+        Ok(Journaled { recording, process: std::process::id(), name, later: false })
     }
 
     /// Marks that the answer of the next settled call comes later.
@@ -462,7 +488,9 @@ impl Journaled {
 
     /// Returns the run to its journal, unless it was left.
     pub(crate) fn release(&mut self) {
-        self.recording.release();
+        if !is_child_of(self.process) {
+            self.recording.release();
+        }
     }
 
     /// What it waits for, or the number of the run that was there already; nothing if it has ended.

@@ -274,3 +274,42 @@ def test_nothing_is_lost_or_made_twice_when_the_process_is_killed(tmp_path: Path
     posted = {(n, key) for name, n, key in lines if name == "post"}
     assert len(posted) == journal_worker.STEPS, posted
     assert len({key for _, _, key in lines}) == 2 * journal_worker.STEPS
+
+
+FORKS = """
+import gc, os, sys, warnings
+import ilo
+
+warnings.simplefilter("ignore", DeprecationWarning)  # of `fork` in a process with threads
+PROGRAM = ilo.build("; fn f() -> any\\n; Tools: 0=pay\\nRET CALL 0 0\\n")
+TOOLS = ilo.Tools(ilo.Tool("pay", lambda arguments: 7, is_async=False))
+
+def run(journal, name):
+    return PROGRAM.run_sync(tools=TOOLS, journal=journal, name=name)
+
+journal = ilo.Journal(sys.argv[1])
+assert run(journal, "a") == ilo.Ok(7)
+child = os.fork()
+if child == 0:
+    for use in (journal.list, lambda: run(journal, "b")):
+        try:
+            use()
+        except ilo.JournalError as error:
+            assert "opened before a fork" in str(error), error
+        else:
+            os._exit(3)
+    journal.close()
+    del use, journal
+    gc.collect()
+    assert run(ilo.Journal(sys.argv[1]), "c") == ilo.Ok(7)
+    sys.stdout.flush()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert run(journal, "d") == ilo.Ok(7)
+assert [run.name for run in journal.list()] == ["a", "c", "d"]
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+def test_a_journal_of_the_parent_is_refused_after_a_fork(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", FORKS, str(tmp_path / "j")], check=True, timeout=60)
