@@ -208,6 +208,34 @@ fn a_link_stays_a_link_and_what_is_read_only_stays_as_it_is() {
     assert_eq!(fs::read_to_string(at.join("fix.ilo")).unwrap(), FIXABLE);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_written_to_and_never_replaced() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let folder = folder();
+    let at = folder.path();
+    let pipe = &at.join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, pipe, rustix::fs::Mode::RWXU).unwrap();
+    let is_pipe = || fs::metadata(pipe).unwrap().file_type().is_fifo();
+    for (verb, source) in [("fmt", GOOD.replace("LIT 1 2", "LIT  1 2")), ("fix", FIXABLE.to_owned())] {
+        let (code, _, error) = std::thread::scope(|threads| {
+            threads.spawn(|| fs::write(pipe, source).unwrap());
+            run(at, &[verb, "pipe"], "")
+        });
+        let expected = "ilo-asm: pipe: not a regular file, which is not replaced; `-` reads standard input\n";
+        assert!(code == 2 && error.ends_with(expected), "{verb}: {code} {error}");
+        assert!(is_pipe(), "{verb}");
+    }
+    assert_eq!(run(at, &["build", "good.ilo", "-o", "built"], "").0, 0);
+    let built = std::thread::scope(|threads| {
+        let read = threads.spawn(|| fs::read(pipe).unwrap());
+        run(at, &["build", "good.ilo", "-o", "pipe"], "");
+        read.join().unwrap()
+    });
+    assert_eq!(built, fs::read(at.join("built")).unwrap());
+    assert!(is_pipe() && fs::read_dir(at).unwrap().count() == 5, "nothing is left beside them");
+}
+
 #[test]
 fn a_prompt_is_the_card_and_the_tools() {
     let folder = folder();

@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Done {
     let bytes = encode(&program);
     let beside = || (!input.is_stdin).then(|| args.file.with_extension("ilob"));
     match args.output.clone().or_else(beside) {
-        Some(path) if path.as_os_str() != "-" => output::replace(&path, &bytes)?,
+        Some(path) if path.as_os_str() != "-" => output::write(&path, &bytes)?,
         _ => output::show(&bytes)?,
     }
     Ok(ExitCode::SUCCESS)
