@@ -51,14 +51,14 @@ export class ToolSet implements Iterable<string> {
         definitions: { readonly [name: string]: ToolDefinition },
     ) {
         this.definitions = { ...definitions };
-        const entries: unknown[] = [];
+        const entries: string[] = [];
         const policies: unknown[] = [];
         for (const [name, definition] of Object.entries(definitions)) {
             this.tools.set(name, tool(name, definition));
-            entries.push(entry(name, definition));
+            entries.push(json(name, entry(name, definition)));
             policies.push(policy(name, definition));
         }
-        this.texts = [JSON.stringify(entries), JSON.stringify(policies)];
+        this.texts = [`[${entries.join(",")}]`, JSON.stringify(policies)];
     }
 
     /** @internal Signatures and policies, in a module. */
@@ -176,5 +176,15 @@ export function withCatalogue<T>(runner: Runner, given: GivenTools | undefined, 
         return work(tools.in(runner));
     } finally {
         if (tools !== given) tools.dispose();
+    }
+}
+
+/** The entry of a tool as JSON; an error names the tool. */
+function json(name: string, entry: unknown): string {
+    try {
+        return JSON.stringify(entry);
+    } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new TypeError(`tool \`${name}\`: its description or schema has no form in JSON: ${why}`, { cause: error });
     }
 }

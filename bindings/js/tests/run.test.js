@@ -220,6 +220,12 @@ test("calls are confirmed, made again and limited", async () => {
 test("what is wrong with a call of this package is said at once", async () => {
     assert.throws(() => new ilo.Tools({ t: {} }), /tool `t`: expected an object with the function `execute`/);
     assert.throws(() => new ilo.Tools({ t: { execute() {}, readonly: true } }), /tool `t`: there is no `readonly`; there are schema/);
+    const around = {};
+    around.items = around;
+    for (const schema of [around, { minimum: 1n }, { get type() { throw new Error("no"); } }]) {
+        const tools = () => new ilo.Tools({ right: { execute() {} }, wrong: { execute() {}, schema } });
+        assert.throws(tools, /^TypeError: tool `wrong`: its description or schema has no form in JSON: /);
+    }
     assert.throws(() => new ilo.Tools({ t: { execute() {}, retries: 1 } }), /`retries` is only for tools that are/);
     await assert.rejects(ONE.run({}, { ...gives(1), limits: { feul: 1 } }), /limits: `feul` is not a limit; did you mean `fuel`\?/);
     await assert.rejects(ONE.run({}, { ...gives(1), limits: { fuel: 1.5 } }), /limits: `fuel` expects a whole number from 0/);
