@@ -107,6 +107,11 @@ impl End {
         self.whole.get(..self.at).unwrap_or_default()
     }
 
+    /// The first bytes of the text with its end.
+    pub(crate) fn beginning(&self, length: usize) -> Option<&[u8]> {
+        self.whole.get(..length)
+    }
+
     /// The number of its tokens.
     pub(crate) fn len(&self) -> usize {
         self.tokens.len()

@@ -2,15 +2,18 @@
 //! ended within them.
 //!
 //! An end of the program is known at every place ([`ConstrainedGuide::close`]). Where the tokens left come
-//! near to its length, the end behind each token that is allowed is found, and must fit. Texts, names and
-//! numbers have too many tokens for that; in them one token is nearly as good as another.
+//! near to its length, the end behind each token that is allowed is found, and must fit. Tokens that begin
+//! such an end need no other, and many tokens have the same one: those after which a text, a number or a
+//! choice has ended alike. In texts and names one token is nearly as good as another.
 
 use super::ConstrainedGuide;
 use super::acts::Act;
 use super::machine::{Lex, Look, Machine, Next};
 use super::mask::{clear, has, set};
+use crate::automaton::keys::Numbers;
 use crate::automaton::session::Session;
-use crate::automaton::texts::{Inside, Led, is_text, run};
+use crate::automaton::state::Phase;
+use crate::automaton::texts::{Inside, Led, run};
 use crate::guide::budget::Short;
 use crate::tokens::End;
 use crate::vocab::Vocab;
@@ -34,6 +37,9 @@ const TRIED: usize = 96;
 pub(super) struct Plan {
     end: End,
     growth: Growth,
+    /// For a body of this length: tokens that may come next, each with an end after it.
+    at: usize,
+    others: Vec<Vec<u8>>,
 }
 
 /// The most that one token can add to the end, in tokens.
@@ -85,13 +91,15 @@ impl ConstrainedGuide<'_, '_> {
         if self.plan.as_ref().and_then(|plan| plan.end.rest(vocab, &self.machine.text)).is_none() {
             self.make_plan(vocab);
         }
-        let Some((plan, rest)) =
-            self.plan.as_ref().and_then(|plan| Some((plan, plan.end.rest(vocab, &self.machine.text)?)))
+        let Some((plan, rest)) = self
+            .plan
+            .as_mut()
+            .and_then(|plan| Some((plan.growth, plan.end.rest(vocab, &self.machine.text)?)))
         else {
             return Err(Short { needed: None });
         };
         let needed = rest.len() + 1;
-        if left > needed + plan.growth.next(&self.machine, vocab) {
+        if left > needed + plan.next(&self.machine, vocab) {
             return Ok(());
         }
         let first = rest.first().copied().unwrap_or(vocab.eos());
@@ -100,18 +108,33 @@ impl ConstrainedGuide<'_, '_> {
             set(bits, first);
             return if needed == left { Ok(()) } else { Err(Short { needed: Some(needed) }) };
         }
-        self.machine.tighten(vocab, left, left - needed, bits);
+        let end = rest.iter().flat_map(|&token| vocab.token(token)).copied().collect();
+        let ends = self.machine.tighten(vocab, left, (left - needed, end), bits);
+        if let Some(plan) = &mut self.plan {
+            (plan.at, plan.others) = (self.machine.text.len(), ends);
+        }
         set(bits, first);
         Ok(())
     }
 
-    /// Finds an end and keeps it, if the vocabulary can write one.
+    /// Finds an end and keeps it, if the vocabulary can write one: one that was known when the last token was
+    /// allowed, if that is shorter.
     fn make_plan(&mut self, vocab: &Vocab) {
         let old = self.plan.take().filter(|plan| plan.end.is_of(vocab));
+        let text = &self.machine.text;
+        let known = old.iter().flat_map(|plan| {
+            let since = plan.end.beginning(plan.at).and_then(|before| text.strip_prefix(before));
+            plan.others.iter().filter_map(move |other| other.strip_prefix(since?)).map(<[u8]>::to_vec)
+        });
+        let mut ends: Vec<Vec<u8>> = known.collect();
+        ends.extend(self.machine.close());
         let growth = old.map(|plan| plan.growth).or_else(|| Growth::new(self.session(), vocab));
-        let Some((growth, end)) = growth.zip(self.machine.close()) else { return };
-        let Some(tokens) = vocab.cut(&end) else { return };
-        self.plan = Some(Plan { end: End::new(vocab, &self.machine.text, &end, tokens), growth });
+        let cut = |end: Vec<u8>| Some((vocab.cut(&end)?, end));
+        let end = ends.into_iter().filter_map(cut).min_by_key(|end| end.0.len());
+        let Some((growth, (tokens, end))) = growth.zip(end) else { return };
+        let text = &self.machine.text;
+        let end = End::new(vocab, text, &end, tokens);
+        self.plan = Some(Plan { end, growth, at: text.len(), others: Vec::new() });
     }
 }
 
@@ -121,9 +144,15 @@ fn is_digits(token: &[u8]) -> bool {
 }
 
 impl Machine<'_, '_> {
-    /// Allows only tokens that leave an end. `spare` is the number of tokens left in addition to the known
-    /// end.
-    fn tighten(&mut self, vocab: &Vocab, left: usize, spare: usize, bits: &mut [u32]) {
+    /// Allows only tokens that leave an end. `spare` is the number of tokens left in addition to those of the
+    /// known end. Returns tokens with ends after them.
+    fn tighten(
+        &mut self,
+        vocab: &Vocab,
+        left: usize,
+        (spare, end): (usize, Vec<u8>),
+        bits: &mut [u32],
+    ) -> Vec<Vec<u8>> {
         let json = vocab.json();
         let stays: &[u32] = match self.place.lex {
             // After a plain token the end has the same length, except for a key that must differ from others.
@@ -146,7 +175,7 @@ impl Machine<'_, '_> {
         }
         self.keep_openings(vocab, left, bits, &mut kept);
         let mut tried = TRIED;
-        let mut ends = Ends::default();
+        let mut ends = Ends { wholes: vec![end], ..Ends::default() };
         for (word, &all) in (0..).zip(bits.iter()) {
             let at = word as usize;
             let known =
@@ -166,6 +195,7 @@ impl Machine<'_, '_> {
             }
         }
         bits.copy_from_slice(&kept);
+        ends.wholes
     }
 
     /// Keeps the tokens that begin a text, if one that certainly is a text leaves room for its end, and for
@@ -211,31 +241,71 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Whether a number is complete after these digits, and is no key, so that its end is that of all others.
+    fn ends_number(&self, digits: &[u8]) -> bool {
+        let Lex::Number { start } = self.place.lex else { return false };
+        let is_key = self.core.state.phase == Phase::CaseKey;
+        !is_key
+            && digits.iter().all(u8::is_ascii_digit)
+            && match self.core.numbers() {
+                Numbers::All => true,
+                Numbers::Integers(low, high) => {
+                    let written = core::str::from_utf8(self.text.get(start..).unwrap_or_default());
+                    let number = written.ok().and_then(|text| text.parse().ok());
+                    number.is_some_and(|number: i64| low <= number && number <= high)
+                }
+                Numbers::Listed(_) => false,
+            }
+    }
+
+    /// The bytes of a token after the end of the text that is unfinished, or that the token begins, if what
+    /// follows them does not depend on the content of the text: unlike for keys, names in AT, and texts that
+    /// may be references.
+    fn free_tail<'t>(&self, token: &'t [u8]) -> Option<&'t [u8]> {
+        let opens = matches!(self.place.lex, Lex::Choice { depth: 0, .. });
+        let text = if opens { token.strip_prefix(b"\"")? } else { token };
+        let Led::Closed(end) = run(Inside::Plain, text) else { return None };
+        let content = text.get(..end.checked_sub(1)?)?;
+        let is_quote = |act| matches!(act, Act::Quote(_));
+        if opens && !self.place.choices.is_some_and(|choices| self.view(choices).any(is_quote)) {
+            return None;
+        }
+        let is_free = match self.place.lex {
+            Lex::Text { inside: Inside::Plain, key: false, .. } => self.in_at().is_none(),
+            Lex::Choice { depth: 0, .. } | Lex::Bare { inside: Inside::Plain, dollar: false } => {
+                let written = if opens { &[] } else { self.written_text() };
+                !content.contains(&b'$')
+                    && self.opens_in_at().is_none()
+                    && self.is_sure_text(&[written, content].concat())
+            }
+            _ => false,
+        };
+        text.get(end..).filter(|_| is_free)
+    }
+
+    /// The bytes of a token, which was taken, up to the quote of the text that is unfinished now, if what
+    /// follows does not depend on the content of the text.
+    fn before_text<'t>(&self, token: &'t [u8]) -> Option<&'t [u8]> {
+        let is_text = matches!(self.place.lex, Lex::Bare { inside: Inside::Plain, dollar: false });
+        let content = self.written_text();
+        let before = token.len().checked_sub(content.len()).filter(|&before| is_text && before > 0)?;
+        let is_free = !content.contains(&b'$') && self.opens_in_at().is_none() && self.is_sure_text(content);
+        token.get(..before).filter(|_| is_free)
+    }
+
     /// Whether an end after a token fits, with the token that ends the text.
     fn fits(&mut self, vocab: &Vocab, bytes: &[u8], left: usize, ends: &mut Ends, tried: &mut usize) -> bool {
+        let length = |end: &[u8]| vocab.cut(end).map_or(usize::MAX, |tokens| tokens.len() + 1);
         let digits = self.at_number() && is_digits(bytes);
         if digits && ends.digits {
             return true;
         }
-        // What follows a text does not depend on its content, except for keys and names in AT.
-        let tail = match self.place.lex {
-            Lex::Text { inside: Inside::Plain, key: false, .. }
-                if !bytes.contains(&b'\\') && self.in_at().is_none() =>
-            {
-                bytes.iter().position(|&byte| byte == b'"').and_then(|at| bytes.get(at + 1..))
-            }
-            Lex::Bare { inside: Inside::Plain, dollar: false }
-                if is_text(self.written_text())
-                    && !bytes.contains(&b'\\')
-                    && !bytes.contains(&b'$')
-                    && self.opens_in_at().is_none() =>
-            {
-                bytes.iter().position(|&byte| byte == b'"').and_then(|at| bytes.get(at + 1..))
-            }
-            _ => None,
-        };
+        let tail = self.free_tail(bytes);
         if let Some(&needed) = tail.and_then(|tail| ends.tails.get(tail)) {
             return needed < left;
+        }
+        if let Some(end) = ends.wholes.iter().find_map(|whole| whole.strip_prefix(bytes)) {
+            return length(end) < left;
         }
         let point = self.point();
         let mut within = true;
@@ -243,42 +313,67 @@ impl Machine<'_, '_> {
             within = within && matches!(self.look(byte), Look::On(_));
             self.byte(byte)
         });
+        let ends_number = digits && self.ends_number(bytes);
+        if let Some(needed) = ends.number.filter(|_| ends_number) {
+            self.back(&point);
+            return needed < left;
+        }
+        let text = self.before_text(bytes);
+        if let Some(&needed) = text.and_then(|text| ends.texts.get(text)) {
+            self.back(&point);
+            return needed < left;
+        }
         let key = match self.place.lex {
             Lex::Choice { low, high, depth } if within => Some((low, high, depth)),
             _ => None,
         };
-        let length = |end: Vec<u8>| vocab.cut(&end).map_or(usize::MAX, |tokens| tokens.len() + 1);
-        let needed = match key.and_then(|key| self.best(key.0, key.1).map(|best| (best, key.2))) {
+        let end = match key.and_then(|key| self.best(key.0, key.1).map(|best| (best, key.2))) {
             Some((best, depth)) => {
                 let end = ends.choices.entry(best).or_insert_with(|| {
                     *tried -= 1;
                     self.end_after(best, depth)
                 });
                 let begun = self.choices().at(best).and_then(|it| it.0.as_bytes().get(depth..));
-                begun.zip(end.as_deref()).map_or(usize::MAX, |(begun, end)| length([begun, end].concat()))
+                begun.zip(end.as_deref()).map(|(begun, end)| [begun, end].concat())
             }
             None => {
                 *tried -= 1;
-                if taken { self.close().map_or(usize::MAX, length) } else { usize::MAX }
+                taken.then(|| self.close()).flatten()
             }
         };
+        self.back(&point);
+        let needed = end.as_deref().map_or(usize::MAX, length);
+        if let Some(end) = end {
+            ends.wholes.push([bytes, &end].concat());
+        }
         if let Some(tail) = tail {
             ends.tails.insert(tail.into(), needed);
         }
-        self.back(&point);
+        if ends_number {
+            ends.number = Some(needed);
+        }
+        if let Some(text) = text {
+            ends.texts.insert(text.into(), needed);
+        }
         // Another number can have a longer end.
         ends.digits |= digits && needed.saturating_add(NUMBER) < left;
         needed < left
     }
 }
 
-/// Lengths of ends after tokens.
+/// What is known of ends after tokens.
 #[derive(Debug, Default)]
 struct Ends {
     /// Whether an end fits after every token that is part of a number.
     digits: bool,
+    /// The length after a complete number.
+    number: Option<usize>,
     /// By choice: the bytes of the end after it.
     choices: HashMap<usize, Option<Vec<u8>>>,
-    /// By the bytes of a token after the end of a text.
+    /// The length in a text, by the bytes of the token up to its quote.
+    texts: HashMap<Box<[u8]>, usize>,
+    /// By the bytes of a token after the end of the unfinished text: the length.
     tails: HashMap<Box<[u8]>, usize>,
+    /// Tokens with ends after them.
+    wholes: Vec<Vec<u8>>,
 }

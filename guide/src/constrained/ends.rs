@@ -265,11 +265,15 @@ impl<'c> Machine<'_, 'c> {
 
     /// Whether the text would not be a reference if it ended after these bytes.
     fn ends_text(&self, behind: &[u8]) -> bool {
-        let whole = [self.written_text(), behind].concat();
-        if is_text(&whole) {
+        self.is_sure_text(&[self.written_text(), behind].concat())
+    }
+
+    /// Whether a text with these bytes would not be a reference.
+    pub(super) fn is_sure_text(&self, whole: &[u8]) -> bool {
+        if is_text(whole) {
             return true;
         }
-        let whole = core::str::from_utf8(&whole).ok();
+        let whole = core::str::from_utf8(whole).ok();
         whole.is_some_and(|text| {
             let is_plain = !text.bytes().any(|byte| matches!(byte, b'$' | b'.' | b'\\'));
             is_plain && !(is_name(text) && self.meets_name(text))
