@@ -283,7 +283,10 @@ impl<'a> Printer<'_, 'a> {
             entries.push(("as".into(), self.named_slot(slot)));
         }
         self.failures.push(unnamed.then_some(slot));
-        let outer = core::mem::replace(&mut self.literal, shared_names::would_undo(&arm.body, &self.uses));
+        let outer = core::mem::replace(
+            &mut self.literal,
+            shared_names::would_undo(&arm.body, &self.uses, self.function.parameters.len()),
+        );
         entries.extend(inside(self));
         self.literal = outer;
         self.failures.pop();

@@ -60,29 +60,38 @@ pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<
 /// Whether a call in an ERR arm or a branch of IF would become a rollback if its OK arms were printed as
 /// steps of it.
 ///
-/// A bare call before `RET_ERR` is a rollback there, but not in an OK arm.
-pub(super) fn would_undo(block: &Block<'_>, uses: &Usage) -> bool {
+/// A call before `RET_ERR` whose value is not read is a rollback there, but not in an OK arm. `parameters` is
+/// the number of parameters: a slot of one of them has a value before the call too, to which its reads may
+/// belong.
+pub(super) fn would_undo(block: &Block<'_>, uses: &Usage, parameters: usize) -> bool {
     let mut bare = false;
-    lifted(block, fails(block), uses, &mut bare) && bare
+    let may_be_unread =
+        |slot: Slot| uses.count(slot) == 0 || uses.bindings(slot) > 1 || (slot.0 as usize) < parameters;
+    lifted(block, fails(block), &may_be_unread, &mut bare) && bare
 }
 
 /// Whether `RET_ERR` ends a block whose OK arms are printed as steps of it; `bare` is set if a call is not,
 /// or may not be, a rollback.
-fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Usage, bare: &mut bool) -> bool {
+fn lifted(
+    block: &Block<'_>,
+    rolls_back: bool,
+    may_be_unread: &dyn Fn(Slot) -> bool,
+    bare: &mut bool,
+) -> bool {
     let mut ends = false;
     let mut statements = block.statements.iter().peekable();
     while let Some(statement) = statements.next() {
         ends = matches!(statement.kind, StmtKind::Return(ReturnKind::Err, _));
         if let Some(Matched { node, .. }) = matched_call(statement, statements.peek().copied()) {
             statements.next();
-            ends = node.ok.as_ref().is_some_and(|arm| lifted(&arm.body, false, uses, bare));
+            ends = node.ok.as_ref().is_some_and(|arm| lifted(&arm.body, false, may_be_unread, bare));
             continue;
         }
         *bare |= !rolls_back
             && match statement.kind {
                 StmtKind::Value(Expr { kind: ExprKind::Call(_), .. }) => true,
                 StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(_), .. }), .. } => {
-                    uses.count(slot) == 0 || uses.bindings(slot) > 1
+                    may_be_unread(slot)
                 }
                 _ => false,
             };

@@ -353,7 +353,10 @@ impl<'a> Printer<'_, 'a> {
 
     /// A branch of IF, where a bare call may be a rollback.
     fn branch_of_if(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
-        let outer = core::mem::replace(&mut self.literal, shared_names::would_undo(block, &self.uses));
+        let outer = core::mem::replace(
+            &mut self.literal,
+            shared_names::would_undo(block, &self.uses, self.function.parameters.len()),
+        );
         let branch = self.branch(block, tail);
         self.literal = outer;
         branch
