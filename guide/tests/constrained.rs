@@ -133,10 +133,14 @@ fn a_mask_has_the_tokens_that_are_accepted_alone() {
         let signature = crate::common::signature(&mut random);
         let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
         let vocab = Vocab::new(&vocabulary(&mut random), 0).unwrap();
+        // A guide may be used with several vocabularies in turn.
+        let other = Vocab::new(&vocabulary(&mut random), 0).unwrap();
         let mut guide = ConstrainedGuide::new(&session).unwrap();
         let mut bits = vec![0; vocab.mask_len()];
         for _ in 0..12 {
             let text = guide.text().to_vec();
+            let mut others = vec![0; other.mask_len()];
+            guide.fill_mask(&other, u32::MAX, &mut others).unwrap();
             guide.fill_mask(&vocab, u32::MAX, &mut bits).unwrap();
             assert_eq!(guide.text(), text);
             // What a guide keeps of earlier masks has no effect.
@@ -167,6 +171,37 @@ fn a_mask_has_the_tokens_that_are_accepted_alone() {
             for _ in 0..random.below(12) {
                 step(&mut guide, &mut random);
             }
+        }
+    }
+}
+
+#[test]
+fn masks_of_several_vocabularies_do_not_mix() {
+    let catalog = crate::common::catalog(&mut Random::new(3));
+    let session = Session::new(&catalog, "f(id: text) -> text", &Options::default()).unwrap();
+    let vocab = |tokens: &[&str]| Vocab::new(tokens, 0).unwrap();
+    let one = vocab(&["", "\"]", "\"}", "\",", "a", "12", "5]", "5}"]);
+    let other = vocab(&["", "7", "\"}", "a", "}", "]", "\"]", "\",\""]);
+    for text in [
+        r#"{"raise":"a text"#,
+        r#"{"raise":{"text":"a text"#,
+        r#"{"raise":{"concat":["a text"#,
+        r#"{"raise":[5"#,
+        r#"{"let":"name"#,
+    ] {
+        let filled = |guide: &mut ConstrainedGuide<'_, '_>, vocab: &Vocab| {
+            let mut bits = vec![0; vocab.mask_len()];
+            guide.fill_mask(vocab, u32::MAX, &mut bits).unwrap();
+            bits
+        };
+        let begun = || {
+            let mut guide = ConstrainedGuide::new(&session).unwrap();
+            guide.accept_bytes(text.as_bytes()).unwrap();
+            guide
+        };
+        let mut guide = begun();
+        for vocab in [&one, &other, &one] {
+            assert_eq!(filled(&mut guide, vocab), filled(&mut begun(), vocab), "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ use super::names::{FREE, may_be_bound};
 use crate::automaton::state::Frame;
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, is_text, place};
-use crate::vocab::{Closer, TextTokens, Vocab};
+use crate::vocab::{Closer, TextTokens, Vocab, copy_mask};
 use core::cmp::Ordering;
 use ilo_asm::catalog::Shape;
 use ilo_asm::text::is_name;
@@ -17,6 +17,7 @@ use std::sync::Arc;
 /// Tokens that all masks in one text, name or number have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
+    vocab: u64,
     /// The beginning of the text, name or number, and the number of references in it so far.
     start: usize,
     references: u32,
@@ -71,7 +72,7 @@ impl<'c> Machine<'_, 'c> {
         if let Some(shape) = self.in_at().filter(|_| !key) {
             return self.fill_names_in_at(vocab, shape, &written, closers, 0, bits);
         }
-        let fits = self.kept_ends(start, |this| {
+        let fits = self.kept_ends(vocab, start, |this| {
             this.attempt(|this| {
                 if !key && !this.core.takes_constant(Constant::Text("")) {
                     return Vec::new();
@@ -206,13 +207,13 @@ impl<'c> Machine<'_, 'c> {
     fn fill_kept_holes(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         let tokens = &vocab.json().within;
         let start = self.place.quote.start;
-        let holes = match &self.kept(start).holes {
+        let holes = match &self.kept(vocab, start).holes {
             Some(holes) => Arc::clone(holes),
             None => {
                 self.fill_holes(vocab, tokens, bits);
                 let allowed = tokens.holes.iter().copied().filter(|&token| has(bits, token));
                 let allowed: Arc<[u32]> = allowed.collect();
-                self.kept(start).holes = Some(Arc::clone(&allowed));
+                self.kept(vocab, start).holes = Some(Arc::clone(&allowed));
                 allowed
             }
         };
@@ -235,7 +236,7 @@ impl<'c> Machine<'_, 'c> {
     fn fill_ends(&mut self, vocab: &Vocab, tokens: &TextTokens, bits: &mut [u32]) {
         let is_sure = is_text(self.written_text());
         let in_at = self.opens_in_at();
-        let fits = self.kept_ends(self.place.quote.start, |this| {
+        let fits = self.kept_ends(vocab, self.place.quote.start, |this| {
             this.attempt(|this| {
                 // One blank makes it a text.
                 let ends = in_at.is_none() && (is_sure || this.byte(b' ')) && this.byte(b'"');
@@ -314,10 +315,10 @@ impl<'c> Machine<'_, 'c> {
     }
 
     /// What is kept of masks in the text, name or number that begins here.
-    fn kept(&mut self, start: usize) -> &mut Kept {
-        let references = self.place.quote.references;
-        let is_same = |kept: &Kept| kept.start == start && kept.references == references;
-        let new = Kept { start, references, at: self.text.len(), ends: None, holes: None };
+    fn kept(&mut self, vocab: &Vocab, start: usize) -> &mut Kept {
+        let (vocab, references) = (vocab.id, self.place.quote.references);
+        let is_same = |kept: &Kept| (kept.vocab, kept.start, kept.references) == (vocab, start, references);
+        let new = Kept { vocab, start, references, at: self.text.len(), ends: None, holes: None };
         let kept = self.kept.take().filter(is_same).unwrap_or(new);
         self.kept.insert(kept)
     }
@@ -330,20 +331,24 @@ impl<'c> Machine<'_, 'c> {
     }
 
     /// The tokens after which a text, name or number has ended, found once.
-    pub(super) fn kept_ends(&mut self, start: usize, find: impl FnOnce(&mut Self) -> Vec<u32>) -> Arc<[u32]> {
-        if let Some(ends) = &self.kept(start).ends {
+    pub(super) fn kept_ends(
+        &mut self,
+        vocab: &Vocab,
+        start: usize,
+        find: impl FnOnce(&mut Self) -> Vec<u32>,
+    ) -> Arc<[u32]> {
+        if let Some(ends) = &self.kept(vocab, start).ends {
             return Arc::clone(ends);
         }
         let ends: Arc<[u32]> = find(self).into();
-        self.kept(start).ends = Some(Arc::clone(&ends));
+        self.kept(vocab, start).ends = Some(Arc::clone(&ends));
         ends
     }
 
     /// Sets the tokens that stay in a name, from the tables, and those that end it.
     pub(super) fn fill_name(&mut self, vocab: &Vocab, start: usize, of: Binds, bits: &mut [u32]) {
         let json = vocab.json();
-        bits.fill(0);
-        bits.iter_mut().zip(&json.names).for_each(|(to, from)| *to = *from);
+        copy_mask(&json.names, bits);
         let written = self.text.get(start..).unwrap_or_default().to_vec();
         let refused: &[u32] = match written.last() {
             None => &json.unfirst,
@@ -362,7 +367,7 @@ impl<'c> Machine<'_, 'c> {
             }
         }
         // All new names have the same effect, except on references to them.
-        let fits = self.kept_ends(start, |this| {
+        let fits = self.kept_ends(vocab, start, |this| {
             this.attempt(|this| if this.end_new_name(of) { this.tails(vocab) } else { Vec::new() })
         });
         for (before, closers) in &json.name_ends {

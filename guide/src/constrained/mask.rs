@@ -116,7 +116,7 @@ impl Machine<'_, '_> {
         if !self.attempt(|this| this.end_number(start)) {
             return;
         }
-        let ends = self.kept_ends(start, |this| {
+        let ends = self.kept_ends(vocab, start, |this| {
             this.attempt(|this| {
                 let mut ends = Vec::new();
                 if this.end_number(start) {

@@ -54,7 +54,8 @@ impl Machine<'_, '_> {
         if !is_expensive || self.place.is_guess {
             return self.offers();
         }
-        let key = self.text.get(self.memo.base..self.place.from).unwrap_or_default();
+        // The memo may have begun anew within a choice.
+        let Some(key) = self.text.get(self.memo.base..self.place.from) else { return self.offers() };
         if let Some(&known) = self.memo.known.get(key) {
             return known;
         }
