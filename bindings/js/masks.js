@@ -131,8 +131,9 @@ function masks(begin, vocab, walks, budget) {
 
 function o200k(folder) {
     const { default: ranks } = createRequire(join(resolve(folder), "masks.js"))("gpt-tokenizer/bpeRanks/o200k_base");
-    const tokens = Array.from(ranks, (token) => (typeof token === "string" ? token : Uint8Array.from(token ?? [])));
-    return [...tokens, ""];
+    const encoder = new TextEncoder();
+    const bytes = (token) => (typeof token === "string" ? encoder.encode(token) : Uint8Array.from(token ?? []));
+    return [...Array.from(ranks, bytes), new Uint8Array()];
 }
 
 if (options.module) await init(readFileSync(options.module));
