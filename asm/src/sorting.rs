@@ -5,7 +5,7 @@
 
 use core::cmp::Ordering;
 
-/// Sorts numbers, such as indexes of a list, by what they stand for.
+/// Sorts numbers, such as indexes of a list, by a comparison of the items that they number.
 pub fn sort_numbers(numbers: &mut [u32], compare: &dyn Fn(u32, u32) -> Ordering) {
     numbers.sort_by(|&a, &b| compare(a, b));
 }

@@ -1,4 +1,4 @@
-//! Diagnostics as data: what is wrong with a source, where, and what to write instead.
+//! Diagnostics as data: the fault of a source, its place, and the correction.
 //!
 //! A diagnostic has no file name and no layout: rendering for a terminal, rendering as JSON and applying
 //! fixes are separate. The module that reports a diagnostic decides its wording; its words for the
@@ -93,7 +93,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds what was expected and what was found.
+    /// Adds the expected text and the one that was found.
     #[must_use]
     pub fn expected(mut self, expected: impl Into<String>, found: impl Into<String>) -> Diagnostic {
         self.expected = Some(expected.into());
