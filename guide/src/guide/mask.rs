@@ -52,7 +52,7 @@ impl Guide<'_, '_> {
         if self.machine.may_end() {
             set(bits, vocab.eos());
         }
-        self.machine.walk(vocab, bits);
+        self.machine.walk(vocab, &mut self.walk, bits);
         self.machine.digits(vocab, bits);
     }
 
@@ -98,11 +98,25 @@ impl Guide<'_, '_> {
 }
 
 /// How a walk goes back over a byte: bytes within a word, number or indent change nothing else.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Back {
     Lex(Lex, usize),
     /// The last mark.
     All,
+}
+
+/// The data of a walk along tokens, whose memory the next one uses again.
+#[derive(Default)]
+pub(crate) struct Walk {
+    marks: Vec<Mark>,
+    /// The next siblings of the nodes on the path, and how to go back to before those nodes.
+    around: Vec<(u32, Back)>,
+}
+
+impl Clone for Walk {
+    fn clone(&self) -> Walk {
+        Walk::default()
+    }
 }
 
 impl Machine<'_, '_> {
@@ -203,25 +217,18 @@ impl Machine<'_, '_> {
     }
 
     /// Sets the tokens that begin outside texts, except those of digits.
-    fn walk(&mut self, vocab: &Vocab, bits: &mut [u32]) {
+    fn walk(&mut self, vocab: &Vocab, walk: &mut Walk, bits: &mut [u32]) {
         self.prepare();
-        let (mut marks, mut around) = (Vec::new(), Vec::new());
         for &(byte, root) in vocab.trie.roots() {
             if self.may_take(byte) {
-                self.walk_below(vocab, root, &mut marks, &mut around, bits);
+                self.walk_below(vocab, root, walk, bits);
             }
         }
     }
 
     /// Sets those of these tokens that begin with the bytes of a node. The lists are empty before and after.
-    fn walk_below(
-        &mut self,
-        vocab: &Vocab,
-        root: u32,
-        marks: &mut Vec<Mark>,
-        around: &mut Vec<(u32, Back)>,
-        bits: &mut [u32],
-    ) {
+    fn walk_below(&mut self, vocab: &Vocab, root: u32, walk: &mut Walk, bits: &mut [u32]) {
+        let Walk { marks, around } = walk;
         let trie = &vocab.trie;
         let mut node = root;
         loop {

@@ -10,7 +10,7 @@ use crate::automaton::offers::{Words, one};
 use crate::automaton::session::Session;
 use crate::automaton::state::{Core, Lengths, Phase, State};
 use crate::guide::budget::Plan;
-use crate::guide::mask::Tails;
+use crate::guide::mask::{Tails, Walk};
 use crate::tokens::{self, Follows, Refused};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
@@ -91,12 +91,13 @@ pub struct Guide<'s, 'c> {
     pub(crate) tails: Option<Tails>,
     /// A known end within the budget.
     pub(crate) plan: Option<Plan>,
+    pub(crate) walk: Walk,
 }
 
 impl<'s, 'c> Guide<'s, 'c> {
     /// Begins the body.
     pub fn new(session: &'s Session<'c>) -> Guide<'s, 'c> {
-        Guide { machine: Machine::new(Core::new(session)), tails: None, plan: None }
+        Guide { machine: Machine::new(Core::new(session)), tails: None, plan: None, walk: Walk::default() }
     }
 
     /// The approximate number of bytes of the guide.
