@@ -10,6 +10,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Guide, Session, Vocab, init } from "ilo/guide";
+import { random } from "./tests/random.js";
 
 const { values: options } = parseArgs({ options: { peers: { type: "string" }, module: { type: "string" } } });
 const ROUNDS = 5;
@@ -33,16 +34,6 @@ const ITEM = {
     properties: { id: { type: "string" }, name: { type: "string" }, total: { type: "number" } },
     required: ["id"],
 };
-
-/** Random numbers from 0 to 1 that are the same each time: mulberry32, by Tommy Ettinger. */
-function random(seed) {
-    return () => {
-        seed = (seed + 0x6d2b79f5) | 0;
-        let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-        t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-        return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-    };
-}
 
 function catalogue(count) {
     const next = random(11);

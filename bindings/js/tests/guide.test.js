@@ -4,6 +4,7 @@ import { test } from "node:test";
 import * as ilo from "ilo";
 import { CannotEnd, Crash, Guide, Header, IloError, Refused, Session, Vocab, readVocab } from "ilo/guide";
 import { core } from "../dist/guide/core.js";
+import { random } from "./random.js";
 
 const utf8 = (text) => new TextEncoder().encode(text);
 const text = (bytes) => new TextDecoder().decode(bytes);
@@ -31,16 +32,6 @@ const TOOLS = new ilo.Tools({
         },
     },
 });
-
-/** Random numbers from 0 to 1 that are the same each time: mulberry32, by Tommy Ettinger. */
-function random(seed) {
-    return () => {
-        seed = (seed + 0x6d2b79f5) | 0;
-        let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-        t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-        return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-    };
-}
 
 /** The tokens whose bits are set. */
 function allowed(mask) {
