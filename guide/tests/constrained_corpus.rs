@@ -100,15 +100,7 @@ fn mutants_that_are_allowed_build() {
         let Ok([text, _]) = texts else { return };
         let tokens: Vec<&str> = text.split_inclusive(['{', '}', '[', ']', ',', ':']).collect();
         for _ in 0..4 {
-            let mut mutant = tokens.clone();
-            let place = random.below(mutant.len());
-            let other = *random.pick(&tokens);
-            match random.below(3) {
-                0 => drop(mutant.remove(place)),
-                1 => mutant.insert(place, other),
-                _ => mutant[place] = other,
-            }
-            let mutant = mutant.concat();
+            let mutant = random.mutant(&tokens);
             let builds = builds(session, &sample.catalog, &mutant);
             let is_allowed = refused(session, &mutant).is_none();
             assert!(builds || !is_allowed, "{}: {mutant}", sample.name);

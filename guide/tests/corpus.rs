@@ -63,15 +63,7 @@ fn mutants_that_are_allowed_build() {
         let text = &sample.text[body..];
         let tokens: Vec<&str> = text.split_inclusive([' ', '\n']).collect();
         for _ in 0..6 {
-            let mut mutant = tokens.clone();
-            let place = random.below(mutant.len());
-            let other = *random.pick(&tokens);
-            match random.below(3) {
-                0 => drop(mutant.remove(place)),
-                1 => mutant.insert(place, other),
-                _ => mutant[place] = other,
-            }
-            let mutant = mutant.concat();
+            let mutant = random.mutant(&tokens);
             let whole = sample.text[..body].to_owned() + &mutant;
             let options =
                 Build { from: Some(Notation::Id), catalog: Some(&sample.catalog), ..Build::default() };

@@ -38,6 +38,19 @@ impl Random {
     pub fn pick<'t, T>(&mut self, all: &'t [T]) -> &'t T {
         &all[self.below(all.len())]
     }
+
+    /// The tokens of a text, of which one is left out, repeated at another place, or replaced by another.
+    pub fn mutant(&mut self, tokens: &[&str]) -> String {
+        let mut mutant = tokens.to_vec();
+        let place = self.below(mutant.len());
+        let other = *self.pick(tokens);
+        match self.below(3) {
+            0 => drop(mutant.remove(place)),
+            1 => mutant.insert(place, other),
+            _ => mutant[place] = other,
+        }
+        mutant.concat()
+    }
 }
 
 const NAMES: [&str; 8] = ["id", "name", "first name", "total", "items", "ok", "größe", "a"];
