@@ -9,11 +9,10 @@ const hexadecimal = (bytes) => Buffer.from(bytes).toString("hex");
 for await (const line of createInterface({ input: process.stdin })) {
     const { program: packed, function: name, limits, answers, snapshot } = JSON.parse(line);
     const program = ilo.load(Buffer.from(packed, "hex"));
-    const given = { limits, function: name ?? undefined };
     const run = snapshot
-        ? program.restore(Buffer.from(snapshot, "hex"), given)
+        ? program.restore(Buffer.from(snapshot, "hex"), { limits })
         // Input and answers stay texts: JavaScript would write 2.0 as 2.
-        : program.start(new ilo.Json(parts(line).get("input")), given);
+        : program.start(new ilo.Json(parts(line).get("input")), { limits, function: name ?? undefined });
     const snapshots = [];
     for (const [ok, value, changes] of answers) {
         if (run.step().status !== "call") throw new Error("more answers than calls");

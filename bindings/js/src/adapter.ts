@@ -1,7 +1,9 @@
 /** Shared by the adapters for agent frameworks: the tool that runs a program which a model has written. */
 
 import { CompileError, IloError, build, card, type GivenTools, type Limits, type Notation, type RunOptions } from "ilo";
+import { NAMES, RECORD, TEXT, checkOptions, type Kinds } from "./given.js";
 import { WIDE, write } from "./json.js";
+import { RUN } from "./loop.js";
 
 export interface RunProgramOptions extends Omit<RunOptions, "tools"> {
     /** The name of the tool; by default `run_program`. */
@@ -25,6 +27,14 @@ export const PARAMETERS = {
     required: ["source"],
     additionalProperties: true as const,
 };
+
+const { tools: _, ...run } = RUN;
+const OPTIONS: Kinds<RunProgramOptions> = { ...run, name: TEXT, notation: TEXT, limits: RECORD, readOnly: NAMES };
+
+/** Checks the options of an adapter. */
+export function checked(options: RunProgramOptions): void {
+    checkOptions(options, OPTIONS);
+}
 
 /** The text that teaches a model to write programs, and the tools. */
 export function description(tools: GivenTools, options: RunProgramOptions): string {

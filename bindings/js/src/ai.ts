@@ -2,7 +2,8 @@
 
 import { asSchema, jsonSchema, tool, type Tool, type ToolExecutionOptions, type ToolSet } from "ai";
 import { Tools, type ToolDefinition } from "ilo";
-import { PARAMETERS, description, runSource, type RunProgramOptions } from "./adapter.js";
+import { PARAMETERS, checked, description, runSource, type RunProgramOptions } from "./adapter.js";
+import { RECORD, expect } from "./given.js";
 
 export type { RunProgramOptions } from "./adapter.js";
 
@@ -37,6 +38,8 @@ async function answer(given: unknown): Promise<unknown> {
 
 /** A tool that runs programs over these tools. Give it to a model in place of them. */
 export async function runProgram(tools: ToolSet, options: RunProgramOptions = {}): Promise<Tool> {
+    expect("`tools`", tools, RECORD);
+    checked(options);
     const readOnly = options.readOnly ?? [];
     const about = await definitions(tools, readOnly, { toolCallId: "", messages: [] });
     return tool({

@@ -1,11 +1,11 @@
 /** Building programs, and the other functions that need the module that builds them. */
 
 import { call, core } from "./core.js";
-import { bytes } from "./given.js";
+import { BYTES, FLAG, expect } from "./given.js";
 import type { Core } from "./glue.js";
 import type { RunOptions } from "./loop.js";
 import { Program as Runnable, resumeWith, type Decision, type InStore } from "./program.js";
-import { checked, type CheckOptions } from "./source.js";
+import { CHECK, checked, type CheckOptions } from "./source.js";
 import { ToolSet, toolsOf, withCatalogue } from "./tools.js";
 import type { Outcome, ToolDefinition } from "./types.js";
 
@@ -32,7 +32,7 @@ export class Program extends Runnable {
 
 /** Builds a program; throws `CompileError`, whose message is for the model that wrote the source. */
 export function build(source: string, options: BuildOptions = {}): Program {
-    const notation = checked(source, options);
+    const notation = checked(source, options, { ...CHECK, strip: FLAG });
     const { strip = false } = options;
     const tools = options.tools === undefined ? undefined : toolsOf(core, options.tools);
     try {
@@ -46,7 +46,7 @@ export function build(source: string, options: BuildOptions = {}): Program {
 
 /** Reads and verifies a program that `Program.toBytes` packed. */
 export function load(packed: Uint8Array): Program {
-    bytes("packed", packed);
+    expect("`packed`", packed, BYTES);
     return new Program(core, call((module) => module.load(packed)), undefined, false);
 }
 

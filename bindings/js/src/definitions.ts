@@ -1,21 +1,33 @@
 /** Reads the definition of a tool, in the form of a catalogue. */
 
+import { FLAG, FUNCTION, NUMBER, TEXT, checkFields, type Kind, type Kinds } from "./given.js";
 import type { Schema, ToolDefinition } from "./types.js";
 
-const KEYS = [
-    ...["schema", "outputSchema", "description", "execute", "readOnly", "idempotent", "retries", "confirm"],
-    ...["timeout", "onDoubt", "requiresRollback", "validate"],
+const SCHEMA: Kind = [
+    "a schema",
+    (value) => typeof value === "function" || (typeof value === "object" && value !== null && !Array.isArray(value)),
 ];
+const DEFINITION: Kinds<ToolDefinition> = {
+    schema: SCHEMA,
+    outputSchema: SCHEMA,
+    description: TEXT,
+    execute: FUNCTION,
+    readOnly: FLAG,
+    idempotent: FLAG,
+    retries: NUMBER,
+    confirm: FLAG,
+    timeout: NUMBER,
+    onDoubt: ['"fail" or "stop"', (value) => value === "fail" || value === "stop"],
+    requiresRollback: FLAG,
+    validate: FLAG,
+};
 
 /** Refuses a value that is not a definition of a tool. */
 export function defined(name: string, definition: ToolDefinition): void {
     if (typeof definition?.execute !== "function") {
         throw new TypeError(`tool \`${name}\`: expected an object with the function \`execute\``);
     }
-    const wrong = Object.keys(definition).find((key) => !KEYS.includes(key));
-    if (wrong !== undefined) {
-        throw new TypeError(`tool \`${name}\`: there is no \`${wrong}\`; there are ${KEYS.join(", ")}`);
-    }
+    checkFields(`tool \`${name}\``, definition, DEFINITION);
 }
 
 /** The parts of zod and other libraries of Standard Schema that are used here. */

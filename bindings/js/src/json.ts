@@ -5,7 +5,7 @@
  * finite, bytes, instances of classes, functions, circular values.
  */
 
-import { string } from "./given.js";
+import { TEXT, expect, isPlain } from "./given.js";
 
 /** The bounds of a value. */
 export interface Bounds {
@@ -23,7 +23,7 @@ export const WIDE: Bounds = { depth: 1025, values: 1 << 24, bytes: Infinity };
  */
 export class Json {
     constructor(readonly text: string) {
-        string("Json", text);
+        expect("`Json`", text, TEXT);
     }
 }
 
@@ -177,12 +177,6 @@ function number(value: number): string {
 function isWellFormed(text: string): boolean {
     const own = (text as { isWellFormed?: () => boolean }).isWellFormed;
     return own ? own.call(text) : text.search(LONE) < 0;
-}
-
-/** Whether an object is a plain one: of any realm, or without a prototype. */
-function isPlain(value: object): boolean {
-    const prototype = Object.getPrototypeOf(value);
-    return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 
 function noForm(value: object): string {

@@ -2,12 +2,12 @@
 
 import type { Recording, Waits } from "./durable.js";
 import { Failure, IloError, Suspend } from "./errors.js";
-import { checkFunction, checkSignal } from "./given.js";
+import { FUNCTION, NUMBER, SIGNAL, type Kinds } from "./given.js";
 import { Past, WIDE, isThenable, parse, textOf, write, type Bounds } from "./json.js";
 import type { Begun, Left } from "./quick.js";
 import { Run, boundsOf } from "./run.js";
 import type { Drive, Runner } from "./runner.js";
-import type { GivenTools, Tool, ToolSet } from "./tools.js";
+import { TOOLS, type GivenTools, type Tool, type ToolSet } from "./tools.js";
 import type { Call, CallContext, Made, Outcome, Suspended } from "./types.js";
 
 export interface RunOptions {
@@ -26,6 +26,16 @@ export interface RunOptions {
     /** Asks a person before each call of a tool with `confirm`; `true` allows it. */
     ask?: ((call: Call) => boolean | Promise<boolean>) | undefined;
 }
+
+export const RUN: Kinds<RunOptions> = {
+    tools: TOOLS,
+    signal: SIGNAL,
+    timeout: NUMBER,
+    callTimeout: NUMBER,
+    atOnce: NUMBER,
+    onCall: FUNCTION,
+    ask: FUNCTION,
+};
 
 /** The next action, as the module numbers it. */
 const [START, DROP, MADE, COMPUTING, WAIT, DONE] = [0, 1, 2, 3, 4, 5];
@@ -80,7 +90,7 @@ export function drive(run: Run | Left, tools: ToolSet, options: RunOptions, reco
 
 function milliseconds(name: string, value: number | undefined, standard: number): number {
     const given = value ?? standard;
-    if (typeof given === "number" && given >= 0) return Math.min(given, LONGEST);
+    if (given >= 0) return Math.min(given, LONGEST);
     throw new RangeError(`\`${name}\` expects milliseconds from 0`);
 }
 
@@ -89,7 +99,6 @@ export type Times = Pick<RunOptions, "timeout" | "callTimeout" | "atOnce">;
 
 /** The same within bounds, in milliseconds. */
 export function timesOf({ timeout, callTimeout, atOnce = 16 }: Times): { run: number; call: number; atOnce: number } {
-    if (typeof atOnce !== "number" || Number.isNaN(atOnce)) throw new RangeError("`atOnce` expects a number from 1");
     return {
         run: milliseconds("timeout", timeout, 600_000),
         call: milliseconds("callTimeout", callTimeout, 30_000),
@@ -122,9 +131,6 @@ export class Loop {
     ) {
         const { run: time, call: callTime, atOnce } = timesOf(options);
         this.callTime = callTime;
-        checkFunction("onCall", options.onCall);
-        checkFunction("ask", options.ask);
-        checkSignal(options.signal);
         const run = given instanceof Run ? given : given.run;
         this.runner = run.runner;
         const handle = run.take();

@@ -2,6 +2,7 @@
 
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { Failure, Tools, type ToolDefinition, type Value } from "ilo";
+import { NAMES, TEXT, checkOptions } from "./given.js";
 
 export interface McpOptions {
     /** With it, a tool `send` has the name `mcp://SERVER/send`, and programs may also write `send`. */
@@ -19,6 +20,7 @@ type Listed = Awaited<ReturnType<Client["listTools"]>>["tools"][number];
 
 /** The tools of the server of a connected client. */
 export async function toolsFromMcp(client: Client, options: McpOptions = {}): Promise<Tools> {
+    checkOptions(options, { server: TEXT, readOnly: NAMES, confirm: NAMES });
     const listed = await list(client);
     const names = listed.map((one) => one.name);
     for (const option of ["readOnly", "confirm"] as const) {

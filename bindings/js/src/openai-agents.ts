@@ -2,7 +2,7 @@
 
 import { tool, type FunctionTool, type RunContext } from "@openai/agents";
 import { Failure, Tools, type ToolDefinition } from "ilo";
-import { NAME, PARAMETERS, description, runSource, type RunProgramOptions } from "./adapter.js";
+import { NAME, PARAMETERS, checked, description, runSource, type RunProgramOptions } from "./adapter.js";
 
 export type { RunProgramOptions } from "./adapter.js";
 
@@ -31,6 +31,7 @@ function value(answer: unknown): unknown {
 
 /** A tool that runs programs over these tools. Give it to an agent in place of them. */
 export function runProgram(tools: readonly AnyTool[], options: RunProgramOptions = {}): FunctionTool<any, any, string> {
+    checked(options);
     const readOnly = options.readOnly ?? [];
     return tool({
         name: options.name ?? NAME,

@@ -2,15 +2,15 @@
 
 import { Recording, unpack, unreadable, type Beginning, type Store } from "./durable.js";
 import { BadValue, Crash, IloError, StoreError } from "./errors.js";
-import { bytes, string } from "./given.js";
+import { ANY, BYTES, NUMBER, RECORD, TEXT, checkOptions, expect, type Kind, type Kinds } from "./given.js";
 import { Held } from "./instance.js";
 import { WIDE, parse, textOf, write, type Json } from "./json.js";
-import { drive, type RunOptions, type Times } from "./loop.js";
+import { RUN, drive, type RunOptions, type Times } from "./loop.js";
 import { isQuick, quick, wire, type Left, type Wiring } from "./quick.js";
 import { Run } from "./run.js";
-import { driveSync, type RunSyncOptions } from "./sync.js";
+import { RUN_SYNC, driveSync, type RunSyncOptions } from "./sync.js";
 import type { Catalogue, Core, Handle, Module, Runner } from "./runner.js";
-import { toolsOf, withCatalogue, type GivenTools, type ToolSet } from "./tools.js";
+import { TOOLS, toolsOf, withCatalogue, type GivenTools, type ToolSet } from "./tools.js";
 import type { Diagnostic, Finished, Limits, Outcome, PlannedCalls } from "./types.js";
 
 export interface StartOptions {
@@ -46,18 +46,31 @@ export type Decision = { /** The number of that call. */ call: number } & (
 
 export type Inputs = { readonly [name: string]: unknown } | Json;
 
+const START: Kinds<StartOptions> = { function: TEXT, limits: RECORD };
+const STORE: Kind = [
+    "an object with the functions `read` and `write`",
+    (value) => typeof value?.read === "function" && typeof value.write === "function",
+];
+const IN_STORE: Kinds<InStore> = { store: STORE, name: TEXT };
+const RUN_ALL: Kinds<RunOptions & StartOptions & Partial<InStore>> = { ...RUN, ...START, ...IN_STORE };
+const RUN_SYNC_ALL: Kinds<RunSyncOptions & StartOptions> = { ...RUN_SYNC, ...START };
+const RESUME: Kinds<ResumeOptions> = { ...RUN, limits: RECORD, answer: ANY, failure: ANY };
+const TRUE: Kind = ["true", (value) => value === true];
+const DECISION = { call: NUMBER, answer: ANY, failure: ANY, make: TRUE };
+
 /** The least time of a run that is continued, in milliseconds. */
 const LEAST = 1000;
 
 /** Throws unless the decision is about the call that the run waits for. */
 function check(name: string, due: number, waits: boolean, decision: Decision): void {
+    checkOptions(decision, DECISION, "the decision");
     if (!waits) {
         throw new StoreError(`run \`${name}\` does not wait for a decision; continue it without one first`, "not-in-this-state");
     }
     if (decision.call !== due) {
         throw new StoreError(`run \`${name}\` waits at call ${due}, not ${decision.call}`, "other-call");
     }
-    const kinds = ["answer", "failure", "make"].filter((kind) => kind in decision);
+    const kinds = ["answer" in decision, "failure" in decision, "make" in decision && decision.make].filter(Boolean);
     if (kinds.length !== 1) throw new TypeError("expected one of `answer`, `failure` and `make`");
 }
 
@@ -78,7 +91,11 @@ export async function resumeWith(
     options: RunOptions,
     decision?: Decision,
 ): Promise<Outcome> {
+    checkOptions(in_, IN_STORE, "the run");
+    checkOptions(options, RUN);
     const { store, name } = in_;
+    expect("`store`", store, STORE);
+    expect("`name`", name, TEXT);
     const recording = await Recording.read(store, name);
     if (!recording) throw new StoreError(`there is no run \`${name}\``, "no-such-run");
     const program = readable(name, "program", () => load(unpack(recording.head.program)));
@@ -105,11 +122,6 @@ function limitsText(limits: Limits | undefined): string | undefined {
         return [name, beyond ? most : value];
     });
     return text("limits", Object.fromEntries(entries));
-}
-
-/** The function that a caller names. */
-function functionOf({ function: name }: { function?: string | undefined }): string | undefined {
-    return name === undefined ? undefined : string("function", name);
 }
 
 /** A verified program; any number of runs may share it. */
@@ -165,21 +177,23 @@ export class Program {
 
     /** The plan of a run: the most calls of each tool, and the calls that nothing rolls back. */
     plan(options: { tools?: GivenTools; function?: string } = {}): PlannedCalls[] {
+        checkOptions(options, { tools: TOOLS, function: TEXT });
         const core = this.#held.get();
         const given = options.tools ?? this.#tools;
-        const name = functionOf(options);
+        const name = options.function;
         return withCatalogue(this.runner, given, (tools) => JSON.parse(this.runner.call(() => core.plan(tools, name))));
     }
 
     /** Starts a run that you drive: `run.step()` returns a call, which you answer, or the outcome. */
     start(inputs: Inputs = {}, options: StartOptions = {}): Run {
+        checkOptions(options, START);
         return this.#start(inputs, options, undefined);
     }
 
     #start(inputs: Inputs, options: StartOptions, given: ToolSet | undefined): Run {
         const core = this.#held.get();
         const [input, limits] = [text("the input", inputs), limitsText(options.limits)];
-        const name = functionOf(options);
+        const name = options.function;
         const begin = (tools: Catalogue): Handle => this.runner.call(() => core.start(input, name, limits, tools));
         return new Run(this.runner, withCatalogue(this.runner, given, begin));
     }
@@ -190,7 +204,7 @@ export class Program {
         if (this.#wiring?.of !== tools) this.#wiring = wire(this.runner, core, tools);
         const beginning = {
             input: text("the input", inputs),
-            function: functionOf(options),
+            function: options.function,
             limits: limitsText(options.limits),
         };
         return quick(this.runner, core, this.#wiring, beginning, options);
@@ -208,9 +222,14 @@ export class Program {
 
     /** A run that continues from a snapshot. Its call waits for the answer. */
     restore(snapshot: Uint8Array, options: { limits?: Limits | undefined } = {}): Run {
+        checkOptions(options, { limits: RECORD });
+        return this.#restore(snapshot, options.limits);
+    }
+
+    #restore(snapshot: Uint8Array, given: Limits | undefined): Run {
         const core = this.#held.get();
-        const limits = limitsText(options.limits);
-        bytes("snapshot", snapshot);
+        const limits = limitsText(given);
+        expect("`snapshot`", snapshot, BYTES);
         return new Run(this.runner, this.runner.call(() => core.restore(snapshot, limits)));
     }
 
@@ -221,6 +240,7 @@ export class Program {
      * each call that may change something is recorded before it is made.
      */
     async run(inputs: Inputs = {}, options: RunOptions & StartOptions & Partial<InStore> = {}): Promise<Outcome> {
+        checkOptions(options, RUN_ALL);
         const { store, name } = options;
         if ((store === undefined) !== (name === undefined)) throw new TypeError("expected `store` and `name` together");
         if (store !== undefined && name !== undefined) return this.#runIn(store, name, inputs, options);
@@ -237,7 +257,7 @@ export class Program {
         return this.#over(options.tools, async (tools) => {
             const beginning: Beginning = {
                 program: this.#packed,
-                function: functionOf(options) ?? null,
+                function: options.function ?? null,
                 input: text("the input", inputs),
                 limits: limitsText(options.limits) ?? "{}",
             };
@@ -257,6 +277,7 @@ export class Program {
      * a pause.
      */
     runSync(inputs: Inputs = {}, options: RunSyncOptions & StartOptions = {}): Outcome {
+        checkOptions(options, RUN_SYNC_ALL);
         const tools = toolsOf(this.runner, options.tools ?? this.#tools);
         try {
             const found = isQuick(options) ? this.#quick(inputs, options, tools) : this.#start(inputs, options, tools);
@@ -292,7 +313,7 @@ export class Program {
             return found;
         }
         const limits = parse(recording.head.limits);
-        const run = readable(name, "snapshot", () => this.restore(snapshot, { limits }));
+        const run = readable(name, "snapshot", () => this.#restore(snapshot, limits));
         try {
             if (decision && "answer" in decision) run.answer(decision.answer);
             else if (decision && "failure" in decision) run.fail(decision.failure);
@@ -312,13 +333,14 @@ export class Program {
 
     /** Continues from a snapshot with the answer to its call, or its failure. Without both, the call is made. */
     async resume(snapshot: Uint8Array, options: ResumeOptions = {}): Promise<Outcome> {
+        checkOptions(options, RESUME);
         const [answers, fails] = ["answer" in options, "failure" in options];
         if (answers && fails) throw new TypeError("expected `answer` or `failure`, found both");
         return this.#over(options.tools, (tools) => {
             const core = this.#held.get();
             const catalogue = tools.in(this.runner);
             this.runner.call(() => core.need(catalogue));
-            const run = this.restore(snapshot, options);
+            const run = this.#restore(snapshot, options.limits);
             try {
                 if (answers) run.answer(options.answer);
                 if (fails) run.fail(options.failure);

@@ -1,6 +1,7 @@
 /** A run, step by step: each step ends with a call that waits for its answer, or with the outcome. */
 
 import { BadValue, Crash, NotWaiting } from "./errors.js";
+import { NUMBER, expect } from "./given.js";
 import { Past, parse, write, type Bounds } from "./json.js";
 import type { Handle, Runner } from "./runner.js";
 import type { Call, Finished } from "./types.js";
@@ -48,6 +49,7 @@ export class Run {
 
     /** As `step`, within some fuel: nothing if there is more to compute. The outcome is the same. */
     stepWithin(fuel: number): Call | Finished | undefined {
+        expect("`fuel`", fuel, NUMBER);
         const handle = this.#own();
         const found = this.runner.call(() => handle.step(Math.min(Math.max(Math.trunc(fuel), 1), 0xffff_ffff)));
         return found === undefined ? undefined : parse(found);

@@ -1,8 +1,8 @@
 /** Sources: checking, fixing, converting, laying out, drawing; cards and explanations. */
 
 import { call, core } from "./core.js";
-import { string } from "./given.js";
-import { withCatalogue, type GivenTools } from "./tools.js";
+import { NUMBER, TEXT, expect, checkOptions, type Kinds } from "./given.js";
+import { TOOLS, withCatalogue, type GivenTools } from "./tools.js";
 import type { Completion, Diagnostic, Hover, Notation } from "./types.js";
 
 export interface SourceOptions {
@@ -15,48 +15,53 @@ export interface CheckOptions extends SourceOptions {
     tools?: GivenTools | undefined;
 }
 
+const SOURCE: Kinds<SourceOptions> = { notation: TEXT };
+export const CHECK: Kinds<CheckOptions> = { ...SOURCE, tools: TOOLS };
+
 /** The notation given for a source. */
-export function checked(source: string, { notation }: SourceOptions): Notation | undefined {
-    string("source", source);
-    if (notation !== undefined) string("notation", notation);
-    return notation;
+export function checked<T extends SourceOptions>(source: string, options: T, kinds: Kinds<T>): Notation | undefined {
+    expect("`source`", source, TEXT);
+    checkOptions(options, kinds);
+    return options.notation;
 }
 
 /** The diagnostics of a source, checked against the tools if they are given. */
 export function check(source: string, options: CheckOptions = {}): Diagnostic[] {
-    const notation = checked(source, options);
+    const notation = checked(source, options, CHECK);
     return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.check(source, tools, notation))));
 }
 
 /** Applies every unambiguous fix. Returns the new source, the number of fixes, and the remaining diagnostics. */
 export function fix(source: string, options: CheckOptions = {}): { source: string; fixed: number; left: Diagnostic[] } {
-    const notation = checked(source, options);
+    const notation = checked(source, options, CHECK);
     return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.fix(source, tools, notation))));
 }
 
 /** The hover text for the word at an index of the source, for an editor. */
 export function hover(source: string, index: number, options: CheckOptions = {}): Hover | undefined {
-    const notation = checked(source, options);
+    const notation = checked(source, options, CHECK);
+    expect("`index`", index, NUMBER);
     const found = withCatalogue(core, options.tools, (tools) => call((module) => module.hover(source, tools, notation, index)));
     return found === undefined ? undefined : JSON.parse(found);
 }
 
 /** The completions at an index of the source, the likeliest first, for an editor. */
 export function complete(source: string, index: number, options: CheckOptions = {}): Completion[] {
-    const notation = checked(source, options);
+    const notation = checked(source, options, CHECK);
+    expect("`index`", index, NUMBER);
     return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.complete(source, tools, notation, index))));
 }
 
 /** The source in another notation; throws `CompileError`. */
 export function convert(source: string, to: Notation, options: SourceOptions = {}): string {
-    const notation = checked(source, options);
-    string("to", to);
+    const notation = checked(source, options, SOURCE);
+    expect("`to`", to, TEXT);
     return call((module) => module.convert(source, to, notation));
 }
 
 /** The source in its canonical layout; throws `CompileError`. */
 export function format(source: string, options: SourceOptions = {}): string {
-    const notation = checked(source, options);
+    const notation = checked(source, options, SOURCE);
     return call((module) => module.layout(source, notation));
 }
 
@@ -66,25 +71,26 @@ export function graph(
     form: "svg" | "dot" | "mermaid" | "text" = "svg",
     options: SourceOptions = {},
 ): string {
-    const notation = checked(source, options);
-    string("form", form);
+    const notation = checked(source, options, SOURCE);
+    expect("`form`", form, TEXT);
     return call((module) => module.graph(source, form, notation));
 }
 
 /** The detected notation of a source. */
 export function detect(source: string): Notation | undefined {
-    string("source", source);
+    expect("`source`", source, TEXT);
     return call((module) => module.detect(source)) as Notation | undefined;
 }
 
 /** The card that teaches a model a notation, with the signatures of the tools if they are given. */
 export function card(notation: Notation = "tool-calling", options: { tools?: GivenTools | undefined } = {}): string {
-    string("notation", notation);
+    expect("`notation`", notation, TEXT);
+    checkOptions(options, { tools: TOOLS });
     return withCatalogue(core, options.tools, (tools) => call((module) => module.card(notation, tools)));
 }
 
 /** The explanation of an error code. */
 export function explain(code: string): string {
-    string("code", code);
+    expect("`code`", code, TEXT);
     return call((module) => module.explain(code));
 }

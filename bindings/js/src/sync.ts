@@ -1,7 +1,8 @@
 /** Runs whose tools answer at once: the loop without promises. */
 
 import { isThenable } from "./json.js";
-import { Loop, failureText, type RunOptions, type Under } from "./loop.js";
+import type { Kinds } from "./given.js";
+import { RUN, Loop, failureText, type RunOptions, type Under } from "./loop.js";
 import type { Left } from "./quick.js";
 import { Run } from "./run.js";
 import type { ToolSet } from "./tools.js";
@@ -11,6 +12,9 @@ export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "t
     /** Asks a person before each call of a tool with `confirm`; `true` allows it. */
     ask?: ((call: Call) => boolean) | undefined;
 }
+
+const { callTimeout: _, atOnce: __, ...kinds } = RUN;
+export const RUN_SYNC: Kinds<RunSyncOptions> = kinds;
 
 /** Runs to the outcome, or to a call whose tool suspends. Frees the run in any case. */
 export function driveSync(run: Run | Left, tools: ToolSet, options: RunSyncOptions): Outcome {

@@ -3,13 +3,15 @@
 import type { CallContext, ToolDefinition } from "./types.js";
 import { defined, entry, standard, type Result, type Standard } from "./definitions.js";
 import { Failure } from "./errors.js";
-import { string } from "./given.js";
+import { TEXT, expect, isPlain, type Kind } from "./given.js";
 import { Held } from "./instance.js";
 import { isThenable } from "./json.js";
 import type { Catalogue, Module, Runner } from "./runner.js";
 
 /** The tools that a function of this package takes. */
 export type GivenTools = ToolSet | { readonly [name: string]: ToolDefinition };
+
+export const TOOLS: Kind = ["an object of tools by name", (value) => value instanceof ToolSet || isPlain(value)];
 
 /** Continues with a value: at once, unless it is a promise. */
 function then(value: unknown, next: (value: unknown) => unknown): unknown {
@@ -50,6 +52,7 @@ export class ToolSet implements Iterable<string> {
         private readonly home: Runner,
         definitions: { readonly [name: string]: ToolDefinition },
     ) {
+        expect("`tools`", definitions, [TOOLS[0], isPlain]);
         this.definitions = { ...definitions };
         const entries: string[] = [];
         const policies: unknown[] = [];
@@ -79,13 +82,14 @@ export class ToolSet implements Iterable<string> {
 
     /** The own name of the tool that a program calls by this name. */
     ownName(name: string): string | undefined {
-        string("name", name);
+        expect("`name`", name, TEXT);
         const catalogue = this.in(this.home);
         return this.home.call(() => catalogue.ownName(name));
     }
 
     /** These tools and others. */
     and(others: GivenTools): this {
+        expect("`tools`", others, TOOLS);
         const more = others instanceof ToolSet ? others.definitions : others;
         const twice = Object.keys(more).find((name) => this.tools.has(name));
         if (twice !== undefined) throw new TypeError(`two tools have the name \`${twice}\``);
@@ -122,10 +126,7 @@ export class ToolSet implements Iterable<string> {
 
 function tool(name: string, definition: ToolDefinition): Tool {
     defined(name, definition);
-    const { onDoubt = "fail", retries = 0, idempotent = false, readOnly = false } = definition;
-    if (onDoubt !== "fail" && onDoubt !== "stop") {
-        throw new TypeError(`tool \`${name}\`: \`onDoubt\` is "fail" or "stop", found ${String(onDoubt)}`);
-    }
+    const { retries = 0, idempotent = false, readOnly = false } = definition;
     if (retries && !(idempotent || readOnly)) {
         throw new TypeError(`tool \`${name}\`: \`retries\` is only for tools that are \`idempotent\` or \`readOnly\``);
     }
@@ -147,12 +148,6 @@ function caller(definition: ToolDefinition): Tool["call"] {
 function policy(name: string, definition: ToolDefinition): object {
     const { readOnly = false, idempotent = false, retries = 0, confirm = false } = definition;
     const { timeout = null, onDoubt = "fail", requiresRollback = false } = definition;
-    for (const [key, value] of Object.entries({ readOnly, idempotent, confirm, requiresRollback })) {
-        if (typeof value !== "boolean") throw new TypeError(`tool \`${name}\`: \`${key}\` is true or false`);
-    }
-    for (const [key, value] of Object.entries({ retries, timeout: timeout ?? 0 })) {
-        if (typeof value !== "number") throw new TypeError(`tool \`${name}\`: \`${key}\` is a number`);
-    }
     return { name, readOnly, idempotent, retries, confirm, timeout, onDoubt, requiresRollback };
 }
 

@@ -57,7 +57,7 @@ function steps(program, inputs, tools, given, restored) {
         if (restored) {
             const marked = run.snapshot();
             run.dispose();
-            run = program.restore(marked, given);
+            run = program.restore(marked, { limits: given.limits });
         }
         try {
             const answer = tool.call(call.arguments);

@@ -53,6 +53,7 @@ function shop(policy = {}, pay = ({ amount }) => `paid ${amount}`) {
 }
 
 const buy = (store, { tools }, more = {}) => BUY.run({ amount: 9 }, { store, name: "order", tools, ...more });
+const goOn = (store, { tools }, decision) => ilo.resume({ store, name: "order" }, { tools }, decision);
 const code = (wanted) => (error) => error instanceof ilo.StoreError && error.code === wanted;
 
 test("each call that changes something is recorded before it is made, and the name gives the outcome", async () => {
@@ -83,16 +84,15 @@ test("a person approves or refuses a call later", async () => {
         const waits = await buy(store, made);
         assert.deepEqual([waits.status, waits.state, waits.call.number, waits.call.tool], ["suspended", "asking", 2, "pay"]);
         assert.deepEqual(made.calls, ["hold"]);
-        const where = { store, name: "order" };
-        assert.deepEqual(await ilo.resume(where, made), waits);
-        await assert.rejects(ilo.resume(where, made, { call: 1, make: true }), code("other-call"));
-        await assert.rejects(ilo.resume(where, made, { call: 2 }), TypeError);
-        await assert.rejects(ilo.resume(where, { tools: { pay: made.tools.pay } }, { call: 2, make: true }), ilo.StartError);
+        assert.deepEqual(await goOn(store, made), waits);
+        await assert.rejects(goOn(store, made, { call: 1, make: true }), code("other-call"));
+        await assert.rejects(goOn(store, made, { call: 2 }), TypeError);
+        await assert.rejects(goOn(store, { tools: { pay: made.tools.pay } }, { call: 2, make: true }), ilo.StartError);
         if (approved) {
-            assert.equal((await ilo.resume(where, made, { call: 2, make: true })).value, "paid 9");
+            assert.equal((await goOn(store, made, { call: 2, make: true })).value, "paid 9");
             assert.deepEqual(made.calls, ["hold", "pay"]);
         } else {
-            const outcome = await ilo.resume(where, made, { call: 2, failure: "too much" });
+            const outcome = await goOn(store, made, { call: 2, failure: "too much" });
             assert.equal(outcome.error, "too much");
             assert.deepEqual(outcome.rolledBack, [{ tool: "free", number: 3 }]);
             assert.deepEqual(made.calls, ["hold", "free"]);
@@ -100,8 +100,35 @@ test("a person approves or refuses a call later", async () => {
     }
     const store = new Memory();
     assert.equal((await buy(store, shop({ confirm: true }))).state, "asking");
-    const outcome = await ilo.resume({ store, name: "order" }, { ...shop({ confirm: true }), ask: () => true });
+    const outcome = await ilo.resume({ store, name: "order" }, { tools: shop({ confirm: true }).tools, ask: () => true });
     assert.equal(outcome.value, "paid 9");
+});
+
+test("a decision, a store or a name that is not one is refused, and nothing is called", async () => {
+    const store = new Memory();
+    const made = shop({ confirm: true });
+    const { tools } = made;
+    await buy(store, made);
+    for (const [work, message] of [
+        [() => goOn(store, made, { call: 2, make: false }), /the decision: `make` expects true, found false/],
+        [() => goOn(store, made, { call: 2, make: undefined }), /expected one of `answer`, `failure` and `make`/],
+        [() => goOn(store, made, { call: 2, make: true, answer: 1 }), /expected one of `answer`, `failure` and `make`/],
+        [() => goOn(store, made, { call: "2", make: true }), /the decision: `call` expects a number, found "2"/],
+        [() => goOn(store, made, { call: 2, approve: true }), /the decision: there is no `approve`, only call, answer, failure, make/],
+        [() => goOn(store, made, true), /the decision: expected an object, found true/],
+        [() => goOn({}, made), /`store` expects an object with the functions `read` and `write`/],
+        [() => BUY.run({ amount: 9 }, { store: {}, name: "order", tools }), /`store` expects an object with the functions/],
+        [() => BUY.run({ amount: 9 }, { store, name: 5, tools }), /`name` expects a string, found 5/],
+        [() => ilo.resume({ store, name: "order", tools }), /the run: there is no `tools`, only store, name/],
+        [() => ilo.resume({ store }, { tools }), /`name` expects a string, found undefined/],
+    ]) {
+        await assert.rejects(async () => work(), (error) => {
+            assert.match(error.message, message, String(work));
+            return error instanceof TypeError;
+        });
+    }
+    assert.deepEqual(made.calls, ["hold"]);
+    assert.equal(store.written.at(-1).state, "asking");
 });
 
 test("a tool that suspends gets its answer from outside", async () => {
@@ -109,9 +136,8 @@ test("a tool that suspends gets its answer from outside", async () => {
     const made = shop({}, () => { throw new ilo.Suspend("the bank calls back"); });
     const waits = await buy(store, made);
     assert.deepEqual([waits.state, waits.reason], ["deferred", "the bank calls back"]);
-    const where = { store, name: "order" };
-    await assert.rejects(ilo.resume(where, made, { call: 2, answer: Symbol() }), ilo.BadValue);
-    assert.equal((await ilo.resume(where, made, { call: 2, answer: "paid later" })).value, "paid later");
+    await assert.rejects(goOn(store, made, { call: 2, answer: Symbol() }), ilo.BadValue);
+    assert.equal((await goOn(store, made, { call: 2, answer: "paid later" })).value, "paid later");
     assert.deepEqual(made.calls, ["hold", "pay"]);
 });
 
@@ -125,27 +151,27 @@ test("a call without an answer is in doubt, and is made again only when that is 
         const ended = assert.rejects(lost, code("run-owned"));
         while (!cut.calls.includes("pay")) await sleep(1);
         const again = shop({ idempotent });
-        const found = await ilo.resume({ store, name: "order" }, again);
+        const found = await goOn(store, again);
         if (idempotent) {
             assert.equal(found.value, "paid 9");
             assert.deepEqual(again.calls, ["pay"]);
         } else {
             assert.equal(found.state, "doubt");
             assert.deepEqual(again.calls, []);
-            assert.equal((await ilo.resume({ store, name: "order" }, again, { call: 2, make: true })).value, "paid 9");
+            assert.equal((await goOn(store, again, { call: 2, make: true })).value, "paid 9");
         }
         await ended;
     }
     const store = new Memory();
     const late = await buy(store, shop({ timeout: 5 }, hang));
     assert.deepEqual([late.state, late.reason], ["doubt", "tool `pay` took longer than its limit of 5 ms"]);
-    assert.equal((await ilo.resume({ store, name: "order" }, shop(), { call: 2, answer: "it was" })).value, "it was");
+    assert.equal((await goOn(store, shop(), { call: 2, answer: "it was" })).value, "it was");
     // A tool that is idempotent now was not when the call was made, so the effect of that call is not known.
     const changed = new Memory();
     const first = shop({}, hang);
     const ended = assert.rejects(buy(changed, first, { callTimeout: 3000 }), code("run-owned"));
     while (!first.calls.includes("pay")) await sleep(1);
-    assert.equal((await ilo.resume({ store: changed, name: "order" }, shop({ idempotent: true }))).state, "doubt");
+    assert.equal((await goOn(changed, shop({ idempotent: true }))).state, "doubt");
     await ended;
 });
 
@@ -157,12 +183,12 @@ test("who has lost a run records and calls nothing more", async () => {
     const lost = buy(store, slow);
     while (!answer) await sleep(1);
     const other = shop();
-    assert.equal((await ilo.resume({ store, name: "order" }, other)).state, "doubt");
+    assert.equal((await goOn(store, other)).state, "doubt");
     answer("h1");
     await assert.rejects(lost, code("run-owned"));
     assert.deepEqual(slow.calls, []);
     const both = await Promise.allSettled(
-        [1, 2].map(() => ilo.resume({ store, name: "order" }, other, { call: 1, make: true })),
+        [1, 2].map(() => goOn(store, other, { call: 1, make: true })),
     );
     assert.deepEqual(both.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
     assert.deepEqual(other.calls, ["hold", "pay"]);
@@ -182,7 +208,7 @@ test("a store that fails, lies or holds garbage is a clear error, and no call is
     const without = JSON.stringify({ head, state: { state: "asking" } });
     for (const record of ["", without, "null", "{}", "[]", '{"head":{"format":2}}', JSON.stringify({ head, state }), "[".repeat(1 << 20)]) {
         const store = { read: () => ({ version: 1, record }), write: () => true };
-        await assert.rejects(ilo.resume({ store, name: "x" }, made), code("unreadable"), record.slice(0, 30));
+        await assert.rejects(ilo.resume({ store, name: "x" }, { tools: made.tools }), code("unreadable"), record.slice(0, 30));
     }
     const packed = Buffer.from(BUY.toBytes()).toString("base64");
     const record = JSON.stringify({ head: { ...head, program: packed }, state });

@@ -224,7 +224,7 @@ test("a session as text", () => {
     assert.match(again.prefix, /Tools: 0=one 1=get_user 2=send/);
     assert.equal(again.toJson(), session.toJson());
     for (const wrong of ["7", "null", "{}", '{"signature": 1}', '{"signature": "f() -> nil", "tool": []}', "{"]) {
-        assert.throws(() => Session.fromJson(wrong), /expected|is none of/i);
+        assert.throws(() => Session.fromJson(wrong), /expect|there is no/i);
     }
     // Definitions without `Tools` are the same.
     assert.equal(new Session("f(id: number) -> text", { tools: TOOLS.definitions }).prefix, new Session("f(id: number) -> text", { tools: TOOLS }).prefix);
@@ -267,28 +267,45 @@ test("wrong arguments are errors of JavaScript", () => {
     for (const [wrong, kind, message] of [
         [() => new Vocab([], 0), RangeError, /at least one token/],
         [() => new Vocab(["RET"], 1), RangeError, /the end is token 1, but the last token is 0/],
-        [() => new Vocab(["RET"], -1), RangeError, /eos: expected a number from 0/],
-        [() => new Vocab([7], 0), TypeError, /token 0: expected a string or a Uint8Array, found number/],
+        [() => new Vocab(["RET"], -1), RangeError, /`eos` expects a number from 0/],
+        [() => new Vocab([7], 0), TypeError, /token 0 expects a string or a Uint8Array, found 7/],
         [() => new Vocab(7, 0), TypeError, /iterable/],
         [() => VOCAB.token(EOS + 1), RangeError, /the last is/],
         [() => new Session("f("), RangeError, /./],
-        [() => new Session(null), TypeError, /`signature`: expected a string/],
-        [() => new Session(7), TypeError, /`signature`: expected a string/],
-        [() => new Session(DOUBLE, { above: 7 }), TypeError, /`above`: expected a string/],
+        [() => new Session(null), TypeError, /`signature` expects a string, found null/],
+        [() => new Session(7), TypeError, /`signature` expects a string, found 7/],
+        [() => new Session(DOUBLE, { above: 7 }), TypeError, /options: `above` expects a string, found 7/],
         [() => new Session(DOUBLE, { tools: { a: 7 } }), TypeError, /tool `a`: expected an object with the function `execute`/],
-        [() => new Guide(VOCAB), TypeError, /expected a `Session`/],
-        [() => new Guide(new Session(DOUBLE), {}), TypeError, /expected a `Vocab`/],
+        ...[[], [{ execute() {} }], new Map(), "a", null].map((tools) => [
+            () => new Session(DOUBLE, { tools }),
+            TypeError,
+            /options: `tools` expects an object of tools by name, found (an array|"a"|null|a value of type `object`)$/,
+        ]),
+        [() => new Session(DOUBLE, []), TypeError, /options: expected an object, found an array/],
+        [() => new Session(DOUBLE, { tool: {} }), TypeError, /options: there is no `tool`, only tools, above, notation/],
+        [() => new Session(DOUBLE, { notation: 7 }), TypeError, /options: `notation` expects a string, found 7/],
+        [() => new Session({ signature: DOUBLE, above: "", notation: "id" }), TypeError, /`signature` expects a string/],
+        [() => Session.fromJson('["f() -> nil"]'), TypeError, /a session: expected an object, found an array/],
+        [() => new Vocab("RET", 0), TypeError, /`tokens` expects the bytes of each token, or its text, found "RET"/],
+        [() => readVocab(null, { eos: 0 }), TypeError, /expected a `tokenizer.json` with `model.vocab`/],
+        [() => readVocab({}), TypeError, /options: expected an object, found undefined/],
+        [() => readVocab({}, { eos: null }), TypeError, /`eos` expects a number or a string, found null/],
+        [() => readVocab({}, { eos: 0, size: "9" }), TypeError, /`size` expects a number, found "9"/],
+        [() => guide.validate(5), TypeError, /`tokens` expects the numbers of tokens, found 5/],
+        [() => guide.forcedTokens(0), TypeError, /`tokens` expects the numbers of tokens, found 0/],
+        [() => new Guide(VOCAB), TypeError, /`session` expects a `Session`/],
+        [() => new Guide(new Session(DOUBLE), {}), TypeError, /`vocab` expects a `Vocab`/],
         [() => new Guide(new Session(DOUBLE)).mask(), TypeError, /the Guide has no vocabulary: pass one to `new Guide`/],
-        [() => guide.accept(-1), RangeError, /token: expected a number from 0/],
-        [() => guide.accept("RET"), RangeError, /token: expected a number from 0/],
-        [() => guide.accept(2 ** 40), RangeError, /token: expected a number from 0/],
+        [() => guide.accept(-1), RangeError, /`token` expects a number from 0/],
+        [() => guide.accept("RET"), RangeError, /`token` expects a number from 0/],
+        [() => guide.accept(2 ** 40), RangeError, /`token` expects a number from 0/],
         [() => guide.accept(2 ** 31), Refused, /the vocabulary has only/],
-        [() => guide.acceptBytes(7), TypeError, /text: expected a string or a Uint8Array/],
-        [() => guide.mask(-1), RangeError, /left: expected/],
+        [() => guide.acceptBytes(7), TypeError, /`text` expects a string or a Uint8Array, found 7/],
+        [() => guide.mask(-1), RangeError, /`left` expects/],
         [() => guide.rollback(1), RangeError, /only 0 were taken/],
-        [() => guide.validate([0, -1]), RangeError, /token: expected/],
+        [() => guide.validate([0, -1]), RangeError, /`token` expects/],
         [() => guide.fillMask(new Uint32Array(1)), RangeError, /a mask of this vocabulary has \d+ words, found 1/],
-        [() => guide.fillMask([0]), TypeError, /expected a Uint32Array/],
+        [() => guide.fillMask([0]), TypeError, /`bits` expects a Uint32Array, found an array/],
         [() => guide.mask(2), CannotEnd, /tokens left: it takes \d+/],
         [() => new Guide(new Session(DOUBLE), new Vocab(["x", ""], 1)).mask(), CannotEnd, /no token for what may come next/],
     ]) {

@@ -3,6 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as ilo from "ilo";
+import { runProgram } from "ilo/ai";
+import { toolsFromMcp } from "ilo/mcp";
+import { runProgram as runProgramOfAgents } from "ilo/openai-agents";
+import * as vm from "ilo/vm";
 
 const ONE = ilo.build("; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n");
 const ANSWER = ilo.build("; fn f() -> any\n; Tools: 0=t\nRET CALL 0 0\n");
@@ -219,7 +223,7 @@ test("calls are confirmed, made again and limited", async () => {
 
 test("what is wrong with a call of this package is said at once", async () => {
     assert.throws(() => new ilo.Tools({ t: {} }), /tool `t`: expected an object with the function `execute`/);
-    assert.throws(() => new ilo.Tools({ t: { execute() {}, readonly: true } }), /tool `t`: there is no `readonly`; there are schema/);
+    assert.throws(() => new ilo.Tools({ t: { execute() {}, readonly: true } }), /tool `t`: there is no `readonly`, only schema/);
     const around = {};
     around.items = around;
     for (const schema of [around, { minimum: 1n }, { get type() { throw new Error("no"); } }]) {
@@ -252,7 +256,7 @@ test("what is not a text, bytes or a function is refused before the module sees 
     under.step();
     const options = (given) => () => ONE.run({}, { ...gives(1), ...given });
     const all = [
-        [() => ilo.build(5), /`source` expects a string, found a value of type `number`/],
+        [() => ilo.build(5), /`source` expects a string, found 5/],
         [() => ilo.build(undefined), /`source` expects a string, found undefined/],
         [() => ilo.build("x", { notation: 5 }), /`notation` expects a string/],
         ...["check", "fix", "format", "detect", "graph"].map((name) => [() => ilo[name](null), /`source` expects a string, found null/]),
@@ -270,16 +274,19 @@ test("what is not a text, bytes or a function is refused before the module sees 
         [() => ONE.start({}, { function: 5 }), /`function` expects a string/],
         [() => new ilo.Json(5), /`Json` expects a string/],
         [options({ function: 5 }), /`function` expects a string/],
-        [options({ timeout: "1" }), /`timeout` expects milliseconds from 0/],
-        [options({ callTimeout: NaN }), /`callTimeout` expects milliseconds from 0/],
-        [options({ atOnce: "1" }), /`atOnce` expects a number from 1/],
+        [options({ timeout: "1" }), /options: `timeout` expects a number, found "1"/],
+        [options({ callTimeout: NaN }), /`callTimeout` expects a number, found NaN/],
+        [options({ atOnce: "1" }), /`atOnce` expects a number/],
         [options({ signal: {} }), /`signal` expects an AbortSignal/],
         [options({ onCall: 5 }), /`onCall` expects a function/],
         [options({ ask: 5, signal: new AbortController().signal }), /`ask` expects a function/],
         ...[
-            [{ schema: 5 }, /tools\[0\] is not a tool: expected a record as `inputSchema`, found `5`/],
-            [{ readOnly: "yes" }, /tool `t`: `readOnly` is true or false/],
-            [{ timeout: "1" }, /tool `t`: `timeout` is a number/],
+            [{ schema: 5 }, /tool `t`: `schema` expects a schema, found 5/],
+            [{ outputSchema: [] }, /tool `t`: `outputSchema` expects a schema, found an array/],
+            [{ description: 5 }, /tool `t`: `description` expects a string/],
+            [{ readOnly: "yes" }, /tool `t`: `readOnly` expects true or false, found "yes"/],
+            [{ validate: 0 }, /tool `t`: `validate` expects true or false/],
+            [{ timeout: "1" }, /tool `t`: `timeout` expects a number/],
             [{ timeout: -1 }, /tool `t`: `timeout` is a time from 0 to a year/],
             [{ idempotent: true, retries: 0.5 }, /tool `t`: `retries` expects a whole number from 0/],
             [{ idempotent: true, retries: 99 }, /tool `t`: `retries` is at most 10/],
@@ -294,6 +301,89 @@ test("what is not a text, bytes or a function is refused before the module sees 
     }
     under.answer(1);
     assert.equal(under.step().value, 1, "nothing has ended the module");
+});
+
+test("an option that there is not, or of another type, is refused", async () => {
+    const snapshot = (await ONE.run({}, one(() => { throw new ilo.Suspend(); }))).snapshot;
+    const source = "; fn f() -> nil\nRET LIT 2 nil\n";
+    const at = { store: { read() {}, write() {} }, name: "a" };
+    const client = { listTools: async () => ({ tools: [] }) };
+    const taking = {
+        check: (given) => ilo.check(source, given),
+        fix: (given) => ilo.fix(source, given),
+        build: (given) => ilo.build(source, given),
+        hover: (given) => ilo.hover(source, 0, given),
+        complete: (given) => ilo.complete(source, 0, given),
+        convert: (given) => ilo.convert(source, "workflow", given),
+        format: (given) => ilo.format(source, given),
+        graph: (given) => ilo.graph(source, "svg", given),
+        card: (given) => ilo.card("id", given),
+        plan: (given) => ONE.plan(given),
+        start: (given) => ONE.start({}, given),
+        restore: (given) => ONE.restore(snapshot, given),
+        run: (given) => ONE.run({}, given),
+        runSync: (given) => ONE.runSync({}, given),
+        resume: (given) => ONE.resume(snapshot, given),
+        "ilo.resume": (given) => ilo.resume(at, given),
+        "vm.resume": (given) => vm.resume(at, given),
+        ai: (given) => runProgram({}, given),
+        agents: (given) => runProgramOfAgents([], given),
+        mcp: (given) => toolsFromMcp(client, given),
+    };
+    const wrong = [
+        [null, /^options: expected an object, found null$/],
+        ["id", /^options: expected an object, found "id"$/],
+        [[], /^options: expected an object, found an array$/],
+        [new Map(), /^options: expected an object, found a value of type `object`$/],
+        [{ notatoin: "id" }, /^options: there is no `notatoin`, only /],
+        [{ constructor: 5 }, /^options: there is no `constructor`, only /],
+    ];
+    for (const [name, call] of Object.entries(taking)) {
+        for (const [given, message] of wrong) {
+            await assert.rejects(async () => call(given), (error) => {
+                assert.ok(error instanceof TypeError, `${name}: ${error}`);
+                assert.match(error.message, message, name);
+                return true;
+            });
+        }
+        // An option without a value is one that is not given.
+        const all = /, only ([^]*)$/.exec(await Promise.resolve().then(() => call({ x: 1 })).catch((error) => error.message));
+        for (const option of all?.[1].split(", ") ?? []) {
+            if (option === "answer" || option === "failure" || name.includes(".")) continue;
+            await Promise.resolve().then(() => call({ [option]: undefined })).catch((error) => {
+                assert.ok(error instanceof ilo.StartError, `${name}: ${option}: ${error}`);
+            });
+        }
+    }
+    const tools = /`tools` expects an object of tools by name, found (an array|null|5|"t"|a value of type `object`)$/;
+    for (const given of [[], [{ name: "t", execute: () => 1 }], null, 5, "t", new Map([["t", { execute: () => 1 }]])]) {
+        for (const name of ["check", "fix", "build", "hover", "complete", "card", "plan", "run", "runSync", "resume"]) {
+            await assert.rejects(async () => taking[name]({ tools: given }), tools, name);
+        }
+        assert.throws(() => new ilo.Tools(given), tools);
+        assert.throws(() => new vm.Tools(given), tools);
+        assert.throws(() => new ilo.Tools({}).and(given), tools);
+    }
+    for (const [call, message] of [
+        [() => ilo.build(source, { strip: 1 }), /`strip` expects true or false/],
+        [() => ilo.hover(source, "0"), /`index` expects a number, found "0"/],
+        [() => ilo.complete(source, NaN), /`index` expects a number, found NaN/],
+        [() => ONE.start({}, { limits: 5 }), /`limits` expects an object/],
+        [() => ONE.restore(snapshot, { limits: [] }), /`limits` expects an object, found an array/],
+        [() => ONE.start([]), /input: expected a record with a field for each parameter, found a list/],
+        [() => ONE.start(5), /input: expected a record/],
+        [() => ONE.start().stepWithin("5"), /`fuel` expects a number/],
+        [() => runProgram([]), /`tools` expects an object, found an array/],
+        [() => runProgram({}, { readOnly: "add" }), /`readOnly` expects an array of strings, found "add"/],
+        [() => runProgramOfAgents([], { readOnly: "add" }), /`readOnly` expects an array of strings/],
+        [() => toolsFromMcp(client, { confirm: [5] }), /`confirm` expects an array of strings/],
+        [() => toolsFromMcp(client, { server: 5 }), /`server` expects a string/],
+    ]) {
+        await assert.rejects(async () => call(), (error) => {
+            assert.match(error.message, message, String(call));
+            return error instanceof TypeError || error instanceof ilo.StartError || error instanceof RangeError;
+        });
+    }
 });
 
 test("a long computation lets the event loop work, and its time ends it", async () => {

@@ -2,6 +2,7 @@
 
 import * as glue from "../guide_glue.js";
 import { Crash, IloError } from "../errors.js";
+import { BYTES, TEXT, expect, type Kind } from "../given.js";
 import { Instance, type Handle, type Source } from "../instance.js";
 
 export const core = new Instance<typeof glue>(glue, "guide.wasm", "vocabularies, sessions and guides");
@@ -54,14 +55,14 @@ export abstract class Owned<T extends Handle> {
 /** Checks a number for the module. */
 export function natural(name: string, number: number): number {
     if (Number.isInteger(number) && number >= 0 && number < 2 ** 32) return number;
-    throw new RangeError(`${name}: expected a number from 0 to 2^32 - 1, found ${number}`);
+    throw new RangeError(`\`${name}\` expects a number from 0 to 2^32 - 1, found ${String(number)}`);
 }
 
 const encoder = new TextEncoder();
+const EITHER: Kind = ["a string or a Uint8Array", (value) => TEXT[1](value) || BYTES[1](value)];
 
 /** The bytes of a text. */
 export function bytesOf(what: string, text: string | Uint8Array): Uint8Array {
-    if (typeof text === "string") return encoder.encode(text);
-    if (text instanceof Uint8Array) return text;
-    throw new TypeError(`${what}: expected a string or a Uint8Array, found ${text === null ? "null" : typeof text}`);
+    expect(what, text, EITHER);
+    return typeof text === "string" ? encoder.encode(text) : text;
 }

@@ -1,10 +1,10 @@
 /** Guided generation: at each point, a model that writes a program gets exactly what may come next. */
 
 import { defined, entry } from "../definitions.js";
+import { ANY, TEXT, checkOptions, expect, type Kind, type Kinds } from "../given.js";
 import * as glue from "../guide_glue.js";
 import type { GuideCore, GuideSession, HeaderCore } from "../guide_glue.js";
-import type { GivenTools } from "../tools.js";
-import type { ToolDefinition } from "../types.js";
+import { TOOLS, ToolSet, type GivenTools } from "../tools.js";
 import { Owned, bytesOf, core, natural } from "./core.js";
 import { Vocab } from "./vocab.js";
 
@@ -16,11 +16,11 @@ export { Vocab, readVocab, type ReadOptions } from "./vocab.js";
 /** The options of a session. */
 export interface SessionOptions {
     /** The tools that the program may call. */
-    tools?: GivenTools;
+    tools?: GivenTools | undefined;
     /** The text of whole functions that the program may call. */
-    above?: string;
+    above?: string | undefined;
     /** The notation that the model writes: ID text, which is the default, or `constrained`. */
-    notation?: "id" | "constrained";
+    notation?: "id" | "constrained" | undefined;
 }
 
 /**
@@ -37,32 +37,27 @@ interface Parts {
     readonly signature: string;
     readonly tools: unknown;
     readonly above: string;
-    readonly notation: string;
+    readonly notation: "id" | "constrained";
 }
+
+const SESSION: Kinds<SessionOptions> = { tools: TOOLS, above: TEXT, notation: TEXT };
+const PARTS: Kinds<Parts> = { signature: TEXT, tools: ANY, above: TEXT, notation: TEXT };
 
 /** The signature of a program, such as `f(id: text) -> text`, and its tools. Many guides share a session. */
 export class Session extends Owned<GuideSession> {
     readonly #parts: Parts;
 
     constructor(signature: string, options?: SessionOptions);
-    /** @internal */
-    constructor(parts: Parts);
-    constructor(given: string | Parts, options: SessionOptions = {}) {
-        const parts =
-            typeof given === "object" && given
-                ? given
-                : {
-                      signature: given,
-                      tools: entries(options.tools),
-                      above: options.above ?? "",
-                      notation: options.notation ?? "id",
-                  };
-        if (typeof parts.signature !== "string") throw new TypeError("`signature`: expected a string");
-        if (typeof parts.above !== "string") throw new TypeError("`above`: expected a string");
-        if (typeof parts.notation !== "string") throw new TypeError("`notation`: expected a string");
-        const tools = JSON.stringify(parts.tools);
-        super(core.call((module) => new module.GuideSession(parts.signature, tools, parts.above, parts.notation)));
-        this.#parts = parts;
+    /** @internal `listed` has the tools in the form of `toJson`. */
+    constructor(signature: string, options: SessionOptions, listed: unknown);
+    constructor(signature: string, options: SessionOptions = {}, listed?: unknown) {
+        expect("`signature`", signature, TEXT);
+        checkOptions(options, SESSION);
+        const { above = "", notation = "id" } = options;
+        const tools = listed ?? entries(options.tools);
+        const text = JSON.stringify(tools);
+        super(core.call((module) => new module.GuideSession(signature, text, above, notation)));
+        this.#parts = { signature, tools, above, notation };
     }
 
     /** The text before the body: the header and the registries. It belongs into the prompt. */
@@ -77,25 +72,24 @@ export class Session extends Owned<GuideSession> {
 
     /** A session that `toJson` wrote, here or in Python; `tools` may also be an MCP server's answer to `tools/list`. */
     static fromJson(text: string): Session {
-        const { signature, tools = [], above = "", notation = "id", ...rest } = (JSON.parse(text) ?? {}) as Partial<Parts>;
-        if (typeof signature !== "string" || typeof above !== "string") {
-            throw new TypeError("a session: expected an object with `signature`, and with `tools` and `above` if there are any");
-        }
-        const wrong = Object.keys(rest).sort()[0];
-        if (wrong !== undefined) throw new TypeError(`a session: \`${wrong}\` is none of \`signature\`, \`tools\`, \`above\` and \`notation\``);
-        return new Session({ signature, tools, above, notation });
+        const parts: Parts = JSON.parse(text);
+        checkOptions(parts, PARTS, "a session");
+        const { signature, tools = [], above, notation } = parts;
+        return new Session(signature, { above, notation }, tools);
     }
 }
 
-function entries(given: GivenTools | undefined): unknown[] {
-    // `Tools` is iterable. Importing the class would import the module that runs programs.
-    const listed = given !== undefined && Symbol.iterator in given;
-    const definitions = (listed ? given.definitions : given) as { readonly [name: string]: ToolDefinition } | undefined;
-    return Object.entries(definitions ?? {}).map(([name, definition]) => {
+function entries(given: GivenTools = {}): unknown[] {
+    const definitions = given instanceof ToolSet ? given.definitions : given;
+    return Object.entries(definitions).map(([name, definition]) => {
         defined(name, definition);
         return entry(name, definition);
     });
 }
+
+const VOCAB: Kind = ["a `Vocab`", (value) => value instanceof Vocab];
+const MASK: Kind = ["a Uint32Array", (value) => value instanceof Uint32Array];
+const TOKENS: Kind = ["the numbers of tokens", (value) => typeof value?.[Symbol.iterator] === "function"];
 
 /** The common part of guides and headers: text that a model writes, in steps. */
 abstract class Written<Core extends GuideCore | HeaderCore> extends Owned<Core> {
@@ -104,7 +98,7 @@ abstract class Written<Core extends GuideCore | HeaderCore> extends Owned<Core> 
     /** @internal */
     constructor(handle: Core, vocab: Vocab | undefined) {
         super(handle);
-        if (vocab !== undefined && !(vocab instanceof Vocab)) throw new TypeError("expected a `Vocab`");
+        if (vocab !== undefined) expect("`vocab`", vocab, VOCAB);
         this.#vocab = vocab;
     }
 
@@ -142,7 +136,7 @@ abstract class Written<Core extends GuideCore | HeaderCore> extends Owned<Core> 
 
     /** Takes bytes, as one step. Throws `Refused` if they may not come next; then nothing has changed. */
     acceptBytes(text: string | Uint8Array): void {
-        const bytes = bytesOf("text", text);
+        const bytes = bytesOf("`text`", text);
         this.use((handle) => handle.acceptBytes(bytes));
     }
 
@@ -164,7 +158,7 @@ abstract class Written<Core extends GuideCore | HeaderCore> extends Owned<Core> 
      * budget. Throws `CannotEnd` where no token is left.
      */
     fillMask(bits: Uint32Array, left?: number): void {
-        if (!(bits instanceof Uint32Array)) throw new TypeError("a mask: expected a Uint32Array");
+        expect("`bits`", bits, MASK);
         const [vocab, number] = [this.vocab.handle, left === undefined ? UNLIMITED : natural("left", left)];
         this.use((handle) => handle.fillMask(vocab, number, bits));
     }
@@ -183,6 +177,7 @@ abstract class Written<Core extends GuideCore | HeaderCore> extends Owned<Core> 
 }
 
 function tokensOf(tokens: Iterable<number>): Uint32Array {
+    expect("`tokens`", tokens, TOKENS);
     return Uint32Array.from(tokens, (token) => natural("token", token));
 }
 
@@ -212,7 +207,7 @@ export class Guide extends Written<GuideCore> {
 
     /** The tokens that must come next. `cut` has the tokens into which the model's tokenizer splits `forced()`. */
     forcedTokens(cut?: Iterable<number>): Uint32Array {
-        const [vocab, given] = [this.vocab.handle, cut && tokensOf(cut)];
+        const [vocab, given] = [this.vocab.handle, cut === undefined ? undefined : tokensOf(cut)];
         return this.use((handle) => handle.forcedTokens(vocab, given));
     }
 
@@ -261,7 +256,7 @@ export class Header extends Written<HeaderCore> {
 }
 
 function begun<T>(session: Session, begin: (module: typeof glue, of: GuideSession) => T): T {
-    if (!(session instanceof Session)) throw new TypeError("expected a `Session`");
+    expect("`session`", session, ["a `Session`", (value) => value instanceof Session]);
     const of = session.handle;
     return core.call((module) => begin(module, of));
 }

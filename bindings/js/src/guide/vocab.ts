@@ -1,5 +1,6 @@
 /** Vocabularies of tokenizers: the bytes of each token. */
 
+import { NUMBER, TEXT, checkOptions, expect, type Kinds } from "../given.js";
 import { Owned, bytesOf, core, natural } from "./core.js";
 import type { Vocabulary } from "../guide_glue.js";
 
@@ -12,6 +13,8 @@ export class Vocab extends Owned<Vocabulary> {
 
     /** `tokens` are the bytes of each token, or its text; `eos` is the number of the one that ends a text. */
     constructor(tokens: Iterable<Uint8Array | string>, eos: number) {
+        // A text is iterable too: its characters would be the tokens.
+        expect("`tokens`", tokens, ["the bytes of each token, or its text", (value) => !TEXT[1](value)]);
         const all: Uint8Array[] = [];
         for (const token of tokens) all.push(bytesOf(`token ${all.length}`, token));
         const lengths = Uint32Array.from(all, (token) => token.length);
@@ -40,7 +43,7 @@ export class Vocab extends Owned<Vocabulary> {
 
     /** Splits a text into tokens, the longest first; nothing if a part of it is not a token. */
     cut(text: string | Uint8Array): Uint32Array | undefined {
-        const bytes = bytesOf("text", text);
+        const bytes = bytesOf("`text`", text);
         return this.use((handle) => handle.cut(bytes));
     }
 }
@@ -65,9 +68,12 @@ export interface ReadOptions {
     size?: number;
 }
 
+const READ: Kinds<ReadOptions> = { eos: ["a number or a string", (value) => NUMBER[1](value) || TEXT[1](value)], size: NUMBER };
+
 /** The vocabulary of a `tokenizer.json`, byte-level or with byte tokens, given as an object or as text. */
 export function readVocab(tokenizer: string | object, options: ReadOptions): Vocab {
-    const given = (typeof tokenizer === "string" ? JSON.parse(tokenizer) : tokenizer) as Tokenizer;
+    checkOptions(options, READ);
+    const given: Tokenizer = (typeof tokenizer === "string" ? JSON.parse(tokenizer) : tokenizer) ?? {};
     const vocab = given.model?.vocab;
     if (typeof vocab !== "object" || vocab === null) {
         throw new TypeError("cannot read the tokens: expected a `tokenizer.json` with `model.vocab`");

@@ -1,6 +1,6 @@
 /** Runs programs that were built elsewhere: `ilo` without the parts that build them. */
 
-import { bytes } from "../given.js";
+import { BYTES, expect } from "../given.js";
 import type { RunOptions } from "../loop.js";
 import { Program, resumeWith, type Decision, type InStore } from "../program.js";
 import { ToolSet } from "../tools.js";
@@ -28,7 +28,7 @@ export class Tools extends ToolSet {
 
 /** Reads and verifies a program that `Program.toBytes` packed. */
 export function load(packed: Uint8Array): Program {
-    bytes("packed", packed);
+    expect("`packed`", packed, BYTES);
     return new Program(core, core.call((module) => module.load(packed)), undefined, false);
 }
 
