@@ -359,9 +359,11 @@ export class Loop {
     /** Ends a call when its time, or that of the run, is over. */
     private limit(under: Under): void {
         const own = under.tool.timeout ?? this.callTime;
-        const time = under.kind === ENTRY ? own : Math.min(own, this.until - now());
+        const left = under.kind === ENTRY ? Infinity : this.until - now();
+        const time = Math.min(Math.max(Math.ceil(Math.min(own, left)), 0), LONGEST);
         clearTimeout(under.timer);
-        under.timer = setTimeout(() => this.late(under, own), Math.min(Math.max(Math.ceil(time), 0), LONGEST));
+        // A timer may be a millisecond early: which time is over is known only here.
+        under.timer = setTimeout(() => this.late(under, own, left <= own), time);
     }
 
     private isOpen(under: Under): boolean {
@@ -407,13 +409,13 @@ export class Loop {
     }
 
     /** Settles a call whose time is over. */
-    private late(under: Under, own: number): void {
+    private late(under: Under, own: number, isRunOver: boolean): void {
         if (!this.isOpen(under)) return;
         under.context.abort("the call is late");
         const message = `tool \`${under.tool.name}\` took longer than its limit of ${Math.round(own)} ms`;
         if (this.recording && !under.tool.readOnly) return this.suspend(under, message, "doubt");
         this.end(under, () => {
-            if (under.kind !== ENTRY && this.until - now() <= 0) return this.drive.timedOut(under.ticket);
+            if (isRunOver) return this.drive.timedOut(under.ticket);
             this.drive.inDoubt(under.ticket, message);
         });
     }

@@ -151,9 +151,11 @@ test("a tool that hangs ends by its time, and its late answer changes nothing", 
     errs(await ONE.run({}, one(hang, { timeout: 20 })), "tool `t` took longer than its limit of 20 ms");
     assert.deepEqual(aborted, ["AbortError"]);
     errs(await ONE.run({}, { ...one(() => new Promise(() => {})), callTimeout: 5 }), "tool `t` took longer than its limit of 5 ms");
-    const late = await ONE.run({}, { ...one(() => new Promise(() => {})), timeout: 5 });
-    assert.equal(late.status, "fault");
-    assert.match(late.message, /the run took longer than its limit of 5 ms/);
+    for (let n = 0; n < 30; n++) {
+        const late = await ONE.run({}, { ...one(() => new Promise(() => {})), timeout: 5 });
+        assert.equal(late.status, "fault");
+        assert.match(late.message, /the run took longer than its limit of 5 ms/);
+    }
     await sleep(60);
 });
 
