@@ -1,6 +1,7 @@
 /** Reads the definition of a tool, in the form of a catalogue. */
 
 import { FLAG, FUNCTION, NUMBER, TEXT, checkFields, type Kind, type Kinds } from "./given.js";
+import { jsonOf } from "./json.js";
 import type { Schema, ToolDefinition } from "./types.js";
 
 const SCHEMA: Kind = [
@@ -65,9 +66,13 @@ function plain(name: string, which: string, schema: unknown): unknown {
     );
 }
 
-/** A tool's entry in a catalogue, in MCP's form. */
-export function entry(name: string, definition: ToolDefinition): Schema {
-    return {
+/** A catalogue of tools in MCP's form, as JSON. */
+export function catalogue(definitions: { readonly [name: string]: ToolDefinition }): string {
+    return `[${Object.entries(definitions).map(([name, definition]) => entry(name, definition)).join(",")}]`;
+}
+
+function entry(name: string, definition: ToolDefinition): string {
+    const parts: { [key: string]: unknown } = {
         name,
         description: definition.description,
         inputSchema: plain(name, "schema", definition.schema),
@@ -75,4 +80,10 @@ export function entry(name: string, definition: ToolDefinition): Schema {
         validate: definition.validate ?? true,
         policy: definition.requiresRollback ? { rollback: "required" } : undefined,
     };
+    const given = Object.entries(parts).filter(([, value]) => value !== undefined);
+    const text = given.map(([key, value]) => {
+        const what = `tool \`${name}\`: its ${key === "inputSchema" ? "schema" : key}`;
+        return `"${key}":${jsonOf(what, value)}`;
+    });
+    return `{${text.join(",")}}`;
 }

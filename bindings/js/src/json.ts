@@ -5,6 +5,7 @@
  * finite, bytes, instances of classes, functions, circular values.
  */
 
+import { BadValue } from "./errors.js";
 import { TEXT, expect, isPlain } from "./given.js";
 
 /** The bounds of a value. */
@@ -82,6 +83,13 @@ export function write(value: unknown, bounds: Bounds): string | Past | NoValue {
         // A getter or a proxy has thrown, possibly any value.
         return new NoValue(textOf(thrown).replace(LONE, "\ufffd"), "could not be read:");
     }
+}
+
+/** A value of a caller as JSON. */
+export function jsonOf(what: string, value: unknown): string {
+    const text = write(value, WIDE);
+    if (typeof text === "string") return text;
+    throw new BadValue(text instanceof Past ? text.message(what, WIDE) : text.message(what));
 }
 
 class Writer {

@@ -1,10 +1,10 @@
 /** Programs: building and loading them, starting runs, running them over tools. */
 
 import { Recording, unpack, unreadable, type Beginning, type Store } from "./durable.js";
-import { BadValue, Crash, IloError, StoreError } from "./errors.js";
+import { Crash, IloError, StoreError } from "./errors.js";
 import { ANY, BYTES, NUMBER, RECORD, TEXT, checkOptions, expect, type Kind, type Kinds } from "./given.js";
 import { Held } from "./instance.js";
-import { WIDE, parse, textOf, write, type Json } from "./json.js";
+import { jsonOf, parse, textOf, type Json } from "./json.js";
 import { RUN, drive, type RunOptions, type Times } from "./loop.js";
 import { isQuick, quick, wire, type Left, type Wiring } from "./quick.js";
 import { Run } from "./run.js";
@@ -106,13 +106,6 @@ export async function resumeWith(
     }
 }
 
-/** Inputs or limits as JSON. */
-function text(what: string, value: unknown): string {
-    const written = write(value, WIDE);
-    if (typeof written === "string") return written;
-    throw new BadValue("path" in written ? written.message(what) : written.message(what, WIDE));
-}
-
 /** Limits as JSON, if there are any. A number past 64 bits is as good as no limit. */
 function limitsText(limits: Limits | undefined): string | undefined {
     if (!limits) return undefined;
@@ -121,7 +114,7 @@ function limitsText(limits: Limits | undefined): string | undefined {
         const beyond = (typeof value === "bigint" && value > most) || (typeof value === "number" && value >= 2 ** 63);
         return [name, beyond ? most : value];
     });
-    return text("limits", Object.fromEntries(entries));
+    return jsonOf("limits", Object.fromEntries(entries));
 }
 
 /** A verified program; any number of runs may share it. */
@@ -192,7 +185,7 @@ export class Program {
 
     #start(inputs: Inputs, options: StartOptions, given: ToolSet | undefined): Run {
         const core = this.#held.get();
-        const [input, limits] = [text("the input", inputs), limitsText(options.limits)];
+        const [input, limits] = [jsonOf("the input", inputs), limitsText(options.limits)];
         const name = options.function;
         const begin = (tools: Catalogue): Handle => this.runner.call(() => core.start(input, name, limits, tools));
         return new Run(this.runner, withCatalogue(this.runner, given, begin));
@@ -203,7 +196,7 @@ export class Program {
         const core = this.#held.get();
         if (this.#wiring?.of !== tools) this.#wiring = wire(this.runner, core, tools);
         const beginning = {
-            input: text("the input", inputs),
+            input: jsonOf("the input", inputs),
             function: options.function,
             limits: limitsText(options.limits),
         };
@@ -258,7 +251,7 @@ export class Program {
             const beginning: Beginning = {
                 program: this.#packed,
                 function: options.function ?? null,
-                input: text("the input", inputs),
+                input: jsonOf("the input", inputs),
                 limits: limitsText(options.limits) ?? "{}",
             };
             const found = await Recording.read(store, name);

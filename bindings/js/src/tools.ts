@@ -1,7 +1,7 @@
 /** Tools: functions with a signature and a policy. */
 
 import type { CallContext, ToolDefinition } from "./types.js";
-import { defined, entry, standard, type Result, type Standard } from "./definitions.js";
+import { catalogue, defined, standard, type Result, type Standard } from "./definitions.js";
 import { Failure } from "./errors.js";
 import { TEXT, expect, isPlain, type Kind } from "./given.js";
 import { Held } from "./instance.js";
@@ -54,14 +54,9 @@ export class ToolSet implements Iterable<string> {
     ) {
         expect("`tools`", definitions, [TOOLS[0], isPlain]);
         this.definitions = { ...definitions };
-        const entries: string[] = [];
-        const policies: unknown[] = [];
-        for (const [name, definition] of Object.entries(definitions)) {
-            this.tools.set(name, tool(name, definition));
-            entries.push(json(name, entry(name, definition)));
-            policies.push(policy(name, definition));
-        }
-        this.texts = [`[${entries.join(",")}]`, JSON.stringify(policies)];
+        for (const [name, definition] of Object.entries(definitions)) this.tools.set(name, tool(name, definition));
+        const policies = Object.entries(definitions).map(([name, definition]) => policy(name, definition));
+        this.texts = [catalogue(definitions), JSON.stringify(policies)];
     }
 
     /** @internal Signatures and policies, in a module. */
@@ -171,15 +166,5 @@ export function withCatalogue<T>(runner: Runner, given: GivenTools | undefined, 
         return work(tools.in(runner));
     } finally {
         if (tools !== given) tools.dispose();
-    }
-}
-
-/** The entry of a tool as JSON; an error names the tool. */
-function json(name: string, entry: unknown): string {
-    try {
-        return JSON.stringify(entry);
-    } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        throw new TypeError(`tool \`${name}\`: its description or schema has no form in JSON: ${why}`, { cause: error });
     }
 }

@@ -180,7 +180,10 @@ export interface CallContext {
 
 /** A tool, as `new Tools({name: {...}})` takes it. */
 export interface ToolDefinition<Input = any> {
-    /** The schema of the arguments: a JSON schema, or a schema of zod or another library of Standard Schema. */
+    /**
+     * The schema of the arguments: a JSON schema, as an object or as `Json`, or a schema of zod or another library of
+     * Standard Schema.
+     */
     schema?: unknown;
     /** The schema of the answer. */
     outputSchema?: unknown;

@@ -6,6 +6,7 @@ import * as ilo from "ilo";
 import { runProgram } from "ilo/ai";
 import { toolsFromMcp } from "ilo/mcp";
 import { runProgram as runProgramOfAgents } from "ilo/openai-agents";
+import { Session } from "ilo/guide";
 import * as vm from "ilo/vm";
 
 const ONE = ilo.build("; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n");
@@ -228,9 +229,15 @@ test("what is wrong with a call of this package is said at once", async () => {
     assert.throws(() => new ilo.Tools({ t: { execute() {}, readonly: true } }), /tool `t`: there is no `readonly`, only schema/);
     const around = {};
     around.items = around;
-    for (const schema of [around, { minimum: 1n }, { get type() { throw new Error("no"); } }]) {
-        const tools = () => new ilo.Tools({ right: { execute() {} }, wrong: { execute() {}, schema } });
-        assert.throws(tools, /^TypeError: tool `wrong`: its description or schema has no form in JSON: /);
+    for (const [schema, message] of [
+        [around, /^BadValue: tool `wrong`: its schema has a value that contains itself at `items\.items/],
+        [{ minimum: 2n ** 63n }, /^BadValue: tool `wrong`: its schema has an integer past 64 bits at `minimum`$/],
+        [{ enum: [() => 1] }, /^BadValue: tool `wrong`: its schema has a function at `enum\[0\]`$/],
+        [{ get type() { throw new Error("no"); } }, /^BadValue: tool `wrong`: its schema could not be read: no$/],
+    ]) {
+        const tools = { right: { execute() {} }, wrong: { execute() {}, schema } };
+        assert.throws(() => new ilo.Tools(tools), message);
+        assert.throws(() => new Session("f() -> nil", { tools }), message);
     }
     assert.throws(() => new ilo.Tools({ t: { execute() {}, retries: 1 } }), /`retries` is only for tools that are/);
     await assert.rejects(ONE.run({}, { ...gives(1), limits: { feul: 1 } }), /limits: `feul` is not a limit; did you mean `fuel`\?/);
@@ -303,6 +310,23 @@ test("what is not a text, bytes or a function is refused before the module sees 
     }
     under.answer(1);
     assert.equal(under.step().value, 1, "nothing has ended the module");
+});
+
+test("integers past 2^53 in a schema are exact", async () => {
+    const number = 9007199254740993n;
+    const text = `{"type": "object", "properties": {"n": {"enum": [${number}]}}, "required": ["n"]}`;
+    const source = (n) => `; fn f() -> any\n; Tools: 0=t\n; Fields: 0=n\nRET CALL 0 1 0 LIT 1 ${n}\n`;
+    for (const schema of [{ type: "object", properties: { n: { enum: [number] } }, required: ["n"] }, new ilo.Json(text)]) {
+        const tools = new ilo.Tools({ t: { schema, execute: ({ n }) => n } });
+        assert.deepEqual(tools.signatures(), [`t(n: ${number}) -> any`]);
+        assert.equal((await ilo.build(source(number), { tools }).run()).value, number);
+        assert.throws(() => ilo.build(source(number - 1n), { tools }), /bad-value/);
+        const session = new Session("f() -> any", { tools });
+        for (const one of [session, Session.fromJson(session.toJson())]) assert.ok(one.toJson().includes(String(number)));
+    }
+    // A number of JavaScript past 2^53 is a double, with the same value.
+    const tools = new ilo.Tools({ t: { schema: { type: "object", properties: { n: { enum: [2 ** 60] } } }, execute() {} } });
+    assert.deepEqual(tools.signatures(), ["t(n?: 1.152921504606847e18) -> any"]);
 });
 
 test("an option that there is not, or of another type, is refused", async () => {

@@ -1,14 +1,15 @@
 /** Guided generation: at each point, a model that writes a program gets exactly what may come next. */
 
-import { defined, entry } from "../definitions.js";
+import { catalogue, defined } from "../definitions.js";
 import { ANY, TEXT, checkOptions, expect, type Kind, type Kinds } from "../given.js";
 import * as glue from "../guide_glue.js";
 import type { GuideCore, GuideSession, HeaderCore } from "../guide_glue.js";
+import { jsonOf, parse } from "../json.js";
 import { TOOLS, ToolSet, type GivenTools } from "../tools.js";
 import { Owned, bytesOf, core, natural } from "./core.js";
 import { Vocab } from "./vocab.js";
 
-export { CannotEnd, Crash, IloError, Refused } from "../errors.js";
+export { BadValue, CannotEnd, Crash, IloError, Refused } from "../errors.js";
 export type { Source } from "../instance.js";
 export { init } from "./core.js";
 export { Vocab, readVocab, type ReadOptions } from "./vocab.js";
@@ -35,9 +36,9 @@ const UNLIMITED = 2 ** 32 - 1;
 /** A session in the form for another process. */
 interface Parts {
     readonly signature: string;
-    readonly tools: unknown;
-    readonly above: string;
-    readonly notation: "id" | "constrained";
+    readonly tools?: unknown;
+    readonly above?: string;
+    readonly notation?: "id" | "constrained";
 }
 
 const SESSION: Kinds<SessionOptions> = { tools: TOOLS, above: TEXT, notation: TEXT };
@@ -45,19 +46,19 @@ const PARTS: Kinds<Parts> = { signature: TEXT, tools: ANY, above: TEXT, notation
 
 /** The signature of a program, such as `f(id: text) -> text`, and its tools. Many guides share a session. */
 export class Session extends Owned<GuideSession> {
-    readonly #parts: Parts;
+    readonly #json: string;
 
     constructor(signature: string, options?: SessionOptions);
-    /** @internal `listed` has the tools in the form of `toJson`. */
-    constructor(signature: string, options: SessionOptions, listed: unknown);
-    constructor(signature: string, options: SessionOptions = {}, listed?: unknown) {
+    /** @internal `tools` is a catalogue in MCP's form, as JSON. */
+    constructor(signature: string, options: SessionOptions, tools: string);
+    constructor(signature: string, options: SessionOptions = {}, tools?: string) {
         expect("`signature`", signature, TEXT);
         checkOptions(options, SESSION);
         const { above = "", notation = "id" } = options;
-        const tools = listed ?? entries(options.tools);
-        const text = JSON.stringify(tools);
-        super(core.call((module) => new module.GuideSession(signature, text, above, notation)));
-        this.#parts = { signature, tools, above, notation };
+        const listed = tools ?? entries(options.tools);
+        super(core.call((module) => new module.GuideSession(signature, listed, above, notation)));
+        const [first, last] = [signature, above].map((text) => JSON.stringify(text));
+        this.#json = `{"signature":${first},"tools":${listed},"above":${last},"notation":"${notation}"}`;
     }
 
     /** The text before the body: the header and the registries. It belongs into the prompt. */
@@ -67,24 +68,25 @@ export class Session extends Owned<GuideSession> {
 
     /** The session as text, for an engine in another process. The tools' functions are not in it. */
     toJson(): string {
-        return JSON.stringify(this.#parts);
+        return this.#json;
     }
 
     /** A session that `toJson` wrote, here or in Python; `tools` may also be an MCP server's answer to `tools/list`. */
     static fromJson(text: string): Session {
-        const parts: Parts = JSON.parse(text);
+        expect("`text`", text, TEXT);
+        JSON.parse(text);
+        // Of integers past 2^53, `JSON.parse` would lose the last digits.
+        const parts: Parts = parse(text);
         checkOptions(parts, PARTS, "a session");
         const { signature, tools = [], above, notation } = parts;
-        return new Session(signature, { above, notation }, tools);
+        return new Session(signature, { above, notation }, jsonOf("the tools of a session", tools));
     }
 }
 
-function entries(given: GivenTools = {}): unknown[] {
+function entries(given: GivenTools = {}): string {
     const definitions = given instanceof ToolSet ? given.definitions : given;
-    return Object.entries(definitions).map(([name, definition]) => {
-        defined(name, definition);
-        return entry(name, definition);
-    });
+    for (const [name, definition] of Object.entries(definitions)) defined(name, definition);
+    return catalogue(definitions);
 }
 
 const VOCAB: Kind = ["a `Vocab`", (value) => value instanceof Vocab];
