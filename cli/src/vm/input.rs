@@ -9,8 +9,35 @@ use ilo_spec::error::Code;
 use ilo_spec::types::Type;
 use std::path::Path;
 
-/// The input: that of `--input`, then each `--arg`.
-pub(super) fn input(
+/// The options of the input.
+#[derive(clap::Args)]
+pub(super) struct InputArgs {
+    /// The arguments as one JSON record; `@FILE` reads a file, `-` standard input
+    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
+    input: Option<String>,
+    /// One argument: text where the parameter is text, else JSON
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    arguments: Vec<String>,
+}
+
+impl InputArgs {
+    /// The input: that of `--input`, then each `--arg`.
+    pub(super) fn read(&self, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<Data, Refused> {
+        input(self.input.as_deref(), &self.arguments, parameters, bounds)
+    }
+
+    /// Whether the input is read from standard input.
+    pub(super) fn is_stdin(&self) -> bool {
+        self.input.as_deref() == Some("-")
+    }
+
+    /// The file from which the input is read.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.input.as_deref()?.strip_prefix('@').map(Path::new)
+    }
+}
+
+fn input(
     given: Option<&str>,
     arguments: &[String],
     parameters: &[(&str, Type)],

@@ -1,8 +1,9 @@
 //! `replay`: runs a program with the answers of a trace in place of tools; standard output is the outcome.
 
+use super::input::InputArgs;
 use super::lock::LockArgs;
 use super::run::MachineLimits;
-use super::{Exit, Refused, input, load, run};
+use super::{Exit, Refused, load, run};
 use ilo_host::entry;
 use ilo_host::problem::Problem;
 use ilo_host::recording::{self, Recording};
@@ -34,12 +35,8 @@ pub(super) struct Args {
     /// The function to run [default: the only one that no other function calls]
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
-    /// The arguments as one JSON record; `@FILE` reads a file, `-` standard input
-    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
-    input: Option<String>,
-    /// One argument: text where the parameter is text, else JSON
-    #[arg(long = "arg", value_name = "NAME=VALUE")]
-    arguments: Vec<String>,
+    #[command(flatten)]
+    input: InputArgs,
     #[command(flatten)]
     limits: MachineLimits,
     #[command(flatten)]
@@ -47,8 +44,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
-    let readers =
-        [args.trace.as_os_str() == "-", args.file.as_os_str() == "-", args.input.as_deref() == Some("-")];
+    let readers = [args.trace.as_os_str() == "-", args.file.as_os_str() == "-", args.input.is_stdin()];
     if readers.iter().filter(|&&reads| reads).count() > 1 {
         let message = "standard input can be only one of the trace, the program and the input";
         return Err(Problem::new(Code::BadUsage, "-", message).into());
@@ -57,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let program = load::load_file(&args.file, &args.files, None, &LockArgs::default())?;
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
-    let input = input::input(args.input.as_deref(), &args.arguments, &parameters, &args.limits.input())?;
+    let input = args.input.read(&parameters, &args.limits.input())?;
     let finished = recording.replay(&program, function, &input, &args.limits.limits())?;
     // The replay has come to the end of the run.
     finished.outcome().map_or(Ok(Exit::Invalid), |outcome| run::show(outcome, false))

@@ -1,12 +1,13 @@
 //! `run`: checks a program and runs it; standard output is only the outcome.
 
+use super::input::{self, InputArgs};
 #[cfg(feature = "journal")]
 use super::journal::{RunJournal, drive::Driver};
 use super::lock::LockArgs;
 use super::progress::Progress;
 use super::signal::{self, Signal};
 use super::terminal::Terminal;
-use super::{Exit, Refused, input, load, output, tools_of};
+use super::{Exit, Refused, load, output, tools_of};
 #[cfg(feature = "journal")]
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
@@ -58,12 +59,8 @@ pub(super) struct Args {
     /// The function to run [default: the only one that no other function calls]
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
-    /// The arguments as one JSON record; `@FILE` reads a file, `-` standard input
-    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
-    input: Option<String>,
-    /// One argument: text where the parameter is text, else JSON
-    #[arg(long = "arg", value_name = "NAME=VALUE")]
-    arguments: Vec<String>,
+    #[command(flatten)]
+    input: InputArgs,
     /// The tools file
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
@@ -176,8 +173,7 @@ impl MachineLimits {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
-    let is_input = |text: &Option<String>| text.as_deref() == Some("-");
-    if args.file.as_os_str() == "-" && is_input(&args.input) {
+    if args.file.as_os_str() == "-" && args.input.is_stdin() {
         let message = "standard input cannot be both the program and its input";
         return Err(Problem::new(Code::BadUsage, "--input", message).into());
     }
@@ -192,7 +188,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
     let bounds = args.limits.machine.input();
-    let input = input::input(args.input.as_deref(), &args.arguments, &parameters, &bounds)?;
+    let input = args.input.read(&parameters, &bounds)?;
     let problems = ilo_host::run::problems(&program, function, &input, &tools);
     if !problems.is_empty() {
         return Err(problems.into());
@@ -277,11 +273,10 @@ pub(super) fn show(outcome: Outcome<'_>, cancelled: bool) -> Result<Exit, Refuse
 fn open_trace(path: &Path, args: &Args) -> Result<Trace<File>, Problem> {
     let refused = |message: String| Problem::new(Code::BadUsage, "--trace", message);
     let shown = path.display();
-    let input = args.input.as_deref().and_then(|input| input.strip_prefix('@')).map(Path::new);
     let read = [
         (Some(args.file.as_path()), "program"),
         (args.tools.as_deref(), "tools file"),
-        (input, "input"),
+        (args.input.file(), "input"),
         (args.lock.path(), "lock"),
     ];
     if path.exists() {
