@@ -224,6 +224,19 @@ def test_pydantic_ai() -> None:
     assert result.usage.tool_calls == 3
 
 
+def test_options_of_an_adapter_are_checked_when_it_is_made() -> None:
+    pytest.importorskip("pydantic_ai")
+    pytest.importorskip("langchain_core")
+    import ilo.langchain
+    from ilo.pydantic_ai import IloMode
+
+    with pytest.raises(TypeError, match="`read_only` expects the names of tools, found 'find_orders'"):
+        IloMode(read_only="find_orders")
+    with pytest.raises(TypeError, match="there is no option `timout`, only timeout"):
+        ilo.langchain.run_program([find_orders], timout=5)
+    ilo.langchain.run_program([find_orders], timeout=5, limits={"fuel": 1000})
+
+
 def test_pydantic_ai_calls_keep_hooks_and_limits() -> None:
     pytest.importorskip("pydantic_ai")
     from pydantic_ai.capabilities import AbstractCapability

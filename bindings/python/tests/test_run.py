@@ -7,6 +7,7 @@ import gc
 import threading
 import time
 import weakref
+from pathlib import Path
 from typing import Any
 
 import ilo
@@ -451,3 +452,42 @@ def test_on_call_gets_every_call_and_its_exception_ends_the_run(notify: ilo.Prog
     for is_async in (False, True):
         with pytest.raises(LookupError, match="get-user"):
             notify.run_sync(INPUT, tools=notify_tools(is_async=is_async), on_call=raises)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"timout": 5}, TypeError, "there is no option `timout`, only timeout, call_timeout, at_once, on_call, ask, cancel"),
+        ({"timout": None}, TypeError, "there is no option `timout`"),
+        ({"timeout": "5"}, TypeError, "`timeout` expects seconds, found '5'"),
+        ({"call_timeout": "5"}, TypeError, "`call_timeout` expects seconds, found '5'"),
+        ({"call_timeout": -1}, ValueError, "`call_timeout` is seconds from 0 to a year, found -1"),
+        ({"call_timeout": float("nan")}, ValueError, "`call_timeout` is seconds from 0 to a year, found nan"),
+        ({"at_once": "2"}, TypeError, "`at_once` expects an int, found '2'"),
+        ({"on_call": 5}, TypeError, "`on_call` expects a function, found 5"),
+        ({"ask": True}, TypeError, "`ask` expects a function, found True"),
+        ({"cancel": True}, TypeError, "`cancel` expects an `ilo.Cancellation`, found True"),
+        ({"tools": "t"}, TypeError, "`tools` expects `ilo.Tools`, or a list of tools and functions, found 't'"),
+        ({"tools": {"t": len}}, TypeError, "`tools` expects `ilo.Tools`, or a list"),
+        ({"tools": len}, TypeError, "`tools` expects `ilo.Tools`, or a list"),
+        ({"limits": []}, TypeError, r"`limits` expects a dict, found \[\]"),
+    ],
+)
+def test_an_option_that_there_is_not_or_of_another_type_is_refused(
+    options: dict[str, Any], error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    made: list[str] = []
+    given = {"tools": one(lambda arguments: made.append("t")), **options}
+    journal = ilo.Journal(tmp_path / "journal")
+    for run in (
+        lambda: ONE.run_sync(**given),
+        lambda: asyncio.run(ONE.run(**given)),
+        lambda: ONE.run_sync(journal=journal, name="a", **given),
+    ):
+        with pytest.raises(error, match=message):
+            run()
+    assert made == []
+    assert list(journal.list()) == []
+    if not options.keys() & {"limits", "timout", "timeout", "tools"}:
+        with pytest.raises(error, match=message):
+            journal.resume_sync("a", **given)

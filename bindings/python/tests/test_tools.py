@@ -107,6 +107,10 @@ def test_what_cannot_be_a_tool_says_why() -> None:
             ilo.Tools(ilo.Tool("t", len, is_async=False, timeout=timeout)).signatures()
     with pytest.raises(ValueError, match="`retries` is at most 10"):
         ilo.Tools(ilo.Tool("t", len, is_async=False, idempotent=True, retries=11)).signatures()
+    with pytest.raises(TypeError, match="tool `t`: `call` expects a function, found 5"):
+        ilo.Tool("t", 5, is_async=False)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="its type hints are its schema; `input_schema` is an argument of `ilo.Tool`"):
+        ilo.tool(name="t", input_schema={})(len)  # type: ignore[call-overload]
 
 
 def test_a_schema_that_is_no_json_names_its_tool() -> None:

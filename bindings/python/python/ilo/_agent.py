@@ -7,6 +7,7 @@ import json
 from . import _program
 from ._errors import BadValue, CompileError, StartError
 from ._ilo import Err, Fault, Ok, Waiting
+from ._options import checked
 from ._tools import tools_of
 
 TYPE_CHECKING = False
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     OnSuspend = Callable[[Program, Suspended | Waiting], Any]
 
+# The arguments of `Program.run` beside the options of every run.
+_OTHER = ("function", "limits", "journal", "name")
 # The name of the tool, and of its arguments.
 NAME = "run_program"
 SOURCE = "The program: its whole text, as described above."
@@ -53,6 +56,7 @@ class Runner:
     def __init__(
         self, tools: Given, notation: Notation = "tool-calling", on_suspend: OnSuspend | None = None, **options: Any
     ) -> None:
+        checked({name: value for name, value in options.items() if name not in _OTHER})
         self.tools = tools_of(tools)
         self.notation: Notation = notation
         self.on_suspend = on_suspend

@@ -6,6 +6,7 @@ import os
 
 from . import _ilo
 from ._ilo import Waiting
+from ._options import checked
 from ._run import CALL_SECONDS, Loop
 from ._tools import tools_of
 
@@ -118,6 +119,7 @@ class Journal:
     ) -> Outcome:
         """Continues a run, unless somebody has to act first. Returns its outcome, or what it waits for."""
         rest = {"call_timeout": call_timeout, "at_once": at_once, "on_call": on_call, "ask": ask, "cancel": cancel}
+        checked(rest)
         return await self._resume(self._find(run), tools_of(tools), rest)
 
     def resume_sync(self, run: int | str, *, tools: Given = None, **options: Any) -> Outcome:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from . import _ilo
 from ._errors import CompileError
-from ._run import CALL_SECONDS, RUN_SECONDS, Begun, Loop, may_be_quick, run_inline
+from ._options import DEFAULTS, checked, with_defaults
+from ._run import RUN_SECONDS, Begun, Loop, may_be_quick, run_inline
 from ._tools import Tool, Tools, tools_of
 
 TYPE_CHECKING = False
@@ -43,14 +44,6 @@ if TYPE_CHECKING:
 
 # The default answer of `resume`: nil would be an answer.
 _NOTHING: Any = object()
-_DEFAULTS: Any = {
-    "timeout": RUN_SECONDS,
-    "call_timeout": CALL_SECONDS,
-    "at_once": 16,
-    "on_call": None,
-    "ask": None,
-    "cancel": None,
-}
 
 
 def check(source: str, *, tools: Given = None, notation: Notation | None = None) -> list[Diagnostic]:
@@ -171,18 +164,18 @@ class Program:
         """
         tools = tools_of(tools)
         if journal is not None:
-            rest = _with_defaults(options)
+            rest = with_defaults(options)
             timeout = rest.pop("timeout")
             return await journal._start(self, inputs, function, _dict(limits), tools, name, timeout, rest)
         if name is not None:
             raise TypeError("`name` is the name of a run in a journal: pass `journal=` too")
         if options or not may_be_quick():
             run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
-            return await Loop(run, tools, **_with_defaults(options)).go()
+            return await Loop(run, tools, **with_defaults(options)).go()
         quick = self._core.run_quick(inputs, function, _dict(limits), tools.catalogue, True, RUN_SECONDS)
         if type(quick) is not tuple:
             return quick
-        return await Loop(quick[0], tools, **_DEFAULTS, begun=_begun(quick)).go()
+        return await Loop(quick[0], tools, **DEFAULTS, begun=_begun(quick)).go()
 
     async def resume(
         self,
@@ -197,7 +190,7 @@ class Program:
         """Continues from a snapshot with the answer to its call, or its failure. Without both, the call is made."""
         tools = tools_of(tools)
         run = self._restored(snapshot, answer, failure, tools, limits)
-        return await Loop(run, tools, **_with_defaults(options)).go()
+        return await Loop(run, tools, **with_defaults(options)).go()
 
     def run_sync(
         self,
@@ -256,10 +249,10 @@ class Program:
 
     def _sync(self, run: Run, tools: Tools, options: Options) -> Outcome:
         plain = self._core.is_plain(tools.catalogue)
-        given = {key: value for key, value in options.items() if value is not None}
+        given = checked(options)
         if plain and given.keys() <= {"on_call", "at_once"} and given.get("at_once", 1) == 1:
-            return run_inline(run, tools, RUN_SECONDS, options.get("on_call"))
-        rest = {**_DEFAULTS, "at_once": 1, **given}
+            return run_inline(run, tools, RUN_SECONDS, given.get("on_call"))
+        rest = {**DEFAULTS, "at_once": 1, **given}
         return without_loop(lambda: Loop(run, tools, **rest).go())
 
     def __repr__(self) -> str:
@@ -272,12 +265,12 @@ def _begun(quick: tuple[Any, ...]) -> Begun | None:
     return None if kind == "not made" else Begun(kind, *rest)
 
 
-def _with_defaults(options: Options) -> dict[str, Any]:
-    return {**_DEFAULTS, **{key: value for key, value in options.items() if value is not None}}
-
-
 def _dict(limits: Limits | None) -> dict[str, int] | None:
-    return None if limits is None else dict(limits)
+    if limits is None:
+        return None
+    if not hasattr(limits, "keys"):
+        raise TypeError(f"`limits` expects a dict, found {limits!r}")
+    return dict(limits)
 
 
 def without_loop(go: Callable[[], Any]) -> Any:

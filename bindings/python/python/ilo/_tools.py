@@ -41,6 +41,8 @@ class Tool:
         on_doubt: Literal["ask", "fail", "stop"] = "ask",
         requires_rollback: bool = False,
     ) -> None:
+        if not callable(call):
+            raise TypeError(f"tool `{name}`: `call` expects a function, found {call!r}")
         if on_doubt not in ("ask", "fail", "stop"):
             raise ValueError(f"tool `{name}`: `on_doubt` is 'ask', 'fail' or 'stop', found {on_doubt!r}")
         if retries and not (idempotent or read_only):
@@ -133,6 +135,9 @@ def _of_function(function: Function, *, name: str | None = None, **policy: Any) 
     is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)
     )
+    for schema in ("input_schema", "output_schema"):
+        if schema in policy:
+            raise TypeError(f"tool `{name}`: its type hints are its schema; `{schema}` is an argument of `ilo.Tool`")
     description = policy.pop("description", None) or inspect.getdoc(function)
     signature = Signature(name, function)
 
@@ -235,7 +240,11 @@ def tools_of(given: Tools | Iterable[Tool | Function] | None) -> Tools:
     """The tools of a caller: `Tools`, or tools and functions one by one."""
     if given is None:
         return _NONE
-    return given if isinstance(given, Tools) else Tools(*given)
+    if isinstance(given, Tools):
+        return given
+    if not hasattr(given, "__iter__") or hasattr(given, "keys") or isinstance(given, str):
+        raise TypeError(f"`tools` expects `ilo.Tools`, or a list of tools and functions, found {given!r}")
+    return Tools(*given)
 
 
 _NONE = Tools()

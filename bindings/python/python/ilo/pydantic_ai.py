@@ -51,6 +51,10 @@ class IloMode(AbstractCapability[AgentDepsT]):
     options: dict[str, Any] = field(default_factory=dict)
     max_retries: int = 3
 
+    def __post_init__(self) -> None:
+        if isinstance(self.read_only, str):
+            raise TypeError(f"`read_only` expects the names of tools, found {self.read_only!r}")
+
     @classmethod
     def get_serialization_name(cls) -> str | None:
         return None

@@ -1,0 +1,53 @@
+"""The options of a run over tools: their defaults, and what each expects."""
+
+from __future__ import annotations
+
+from ._run import CALL_SECONDS, RUN_SECONDS, Cancellation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+DEFAULTS: Any = {
+    "timeout": RUN_SECONDS,
+    "call_timeout": CALL_SECONDS,
+    "at_once": 16,
+    "on_call": None,
+    "ask": None,
+    "cancel": None,
+}
+_LONGEST = 365 * 24 * 3600
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, bool)
+
+
+_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "timeout": ("seconds", _is_number),
+    "call_timeout": ("seconds", _is_number),
+    "at_once": ("an int", lambda value: hasattr(value, "__index__") and not isinstance(value, bool)),
+    "on_call": ("a function", callable),
+    "ask": ("a function", callable),
+    "cancel": ("an `ilo.Cancellation`", lambda value: isinstance(value, Cancellation)),
+}
+
+
+def checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are given. An unknown option, or one of another type, is an error before a run begins."""
+    given = {name: value for name, value in options.items() if value is not None or name not in _KINDS}
+    for name, value in given.items():
+        if name not in _KINDS:
+            raise TypeError(f"there is no option `{name}`, only {', '.join(_KINDS)}")
+        expected, fits = _KINDS[name]
+        if not fits(value):
+            raise TypeError(f"`{name}` expects {expected}, found {value!r}")
+        if name in ("timeout", "call_timeout") and not 0 <= value <= _LONGEST:
+            raise ValueError(f"`{name}` is seconds from 0 to a year, found {value!r}")
+    return given
+
+
+def with_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are given, and the defaults of the others."""
+    return {**DEFAULTS, **checked(options)}
