@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// A file of the room: those that it may import, and its text.
+/// A file of the folder: those that it may import, and its text.
 struct Row<'t> {
     file: &'t str,
     may: Vec<&'t str>,
@@ -23,8 +23,8 @@ fn defines(row: &Row<'_>, name: &str) -> bool {
 
 #[test]
 fn each_file_imports_and_calls_only_those_above_it() {
-    let room = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/id");
-    let read = |file: &str| std::fs::read_to_string(room.join(file).with_extension("rs")).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/id");
+    let read = |file: &str| std::fs::read_to_string(folder.join(file).with_extension("rs")).unwrap();
     let table = read("mod");
     let mut rows: Vec<Row<'_>> = Vec::new();
     for line in table.lines().filter_map(|line| line.strip_prefix("//! | `")) {
@@ -34,7 +34,7 @@ fn each_file_imports_and_calls_only_those_above_it() {
         assert!(may.iter().all(above), "`{file}` imports a file that is not above it");
         rows.push(Row { file, may, text: read(file) });
     }
-    let files = std::fs::read_dir(&room).unwrap().count();
+    let files = std::fs::read_dir(&folder).unwrap().count();
     assert_eq!(files, rows.len() + 1, "each file but `mod.rs` has a row");
     for row in &rows {
         let allowed = |file: &str| file == row.file || row.may.contains(&file);

@@ -4,10 +4,10 @@
 //! with their JSON, checks of inputs, policies of tools, mocks, plans, traces and their replay, and what a
 //! journal records. A host adds the time, the threads and the tools: `ilo-host` is one of them.
 //!
-//! # Floors
-//! A room (a file or folder here) imports only from rooms on floors below its own.
+//! # Layers
+//! A part (a file or folder here) imports only from parts in layers below its own.
 //!
-//! | floor | rooms | what they do |
+//! | layer | parts | what they do |
 //! |---|---|---|
 //! | 0 | `problem`, `call_slots` | findings; how many calls at once |
 //! | 1 | `data` | values and their JSON |

@@ -9,10 +9,10 @@
 //! [`Record`]s; it waits for the [`Ticket`] of a record before it makes a call. People write [`Decision`]s,
 //! each for a specific call. [`State`] has the allowed transitions.
 //!
-//! # Floors
-//! A room (a file here) imports only from rooms on floors below its own.
+//! # Layers
+//! A part (a file here) imports only from parts in layers below its own.
 //!
-//! | floor | rooms | what they do |
+//! | layer | parts | what they do |
 //! |---|---|---|
 //! | 0 | `error`, `policy`, `clock` | errors; how a tool may be called; the time |
 //! | 1 | `state`, `cipher`, `answer`, `limits` | the table of states; encryption; stored answers and limits |

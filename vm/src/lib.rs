@@ -7,10 +7,10 @@
 //! The crate has no input or output, no clock, no threads, no randomness and no access to the environment, on
 //! purpose. The same program, arguments and answers give the same outcome, calls and fuel everywhere.
 //!
-//! # Floors
-//! A room (a file or folder here) imports only from rooms on floors below its own.
+//! # Layers
+//! A part (a file or folder here) imports only from parts in layers below its own.
 //!
-//! | floor | rooms | what they do |
+//! | layer | parts | what they do |
 //! |---|---|---|
 //! | 0 | `value`, `number`, `host_value` | values |
 //! | 0 | `json`, `calendar`, `hash_index`, `inline_stack`, `register_set` | plain algorithms and containers |

@@ -1,12 +1,12 @@
-//! Finds which room of a crate imports which. Re-exports are followed to the room that defines the item.
+//! Finds which part of a crate imports which. Re-exports are followed to the part that defines the item.
 //!
-//! A room is a file or folder directly below `src`. Methods and fields, which need types, and names that
+//! A part is a file or folder directly below `src`. Methods and fields, which need types, and names that
 //! macros build are not seen.
 
 use crate::modules::{Files, Modules, Path};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An import: the importing and the imported room, and the first place of such an import.
+/// An import: the importing and the imported part, and the first place of such an import.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Import {
     pub(crate) from: String,
@@ -15,27 +15,27 @@ pub(crate) struct Import {
     pub(crate) place: (String, usize, String),
 }
 
-/// The rooms of a crate and the imports between them.
-pub(crate) struct Rooms {
-    pub(crate) rooms: BTreeSet<String>,
+/// The parts of a crate and the imports between them.
+pub(crate) struct Parts {
+    pub(crate) parts: BTreeSet<String>,
     pub(crate) imports: Vec<Import>,
 }
 
-impl Rooms {
-    /// Reads the rooms of a package whose library other files name `library`.
-    pub(crate) fn read(files: &Files, library: &str) -> Rooms {
+impl Parts {
+    /// Reads the parts of a package whose library other files name `library`.
+    pub(crate) fn read(files: &Files, library: &str) -> Parts {
         let modules = Modules::read(files);
         let names = Names { modules: &modules, library };
         let mut found: BTreeMap<(String, String), (String, usize, String)> = BTreeMap::new();
         for (at, module) in modules.all.iter().enumerate() {
-            let mut add = |rooms: BTreeSet<String>, path: &Path, line: usize| {
-                for room in rooms.into_iter().filter(|room| *room != module.room) {
+            let mut add = |parts: BTreeSet<String>, path: &Path, line: usize| {
+                for part in parts.into_iter().filter(|part| *part != module.part) {
                     let place = (module.file.clone(), line, path.join("::"));
-                    found.entry((module.room.clone(), room)).or_insert(place);
+                    found.entry((module.part.clone(), part)).or_insert(place);
                 }
             };
             for (path, &line) in &module.paths {
-                add(names.rooms(at, path), path, line);
+                add(names.parts(at, path), path, line);
             }
             for glob in &module.globs {
                 let line = module.paths.get(glob).copied().unwrap_or(1);
@@ -49,7 +49,7 @@ impl Rooms {
             }
         }
         let imports = found.into_iter().map(|((from, to), place)| Import { from, to, place });
-        Rooms { rooms: modules.rooms().into_iter().map(str::to_owned).collect(), imports: imports.collect() }
+        Parts { parts: modules.parts().into_iter().map(str::to_owned).collect(), imports: imports.collect() }
     }
 }
 
@@ -66,15 +66,15 @@ type Seen = BTreeSet<(usize, Path)>;
 const LONGEST_PATH: usize = 16;
 
 impl Names<'_> {
-    /// The rooms that a path in a module leads to or through. The root of the crate counts only for what it
+    /// The parts that a path in a module leads to or through. The root of the crate counts only for what it
     /// defines.
-    fn rooms(&self, from: usize, path: &[String]) -> BTreeSet<String> {
+    fn parts(&self, from: usize, path: &[String]) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         self.follow(from, path, &mut found, &mut Seen::new());
         found
     }
 
-    /// The rooms that a word leads to if a glob import brings it in through another import.
+    /// The parts that a word leads to if a glob import brings it in through another import.
     fn through_glob(&self, from: usize, glob: &[String], word: &str) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         if let Some(target) = self.module(from, glob, &mut Seen::new())
@@ -182,7 +182,7 @@ impl Names<'_> {
             let module = &self.modules.all[at];
             let is_root = module.parent.is_none();
             if !is_root {
-                found.insert(module.room.clone());
+                found.insert(module.part.clone());
             }
             if let Some(&child) = module.children.get(name) {
                 at = child;
@@ -195,18 +195,18 @@ impl Names<'_> {
                     self.follow(at, &[target, rest].concat(), found, seen);
                 }
             } else if let Some(&defined) = self.modules.macros.get(name).filter(|_| is_root) {
-                found.insert(self.modules.all[defined].room.clone());
+                found.insert(self.modules.all[defined].part.clone());
             } else if module.items.contains(name) {
-                found.insert(module.room.clone());
+                found.insert(module.part.clone());
             } else if let Some(glob) = self.glob_with(at, name, &mut Seen::new()) {
                 self.follow(at, &[glob, &path[place..]].concat(), found, seen);
             } else {
-                found.insert(module.room.clone());
+                found.insert(module.part.clone());
             }
             return;
         }
         if self.modules.all[at].parent.is_some() {
-            found.insert(self.modules.all[at].room.clone());
+            found.insert(self.modules.all[at].part.clone());
         }
     }
 }

@@ -1,17 +1,17 @@
-//! Reads the tables that say which room of a crate may import which, and checks imports against them. The
-//! tables are in `rooms/*.txt`.
+//! Reads the tables that say which part of a crate may import which, and checks imports against them. The
+//! tables are in `layers/*.txt`.
 //!
-//! A line of a table is `FLOOR ROOM... : ALLOWED...`. The floor is a number and may be left out. ALLOWED is a
-//! floor (`2`), a range of floors (`0-2`) or a room. `#` begins a comment. A line `today` says that the rows
+//! A line of a table is `LAYER PART... : ALLOWED...`. The layer is a number and may be left out. ALLOWED is a
+//! layer (`2`), a range of layers (`0-2`) or a part. `#` begins a comment. A line `today` says that the rows
 //! are the imports as they were found and that cycles are not refused yet; without it they are refused.
 
-use crate::imports::Rooms;
+use crate::imports::Parts;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A table.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    /// For each room, the rooms that it may import.
+    /// For each part, the parts that it may import.
     pub(crate) rows: BTreeMap<String, BTreeSet<String>>,
     /// Whether cycles are accepted.
     pub(crate) today: bool,
@@ -21,7 +21,7 @@ impl Table {
     /// Reads a table.
     pub(crate) fn parse(text: &str) -> Result<Table, String> {
         let mut table = Table::default();
-        let mut floors: BTreeMap<u8, BTreeSet<String>> = BTreeMap::new();
+        let mut layers: BTreeMap<u8, BTreeSet<String>> = BTreeMap::new();
         let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
         for line in text.lines() {
             let line = line.split('#').next().unwrap_or_default().trim();
@@ -31,61 +31,61 @@ impl Table {
             if line.is_empty() || line == "today" {
                 continue;
             }
-            let (rooms, allowed) = line.split_once(':').ok_or_else(|| format!("no colon in `{line}`"))?;
-            let mut rooms = rooms.split_whitespace().peekable();
-            let floor: Option<u8> = rooms.peek().and_then(|floor| floor.parse().ok());
-            if floor.is_some() {
-                rooms.next();
+            let (parts, allowed) = line.split_once(':').ok_or_else(|| format!("no colon in `{line}`"))?;
+            let mut parts = parts.split_whitespace().peekable();
+            let layer: Option<u8> = parts.peek().and_then(|layer| layer.parse().ok());
+            if layer.is_some() {
+                parts.next();
             }
-            for room in rooms {
-                floors.entry(floor.unwrap_or(u8::MAX)).or_default().insert(room.to_owned());
-                rows.push((room.to_owned(), allowed.split_whitespace().collect()));
+            for part in parts {
+                layers.entry(layer.unwrap_or(u8::MAX)).or_default().insert(part.to_owned());
+                rows.push((part.to_owned(), allowed.split_whitespace().collect()));
             }
         }
-        let all: BTreeSet<String> = rows.iter().map(|(room, _)| room.clone()).collect();
-        for (room, allowed) in rows {
+        let all: BTreeSet<String> = rows.iter().map(|(part, _)| part.clone()).collect();
+        for (part, allowed) in rows {
             let mut may = BTreeSet::new();
             for word in allowed {
                 let (first, last) = word.split_once('-').unwrap_or((word, word));
                 match (first.parse::<u8>(), last.parse::<u8>()) {
                     (Ok(first), Ok(last)) => {
-                        may.extend(floors.range(first..=last).flat_map(|(_, rooms)| rooms.clone()));
+                        may.extend(layers.range(first..=last).flat_map(|(_, parts)| parts.clone()));
                     }
                     _ if all.contains(word) => {
                         may.insert(word.to_owned());
                     }
-                    _ => return Err(format!("`{room}` may import `{word}`, which has no row")),
+                    _ => return Err(format!("`{part}` may import `{word}`, which has no row")),
                 }
             }
-            if table.rows.insert(room.clone(), may).is_some() {
-                return Err(format!("`{room}` has two rows"));
+            if table.rows.insert(part.clone(), may).is_some() {
+                return Err(format!("`{part}` has two rows"));
             }
         }
         Ok(table)
     }
 
     /// A table of the present imports.
-    pub(crate) fn of(found: &Rooms) -> String {
+    pub(crate) fn of(found: &Parts) -> String {
         let mut rows: BTreeMap<&str, Vec<&str>> =
-            found.rooms.iter().map(|room| (room.as_str(), vec![])).collect();
+            found.parts.iter().map(|part| (part.as_str(), vec![])).collect();
         for import in &found.imports {
             rows.entry(&import.from).or_default().push(&import.to);
         }
-        let row = |(room, imports): (&str, Vec<&str>)| {
-            format!("{room}: {}", imports.join(" ")).trim_end().to_owned()
+        let row = |(part, imports): (&str, Vec<&str>)| {
+            format!("{part}: {}", imports.join(" ")).trim_end().to_owned()
         };
         let rows: Vec<String> = rows.into_iter().map(row).collect();
         format!("today\n{}\n", rows.join("\n"))
     }
 
     /// The problems of a table, and of the imports compared with it.
-    pub(crate) fn problems(&self, found: &Rooms) -> Vec<String> {
+    pub(crate) fn problems(&self, found: &Parts) -> Vec<String> {
         let mut problems = Vec::new();
-        for room in found.rooms.iter().filter(|room| !self.rows.contains_key(*room)) {
-            problems.push(format!("`{room}` has no row"));
+        for part in found.parts.iter().filter(|part| !self.rows.contains_key(*part)) {
+            problems.push(format!("`{part}` has no row"));
         }
-        for room in self.rows.keys().filter(|room| !found.rooms.contains(*room)) {
-            problems.push(format!("the row `{room}` has no room"));
+        for part in self.rows.keys().filter(|part| !found.parts.contains(*part)) {
+            problems.push(format!("the row `{part}` has no part"));
         }
         for import in &found.imports {
             let row = self.rows.get(&import.from);
@@ -103,29 +103,29 @@ impl Table {
         problems
     }
 
-    /// Rooms that import each other in a cycle, if there are some.
+    /// Parts that import each other in a cycle, if there are some.
     fn circle(&self) -> Option<Vec<String>> {
-        // Repeatedly removes rooms that import only rooms that were removed already.
+        // Repeatedly removes parts that import only parts that were removed already.
         let mut left: BTreeMap<&String, &BTreeSet<String>> = self.rows.iter().collect();
         loop {
             let free: Vec<&String> = left
                 .iter()
                 .filter(|(_, row)| !row.iter().any(|to| left.contains_key(to)))
-                .map(|(&room, _)| room)
+                .map(|(&part, _)| part)
                 .collect();
             if free.is_empty() {
                 break;
             }
-            left.retain(|room, _| !free.contains(room));
+            left.retain(|part, _| !free.contains(part));
         }
-        // Every remaining room imports a remaining one.
+        // Every remaining part imports a remaining one.
         let mut way = vec![*left.keys().next()?];
         loop {
             let row = left.get(way.last()?)?;
-            let next = *left.keys().find(|room| row.contains(**room))?;
-            if let Some(begin) = way.iter().position(|room| *room == next) {
+            let next = *left.keys().find(|part| row.contains(**part))?;
+            if let Some(begin) = way.iter().position(|part| *part == next) {
                 way.push(next);
-                return Some(way[begin..].iter().map(|room| (*room).clone()).collect());
+                return Some(way[begin..].iter().map(|part| (*part).clone()).collect());
             }
             way.push(next);
         }

@@ -1,20 +1,20 @@
 //! The mechanism of the layering, on small made-up crates.
 
-use crate::imports::Rooms;
+use crate::imports::Parts;
 use crate::layers::Table;
 use crate::modules::Files;
 
-fn rooms(files: &[(&str, &str)]) -> Rooms {
+fn parts(files: &[(&str, &str)]) -> Parts {
     let files: Files = files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned())).collect();
-    Rooms::read(&files, "ilo_made")
+    Parts::read(&files, "ilo_made")
 }
 
-/// The imports between rooms, as `from>to`.
+/// The imports between parts, as `from>to`.
 fn imports(files: &[(&str, &str)]) -> Vec<String> {
-    rooms(files).imports.iter().map(|import| format!("{}>{}", import.from, import.to)).collect()
+    parts(files).imports.iter().map(|import| format!("{}>{}", import.from, import.to)).collect()
 }
 
-/// The imports of a room `a` beside rooms `b` (with the module `inner`, type `B`) and `c` (type `C`).
+/// The imports of a part `a` beside parts `b` (with the module `inner`, type `B`) and `c` (type `C`).
 fn of_a(text: &str) -> Vec<String> {
     let lib = "mod a; mod b; mod c; mod face;\npub use c::C; pub struct Own;";
     let b = "pub mod inner; pub struct B; use crate::c::C;";
@@ -66,13 +66,13 @@ fn what_is_no_import_is_not_found() {
 }
 
 #[test]
-fn a_re_export_leads_to_the_room_that_defines_it() {
+fn a_re_export_leads_to_the_part_that_defines_it() {
     assert_eq!(of_a("use crate::face::Shown;"), ["b", "face"], "under another name");
     assert_eq!(of_a("use crate::face::B;"), ["b", "face"], "through a glob");
     assert_eq!(of_a("use crate::face::inner::call;"), ["b", "face"], "a module through a glob");
     assert_eq!(of_a("use crate::face::*; fn f(_: Shown) {}"), ["b", "face"], "a glob of the re-exports");
     assert_eq!(of_a("use crate::face::*; fn f() {}"), ["face"], "a glob of which nothing is used");
-    assert_eq!(of_a("use crate::face as f; fn g(_: f::Shown) {}"), ["b", "face"], "a renamed room");
+    assert_eq!(of_a("use crate::face as f; fn g(_: f::Shown) {}"), ["b", "face"], "a renamed part");
     assert_eq!(of_a("use crate::C;"), ["c"], "from the root");
     assert_eq!(of_a("use super::C;"), ["c"], "from the root, by its place");
     assert_eq!(of_a("fn f(_: crate::Own) {}"), ["lib"], "what the root defines is the root's");
@@ -88,7 +88,7 @@ fn a_child_uses_what_its_parent_imports() {
         ("b.rs", "pub struct B;"),
     ];
     assert_eq!(imports(&files), ["a>b"]);
-    let import = &rooms(&files).imports[0];
+    let import = &parts(&files).imports[0];
     assert_eq!(import.place, ("a/mod.rs".to_owned(), 1, "crate::b::B".to_owned()));
 }
 
@@ -129,33 +129,33 @@ const MADE: [(&str, &str); 4] = [
 ];
 
 fn problems(table: &str) -> Vec<String> {
-    Table::parse(table).map_or_else(|error| vec![error], |table| table.problems(&rooms(&MADE)))
+    Table::parse(table).map_or_else(|error| vec![error], |table| table.problems(&parts(&MADE)))
 }
 
 #[test]
-fn a_table_of_floors_refuses_an_upward_import_that_a_re_export_hides() {
-    let floors = "0 low:\n1 middle: 0\n2 high: 0-1\n3 lib: 0-2\n";
-    assert_eq!(problems(floors), ["middle.rs:1: `middle` may not import `high` (`crate::run`)"]);
+fn a_table_of_layers_refuses_an_upward_import_that_a_re_export_hides() {
+    let layers = "0 low:\n1 middle: 0\n2 high: 0-1\n3 lib: 0-2\n";
+    assert_eq!(problems(layers), ["middle.rs:1: `middle` may not import `high` (`crate::run`)"]);
 }
 
 #[test]
-fn a_table_has_a_row_for_each_room_a_room_for_each_row_and_no_circle() {
+fn a_table_has_a_row_for_each_part_a_part_for_each_row_and_no_circle() {
     let rows = "lib: high\nlow: # nothing\nmiddle: low high\nhigh: middle\n";
     assert_eq!(problems(rows), ["the table has a circle: high -> middle -> high"]);
     assert_eq!(problems(&format!("today\n{rows}")), [""; 0]);
     assert_eq!(
         problems("today\nlib: high\nlow:\nhigh: middle\nmiddle: low high\nodd:\n"),
-        ["the row `odd` has no room"]
+        ["the row `odd` has no part"]
     );
     assert_eq!(problems("today\nlib: high\nlow:\nhigh:\n")[0], "`middle` has no row");
     assert_eq!(problems("lib: hihg"), ["`lib` may import `hihg`, which has no row"]);
     assert_eq!(problems("low:\nlow:"), ["`low` has two rows"]);
     assert_eq!(problems("low"), ["no colon in `low`"]);
-    assert_eq!(problems(&Table::of(&rooms(&MADE))), [""; 0], "what is written is read");
+    assert_eq!(problems(&Table::of(&parts(&MADE))), [""; 0], "what is written is read");
 }
 
 #[test]
-fn rooms_of_one_floor_do_not_import_each_other() {
+fn parts_of_one_layer_do_not_import_each_other() {
     let table = "0 low:\n1 middle high: 0\n2 lib: 0-1";
     assert_eq!(problems(table).len(), 2, "{:?}", problems(table));
 }

@@ -15,7 +15,7 @@ pub(crate) type Path = Vec<String>;
 #[derive(Debug, Default)]
 pub(crate) struct Module {
     /// The file or folder directly below `src` that it belongs to, without `.rs`.
-    pub(crate) room: String,
+    pub(crate) part: String,
     /// The file below `src`.
     pub(crate) file: String,
     /// The module that contains it; none for the root of a library or a binary.
@@ -43,8 +43,8 @@ pub(crate) struct Modules {
     pub(crate) macros: BTreeMap<String, usize>,
 }
 
-/// The room of a file below `src`.
-pub(crate) fn room(file: &str) -> &str {
+/// The part of a file below `src`.
+pub(crate) fn part(file: &str) -> &str {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
 }
 
@@ -64,9 +64,9 @@ impl Modules {
         modules
     }
 
-    /// The rooms that have a module.
-    pub(crate) fn rooms(&self) -> BTreeSet<&str> {
-        self.all.iter().map(|module| module.room.as_str()).collect()
+    /// The parts that have a module.
+    pub(crate) fn parts(&self) -> BTreeSet<&str> {
+        self.all.iter().map(|module| module.part.as_str()).collect()
     }
 
     /// Adds a file as a module, with the modules that it declares.
@@ -75,7 +75,7 @@ impl Modules {
         let code: Vec<Token> = tokens(text).into_iter().filter(|token| token.kind != Kind::Comment).collect();
         let code = without_tests(&code)?;
         let at = self.all.len();
-        self.all.push(Module { room: room(file).into(), file: file.into(), parent, ..Module::default() });
+        self.all.push(Module { part: part(file).into(), file: file.into(), parent, ..Module::default() });
         let mut reader = Reader {
             modules: self,
             files,
@@ -266,9 +266,9 @@ impl Reader<'_, '_> {
 
     fn inline_module(&mut self, name: &str) {
         let (parent, _) = self.open.last().copied().unwrap_or_default();
-        let (room, file) = (self.modules.all[parent].room.clone(), self.modules.all[parent].file.clone());
+        let (part, file) = (self.modules.all[parent].part.clone(), self.modules.all[parent].file.clone());
         let child = self.modules.all.len();
-        self.modules.all.push(Module { room, file, parent: Some(parent), ..Module::default() });
+        self.modules.all.push(Module { part, file, parent: Some(parent), ..Module::default() });
         self.modules.all[parent].children.insert(name.to_owned(), child);
         self.folder = join(&self.folder, name);
         self.depth += 1;

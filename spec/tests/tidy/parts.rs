@@ -1,9 +1,9 @@
-//! The layering of each crate: which room may import which.
+//! The layering of each crate: which part may import which.
 //!
-//! The tables are `spec/tests/tidy/rooms/CRATE.txt`. `UPDATE=1 cargo test -p ilo-spec --test tidy` writes the
-//! tables that are missing or marked `today` from the present imports; a final table is written by hand.
+//! The tables are `spec/tests/tidy/layers/CRATE.txt`. `UPDATE=1 cargo test -p ilo-spec --test tidy` writes
+//! the tables that are missing or marked `today` from the present imports; a final table is written by hand.
 
-use crate::imports::Rooms;
+use crate::imports::Parts;
 use crate::layers::Table;
 use crate::modules::Files;
 use crate::tree::{below, complain, read, root};
@@ -12,20 +12,20 @@ use std::fs;
 /// Crates that have a table, once they exist.
 const CRATES: [&str; 8] = ["asm", "vm", "drive", "host", "graph", "guide", "cli", "journal"];
 
-fn rooms(name: &str) -> Option<Rooms> {
+fn parts(name: &str) -> Option<Parts> {
     let source = format!("{name}/src");
     let files: Files =
         below(&source, &[".rs"]).map(|path| (path[source.len() + 1..].to_owned(), read(path))).collect();
-    (!files.is_empty()).then(|| Rooms::read(&files, &format!("ilo_{name}")))
+    (!files.is_empty()).then(|| Parts::read(&files, &format!("ilo_{name}")))
 }
 
 #[test]
-fn a_room_imports_only_what_its_row_allows() {
+fn a_part_imports_only_what_its_row_allows() {
     let mut problems = Vec::new();
     for name in CRATES {
-        let table = format!("spec/tests/tidy/rooms/{name}.txt");
+        let table = format!("spec/tests/tidy/layers/{name}.txt");
         let text = fs::read_to_string(root().join(&table)).ok();
-        let Some(found) = rooms(name) else {
+        let Some(found) = parts(name) else {
             problems.extend(text.map(|_| format!("{table} is the table of no crate")));
             continue;
         };
