@@ -102,8 +102,10 @@ impl<'s> Lines<'s> {
         }
     }
 
-    /// The line and column of an offset. Costs the length of the line, or the way from the place asked for
-    /// before.
+    /// The line and column of an offset.
+    ///
+    /// The cost is linear in the length of the line, or, if the last call had a smaller offset in the same
+    /// line, in the distance from it.
     pub fn place(&self, offset: u32) -> Place {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
@@ -116,8 +118,9 @@ impl<'s> Lines<'s> {
         Place { line: count(line), column }
     }
 
-    /// Where lines and columns count from 0: the position of an offset. One past the end of the source, or
-    /// inside a character, is that of the last boundary before it. Costs as [`Lines::place`] does.
+    /// The position of an offset, with lines and columns from 0. An offset past the end of the source or
+    /// inside a character has the position of the last boundary before it. The cost is that of
+    /// [`Lines::place`].
     pub fn position(&self, offset: u32, units: Units) -> Position {
         let offset = self.boundary(offset);
         let line = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
@@ -135,8 +138,8 @@ impl<'s> Lines<'s> {
         Position { line: u32::try_from(line).unwrap_or(u32::MAX), column }
     }
 
-    /// The offset of a position: of the end of its line where the column is past that, of the end of the
-    /// source where the line is. Costs the length of the line.
+    /// The offset of a position. A column past the end of its line means that end, and a line past the end of
+    /// the source means the end of the source. The cost is linear in the length of the line.
     pub fn offset(&self, position: Position, units: Units) -> u32 {
         if position.line as usize >= self.starts.len() {
             return u32::try_from(self.source.len()).unwrap_or(u32::MAX);

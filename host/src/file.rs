@@ -31,7 +31,8 @@ pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
 
-/// What a path leads to that is no regular file. Opening a pipe to which nobody writes would wait for ever.
+/// The kind of a file that is not a regular file, for a message. Such files are refused, since opening a pipe
+/// to which nobody writes would wait for ever.
 pub fn kind(found: FileType) -> &'static str {
     if found.is_dir() {
         return "a folder";

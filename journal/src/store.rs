@@ -215,7 +215,8 @@ impl Store {
         damage.map_or(Ok(()), Err)
     }
 
-    /// As [`Store::list`], with what is wrong with each damaged run in its place.
+    /// Like [`Store::list`], but a damaged run does not end the list: the function gets the error in place of
+    /// the run.
     ///
     /// # Errors
     /// The errors of the file.
@@ -264,8 +265,9 @@ impl Store {
         }
     }
 
-    /// Calls a function with each run that has not ended and of which something cannot be read, and why.
-    /// [`Store::continuable`] has those of them whose state says so. The function does not use the store.
+    /// Calls a function with each damaged run that has not ended, and with the damage. [`Store::continuable`]
+    /// also returns those of them whose state can be read and lets them continue. The function must not use
+    /// the store.
     ///
     /// # Errors
     /// The errors of the file.

@@ -247,7 +247,7 @@ impl<'c> Shape<'c> {
         }
     }
 
-    /// What the fields are that are not listed; `None` where a record cannot have others.
+    /// The shape of the fields that are not listed; `None` if the record cannot have others.
     pub fn unlisted(self) -> Option<Shape<'c>> {
         match &self.node().record {
             Some(record) => record.rest.map(|rest| self.at(rest)),

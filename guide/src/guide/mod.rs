@@ -140,8 +140,8 @@ impl<'s, 'c> Guide<'s, 'c> {
         self.machine.mark()
     }
 
-    /// Returns to an earlier position of this program. Marks of later positions are then invalid: to return
-    /// to one of a longer text changes nothing, and what follows another one is not specified.
+    /// Returns to an earlier position of this program. Marks of later positions are then invalid: returning
+    /// to one whose text is longer changes nothing, and the result of returning to another is not specified.
     pub fn rollback(&mut self, mark: &Mark) {
         if mark.text > self.machine.text.len() {
             return;
