@@ -1,6 +1,7 @@
 //! Tools that answer with fixed values.
 //!
-//! How often an entry has served is counted over the life of the mock, not of a run. Waiting is for the host.
+//! The number of calls that an entry has answered is counted over the life of the mock, not of a run. The
+//! host waits for the delay of an answer.
 
 use crate::data::Data;
 use crate::failure::Failure;

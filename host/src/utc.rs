@@ -1,6 +1,6 @@
-//! Times in UTC as texts of RFC 3339, by the calendar of RFC 3339, which has no leap seconds here.
+//! Writes times in UTC as texts of RFC 3339, without leap seconds.
 //!
-//! The function ISO of programs is in `ilo-vm`, which has no standard library and other bounds.
+//! The function ISO of programs is separate, in `ilo-vm`, which has no standard library and other bounds.
 
 /// A time in milliseconds since 1970, to the millisecond: `2026-01-31T12:00:00.250Z`.
 pub fn to_millisecond(milliseconds: i64) -> String {

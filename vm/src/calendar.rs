@@ -1,6 +1,6 @@
 //! Dates of the Gregorian calendar and times of day, as RFC 3339 writes them.
 //!
-//! Own arithmetic over days, without time zones, leap seconds or a clock. A year has four digits.
+//! The arithmetic counts days, without time zones, leap seconds or a clock. A year has four digits.
 
 use core::fmt::{self, Write};
 

@@ -1,8 +1,8 @@
 //! Which rollbacks can still run after a call has succeeded.
 //!
-//! That is a matter of paths: a rollback counts where code leads to it from behind the call, round a loop or
-//! out of one, through the functions that are called and those that called. What a rollback undoes no
-//! bytecode says, so its tool is named.
+//! A rollback counts if a path leads to it from the instruction after the call: through the rest of a loop or
+//! its next iteration, into functions that are called, and back to the callers. The bytecode does not say
+//! which call a rollback undoes, so only its tool is reported.
 
 use super::known_values::{jumps, op};
 use super::{Cost, Planner};

@@ -1,5 +1,5 @@
-//! The names of a session as JSON writes them, and lists of them in the order of their bytes, which have all
-//! names that a body in `constrained` may need next.
+//! The names of a session as JSON writes them, and lists of the names that a body in `constrained` may need
+//! next, in the order of their bytes.
 
 use crate::automaton::session::{Callee, Session};
 use ilo_asm::sorting::{sort_by, sort_numbers};
