@@ -389,6 +389,14 @@ pub(crate) fn has_step_word(node: &Node<'_>) -> bool {
     entries(node).iter().any(|entry| entry.is(begins_step))
 }
 
+/// Whether a record in YAML has steps under their names. Names may be words of steps, such as `ok`, if
+/// everything in the record is a step and one of the names is no word.
+pub(crate) fn names_steps(node: &Node<'_>) -> bool {
+    let list = entries(node);
+    let are_steps = || list.iter().all(|entry| has_step_word(&entry.value));
+    !has_step_word(node) || (are_steps() && !list.iter().all(|entry| entry.is(is_word)))
+}
+
 /// Whether a value is only a constant or a reference.
 pub(crate) fn is_plain(node: &Node<'_>) -> bool {
     match node.kind {

@@ -129,6 +129,14 @@ impl Operator {
         (operands >= self.least() && operands <= self.most()) || (self.folds && operands > self.least())
     }
 
+    /// Whether its second operand may be the name of a field.
+    pub const fn takes_field(&self) -> bool {
+        matches!(
+            self.makes,
+            Makes::Binary(Binary::At | Binary::HasName) | Makes::Apply(Pure::Get | Pure::Put | Pure::Sort)
+        )
+    }
+
     /// Its number of operands, in words.
     pub const fn operands(&self) -> &'static str {
         match (self.least(), self.most()) {

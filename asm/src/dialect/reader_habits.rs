@@ -21,6 +21,8 @@ use bumpalo::Bump;
 pub(crate) enum Place {
     /// A context in which it may be data.
     Data,
+    /// The operand of a function that is the name of a field: data.
+    Field,
     /// A context in which something is computed: `expr`, a condition, an operand.
     Formula,
     /// A quoted text in an infix text. The text of the node is the enclosing infix text.
@@ -110,6 +112,12 @@ pub(crate) trait Habits: Sync {
 
     /// The operation that is meant by a text consisting of one malformed reference: `${.n + 1}`.
     fn operation_inside<'a>(&self, _text: &Node<'a>, _at: &Surroundings<'_, 'a>) -> Option<String> {
+        None
+    }
+
+    /// Which step to write before a text with a malformed reference that computes, and what to write in the
+    /// text.
+    fn step_before(&self, _written: Span, _at: &Surroundings<'_, '_>) -> Option<String> {
         None
     }
 }

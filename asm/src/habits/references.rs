@@ -5,6 +5,7 @@ use super::loose_reference;
 use crate::dialect::reader_habits::{Habits, Names, Seen, Surroundings, Warning};
 use crate::dialect::reference::Reference;
 use crate::document::Node;
+use crate::span::Span;
 use bumpalo::Bump;
 
 /// Names of built-in values in other languages, and what to write instead.
@@ -49,11 +50,28 @@ impl Habits for Reading {
     }
 
     fn operation_inside<'a>(&self, text: &Node<'a>, at: &Surroundings<'_, 'a>) -> Option<String> {
-        let inside = text.text()?.strip_prefix("${")?.strip_suffix('}')?;
-        if inside.contains(['$', '{', '}', '|', '?']) || at.dialect.is_yaml() {
-            return None;
-        }
-        let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
-        at.operation_of(at.arena.alloc_str(&inside), text.span)
+        operation(text.text()?, text.span, at)
     }
+
+    fn step_before(&self, written: Span, at: &Surroundings<'_, '_>) -> Option<String> {
+        let operation = operation(at.source.get(written.range())?, written, at)?;
+        let mut names = ["computed", "computed-2", "computed-3"].into_iter();
+        let name = names.find(|name| !at.names.has(name) && !at.names.has_step(name))?;
+        let step = if at.dialect.is_yaml() {
+            format!("{name}: {{expr: {operation}}}")
+        } else {
+            format!("{{\"let\": \"{name}\", \"expr\": {operation}}}")
+        };
+        Some(format!("compute it in a step before, `{step}`, and write `${{{name}}}` here"))
+    }
+}
+
+/// The operation that is meant by a malformed reference: `${.n + 1}`, `${len(list)}`.
+fn operation(written: &str, span: Span, at: &Surroundings<'_, '_>) -> Option<String> {
+    let inside = written.strip_prefix("${")?.strip_suffix('}')?;
+    if inside.contains(['$', '{', '}', '|', '?']) {
+        return None;
+    }
+    let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
+    at.operation_of(at.arena.alloc_str(&inside), span)
 }

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostics;
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{
     ARM, Dialect, Form, HANDLER, Key, META, PARTS, RESULT, begins_step, copies_itself, form_of,
-    has_step_word, is_operation, is_plain, operator, second_form,
+    has_step_word, is_operation, is_plain, names_steps, operator, second_form,
 };
 use crate::document::{Entry, Kind, Node, entries};
 use bumpalo::Bump;
@@ -138,7 +138,7 @@ impl<'a> Walk<'_, 'a> {
                 self.value(node, At::Value)
             }
             Kind::List(_) => self.list_of_steps(node, tail),
-            Kind::Record(list) if yaml && !has_step_word(node) => {
+            Kind::Record(list) if yaml && names_steps(node) => {
                 let before = list.split_last().map_or(&list[..0], |(_, before)| before);
                 let copies =
                     before.iter().any(copies_itself) && !list.iter().any(|entry| has_step_word(&entry.value));

@@ -4,7 +4,9 @@ use super::reader::StepReader;
 use super::step::{Item, Tail};
 use crate::ast::{Block, StmtKind};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{Key, begins_step, copies_itself, has_step_word, is_operation, is_plain, operator};
+use crate::dialect::{
+    Key, begins_step, copies_itself, has_step_word, is_operation, is_plain, names_steps, operator,
+};
 use crate::document::entries;
 use crate::document::{Entry, Kind, Node};
 use crate::span::Span;
@@ -34,7 +36,7 @@ impl<'a> StepReader<'_, 'a> {
                 }
                 self.steps(&Item::listed(items), tail);
             }
-            Kind::Record(list) if yaml && !has_step_word(node) => {
+            Kind::Record(list) if yaml && names_steps(node) => {
                 let is_value = match tail {
                     Tail::Value => !list.iter().any(|entry| has_step_word(&entry.value)),
                     Tail::Yield => {

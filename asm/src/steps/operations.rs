@@ -129,12 +129,13 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn checked_operand(
         &mut self,
         operator: &Operator,
+        number: usize,
         node: &Node<'a>,
         value: Expr<'a>,
     ) -> Expr<'a> {
-        if let Some(found) =
-            self.reads_own_step(operator, node, &value).or_else(|| self.quoted_number(operator, node, &value))
-        {
+        let names_field = number == 1 && operator.takes_field();
+        let own = if names_field { None } else { self.reads_own_step(operator, node, &value) };
+        if let Some(found) = own.or_else(|| self.quoted_number(operator, node, &value)) {
             return found;
         }
         if self.is_plain(node, &value) {

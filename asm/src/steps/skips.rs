@@ -7,7 +7,7 @@
 use super::reader::{StepReader, literal, of_slot};
 use super::step::{After, Bind, Item, Rest, Step, Tail};
 use crate::ast::{Arm, Block, Bound, Control, Expr, If, Literal, Match, Slot, Stmt, StmtKind};
-use crate::dialect::{Key, has_step_word};
+use crate::dialect::{Key, names_steps};
 use crate::document::{Entry, Kind, Node, entries};
 use crate::span::Span;
 
@@ -16,7 +16,7 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn before_skip<'d>(&self, node: &'d Node<'a>) -> Option<Vec<Item<'d, 'a>>> {
         let word = self.dialect.word(Key::Skip);
         let is_skip = |node: &Node<'a>| matches!(entries(node), [only] if only.name() == Some(word));
-        let named = self.dialect.is_yaml() && !has_step_word(node);
+        let named = self.dialect.is_yaml() && names_steps(node);
         let mut items = match &node.kind {
             Kind::List(items) if items.last().is_some_and(is_skip) => Item::listed(items),
             Kind::Record(list) if named && list.last().is_some_and(|last| is_skip(&last.value)) => {

@@ -9,7 +9,7 @@ use crate::dialect::reference::{Broken, Reference, Root, bare, is_file};
 use crate::dialect::template::{Part, Template, template_and_broken};
 use crate::document::Node;
 use crate::span::Span;
-use crate::text::{Near, nearly_meets};
+use crate::text::{Near, nearly_meets, shorten};
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
@@ -17,7 +17,7 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn text(&mut self, node: &Node<'a>, place: Place) -> Expr<'a> {
         if self.dialect.is_bare()
             && let Some(reference) = bare(node, self.arena)
-            && let Some(found) = self.bare(node, &reference)
+            && let Some(found) = self.bare(node, &reference, place)
         {
             return found;
         }
@@ -40,7 +40,10 @@ impl<'a> StepReader<'_, 'a> {
         let diagnostic = if diagnostic.fix.is_none() {
             match self.habits.operation_inside(node, &self.surroundings()) {
                 Some(operation) => written(diagnostic, node.span, operation),
-                None => diagnostic,
+                None => match self.habits.step_before(diagnostic.span, &self.surroundings()) {
+                    Some(help) => diagnostic.help(help),
+                    None => diagnostic,
+                },
             }
         } else if let Some(meant) = meant.and_then(|meant| self.resolve_loosely(&meant)) {
             let span = diagnostic.span;
@@ -54,7 +57,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// A text that is a bare reference; `None` if it is a plain text.
-    fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>) -> Option<Expr<'a>> {
+    fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>, place: Place) -> Option<Expr<'a>> {
         let Root::Name(name) = reference.root else { return None };
         if self.named(name.text).is_some() {
             return Some(self.reference(reference));
@@ -86,20 +89,19 @@ impl<'a> StepReader<'_, 'a> {
             None => (Code::UnknownReference, format!("nothing in scope is named `{}`", name.text)),
         };
         let near = self.near_name(name.text).or(near.map(|name| Near { name, sure: false }));
+        let as_text = format!("{{\"text\":{}}}", self.source.get(node.span.range()).unwrap_or(""));
         let mut wrong = Diagnostic::new(code, name.span, message)
             .expected(self.names_in_scope(), format!("`{}`", name.text))
             .nearest(near.map(|near| near.name))
-            .help("if it is meant as text, write `{\"text\": …}` around it")
+            .help(format!("if it is meant as text, write `{}`", shorten(&as_text)))
             .fix(near.and_then(|near| rename_near(name, near)));
         if near.is_some_and(|near| subtracts(name.text, near.name)) {
             wrong = wrong.help(SUBTRACTION);
         }
         let text = node.text().unwrap_or("");
-        if near.is_none() && later.is_none() && is_file(text) {
-            wrong = wrong.replace(
-                node.span,
-                format!("{{\"text\":{}}}", self.source.get(node.span.range()).unwrap_or("")),
-            );
+        let names_field = place == Place::Field && reference.path.is_empty() && wrong.fix.is_none();
+        if names_field || (near.is_none() && later.is_none() && is_file(text)) {
+            wrong = wrong.replace(node.span, as_text);
         }
         if let Some(span) = later {
             wrong = wrong.related(span, "bound here");
@@ -114,7 +116,7 @@ impl<'a> StepReader<'_, 'a> {
         let written = self.source.get(reference.span.range()).unwrap_or("");
         let message = "an input or a variable is referred to by its name alone";
         let wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
-            .expected(format!("`{fixed}`"), format!("`{}`", crate::text::shorten(written)));
+            .expected(format!("`{fixed}`"), format!("`{}`", shorten(written)));
         self.report(wrong.replace(reference.span, fixed));
     }
 

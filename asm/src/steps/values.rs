@@ -140,17 +140,22 @@ impl<'a> StepReader<'_, 'a> {
         }
         let infix = reading.infix && is_logical(operator);
         let read: Vec<Expr<'a>> =
-            operands.iter().map(|operand| self.operand(operator, operand, infix)).collect();
+            operands.iter().enumerate().map(|(at, node)| self.operand(operator, at, node, infix)).collect();
         let makes = self.makes(operator, &entry.key, &read);
         let span = Span::new(entry.key.span.start, entry.value.span.end);
         Some(self.made(makes, &read, span).unwrap_or(nothing(node)))
     }
 
-    fn operand(&mut self, operator: &Operator, node: &Node<'a>, infix: bool) -> Expr<'a> {
+    /// The operand with this number, from 0.
+    fn operand(&mut self, operator: &Operator, number: usize, node: &Node<'a>, infix: bool) -> Expr<'a> {
         let texts = operator.spelling == "concat" || matches!(operator.makes, Makes::Apply(_));
-        let place = if texts { Place::Data } else { Place::Formula };
+        let place = match texts {
+            true if number == 1 && operator.takes_field() => Place::Field,
+            true => Place::Data,
+            false => Place::Formula,
+        };
         let value = self.read_value(node, Reading { infix, place });
-        self.checked_operand(operator, node, value)
+        self.checked_operand(operator, number, node, value)
     }
 
     /// `{"op": "+", "a": x, "b": y}`.
@@ -162,8 +167,9 @@ impl<'a> StepReader<'_, 'a> {
         }
         let operands = [Key::A, Key::B].iter().filter_map(|&key| keyed.get(key));
         let read: Vec<Expr<'a>> = operands
-            .map(|operand| match operator {
-                Some(operator) => self.operand(operator, operand, false),
+            .enumerate()
+            .map(|(number, operand)| match operator {
+                Some(operator) => self.operand(operator, number, operand, false),
                 None => self.value(operand),
             })
             .collect();

@@ -75,7 +75,7 @@ pub fn infix<'a>(
 ) -> Option<Infix<'a>> {
     let words = Words::of(node, arena)?;
     let mut reader = Reader { meant: Some(meant), ..Reader::new(&words, nesting, diagnostics) };
-    reader.whole()
+    reader.whole().filter(|_| !reader.faulty)
 }
 
 /// A token.
@@ -123,6 +123,8 @@ struct Reader<'r, 'n, 'a> {
     /// Whether a name without `$` is a reference.
     bare: bool,
     meant: Option<&'r Meant<'r, 'a>>,
+    /// Whether a name was reported and skipped, so that the other errors are found.
+    faulty: bool,
 }
 
 impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
@@ -138,6 +140,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             seen: Seen::default(),
             bare: false,
             meant: None,
+            faulty: false,
         }
     }
 
@@ -326,6 +329,16 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         self.to = end;
         self.bump(false);
         Some(Deep { tree: Infix { kind: InfixKind::Reference(reference), span: reference.span }, levels: 1 })
+    }
+
+    /// Skips a word that was reported. Nothing uses the value in place of it.
+    fn skip_word(&mut self, end: usize) -> Deep<'a> {
+        self.faulty = true;
+        let kind = InfixKind::Literal(Literal::Nil);
+        let skipped = Deep { tree: Infix { kind, span: self.span() }, levels: 1 };
+        self.to = end;
+        self.bump(false);
+        skipped
     }
 
     /// A call such as `len(x)`; the cursor is at the name.

@@ -2,7 +2,7 @@
 //!
 //! They are separate from the parser so that the stack frames of its recursive functions stay small.
 
-use super::{COMPARISON, Reader, Token};
+use super::{COMPARISON, Deep, Reader, Token};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
@@ -14,7 +14,7 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::pure::Pure;
 
-impl Reader<'_, '_, '_> {
+impl<'a> Reader<'_, '_, 'a> {
     /// Reports an operator of another language.
     pub(crate) fn other_operator(&mut self, from: usize, to: usize, meant: &str) {
         let shown = self.words.get(from, to);
@@ -77,7 +77,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Reports a word that is not a value.
-    pub(crate) fn no_value<T>(&mut self, word: &str) -> Option<T> {
+    pub(crate) fn no_value(&mut self, word: &str) -> Option<Deep<'a>> {
         let (from, to) = (self.from, self.to);
         if self.method_of_module(from, to) {
             return None;
@@ -135,8 +135,8 @@ impl Reader<'_, '_, '_> {
             self.diagnostics.push(wrong);
             return None;
         }
-        let wrong = if let Some(known) = known {
-            self.words.fix(wrong.help(format!("write `{known}`")), from, end, &known)
+        let wrong = if let Some(known) = &known {
+            self.words.fix(wrong.help(format!("write `{known}`")), from, end, known)
         } else if end > to {
             wrong.help(format!("write `${{{whole}}}` for a field of a step, `'{whole}'` for a text"))
         } else {
@@ -149,7 +149,7 @@ impl Reader<'_, '_, '_> {
             )
         };
         self.diagnostics.push(wrong);
-        None
+        known.is_some().then(|| self.skip_word(end))
     }
 
     pub(crate) fn operand_count(&mut self, found: &Operator, operands: usize, span: Span) {
