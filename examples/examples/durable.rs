@@ -1,0 +1,119 @@
+//! A durable host: it records a run in a journal, so that the run survives the end of the process.
+//!
+//! `cargo run -p ilo-examples --example durable FILE` starts the run. Each of its tools takes two
+//! seconds. Kill the process and type the command again: the run continues where it was. If it was
+//! killed while it charged, nobody knows whether it did, and a person decides: `ilo-vm runs list
+//! --journal FILE` names the commands. The host does not look whether somebody has cancelled the run;
+//! `Session::is_cancelled` says so.
+
+use ilo_journal::{
+    Answer, Beginning, Claim, Due, Effect, Left, Made, Options, Permit, Policy, RunId, RunLimits, Session,
+    Store, Taken,
+};
+use ilo_vm::{Limits, Program, Run, Step};
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+const TOOL_TIME: Duration = Duration::from_secs(2);
+
+/// What may be done with a call of a tool after a crash.
+fn policy(tool: &str) -> Option<Policy> {
+    match tool {
+        "reserve" | "release" => Some(Policy::of(Effect::Idempotent)), // repeated with the same key
+        "charge" => Some(Policy::of(Effect::Changes)),                 // left in doubt
+        _ => None,
+    }
+}
+
+/// Makes a call. A service that gets the same key twice should act only once.
+fn call(tool: &str, arguments: &str, key: &str) -> Answer {
+    println!("{tool} {arguments}, key {key}");
+    std::thread::sleep(TOOL_TIME);
+    match tool {
+        "reserve" => Answer::Ok(r#"{"reservation-id":"r1"}"#.into()),
+        "charge" => Answer::Ok(r#"{"charge-id":"c1"}"#.into()),
+        _ => Answer::Ok("null".into()),
+    }
+}
+
+/// Drives a run to its end, or to a call that cannot be made now. Returns the outcome, or what it waits for.
+fn drive(mut run: Run, mut session: Session) -> Result<String, Box<dyn Error>> {
+    while let Step::Call(waiting) = run.step() {
+        let (number, tool, rollback) = (waiting.number(), waiting.tool().to_owned(), waiting.is_rollback());
+        let mut arguments = String::new();
+        waiting.write_json(&mut arguments)?;
+
+        let policy = policy(&tool);
+        let due =
+            Due { run: &run, number, tool: &tool, policy, arguments: &arguments, rollback, sleep: None };
+        // After this the intent to make the call is on disk.
+        let answer = match session.before(&due)? {
+            Permit::Make { key, .. } => {
+                let answer = call(&tool, &arguments, &key);
+                match session.after(Made::Answered(answer.clone()))? {
+                    Taken::GoOn => answer,
+                    Taken::Stop => return Ok(left(&session)),
+                }
+            }
+            Permit::Settled(answer) => answer,
+            Permit::Stop => return Ok(left(&session)),
+        };
+        answer.give(run.pending().ok_or("the call is gone")?)?;
+    }
+    session.end(&run)?;
+    Ok(run.outcome().ok_or("it has ended")?.to_string())
+}
+
+/// Why the process does not continue the run.
+fn left(session: &Session) -> String {
+    match session.left() {
+        Some(Left::Waits { run, state, call, tool, .. }) => {
+            format!("run {run} waits at call {call} of {tool}: {state:?}")
+        }
+        left => format!("{left:?}"),
+    }
+}
+
+fn start(store: &Arc<Store>) -> Result<String, Box<dyn Error>> {
+    let (program, _) =
+        ilo_asm::build::build(include_str!("../purchase.ilo"), &ilo_asm::build::Options::default());
+    let program = Program::new(program.ok_or("the example does not build")?)?;
+    let entry = program.entry().map_err(|_| "which function is to run?")?;
+    let limits = RunLimits { machine: Limits { fuel: 10_000, ..Limits::default() }, ..RunLimits::default() };
+    let mut run = Run::new(&program, limits.machine.clone());
+    run.start_named(entry, &[("item", "lamp".into()), ("payment-id", "p1".into()), ("amount", 12.5.into())])?;
+    let beginning = Beginning {
+        name: Some("lamp-1".into()), // a second run of this name is not started
+        input: br#"{"item":"lamp","payment-id":"p1","amount":12.5}"#.to_vec(),
+        program: program.to_bytes(),
+        function: program.function_name(entry).into(),
+        limits,
+    };
+    drive(run, Session::new(store.clone(), beginning))
+}
+
+/// Continues a run that another process has left, or says why it cannot.
+fn resume(store: Arc<Store>, run: RunId) -> Result<String, Box<dyn Error>> {
+    match store.claim(run).wait()? {
+        Claim::Mine(claimed) => {
+            let program = Program::load(&claimed.program)?;
+            let restored = Run::from_snapshot(&program, &claimed.snapshot, claimed.limits.machine.clone())?;
+            drive(restored, Session::resumed(store, *claimed))
+        }
+        Claim::Waits { state, call, .. } => Ok(format!("it waits at call {call}: {state:?}")),
+        Claim::Ended { outcome } => Ok(String::from_utf8(outcome)?),
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).ok_or("name a file for the journal")?;
+    let store = Arc::new(Store::open(Path::new(&path), &Options::default())?);
+    let ended = match store.find("lamp-1") {
+        Ok(run) => resume(store, run)?,
+        Err(_) => start(&store)?,
+    };
+    println!("{ended}");
+    Ok(())
+}
