@@ -4,6 +4,7 @@ import { chromium } from "playwright-core";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { after } from "node:test";
 import { pathToFileURL } from "node:url";
 
 const dist = process.env.PAGE ?? join(import.meta.dirname, "../dist/index.html");
@@ -31,6 +32,16 @@ export async function serve() {
     });
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
     return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
+
+/** Starts both for the tests of a file, and ends them after the tests. */
+export async function started() {
+    const [browser, server] = [await launch(), await serve()];
+    after(async () => {
+        await browser.close();
+        server.close();
+    });
+    return { browser, server };
 }
 
 /** A page, with the errors and warnings of its console. */

@@ -2,19 +2,11 @@
 // the page, and the console stays empty.
 
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { deflateRawSync } from "node:zlib";
-import { launch, open, serve, textOf } from "./browser.mjs";
+import { open, started, textOf } from "./browser.mjs";
 
-let browser, server;
-before(async () => {
-    browser = await launch();
-    server = await serve();
-});
-after(async () => {
-    await browser.close();
-    server.close();
-});
+const { browser, server } = await started();
 
 const MARKUP = `</script><img src=x onerror="document.title=1"><script>document.title=2</script><a href="javascript:document.title=3">x</a>&lt;]]>`;
 const ONE = "name: f\noutput: number\nsteps:\n  a:\n    return: 1\n";

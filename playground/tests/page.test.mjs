@@ -1,8 +1,8 @@
 // The page in a real browser: typing, fixing, running, stepping, sharing, from disk, by keys, narrow, dark.
 
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { FILE, launch, open, serve, textOf, type } from "./browser.mjs";
+import { describe, test } from "node:test";
+import { FILE, open, started, textOf, type } from "./browser.mjs";
 
 const WRONG = `name: welcome
 input:
@@ -20,15 +20,7 @@ steps:
 `;
 const TOOLS = `{"get-user": {"mock": [{"when": {"user-id": "u1"}, "returns": {"email": "ada@example.com"}}, {"fails": "no such user"}]}}`;
 
-let browser, server;
-before(async () => {
-    browser = await launch();
-    server = await serve();
-});
-after(async () => {
-    await browser.close();
-    server.close();
-});
+const { browser, server } = await started();
 
 /** A test with its own page, whose console must stay empty. */
 function onPage(name, use, options = {}) {
