@@ -1,11 +1,11 @@
 /** Reads the definition of a tool, in the form of a catalogue. */
 
 import { FLAG, FUNCTION, NUMBER, TEXT, checkFields, type Kind, type Kinds } from "./given.js";
-import { jsonOf } from "./json.js";
+import { partOf } from "./json.js";
 import type { Schema, ToolDefinition } from "./types.js";
 
 const SCHEMA: Kind = [
-    "a schema",
+    "an object, `Json` or a schema of Standard Schema",
     (value) => typeof value === "function" || (typeof value === "object" && value !== null && !Array.isArray(value)),
 ];
 const DEFINITION: Kinds<ToolDefinition> = {
@@ -83,7 +83,7 @@ function entry(name: string, definition: ToolDefinition): string {
     const given = Object.entries(parts).filter(([, value]) => value !== undefined);
     const text = given.map(([key, value]) => {
         const what = `tool \`${name}\`: its ${key === "inputSchema" ? "schema" : key}`;
-        return `"${key}":${jsonOf(what, value)}`;
+        return `"${key}":${partOf(what, value)}`;
     });
     return `{${text.join(",")}}`;
 }

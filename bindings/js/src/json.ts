@@ -26,6 +26,10 @@ export class Json {
     constructor(readonly text: string) {
         expect("`Json`", text, TEXT);
     }
+
+    toJSON(): unknown {
+        return JSON.parse(this.text);
+    }
 }
 
 /** A value exceeds a bound: depth 0, values 1, bytes 2. */
@@ -205,6 +209,17 @@ export function textOf(thrown: unknown): string {
 /** Only texts with this number of digits can contain an integer that JavaScript would round. */
 const DIGITS = 16;
 const LONG = /\d{16}/;
+
+/** A schema or another part of a tool as JSON. If it has no long integers, `JSON.stringify` is faster. */
+export function partOf(what: string, value: unknown): string {
+    try {
+        const text: string | undefined = JSON.stringify(value);
+        if (text !== undefined && !LONG.test(text) && !(value instanceof Json)) return text;
+    } catch {
+        // `jsonOf` writes it, or says what it is.
+    }
+    return jsonOf(what, value);
+}
 
 /** Reads JSON of the module; integers past 2^53 become `bigint`. */
 export function parse(text: string): any {
