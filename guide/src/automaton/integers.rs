@@ -2,7 +2,7 @@
 
 use crate::automaton::constants::depth_of;
 use crate::automaton::session::{Alike, Callee, Session};
-use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS, Stmt};
+use crate::automaton::state::{COUNT, Core, DEPTH, Frame, ITEMS, NONE, Phase, SLOTS};
 use crate::automaton::want::{WantId, WantKey, field};
 use core::iter::Peekable;
 use core::slice::Iter;
@@ -30,6 +30,8 @@ pub(crate) enum Integers {
 #[derive(Clone, Copy)]
 pub(crate) struct ToolSet<'c> {
     want: WantKey<'c>,
+    /// The word of the statement, UNDO or ROLLBACK, that has the call.
+    marked: Option<Word>,
     followed: bool,
     deep: bool,
     start: u32,
@@ -135,19 +137,23 @@ impl<'c> Core<'_, 'c> {
 
     /// The tools that a call at a depth may go to.
     pub(crate) fn tools_for(&mut self, want: WantId, depth: u8, top: bool) -> Integers {
-        let marked = top && matches!(self.state.stmt, Stmt::Mark(_));
+        let marked = self.mark().filter(|_| top);
         let followed = self.may_be_followed(top);
         let deep = depth >= DEPTH;
-        let groups = self.tools_alike(want, followed, deep).filter(|_| !marked);
+        let groups = self.tools_alike(want, followed, deep).filter(|_| marked.is_none());
         if let Some(groups) = groups.filter(|_| self.arena.is_of_type(want)) {
             return Integers::Alike(groups);
         }
-        let key = self.arena.key(want).filter(|_| !marked);
-        let is = |set: &&ToolSet<'_>| set.followed == followed && set.deep == deep;
+        let key = self.arena.key(want);
+        let is = |set: &&ToolSet<'_>| set.followed == followed && set.deep == deep && set.marked == marked;
         let known = key.and_then(|key| self.tool_sets.iter().filter(is).find(|set| set.want.same(&key)));
-        if let Some(set) = known {
-            return Integers::Kept(set.start, set.length);
+        let known = known.map(|set| (set.start, set.length));
+        let named = marked.map_or(NONE, |word| self.named_by(word));
+        if let Some((start, length)) = known {
+            return self.kept_but(start, length, named);
         }
+        // What is kept does not depend on the program so far.
+        let key = key.filter(|_| named == NONE);
         let count = u32::try_from(self.session.tools.len()).unwrap_or_default();
         let start = self.ids.len();
         let session = self.session;
@@ -177,8 +183,18 @@ impl<'c> Core<'_, 'c> {
             }
         };
         self.ids.truncate(start);
-        self.tool_sets.push(ToolSet { want, followed, deep, start: kept, length });
+        self.tool_sets.push(ToolSet { want, marked, followed, deep, start: kept, length });
         Integers::Kept(kept, length)
+    }
+
+    /// The kept tools, except for those in a list.
+    fn kept_but(&mut self, start: u32, length: u32, list: u32) -> Integers {
+        if list == NONE {
+            return Integers::Kept(start, length);
+        }
+        let mut left = slice(&self.kept, start, length).to_vec();
+        left.retain(|&number| !self.in_list(list, number));
+        self.listed(&left)
     }
 
     /// The groups of tools that a call may go to, as bits, if only the type of their answers counts. `None`
@@ -309,20 +325,23 @@ impl<'c> Core<'_, 'c> {
         false
     }
 
-    /// Calls a closure for the numbers of a set, in ascending order.
-    pub(crate) fn each(&self, set: Integers, mut run: impl FnMut(u32)) {
+    /// The least number of a set that satisfies a condition.
+    pub(crate) fn find(&self, set: Integers, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
+        let mut listed = |all: &[u32]| all.iter().copied().find(|&number| is(number));
         match set {
-            Integers::Nothing => {}
-            Integers::Range(least, most) => (least..=most).for_each(run),
-            Integers::Listed(start, length) => slice(&self.ids, start, length).iter().copied().for_each(run),
-            Integers::Kept(start, length) => slice(&self.kept, start, length).iter().copied().for_each(run),
+            Integers::Nothing => None,
+            Integers::Range(least, most) => (least..=most).find(|&number| is(number)),
+            Integers::Listed(start, length) => listed(slice(&self.ids, start, length)),
+            Integers::Kept(start, length) => listed(slice(&self.kept, start, length)),
             Integers::Alike(groups) => {
                 let mut lists: Vec<_> =
                     self.session.groups(groups).map(|all| all.iter().peekable()).collect();
                 loop {
                     let first = |list: &mut Peekable<Iter<'_, u32>>| list.peek().map(|it| **it);
-                    let Some(least) = lists.iter_mut().filter_map(first).min() else { break };
-                    run(least);
+                    let least = lists.iter_mut().filter_map(first).min()?;
+                    if is(least) {
+                        return Some(least);
+                    }
                     for list in &mut lists {
                         let _ = list.next_if(|it| **it == least);
                     }
@@ -330,14 +349,20 @@ impl<'c> Core<'_, 'c> {
             }
             Integers::FieldsBut(start, length) => {
                 let mut but = slice(&self.ids, start, length).iter().peekable();
-                for &number in &self.session.named {
+                self.session.named.iter().copied().find(|&number| {
                     while but.next_if(|it| **it < number).is_some() {}
-                    if but.next_if(|it| **it == number).is_none() {
-                        run(number);
-                    }
-                }
+                    but.next_if(|it| **it == number).is_none() && is(number)
+                })
             }
         }
+    }
+
+    /// Calls a closure for the numbers of a set, in ascending order.
+    pub(crate) fn each(&self, set: Integers, mut run: impl FnMut(u32)) {
+        self.find(set, |number| {
+            run(number);
+            false
+        });
     }
 
     /// Whether a set has all tools.
@@ -367,22 +392,7 @@ impl<'c> Core<'_, 'c> {
 
     /// The least number of a set.
     pub(crate) fn least(&self, set: Integers) -> Option<u32> {
-        match set {
-            Integers::Nothing => None,
-            Integers::Range(least, most) => (least <= most).then_some(least),
-            Integers::Listed(start, length) => slice(&self.ids, start, length).first().copied(),
-            Integers::Kept(start, length) => slice(&self.kept, start, length).first().copied(),
-            Integers::Alike(groups) => {
-                self.session.groups(groups).filter_map(|all| all.first().copied()).min()
-            }
-            Integers::FieldsBut(start, length) => {
-                let mut but = slice(&self.ids, start, length).iter().peekable();
-                self.session.named.iter().copied().find(|&number| {
-                    while but.next_if(|it| **it < number).is_some() {}
-                    but.peek() != Some(&&number)
-                })
-            }
-        }
+        self.find(set, |_| true)
     }
 }
 

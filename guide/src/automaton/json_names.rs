@@ -2,22 +2,100 @@
 //! next, in the order of their bytes.
 
 use crate::automaton::session::{Callee, Session};
-use ilo_asm::sorting::{sort_by, sort_numbers};
-use ilo_asm::text::is_name;
+use ilo_asm::sorting::sort_by;
 use std::sync::{Arc, OnceLock};
 
-/// The names of a session in JSON, by number.
+/// A name, with the bytes around it.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonName {
+    pub(crate) bytes: Arc<str>,
+    /// The number of the tool or field.
+    pub(crate) number: u32,
+    /// Whether it is a field of a path that further ones follow.
+    pub(crate) further: bool,
+}
+
+/// Names in the order of their bytes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SortedNames {
+    pub(crate) all: Vec<JsonName>,
+    runs: Runs,
+}
+
+/// Which of some sorted texts begin alike.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Runs {
+    /// The number of bytes that each has in common with the one before it.
+    common: Vec<usize>,
+    /// The first one after each that has fewer bytes in common with the one before it.
+    fewer: Vec<usize>,
+}
+
+impl Runs {
+    pub(crate) fn new<'t>(sorted: impl Iterator<Item = &'t str>) -> Runs {
+        let mut before = "";
+        let common = sorted.map(|text| {
+            let both = before.bytes().zip(text.bytes());
+            before = text;
+            both.take_while(|(a, b)| a == b).count()
+        });
+        let common: Vec<usize> = common.collect();
+        let mut fewer = vec![common.len(); common.len()];
+        for place in (0..common.len()).rev() {
+            let own = common.get(place);
+            let mut next = place + 1;
+            while common.get(next) >= own && next < common.len() {
+                next = fewer.get(next).copied().unwrap_or(common.len());
+            }
+            if let Some(to) = fewer.get_mut(place) {
+                *to = next;
+            }
+        }
+        Runs { common, fewer }
+    }
+
+    /// The end of the texts from a place on that have the same bytes up to this number, and the same next
+    /// one.
+    pub(crate) fn end(&self, place: usize, depth: usize) -> usize {
+        let mut end = place + 1;
+        while self.common.get(end).is_some_and(|&common| common > depth) {
+            end = self.fewer.get(end).copied().unwrap_or(end + 1);
+        }
+        end
+    }
+}
+
+impl SortedNames {
+    fn new(mut all: Vec<JsonName>) -> SortedNames {
+        sort_by(&mut all, |a, b| a.bytes.cmp(&b.bytes));
+        all.dedup_by(|a, b| a.bytes == b.bytes);
+        let runs = Runs::new(all.iter().map(|it| &*it.bytes));
+        SortedNames { all, runs }
+    }
+
+    /// The end of the names from a place on that have the same bytes up to this number, and the same next
+    /// one.
+    pub(crate) fn alike(&self, place: usize, depth: usize) -> usize {
+        self.runs.end(place, depth)
+    }
+
+    /// The place of a name.
+    pub(crate) fn place(&self, bytes: &str) -> Option<u32> {
+        self.all.binary_search_by(|it| (*it.bytes).cmp(bytes)).ok().and_then(|at| u32::try_from(at).ok())
+    }
+}
+
+/// The names of a session in JSON.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JsonNames {
     /// Tools and functions.
-    pub(crate) tools: Vec<Arc<str>>,
-    /// The numbers of all of them in the order of their bytes.
-    pub(crate) sorted_tools: Vec<u32>,
-    pub(crate) fields: Vec<JsonField>,
-    /// The numbers of the named ones in the order of their keys.
-    pub(crate) sorted_keys: Vec<u32>,
-    /// The fields of unknown values, by [`Fields`], made when they are needed.
-    sorted: [OnceLock<Vec<(u32, bool)>>; 8],
+    pub(crate) tools: SortedNames,
+    /// The named fields as the first key of a record, and as a further one.
+    pub(crate) keys: [SortedNames; 2],
+    /// Of each field by number: its place among the keys, if it has one.
+    key_places: Vec<Option<u32>>,
+    /// The fields of paths, by [`Fields`], made when they are needed.
+    fields: [OnceLock<SortedNames>; 8],
     /// Whether all of them, and the texts that schemas list, consist of printable ASCII without blanks.
     pub(crate) plain: bool,
 }
@@ -31,80 +109,87 @@ pub(crate) struct Fields {
     pub(crate) hole: bool,
 }
 
-/// A field in JSON.
-#[derive(Clone, Debug)]
-pub(crate) struct JsonField {
-    /// As the first key of a record, and as a further one.
-    pub(crate) keys: [Arc<str>; 2],
-    /// At the end of a path, if a path can have it.
-    pub(crate) last: Option<Arc<str>>,
-    /// The same in `${…}`.
-    last_in_hole: Option<Arc<str>>,
-    /// In a path, before further fields.
-    pub(crate) further: Option<Arc<str>>,
-    /// Its position in the order of the keys of the named fields.
-    pub(crate) place: u32,
+impl Fields {
+    /// A field with the bytes after it.
+    pub(crate) fn written(self, name: &str, further: bool) -> String {
+        let end = match (further, self.hole) {
+            (true, _) => ".",
+            (false, true) => "}",
+            (false, false) => "\"",
+        };
+        [name, end].concat()
+    }
 }
 
 impl JsonNames {
     pub(super) fn new(session: &Session<'_>) -> JsonNames {
         let quoted = |name: &str| serde_json::Value::from(name).to_string();
-        let tools = session.tools.iter().map(|tool| quoted(&tool.name).into()).collect::<Vec<Arc<str>>>();
-        let field = |name: &String| {
-            let key = quoted(name) + ":";
-            let last = is_name(name).then(|| format!("{name}\"").into());
-            let last_in_hole = is_name(name).then(|| format!("{name}}}").into());
-            let further = is_name(name).then(|| format!("{name}.").into());
-            let keys = [key.as_str().into(), format!(",{key}").into()];
-            JsonField { keys, last, last_in_hole, further, place: 0 }
-        };
-        let mut fields: Vec<JsonField> = session.fields.iter().map(field).collect();
-        let mut sorted_keys = session.named.clone();
-        let key = |number: u32| fields.get(number as usize).map(|field| &field.keys[0]);
-        sort_numbers(&mut sorted_keys, &|a, b| key(a).cmp(&key(b)));
-        for (place, &number) in (0..).zip(&sorted_keys) {
-            if let Some(field) = fields.get_mut(number as usize) {
-                field.place = place;
+        let name = |bytes: String, number| JsonName { bytes: bytes.into(), number, further: false };
+        let tools = (0..).zip(&session.tools).map(|(number, tool)| name(quoted(&tool.name), number));
+        let tools = SortedNames::new(tools.collect());
+        let named = session.named.iter().filter_map(|&number| Some((session.field(number)?, number)));
+        let first = SortedNames::new(named.map(|it| name(quoted(it.0) + ":", it.1)).collect());
+        let mut key_places = vec![None; session.fields.len()];
+        for (place, key) in (0..).zip(&first.all) {
+            if let Some(to) = key_places.get_mut(key.number as usize) {
+                *to = Some(place);
             }
         }
+        let further = first.all.iter().map(|key| name(format!(",{}", key.bytes), key.number));
+        let further = SortedNames::new(further.collect());
         let listed = session.tools.iter().filter_map(|tool| match tool.callee {
             Some(Callee::Tool(tool)) => Some(tool.input().listed_texts().chain(tool.output().listed_texts())),
             _ => None,
         });
         let named = session.tools.iter().map(|tool| &*tool.name).chain(session.fields.iter().map(|it| &**it));
         let plain = named.chain(listed.flatten()).all(|name| name.bytes().all(|it| it.is_ascii_graphic()));
-        let mut sorted_tools: Vec<u32> = (0..).take(tools.len()).collect();
-        sort_numbers(&mut sorted_tools, &|a, b| tools.get(a as usize).cmp(&tools.get(b as usize)));
-        JsonNames { tools, sorted_tools, fields, sorted_keys, plain, sorted: Default::default() }
+        JsonNames { tools, keys: [first, further], key_places, plain, fields: Default::default() }
     }
 
-    /// The bytes of a field in a path, with those after it.
-    pub(crate) fn field(&self, fields: Fields, number: u32, further: bool) -> Option<&str> {
-        let field = self.fields.get(number as usize)?;
-        let bytes = match (further, fields.hole) {
-            (true, _) => &field.further,
-            (false, true) => &field.last_in_hole,
-            (false, false) => &field.last,
-        };
-        bytes.as_deref()
+    /// The place of a field among the keys, if it has one.
+    pub(crate) fn key_place(&self, field: u32) -> Option<u32> {
+        self.key_places.get(field as usize).copied().flatten()
     }
 
-    /// The fields that may come next in a path through an unknown value, in the order of their bytes, and
-    /// whether further ones follow.
-    pub(crate) fn sorted_fields(&self, fields: Fields) -> &[(u32, bool)] {
+    /// The fields that may come next in a path.
+    pub(crate) fn fields(&self, session: &Session<'_>, fields: Fields) -> &SortedNames {
+        const FIELDS: usize = 8;
         let place = usize::from(fields.last) + 2 * usize::from(fields.further) + 4 * usize::from(fields.hole);
-        let Some(sorted) = self.sorted.get(place) else { return &[] };
-        sorted.get_or_init(|| {
+        self.fields[place % FIELDS].get_or_init(|| {
             let ways = [(false, fields.last), (true, fields.further)];
             let all = ways.into_iter().filter(|it| it.1).flat_map(|(further, _)| {
-                let numbers = (0..).take(self.fields.len());
-                numbers.map(move |number| (number, further))
+                let named = session.named.iter().filter_map(|&it| Some((session.path_field(it)?, it)));
+                named.map(move |(name, number)| {
+                    let bytes = fields.written(name, further).into();
+                    JsonName { bytes, number, further }
+                })
             });
-            let bytes = |&(number, further): &(u32, bool)| self.field(fields, number, further);
-            let mut all: Vec<(u32, bool)> = all.filter(|it| bytes(it).is_some()).collect();
-            sort_by(&mut all, |a, b| bytes(a).cmp(&bytes(b)));
-            all.dedup_by(|a, b| bytes(a) == bytes(b));
-            all
+            SortedNames::new(all.collect())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_end_where_texts_differ() {
+        let mut texts = Vec::new();
+        for number in 0..400_u32 {
+            // With common beginnings of all lengths.
+            texts.push(format!("{:b}", number * 37 % 251).replace('0', "a").replace('1', "b"));
+            texts.push("ab".repeat(number as usize % 7));
+        }
+        texts.sort();
+        texts.dedup();
+        let runs = Runs::new(texts.iter().map(String::as_str));
+        for (place, text) in texts.iter().enumerate() {
+            for depth in 0..text.len() {
+                let begins = |other: &String| other.get(..=depth) == text.get(..=depth);
+                let length = texts[place..].iter().take_while(|it| begins(it)).count();
+                assert_eq!(runs.end(place, depth), place + length, "{text} {depth}");
+            }
+        }
     }
 }

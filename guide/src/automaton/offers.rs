@@ -163,24 +163,31 @@ impl<'c> Core<'_, 'c> {
         if at >= DEPTH && depth > 0 {
             return false;
         }
-        let marked = match self.state.stmt {
-            Stmt::Mark(word) => Some(word),
-            _ => None,
-        };
-        let is_tool = matches!(callee, Callee::Tool(_));
-        match marked.filter(|_| top) {
-            Some(Word::Rollback) => {
-                let undone = self.block().loops > 0 && self.in_list(self.state.undone, number);
-                return is_tool && !undone;
-            }
-            Some(_) => return !self.in_list(self.state.registered, number),
-            None => {}
+        let marked = self.mark();
+        if let Some(word) = marked.filter(|_| top) {
+            let is_tool = matches!(callee, Callee::Tool(_));
+            return (is_tool || word != Word::Rollback) && !self.in_list(self.named_by(word), number);
         }
         let followed = self.may_be_followed(top);
         if marked == Some(Word::Rollback) || (tool.rollback && !followed) {
             return false;
         }
         self.arena.takes(self.session, want, tool.output)
+    }
+
+    /// The word of the unfinished statement if it is UNDO or ROLLBACK.
+    pub(crate) fn mark(&self) -> Option<Word> {
+        if let Stmt::Mark(word) = self.state.stmt { Some(word) } else { None }
+    }
+
+    /// The tools that a statement with this word, UNDO or ROLLBACK, may not call, since the program names
+    /// them already.
+    pub(crate) fn named_by(&self, word: Word) -> u32 {
+        match word {
+            Word::Rollback if self.block().loops == 0 => NONE,
+            Word::Rollback => self.state.undone,
+            _ => self.state.registered,
+        }
     }
 
     /// Whether the unfinished call may be one that a ROLLBACK must follow. In a loop, such a ROLLBACK cannot

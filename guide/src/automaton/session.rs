@@ -17,6 +17,7 @@ use ilo_asm::notation::Notation;
 use ilo_asm::print;
 use ilo_asm::rules::Demand;
 use ilo_asm::source::Limits;
+use ilo_asm::text::is_name;
 use ilo_asm::types::Inferred;
 use std::fmt;
 use std::sync::OnceLock;
@@ -473,6 +474,11 @@ impl<'c> Session<'c> {
     /// The name of the field with a number.
     pub fn field(&self, number: u32) -> Option<&str> {
         self.fields.get(number as usize).map(String::as_str)
+    }
+
+    /// The name of the field with a number, if a path in JSON can have it.
+    pub(crate) fn path_field(&self, number: u32) -> Option<&str> {
+        self.field(number).filter(|name| is_name(name))
     }
 
     /// The name of a slot, if the registry or the signature has one.

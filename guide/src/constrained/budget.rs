@@ -7,7 +7,6 @@
 //! choice has ended alike. In texts and names one token is nearly as good as another.
 
 use super::ConstrainedGuide;
-use super::acts::Act;
 use super::machine::{Lex, Look, Machine, Next};
 use super::mask::{clear, has, set};
 use crate::automaton::keys::Numbers;
@@ -204,7 +203,7 @@ impl Machine<'_, '_> {
         if !matches!(self.place.lex, Lex::Choice { depth: 0, .. }) || self.opens_in_at().is_some() {
             return;
         }
-        if !self.choices().any(|act| matches!(act, Act::Quote(_))) {
+        if !self.choices().begins().text {
             return;
         }
         let end = self.attempt(|this| {
@@ -266,8 +265,7 @@ impl Machine<'_, '_> {
         let text = if opens { token.strip_prefix(b"\"")? } else { token };
         let Led::Closed(end) = run(Inside::Plain, text) else { return None };
         let content = text.get(..end.checked_sub(1)?)?;
-        let is_quote = |act| matches!(act, Act::Quote(_));
-        if opens && !self.place.choices.is_some_and(|choices| self.view(choices).any(is_quote)) {
+        if opens && !self.place.choices.is_some_and(|choices| self.view(choices).begins().text) {
             return None;
         }
         let is_free = match self.place.lex {

@@ -3,7 +3,7 @@
 
 use super::acts::{Act, Choice};
 use super::values::Values;
-use crate::automaton::json_names::Fields;
+use crate::automaton::json_names::{Fields, JsonName, SortedNames};
 use crate::automaton::session::Session;
 use ilo_asm::sorting::sort_by;
 
@@ -13,26 +13,57 @@ pub(super) enum Choices {
     /// Those in a part of [`Lists::choices`].
     Listed(Span),
     Values(Values),
-    /// The tools whose numbers are in a part of [`Lists::numbers`].
-    Tools(Span),
-    AllTools,
-    /// The keys of a record, as first or further ones, except for some, whose positions are a part of
-    /// [`Lists::numbers`] in order; then its end.
-    Keys {
-        further: bool,
-        given: Span,
+    /// Names of the session, and the end of a record.
+    Names {
+        of: Names,
+        which: Which<Span>,
         end: Option<&'static str>,
     },
-    /// The fields of a value about which nothing is known.
+}
+
+/// A list of names of the session.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Names {
+    Tools,
+    /// The keys of a record: the first one, or a further one.
+    Keys {
+        further: bool,
+    },
     Fields(Fields),
 }
 
-impl Choices {
-    /// Whether they are in the lists of the memo.
-    pub(super) fn are_in_memo(self) -> bool {
+/// Some names of a list, by their places in it, in order.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Which<S> {
+    Only(S),
+    All {
+        except: S,
+        /// Of the fields that further ones follow, only these.
+        further: Option<S>,
+    },
+}
+
+impl<S> Which<S> {
+    fn map<T>(self, mut to: impl FnMut(S) -> T) -> Which<T> {
         match self {
-            Choices::Listed(span) | Choices::Tools(span) | Choices::Keys { given: span, .. } => span.in_memo,
-            Choices::Values(_) | Choices::AllTools | Choices::Fields(_) => false,
+            Which::Only(places) => Which::Only(to(places)),
+            Which::All { except, further } => Which::All { except: to(except), further: further.map(to) },
+        }
+    }
+}
+
+impl Which<[u32; 0]> {
+    pub(super) const ALL: Self = Which::All { except: [], further: None };
+}
+
+impl Which<&[u32]> {
+    /// Whether the name at a place is one of them.
+    fn has(self, place: usize, is_further: bool) -> bool {
+        let has = |places: &[u32]| places.binary_search_by(|it| (*it as usize).cmp(&place)).is_ok();
+        match self {
+            Which::Only(places) => has(places),
+            Which::All { further: Some(further), .. } if is_further => has(further),
+            Which::All { except, .. } => !has(except),
         }
     }
 }
@@ -53,6 +84,19 @@ impl Span {
 
     fn of<T>(self, all: &[T]) -> &[T] {
         all.get(self.from as usize..self.to as usize).unwrap_or_default()
+    }
+}
+
+impl Choices {
+    /// Whether they are in the lists of the memo.
+    pub(super) fn are_in_memo(self) -> bool {
+        match self {
+            Choices::Listed(span)
+            | Choices::Names { which: Which::Only(span) | Which::All { except: span, .. }, .. } => {
+                span.in_memo
+            }
+            Choices::Values(_) => false,
+        }
     }
 }
 
@@ -100,12 +144,10 @@ impl Lists {
                 self.choices.extend_from_slice(span.of(&from.choices));
                 Choices::Listed(Span::new(start, self.choices.len(), self.in_memo))
             }
-            Choices::Tools(span) => Choices::Tools(self.numbers(span.of(&from.numbers).iter().copied())),
-            Choices::Keys { further, given, end } => {
-                let given = self.numbers(given.of(&from.numbers).iter().copied());
-                Choices::Keys { further, given, end }
+            Choices::Names { of, which, end } => {
+                Choices::Names { of, which: which.map(|span| self.numbers(span.of(&from.numbers))), end }
             }
-            Choices::Values(_) | Choices::AllTools | Choices::Fields(_) => choices,
+            Choices::Values(_) => choices,
         }
     }
 
@@ -129,68 +171,153 @@ impl Lists {
         Choices::Listed(Span::new(from, self.choices.len(), self.in_memo))
     }
 
-    /// These numbers.
-    pub(super) fn numbers(&mut self, numbers: impl IntoIterator<Item = u32>) -> Span {
+    /// Some names of the session, and the end of a record.
+    pub(super) fn names<S: AsRef<[u32]>>(
+        &mut self,
+        of: Names,
+        which: Which<S>,
+        end: Option<&'static str>,
+    ) -> Choices {
+        Choices::Names { of, which: which.map(|places| self.numbers(places.as_ref())), end }
+    }
+
+    fn numbers(&mut self, numbers: &[u32]) -> Span {
         let from = self.numbers.len();
-        self.numbers.extend(numbers);
+        self.numbers.extend_from_slice(numbers);
         Span::new(from, self.numbers.len(), self.in_memo)
+    }
+}
+
+impl Names {
+    fn all<'s>(self, session: &'s Session<'_>) -> &'s SortedNames {
+        let names = session.json();
+        match self {
+            Names::Tools => &names.tools,
+            Names::Keys { further: false } => &names.keys[0],
+            Names::Keys { further: true } => &names.keys[1],
+            Names::Fields(fields) => names.fields(session, fields),
+        }
+    }
+
+    fn act(self, name: &JsonName) -> Act {
+        match self {
+            Names::Tools => Act::Tool(name.number),
+            Names::Keys { .. } => Act::Key(name.number),
+            Names::Fields(_) if name.further => Act::Field(name.number),
+            Names::Fields(_) => Act::LastField(name.number),
+        }
     }
 }
 
 /// Choices with their data.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a, 'c> {
-    pub(super) choices: Choices,
-    pub(super) lists: &'a Lists,
-    pub(super) memo: &'a Lists,
-    pub(super) session: &'a Session<'c>,
+pub(super) enum View<'a> {
+    Listed(&'a [Choice]),
+    Values(Values),
+    Names(Named<'a>),
 }
 
-impl<'a> View<'a, '_> {
-    fn listed(self, span: Span) -> &'a [Choice] {
-        span.of(if span.in_memo { &self.memo.choices } else { &self.lists.choices })
+/// Names of the session, and the end of a record, which is behind them.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'a> {
+    of: Names,
+    names: &'a SortedNames,
+    which: Which<&'a [u32]>,
+    end: Option<&'static str>,
+}
+
+impl<'a> Named<'a> {
+    fn len(self) -> usize {
+        self.names.all.len() + 1
     }
 
-    fn numbers(self, span: Span) -> &'a [u32] {
-        span.of(if span.in_memo { &self.memo.numbers } else { &self.lists.numbers })
+    fn at(self, place: usize) -> Option<(&'a str, Act)> {
+        let act = self.names.all.get(place).map_or(Act::EndFields, |name| self.of.act(name));
+        Some((self.text(place)?, act))
+    }
+
+    fn text(self, place: usize) -> Option<&'a str> {
+        match self.names.all.get(place) {
+            Some(name) if self.which.has(place, name.further) => Some(&name.bytes),
+            None if place == self.names.all.len() => self.end,
+            _ => None,
+        }
+    }
+
+    /// The first place with a choice, from this one on.
+    fn from(self, place: usize) -> usize {
+        if let Which::Only(places) = self.which {
+            let next = places.get(places.partition_point(|&it| (it as usize) < place));
+            return next.map_or(self.names.all.len(), |&it| it as usize);
+        }
+        let rest = self.names.all.iter().enumerate().skip(place);
+        let next = rest.into_iter().find(|(place, name)| self.which.has(*place, name.further));
+        next.map_or(self.names.all.len().max(place), |it| it.0)
+    }
+
+    fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
+        let alike = self.names.all.get(low..high.min(self.names.all.len())).unwrap_or_default();
+        let found = low + alike.partition_point(|name| name.bytes.as_bytes().get(depth) < Some(&byte));
+        let is_end = found == self.names.all.len() && self.byte_of_end(depth) < Some(byte);
+        (found + usize::from(is_end)).min(high)
+    }
+
+    fn byte_of_end(self, depth: usize) -> Option<u8> {
+        self.end.and_then(|end| end.as_bytes().get(depth).copied())
+    }
+}
+
+/// Whether some choices begin a text that may be a reference, the key of a case that is a number, or a
+/// number.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Begins {
+    pub(super) text: bool,
+    pub(super) key: bool,
+    pub(super) number: bool,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(choices: Choices, lists: &'a Lists, memo: &'a Lists, session: &'a Session<'_>) -> Self {
+        let from = |span: Span| if span.in_memo { memo } else { lists };
+        match choices {
+            Choices::Listed(span) => View::Listed(span.of(&from(span).choices)),
+            Choices::Values(values) => View::Values(values),
+            Choices::Names { of, which, end } => {
+                let which = which.map(|span| span.of(&from(span).numbers));
+                View::Names(Named { of, names: of.all(session), which, end })
+            }
+        }
     }
 
     /// The number of places; some may have no choice.
     pub(super) fn len(self) -> usize {
-        match self.choices {
-            Choices::Listed(listed) => self.listed(listed).len(),
-            Choices::Values(_) => Values::len(),
-            Choices::Tools(tools) => self.numbers(tools).len(),
-            Choices::AllTools => self.session.json().sorted_tools.len(),
-            Choices::Keys { given, end, .. } => self.keys(given) + usize::from(end.is_some()),
-            Choices::Fields(fields) => self.session.json().sorted_fields(fields).len(),
+        match self {
+            View::Listed(listed) => listed.len(),
+            View::Values(_) => Values::len(),
+            View::Names(named) => named.len(),
         }
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.all(0, usize::MAX).next().is_none()
     }
 
     /// The choice at a place, if it has one.
     pub(super) fn at(self, index: usize) -> Option<(&'a str, Act)> {
-        let names = self.session.json();
-        match self.choices {
-            Choices::Listed(listed) => {
-                let choice = self.listed(listed).get(index)?;
-                Some((&*choice.bytes, choice.act))
-            }
-            Choices::Values(values) => values.at(index),
-            Choices::Tools(tools) => self.tool(*self.numbers(tools).get(index)?),
-            Choices::AllTools => self.tool(*names.sorted_tools.get(index)?),
-            Choices::Keys { given, end, .. } if index == self.keys(given) => Some((end?, Act::EndFields)),
-            Choices::Keys { further, given, .. } => {
-                let skipped = |place: usize, &given: &u32| place + usize::from(given as usize <= place);
-                let place = self.numbers(given).iter().fold(index, skipped);
-                let number = *names.sorted_keys.get(place)?;
-                let field = names.fields.get(number as usize)?;
-                Some((field.keys.get(usize::from(further))?, Act::Key(number)))
-            }
-            Choices::Fields(fields) => {
-                let &(number, further) = names.sorted_fields(fields).get(index)?;
-                let act = if further { Act::Field(number) } else { Act::LastField(number) };
-                Some((names.field(fields, number, further)?, act))
-            }
+        match self {
+            View::Listed(listed) => listed.get(index).map(|choice| (&*choice.bytes, choice.act)),
+            View::Values(values) => values.at(index),
+            View::Names(named) => named.at(index),
+        }
+    }
+
+    /// The bytes of the choice at a place, if it has one.
+    #[inline]
+    pub(super) fn bytes(self, place: usize) -> Option<&'a [u8]> {
+        match self {
+            View::Listed(listed) => listed.get(place).map(|choice| choice.bytes.as_bytes()),
+            View::Values(values) => values.bytes(place),
+            View::Names(named) => named.text(place).map(str::as_bytes),
         }
     }
 
@@ -201,63 +328,54 @@ impl<'a> View<'a, '_> {
     }
 
     /// The byte of a choice after this number.
-    pub(super) fn byte(self, index: usize, depth: usize) -> Option<u8> {
-        self.at(index).and_then(|it| it.0.as_bytes().get(depth).copied())
+    pub(super) fn byte(self, place: usize, depth: usize) -> Option<u8> {
+        self.bytes(place).and_then(|bytes| bytes.get(depth).copied())
     }
 
     /// The first place, among those from `low` to `high` whose choices begin alike, whose byte after this
     /// number is not less than another; the end if there is none. It may have no choice.
     pub(super) fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
-        match self.choices {
-            Choices::Listed(listed) => {
-                let alike = self.listed(listed).get(low..high).unwrap_or_default();
-                return low
-                    + alike.partition_point(|choice| choice.bytes.as_bytes().get(depth) < Some(&byte));
+        match self {
+            View::Listed(listed) => {
+                let alike = listed.get(low..high).unwrap_or_default();
+                low + alike.partition_point(|choice| choice.bytes.as_bytes().get(depth) < Some(&byte))
             }
-            Choices::Values(_) => return Values::seek(low, high, depth, byte),
-            _ => {}
+            View::Values(_) => Values::seek(low, high, depth, byte),
+            View::Names(named) => named.seek(low, high, depth, byte),
         }
-        let (mut low, mut high) = (low, high);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if self.byte(middle, depth) < Some(byte) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
     }
 
     /// The end of the choices from `low` on that have this byte after this number.
     pub(super) fn alike(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
-        if low + 1 >= high || self.byte(low + 1, depth).is_some_and(|next| next != byte) {
-            return high.min(low + 1);
+        match self {
+            View::Listed(_) if low + 1 >= high => high.min(low + 1),
+            View::Listed(_) => {
+                byte.checked_add(1).map_or(high, |above| self.seek(low + 1, high, depth, above))
+            }
+            View::Values(_) => Values::alike(low, depth).min(high),
+            View::Names(named) => named.names.alike(low, depth).min(high),
         }
-        byte.checked_add(1).map_or(high, |above| self.seek(low + 1, high, depth, above))
     }
 
     /// The first place with a choice, from this one on.
-    pub(super) fn from(self, index: usize) -> usize {
-        if let Choices::Values(values) = self.choices { values.from(index) } else { index }
-    }
-
-    /// Whether some choice, which is no name of the session, has such an effect.
-    pub(super) fn any(self, is: impl Fn(Act) -> bool) -> bool {
-        match self.choices {
-            Choices::Listed(listed) => self.listed(listed).iter().any(|choice| is(choice.act)),
-            Choices::Values(values) => values.any(is),
-            _ => false,
+    pub(super) fn from(self, place: usize) -> usize {
+        match self {
+            View::Listed(_) => place,
+            View::Values(values) => values.from(place),
+            View::Names(named) => named.from(place),
         }
     }
 
-    /// The number of the keys that are left.
-    fn keys(self, given: Span) -> usize {
-        let given = self.numbers(given).len();
-        self.session.json().sorted_keys.len().saturating_sub(given)
-    }
-
-    fn tool(self, number: u32) -> Option<(&'a str, Act)> {
-        Some((self.session.json().tools.get(number as usize)?, Act::Tool(number)))
+    /// What some of them begin.
+    pub(super) fn begins(self) -> Begins {
+        match self {
+            View::Listed(listed) => listed.iter().fold(Begins::default(), |begins, choice| Begins {
+                text: begins.text || matches!(choice.act, Act::Quote(_)),
+                key: begins.key || choice.act == Act::NumberKey,
+                number: begins.number || choice.act == Act::Number,
+            }),
+            View::Values(values) => values.begins(),
+            View::Names(_) => Begins::default(),
+        }
     }
 }

@@ -334,7 +334,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     }
 
     /// The choices here, computed once.
-    pub(super) fn choices(&mut self) -> View<'_, 'c> {
+    pub(super) fn choices(&mut self) -> View<'_> {
         let choices = match self.place.choices {
             Some(choices) => choices,
             None => {
@@ -346,8 +346,8 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.view(choices)
     }
 
-    pub(super) fn view(&self, choices: Choices) -> View<'_, 'c> {
-        View { choices, lists: &self.lists, memo: &self.memo.lists, session: self.core.session }
+    pub(super) fn view(&self, choices: Choices) -> View<'_> {
+        View::new(choices, &self.lists, &self.memo.lists, self.core.session)
     }
 
     /// Takes a byte. Returns `false` if it may not come next; the caller must then undo the changes.
@@ -377,10 +377,7 @@ impl<'s, 'c> Machine<'s, 'c> {
         if bytes.len() == depth + 1 {
             return Leads::Act(act);
         }
-        let to = match byte.checked_add(1) {
-            Some(next) if from + 1 < high => choices.seek(from + 1, high, depth, next),
-            _ => high,
-        };
+        let to = choices.alike(from, high, depth, byte);
         Leads::On(Lex::Choice { low: from, high: to, depth: depth + 1 })
     }
 
@@ -399,8 +396,7 @@ impl<'s, 'c> Machine<'s, 'c> {
     pub(super) fn take_choice(&mut self, choice: usize, depth: usize) -> bool {
         self.choices();
         let Some(choices) = self.place.choices else { return false };
-        let (lists, memo) = (&self.lists, &self.memo.lists);
-        let view = View { choices, lists, memo, session: self.core.session };
+        let view = View::new(choices, &self.lists, &self.memo.lists, self.core.session);
         let Some((bytes, act)) = view.at(choice) else { return false };
         self.text.extend_from_slice(bytes.as_bytes().get(depth..).unwrap_or_default());
         self.take(act)

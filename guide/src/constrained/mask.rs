@@ -1,7 +1,7 @@
 //! Masks of bodies in `constrained`: tokens along their common prefixes. Those in texts and names are in
 //! `ends`.
 
-use super::acts::Act;
+use super::choices::Begins;
 use super::machine::{Lex, Machine};
 use crate::automaton::keys::Numbers;
 use crate::automaton::offers::NUMBER;
@@ -62,10 +62,7 @@ impl Machine<'_, '_> {
     /// Sets the tokens that may come next between choices: those that begin a number or a text mostly from
     /// the tables.
     fn fill_first(&mut self, vocab: &Vocab, bits: &mut [u32]) {
-        let choices = self.choices();
-        let has_text = choices.any(|act| matches!(act, Act::Quote(_)));
-        let has_key = choices.any(|act| act == Act::NumberKey);
-        let has_number = choices.any(|act| act == Act::Number);
+        let Begins { text: has_text, key: has_key, number: has_number } = self.choices().begins();
         let is_any_number = has_number
             && self.attempt(|this| {
                 this.literal(NUMBER);

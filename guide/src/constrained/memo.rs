@@ -2,7 +2,7 @@
 //! times, until the body has passed them.
 
 use super::choices::{Choices, Lists};
-use super::machine::{Machine, Next};
+use super::machine::{Around, Machine, Next};
 use hashbrown::HashMap;
 
 /// The most positions that are kept, and the most bytes of the body before each.
@@ -47,10 +47,18 @@ impl Memo {
 impl Machine<'_, '_> {
     /// Finds the choices here, or those that were found when this position was looked at before.
     pub(super) fn known_offers(&mut self) -> Choices {
-        let is_expensive = matches!(
-            self.place.next,
-            Next::Value | Next::Item | Next::First | Next::Step | Next::Behind | Next::Block(_) | Next::Let
-        );
+        let is_expensive =
+            matches!(
+                self.place.next,
+                Next::Value
+                    | Next::Item
+                    | Next::First
+                    | Next::Step
+                    | Next::Behind
+                    | Next::Block(_)
+                    | Next::Let
+                    | Next::Key
+            ) || matches!((self.place.next, self.around()), (Next::After, Some(Around::Fields { .. })));
         if !is_expensive || self.place.is_guess {
             return self.offers();
         }

@@ -1,7 +1,7 @@
 //! The choices at each position: bytes that may come next as a whole.
 
 use super::acts::{Act, Bytes, Choice};
-use super::choices::Choices;
+use super::choices::{Choices, Names, Which};
 use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, ITEMS, Phase};
@@ -265,19 +265,20 @@ impl Machine<'_, '_> {
     }
 
     fn tools(&mut self) -> Choices {
-        let tools = self.core.integers();
+        let (session, tools) = (self.core.session, self.core.integers());
         if self.core.has_all_tools(tools) {
-            return Choices::AllTools;
+            return self.lists.names(Names::Tools, Which::ALL, None);
         }
-        let sorted = &self.core.session.json().sorted_tools;
-        let mut fits = vec![false; sorted.len()];
-        for number in self.core.members(tools) {
+        let mut fits = vec![false; session.tools.len()];
+        self.core.each(tools, |number| {
             if let Some(fits) = fits.get_mut(number as usize) {
                 *fits = true;
             }
-        }
-        let fit = |number: &u32| fits.get(*number as usize).copied().unwrap_or_default();
-        Choices::Tools(self.lists.numbers(sorted.iter().copied().filter(fit)))
+        });
+        let fit = |number: u32| fits.get(number as usize).copied().unwrap_or_default();
+        let places = (0..).zip(&session.json().tools.all).filter(|it| fit(it.1.number));
+        let places: Vec<u32> = places.map(|it| it.0).collect();
+        self.lists.names(Names::Tools, Which::Only(places), None)
     }
 
     /// The keys of a case in a list that may come next.
@@ -328,24 +329,22 @@ impl Machine<'_, '_> {
             let end = may_end(true).then(|| choice(end, Act::EndFields));
             return self.lists.add(end);
         }
-        let names = self.core.session.json();
-        let numbers = self.core.integers();
+        let session = self.core.session;
+        let (names, numbers) = (session.json(), self.core.integers());
         if let Some(given) = self.core.left_out(numbers).filter(|_| missing.len() < room) {
-            let place = |&number: &u32| {
-                let place = names.fields.get(number as usize)?.place;
-                (names.sorted_keys.get(place as usize) == Some(&number)).then_some(place)
-            };
-            let mut given: Vec<u32> = given.iter().filter_map(place).collect();
+            let mut given: Vec<u32> = given.iter().filter_map(|&number| names.key_place(number)).collect();
             given.sort_unstable();
-            let end = Some(end).filter(|_| may_end(given.len() == names.sorted_keys.len()));
-            let given = self.lists.numbers(given);
-            return Choices::Keys { further, given, end };
+            let end = may_end(given.len() == session.named.len()).then_some(end);
+            let which = Which::All { except: given, further: None };
+            return self.lists.names(Names::Keys { further }, which, end);
         }
         let numbers = self.core.members(numbers).into_iter();
         let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
-        let key = |number: u32| names.fields.get(number as usize)?.keys.get(usize::from(further));
-        let keys = fits.filter_map(|number| Some(choice(key(number)?, Act::Key(number))));
-        let mut found: Vec<Choice> = keys.collect();
+        let key = |number: u32| {
+            let name = names.keys.get(usize::from(further))?.all.get(names.key_place(number)? as usize)?;
+            Some(choice(&name.bytes, Act::Key(number)))
+        };
+        let mut found: Vec<Choice> = fits.filter_map(key).collect();
         if may_end(found.is_empty()) {
             found.push(choice(end, Act::EndFields));
         }

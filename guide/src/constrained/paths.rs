@@ -1,7 +1,7 @@
 //! Paths: the fields that may come next in one.
 
 use super::acts::Act;
-use super::choices::Choices;
+use super::choices::{Choices, Names, Which};
 use super::machine::Machine;
 use super::offers::choice;
 use crate::automaton::json_names::Fields;
@@ -45,16 +45,22 @@ impl Path {
 
 /// Whether a field can be in a path.
 fn is_named(session: &Session<'_>, field: u32) -> bool {
-    session.json().fields.get(field as usize).is_some_and(|field| field.last.is_some())
+    session.path_field(field).is_some()
 }
 
-impl Machine<'_, '_> {
+impl<'c> Machine<'_, 'c> {
     /// Whether some path of a slot may come.
     pub(super) fn has_fields(&mut self, slot: u8) -> bool {
-        self.attempt(|this| {
-            let fields = this.fields(Path::of(slot), false);
-            this.view(fields).len() > 0
-        })
+        let (session, path) = (self.core.session, Path::of(slot));
+        let Some(shape) = self.read(path).part.shape() else {
+            let fields = self.equal_fields(path, false);
+            return fields.last || fields.further;
+        };
+        let ends = self.path(path, 1, |this| {
+            let fields = this.core.integers();
+            this.core.find(fields, |field| is_named(session, field)).is_some()
+        });
+        ends || self.longer(path, shape).next().is_some()
     }
 
     /// Whether a field may be the last of a path.
@@ -76,7 +82,7 @@ impl Machine<'_, '_> {
     }
 
     /// What is known about the value of a path.
-    fn read(&self, path: Path) -> ValueInfo<'_> {
+    fn read(&self, path: Path) -> ValueInfo<'c> {
         let name = |number: &u32| self.core.session.field(*number).unwrap_or_default();
         let known = self.core.arena.value(self.core.now().value(path.slot));
         path.fields().iter().fold(known, |known, number| field(known, name(number)))
@@ -85,35 +91,55 @@ impl Machine<'_, '_> {
     /// The fields that may come next in a path, which may be in `${…}`.
     pub(super) fn fields(&mut self, path: Path, hole: bool) -> Choices {
         let session = self.core.session;
-        if self.read(path).part.shape().is_none() {
-            // All fields of an unknown value are equivalent.
-            let named = |it: &u32| is_named(session, *it);
-            let Some(first) = session.named.iter().copied().find(named) else {
-                return self.lists.add([]);
-            };
-            let (last, further) = (self.may_end_path(path, first), self.may_go_on(path, first));
-            return Choices::Fields(Fields { last, further, hole });
-        }
-        let mut found = self.path(path, path.fields().len() + 1, |this| {
+        let Some(shape) = self.read(path).part.shape() else {
+            let fields = Names::Fields(self.equal_fields(path, hole));
+            return self.lists.names(fields, Which::ALL, None);
+        };
+        let fields = Fields { last: true, further: true, hole };
+        let longer: Vec<u32> = self.longer(path, shape).collect();
+        let (numbers, except) = self.path(path, path.fields().len() + 1, |this| {
             let numbers = this.core.integers();
-            let names = &this.core.session.json();
-            let fields = Fields { last: true, further: false, hole };
-            let named = this.core.members(numbers).into_iter().filter_map(|number| {
-                Some(choice(names.field(fields, number, false)?.to_owned(), Act::LastField(number)))
-            });
-            named.collect::<Vec<_>>()
+            let except = this.core.left_out(numbers).map(<[u32]>::to_vec);
+            (if except.is_some() { Vec::new() } else { this.core.members(numbers) }, except)
         });
-        let known = self.read(path);
-        let Some(shape) = known.part.shape() else { return self.lists.add(found) };
-        let listed = shape.fields().filter(|it| it.shape.has_fields() && is_name(it.name));
-        let numbers = listed.filter_map(|it| Some((it.name, *session.field_numbers.get(it.name)?)));
-        let numbers: Vec<(String, u32)> = numbers.map(|it| (it.0.to_owned(), it.1)).collect();
-        for (name, number) in numbers {
-            if path.fields().len() + 1 < PATH && self.goes_on_behind(path, number) {
-                found.push(choice(format!("{name}."), Act::Field(number)));
-            }
+        if let Some(except) = except {
+            let all = session.json().fields(session, fields);
+            let places = |numbers: Vec<u32>, further: bool| {
+                let named = numbers.into_iter().filter_map(|number| session.path_field(number));
+                let mut places: Vec<u32> =
+                    named.filter_map(|name| all.place(&fields.written(name, further))).collect();
+                places.sort_unstable();
+                places
+            };
+            let (except, further) = (places(except, false), places(longer, true));
+            let which = Which::All { except, further: Some(further) };
+            return self.lists.names(Names::Fields(fields), which, None);
         }
-        self.lists.add(found)
+        let written = |number: u32, further: bool| {
+            let act = if further { Act::Field(number) } else { Act::LastField(number) };
+            session.path_field(number).map(|name| choice(fields.written(name, further), act))
+        };
+        let last = numbers.into_iter().filter_map(|number| written(number, false));
+        self.lists.add(last.chain(longer.into_iter().filter_map(|number| written(number, true))))
+    }
+
+    /// The fields that may come next in a path to a value about which nothing is known: all have the same
+    /// effect.
+    fn equal_fields(&mut self, path: Path, hole: bool) -> Fields {
+        let session = self.core.session;
+        let first = session.named.iter().copied().find(|&it| is_named(session, it));
+        let last = first.is_some_and(|first| self.may_end_path(path, first));
+        let further = first.is_some_and(|first| self.may_go_on(path, first));
+        Fields { last, further, hole }
+    }
+
+    /// The fields of a value with this shape after which a path may continue.
+    fn longer(&mut self, path: Path, shape: Shape<'c>) -> impl Iterator<Item = u32> {
+        let session = self.core.session;
+        let has_room = path.fields().len() + 1 < PATH;
+        let listed = shape.fields().filter(move |it| has_room && it.shape.has_fields() && is_name(it.name));
+        let numbers = listed.filter_map(|it| session.field_numbers.get(it.name).copied());
+        numbers.filter(move |&number| self.goes_on_behind(path, number))
     }
 
     /// Whether a path may continue after one more field.

@@ -39,7 +39,7 @@ impl Machine<'_, '_> {
         if byte == b'{' && dollar {
             let holes = self.hole_choices();
             self.goes_on(Next::Hole);
-            return self.view(holes).len() > 0;
+            return !self.view(holes).is_empty();
         }
         match step(inside, byte) {
             Step::Refused => false,

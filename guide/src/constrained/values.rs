@@ -2,9 +2,10 @@
 //! and the few that depend on the position.
 
 use super::acts::{Act, Choice};
-use super::choices::Choices;
+use super::choices::{Begins, Choices};
 use super::machine::{Around, Machine};
 use super::offers::{DIGITS, choice};
+use crate::automaton::json_names::Runs;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Frame, Phase};
 use crate::automaton::want::{ANY, WantId};
@@ -20,7 +21,7 @@ use std::sync::LazyLock;
 type Set = u128;
 
 /// A set of beginnings of values; [`Act::Quote`] has these words.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Values {
     set: Set,
     words: Words,
@@ -30,6 +31,7 @@ pub(super) struct Values {
 struct Known {
     /// In the order of their bytes.
     all: Vec<(String, Act)>,
+    runs: Runs,
     /// The operation that begins with each word.
     operations: [Set; Words::BITS as usize],
     digits: Set,
@@ -70,8 +72,9 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
             _ => {}
         }
     }
+    let runs = Runs::new(all.iter().map(|it| it.0.as_str()));
     let others = OTHERS.map(|(_, act)| (act, all.iter().position(|it| it.1 == act).map_or(0, bit)));
-    Known { all, operations, digits, others }
+    Known { all, runs, operations, digits, others }
 });
 
 fn bit(place: usize) -> Set {
@@ -109,6 +112,11 @@ impl Values {
         Some((bytes, if matches!(act, Act::Quote(_)) { Act::Quote(self.words) } else { *act }))
     }
 
+    /// The bytes at a place, if the set has it.
+    pub(super) fn bytes(self, place: usize) -> Option<&'static [u8]> {
+        KNOWN.all.get(place).filter(|_| self.set & bit(place) != 0).map(|it| it.0.as_bytes())
+    }
+
     /// The first place of the set from this one on.
     pub(super) fn from(self, place: usize) -> usize {
         let before = bit(place).wrapping_sub(1);
@@ -123,9 +131,15 @@ impl Values {
         low + alike.partition_point(|it| it.0.as_bytes().get(depth) < Some(&byte))
     }
 
-    /// Whether some of them has such an effect.
-    pub(super) fn any(self, is: impl Fn(Act) -> bool) -> bool {
-        (0..Values::len()).filter_map(|place| self.at(place)).any(|it| is(it.1))
+    /// The end of those from a place on that have the same bytes up to this number, and the same next one.
+    pub(super) fn alike(place: usize, depth: usize) -> usize {
+        KNOWN.runs.end(place, depth)
+    }
+
+    /// What some of them begin.
+    pub(super) fn begins(self) -> Begins {
+        let has = |set| self.set & set != 0;
+        Begins { text: has(of(Act::Quote(0))), key: false, number: has(KNOWN.digits) }
     }
 }
 

@@ -87,7 +87,7 @@ impl<'t, T: Fn(u32) -> &'t [u8]> Tree<'_, T> {
     /// of bytes of entries minus that of the choices, modulo 2^64.
     fn within(
         &self,
-        view: View<'_, '_>,
+        view: View<'_>,
         (from, to): (u32, u32),
         first: Common,
         before: usize,
@@ -97,9 +97,9 @@ impl<'t, T: Fn(u32) -> &'t [u8]> Tree<'_, T> {
         let Walk { wholes, open, .. } = walk;
         self.branch(view, (from, to), first, open);
         while let Some(mut common) = open.pop() {
-            let Some((bytes, _)) = view.at(common.low) else { continue };
+            let Some(bytes) = view.bytes(common.low) else { continue };
             loop {
-                let next = bytes.as_bytes().get(common.depth).copied();
+                let next = bytes.get(common.depth).copied();
                 let children = self.prefixes.children(common.node);
                 if children.0 == children.1 {
                     self.leaf(view, common, (next, before), wholes, fits);
@@ -126,7 +126,7 @@ impl<'t, T: Fn(u32) -> &'t [u8]> Tree<'_, T> {
     /// the choices has this byte next.
     fn leaf(
         &self,
-        view: View<'_, '_>,
+        view: View<'_>,
         common: Common,
         (next, before): (Option<u8>, usize),
         wholes: &mut Vec<Whole>,
@@ -152,7 +152,7 @@ impl<'t, T: Fn(u32) -> &'t [u8]> Tree<'_, T> {
     }
 
     /// Finds the children of a node with the next byte of some choices.
-    fn branch(&self, view: View<'_, '_>, (mut from, to): (u32, u32), common: Common, open: &mut Vec<Common>) {
+    fn branch(&self, view: View<'_>, (mut from, to): (u32, u32), common: Common, open: &mut Vec<Common>) {
         let Common { low, high, depth, .. } = common;
         if to - from <= FEW {
             for node in from..to {
@@ -187,15 +187,15 @@ enum GoesOn {
 }
 
 /// How these bytes continue some choices, if one begins with them or is at their beginning.
-fn goes_on(view: View<'_, '_>, common: Common, bytes: &[u8]) -> Option<GoesOn> {
+fn goes_on(view: View<'_>, common: Common, bytes: &[u8]) -> Option<GoesOn> {
     let Common { mut low, mut high, depth, .. } = common;
     for (at, &byte) in bytes.iter().enumerate() {
-        let (choice, _) = view.at(low).filter(|_| low < high)?;
+        let choice = view.bytes(low).filter(|_| low < high)?;
         if choice.len() == depth + at {
             return Some(GoesOn::Behind(low, at));
         }
         if low + 1 == high {
-            let rest = choice.as_bytes().get(depth + at..)?;
+            let rest = choice.get(depth + at..)?;
             let bytes = bytes.get(at..)?;
             let length = rest.len().min(bytes.len());
             return match bytes.starts_with(rest.get(..length)?) {
