@@ -7,10 +7,10 @@
 //! warns, and the expression becomes a *suspect*: checking assumes nothing about it.
 
 use super::Dialect;
-use super::infix::{Infix, InfixKind, arithmetic, operators};
+use super::infix::{Infix, InfixKind, operation, operators};
 use super::operator::Operator;
 use super::reference::Reference;
-use super::template::{Sigil, Template};
+use super::template::Template;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Entry, Node};
 use crate::span::Span;
@@ -143,7 +143,7 @@ impl<'a> Surroundings<'_, 'a> {
 
     /// The operation that a text means in a context in which something is computed.
     pub(crate) fn operation_of(&self, text: &'a str, span: Span) -> Option<String> {
-        let meant = arithmetic(&Node::of_text(text, span), Sigil::Dollar, true, self.nesting, self.arena)?;
+        let meant = operation(&Node::of_text(text, span), self.nesting, self.arena)?;
         let reference = |reference: &Reference<'a>| self.own_form(reference, false);
         self.resolves(&meant).then(|| operators(&meant, self.dialect.sigil(), &reference))?
     }

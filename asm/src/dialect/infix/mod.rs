@@ -11,11 +11,12 @@
 //! allowed nesting. Words of other languages are reported with their equivalent, and understood if it is
 //! clear.
 
+mod composite;
 mod lexer;
 mod recovery;
 mod text_expression;
 
-pub use text_expression::{arithmetic, operators};
+pub use text_expression::{arithmetic, operation, operators};
 pub(crate) use text_expression::{call, is_text};
 
 use super::operator::{self, COMPARISON, Form, Makes, Operator};

@@ -2,7 +2,7 @@
 //!
 //! They are separate from the parser so that the stack frames of its recursive functions stay small.
 
-use super::{COMPARISON, Deep, Reader, Token};
+use super::{COMPARISON, Deep, Reader, Token, composite};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
@@ -212,9 +212,14 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let wrong = self
             .wrong(Code::BadExpression, format!("a {what} is not an operand in infix"))
-            .expected("a reference, a literal or `(`", self.found())
-            .help(help);
-        self.diagnostics.push(wrong);
+            .expected("a reference, a literal or `(`", self.found());
+        let node = self.words.node;
+        let exact =
+            matches!(node.kind, Kind::Text(Text { start: Some(_), style, .. }) if style != Style::Block);
+        self.diagnostics.push(match composite::operation(self.words.text).filter(|_| exact) {
+            Some(operation) => wrong.replace(node.span, operation),
+            None => wrong.help(help),
+        });
         None
     }
 

@@ -25,6 +25,22 @@ pub fn arithmetic<'a>(
     nesting: usize,
     arena: &'a Bump,
 ) -> Option<Infix<'a>> {
+    computation(node, sigil, formula, nesting, arena).filter(|(_, refers)| *refers).map(|(tree, _)| tree)
+}
+
+/// Parses a text that was certainly meant as an expression, also one without references, such as `range(3)`.
+pub fn operation<'a>(node: &Node<'a>, nesting: usize, arena: &'a Bump) -> Option<Infix<'a>> {
+    computation(node, Sigil::Dollar, true, nesting, arena).map(|(tree, _)| tree)
+}
+
+/// What a text computes, and whether it has references.
+fn computation<'a>(
+    node: &Node<'a>,
+    sigil: Sigil,
+    formula: bool,
+    nesting: usize,
+    arena: &'a Bump,
+) -> Option<(Infix<'a>, bool)> {
     let words = Words::of(node, arena)?;
     let refers = words.text.contains('$');
     let bare = sigil == Sigil::Braces || formula;
@@ -41,12 +57,12 @@ pub fn arithmetic<'a>(
     let tree = reader.whole()?;
     let computes = reader.seen.computes
         || (formula && matches!(tree.kind, InfixKind::Unary(..) | InfixKind::Binary(..)));
-    let clear = computes && reader.seen.refers && !reader.seen.tight;
+    let (clear, refers) = (computes && !reader.seen.tight, reader.seen.refers);
     // Operators of other languages are understood in a context in which something is computed, and in a text
     // that is a call.
     let understood = formula || call(words.text).is_some();
     let plain = unseen.as_slice().iter().all(|found| understood && found.code == Code::UnknownOperator);
-    (clear && plain).then_some(tree)
+    (clear && plain).then_some((tree, refers))
 }
 
 /// The name and the operands of a text of the form `name(…)` or `module.name(…)`.
