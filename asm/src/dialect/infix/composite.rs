@@ -7,19 +7,23 @@ use crate::text::quote;
 
 use super::text_expression::call;
 
-/// The levels of records and lists that are rewritten.
+/// The levels of records, lists and calls that are rewritten.
 const LEVELS: usize = 8;
 
 /// Keys that make a record more than data.
 const CONSTRUCTS: [&str; 6] = ["call", "expr", "match", "merge", "obj", "op"];
 
-/// The call as a record with the operator as its key, if each operand is a reference, a constant, a record
-/// or a list.
+/// The call as a record with the operator as its key, if each operand is a reference, a constant, a record,
+/// a list or such a call.
 pub(super) fn operation(text: &str) -> Option<String> {
+    called(text, LEVELS)
+}
+
+fn called(text: &str, levels: usize) -> Option<String> {
     let (name, operands) = call(text)?;
     operator::find(name).filter(|found| found.form == Form::Function)?;
     let operands: Option<Vec<String>> =
-        parts(operands)?.into_iter().map(|part| value(part, LEVELS)).collect();
+        parts(operands)?.into_iter().map(|part| value(part, levels)).collect();
     Some(format!("{{\"{name}\": [{}]}}", operands?.join(", ")))
 }
 
@@ -68,7 +72,7 @@ fn value(text: &str, levels: usize) -> Option<String> {
     let plain = match (reference, quoted) {
         (Some(path), _) if path.chars().all(word) => text,
         (_, Some(quoted)) => quoted,
-        _ => return None,
+        _ => return called(text, inner),
     };
     Some(as_json(plain))
 }
