@@ -88,9 +88,12 @@ impl<'a> StepReader<'_, 'a> {
         if self.binds(text) {
             return if self.failure().is_none() {
                 let message = format!("`{text}` is read in the very step that binds it");
-                wrong(Code::UnknownReference, message).help(
-                    "bind it in a step before this one, which then binds it again; in a loop, before the loop",
-                )
+                let before = "bind it in a step before this one, which then binds it again; in a loop, before the loop";
+                wrong(Code::UnknownReference, message).help(if self.dialect.is_bare() {
+                    format!("{before}; if it is meant as text, write `{{\"text\":\"{text}\"}}`")
+                } else {
+                    before.to_owned()
+                })
             } else {
                 let message = format!("`{text}` has no value where its own call failed");
                 wrong(Code::UnknownReference, message).help(
