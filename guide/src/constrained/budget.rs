@@ -281,13 +281,19 @@ impl Machine<'_, '_> {
         text.get(end..).filter(|_| is_free)
     }
 
-    /// The bytes of a token, which was taken, up to the quote of the text that is unfinished now, if what
-    /// follows does not depend on the content of the text.
+    /// The bytes of a token, which was taken, up to those in the text that is unfinished now whose content
+    /// has no effect on what follows: behind its quote, or behind the last reference in it.
     fn before_text<'t>(&self, token: &'t [u8]) -> Option<&'t [u8]> {
-        let is_text = matches!(self.place.lex, Lex::Bare { inside: Inside::Plain, dollar: false });
-        let content = self.written_text();
-        let before = token.len().checked_sub(content.len()).filter(|&before| is_text && before > 0)?;
-        let is_free = !content.contains(&b'$') && self.opens_in_at().is_none() && self.is_sure_text(content);
+        if !matches!(self.place.lex, Lex::Bare { inside: Inside::Plain, dollar: false }) {
+            return None;
+        }
+        let whole = self.written_text();
+        let content = match whole.iter().rposition(|&byte| byte == b'}') {
+            Some(at) if self.place.quote.references > 0 => whole.get(at + 1..)?,
+            _ => whole,
+        };
+        let before = token.len().checked_sub(content.len()).filter(|&before| before > 0)?;
+        let is_free = !content.contains(&b'$') && self.opens_in_at().is_none() && self.is_sure_text(whole);
         token.get(..before).filter(|_| is_free)
     }
 
