@@ -1,7 +1,7 @@
 /** Reads the definition of a tool, in the form of a catalogue. */
 
 import { FLAG, FUNCTION, NUMBER, TEXT, checkFields, type Kind, type Kinds } from "./given.js";
-import { partOf } from "./json.js";
+import { partOf, shortened } from "./json.js";
 import type { Schema, ToolDefinition } from "./types.js";
 
 const SCHEMA: Kind = [
@@ -82,7 +82,7 @@ function entry(name: string, definition: ToolDefinition): string {
     };
     const given = Object.entries(parts).filter(([, value]) => value !== undefined);
     const text = given.map(([key, value]) => {
-        const what = `tool \`${name}\`: its ${key === "inputSchema" ? "schema" : key}`;
+        const what = `tool \`${shortened(name)}\`: its ${key === "inputSchema" ? "schema" : key}`;
         return `"${key}":${partOf(what, value)}`;
     });
     return `{${text.join(",")}}`;

@@ -54,12 +54,14 @@ export class NoValue {
     constructor(
         readonly found: string,
         readonly verb = "",
+        readonly advice = "",
     ) {}
 
     message(what: string): string {
         if (this.verb) return `${what} ${this.verb} ${this.found}`;
         const path = shortened([...this.path].reverse().join("").replace(/^\./, ""));
-        return path ? `${what} has ${this.found} at \`${path}\`` : `${what} is ${this.found}`;
+        const message = path ? `${what} has ${this.found} at \`${path}\`` : `${what} is ${this.found}`;
+        return message + this.advice;
     }
 }
 
@@ -70,9 +72,10 @@ const MOST = 2n ** 63n - 1n;
 /** Short texts that are written without escaping, as most can be. */
 const PLAIN = /^[ !#-[\]-~]{0,64}$/;
 const LONE = /\p{Surrogate}/gu;
+const WHOLE = "; write the whole character, or U+FFFD in its place";
 
 /** The part of a text that a message shows, without halves of surrogate pairs. */
-function shortened(text: string): string {
+export function shortened(text: string): string {
     const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
     return shown.replace(LONE, "\ufffd");
 }
@@ -129,7 +132,7 @@ class Writer {
         this.units += text.length;
         if (this.units > this.bounds.bytes) throw new Past(2);
         if (PLAIN.test(text)) return `"${text}"`;
-        if (!isWellFormed(text)) throw new NoValue("a text with half of a surrogate pair");
+        if (!isWellFormed(text)) throw new NoValue("a text with half of a surrogate pair", "", WHOLE);
         return JSON.stringify(text);
     }
 
@@ -209,16 +212,21 @@ export function textOf(thrown: unknown): string {
 /** Only texts with this number of digits can contain an integer that JavaScript would round. */
 const DIGITS = 16;
 const LONG = /\d{16}/;
+/** What `JSON.stringify` writes for half of a surrogate pair; after another `\` it is something else. */
+const HALF = /\\ud[89a-f]/;
 
 /** A schema or another part of a tool as JSON. If it has no long integers, `JSON.stringify` is faster. */
 export function partOf(what: string, value: unknown): string {
+    let text: string | undefined;
     try {
-        const text: string | undefined = JSON.stringify(value);
-        if (text !== undefined && !LONG.test(text) && !(value instanceof Json)) return text;
+        text = JSON.stringify(value);
     } catch {
         // `jsonOf` writes it, or says what it is.
     }
-    return jsonOf(what, value);
+    if (text === undefined) return jsonOf(what, value);
+    // Also what is in a `Json` is refused here, since the module would not name the tool.
+    if (HALF.test(text)) jsonOf(what, JSON.parse(text));
+    return LONG.test(text) || value instanceof Json ? jsonOf(what, value) : text;
 }
 
 /** Reads JSON of the module; integers past 2^53 become `bigint`. */

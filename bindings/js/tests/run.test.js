@@ -86,7 +86,7 @@ test("an answer that the language has no value for is a failure with its path", 
         [[Promise.resolve(1)], "the tool's answer has a value of the class `Promise`, which has no form in JSON at `[0]`"],
         [{ a: NaN }, "the tool's answer has a number that is not finite at `a`"],
         [-Infinity, "the tool's answer is a number that is not finite"],
-        ["\ud800", "the tool's answer is a text with half of a surrogate pair"],
+        ["\ud800", "the tool's answer is a text with half of a surrogate pair; write the whole character, or U+FFFD in its place"],
         [{ "\udfff": 1 }, /^the tool's answer has a text with half of a surrogate pair/],
         [hidden, "the tool's answer could not be read: no"],
         [many, "the tool's answer could not be read: trap"],
@@ -234,11 +234,17 @@ test("what is wrong with a call of this package is said at once", async () => {
         [() => 1, /^BadValue: tool `wrong`: its schema is a function$/],
         [{ minimum: 2n ** 63n }, /^BadValue: tool `wrong`: its schema has an integer past 64 bits at `minimum`$/],
         [{ get type() { throw new Error("no"); } }, /^BadValue: tool `wrong`: its schema could not be read: no$/],
+        [{ title: "\ud800" }, /^BadValue: tool `wrong`: its schema has a text with half .* at `title`; write .* U\+FFFD/],
+        [{ properties: { "\udfff": {} } }, /^BadValue: tool `wrong`: its schema has a text with half .* at `properties\.\ufffd`; /],
+        [new ilo.Json('{"enum": ["\\ud800"]}'), /^BadValue: tool `wrong`: its schema has a text with half .* at `enum\[0\]`; /],
     ]) {
         const tools = { right: { execute() {} }, wrong: { execute() {}, schema } };
         assert.throws(() => new ilo.Tools(tools), message);
         assert.throws(() => new Session("f() -> nil", { tools }), message);
     }
+    const half = /^BadValue: tool `a\ufffd`: its name is a text with half of a surrogate pair; write /;
+    assert.throws(() => new ilo.Tools({ "a\ud83d": { execute() {} } }), half);
+    assert.doesNotThrow(() => new ilo.Tools({ t: { execute() {}, description: "\u{1f600} \\ud800" } }));
     assert.throws(() => new ilo.Tools({ t: { execute() {}, retries: 1 } }), /`retries` is only for tools that are/);
     await assert.rejects(ONE.run({}, { ...gives(1), limits: { feul: 1 } }), /limits: `feul` is not a limit; did you mean `fuel`\?/);
     await assert.rejects(ONE.run({}, { ...gives(1), limits: { fuel: 1.5 } }), /limits: `fuel` expects a whole number from 0/);

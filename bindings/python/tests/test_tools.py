@@ -124,6 +124,11 @@ def test_a_schema_that_is_no_json_names_its_tool() -> None:
         right = ilo.Tool("right", len, is_async=False, input_schema={"type": "object"})
         with pytest.raises(ValueError, match="^tool `wrong`: its name, description or schema has no form in JSON: "):
             ilo.Tools(right, ilo.Tool("wrong", len, is_async=False, input_schema=schema)).signatures()
+    half = ilo.Tool("t", len, is_async=False, input_schema={"title": "a\ud800"})
+    with pytest.raises(ValueError, match="half of a surrogate pair after `.*\"title\": \"a`; write the whole character"):
+        ilo.Tools(half).signatures()
+    with pytest.raises(ValueError, match=r"^tool `t\?`: .* after `{\"name\": \"t`; "):
+        ilo.Tools(ilo.Tool("t\ud800", len, is_async=False)).signatures()
 
 
 def test_tools_come_together() -> None:

@@ -168,13 +168,19 @@ def _json(tool: Tool) -> str:
     """The entry of a tool as JSON; an error names the tool."""
     import json
 
+    found: object
     try:
         text = json.dumps(tool.entry(), allow_nan=False, ensure_ascii=False)
         # Half of a surrogate pair is an error here, and JSON for `dumps`.
         text.encode()
+        return text
+    except UnicodeEncodeError as error:
+        before = text[max(0, error.start - 40) : error.start]
+        found = f"half of a surrogate pair after `{before}`; write the whole character, or U+FFFD in its place"
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"tool `{tool.name}`: its name, description or schema has no form in JSON: {error}") from error
-    return text
+        found = error
+    name = tool.name.encode(errors="replace").decode()
+    raise ValueError(f"tool `{name}`: its name, description or schema has no form in JSON: {found}")
 
 
 class Tools:
