@@ -89,6 +89,27 @@ impl<'a> Survey<'a> {
             let last = places.entry(name).or_insert(place);
             *last = place.max(*last);
         }
+        for inside in text.split("${").skip(1).filter_map(|part| part.split('}').next()) {
+            self.names_in_braces(inside, place);
+        }
+    }
+
+    /// Collects all names between braces that hold no reference, such as `${fixed(amount, 2)}`: what is wrong
+    /// is the braces, not that nothing reads `amount`.
+    fn names_in_braces(&mut self, inside: &'a str, place: u32) {
+        let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let path = inside.split('[').next().unwrap_or("").trim();
+        if path.chars().all(|c| c == '.' || is_of_name(c)) {
+            return;
+        }
+        // The dot stays at the names of fields, which are no names here.
+        for word in inside.split(|c| c != '.' && !is_of_name(c)) {
+            let name = word.split('.').next().unwrap_or("");
+            if !name.is_empty() {
+                let last = self.used.entry(name).or_insert(place);
+                *last = place.max(*last);
+            }
+        }
     }
 
     /// The last position at which a name is bound.
