@@ -180,6 +180,10 @@ fn rule_of(word: Word) -> Option<&'static Rule> {
 /// operand must be a number.
 pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
     if let Some(function) = word.row().pure {
+        // The table of pure functions has kinds, without the types of items.
+        if function == Pure::Sum {
+            return Demand::Is(Inferred::NUMBER.list());
+        }
         return function
             .row()
             .operands

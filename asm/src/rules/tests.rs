@@ -37,6 +37,7 @@ fn what_is_ordered_is_like_the_first() {
     assert_eq!(operand(Word::Has, 1, Some(Inferred::TEXT.list())), Demand::Any);
     assert_eq!(operand(Word::Concat, 1, Some(Inferred::TEXT)), Demand::Any);
     assert_eq!(operand(Word::Obj, 3, None), Demand::Any);
+    assert_eq!(operand(Word::Sum, 0, None), Demand::Is(Inferred::NUMBER.list()));
 }
 
 #[test]
