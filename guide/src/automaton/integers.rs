@@ -392,6 +392,9 @@ impl<'c> Core<'_, 'c> {
 
     /// The least number of a set.
     pub(crate) fn least(&self, set: Integers) -> Option<u32> {
+        if let Integers::Alike(groups) = set {
+            return self.session.groups(groups).filter_map(|all| all.first().copied()).min();
+        }
         self.find(set, |_| true)
     }
 }
