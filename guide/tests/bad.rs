@@ -30,6 +30,40 @@ fn a_session_that_cannot_be_is_refused_with_its_reason() {
 }
 
 #[test]
+fn items_and_fields_are_those_that_a_function_takes() {
+    let catalog = Catalog::default();
+    let options = Options { fields: Some(vec!["n".to_owned()]), ..Options::default() };
+    let session = Session::new(&catalog, "f(ns: list number) -> any", &options).unwrap();
+    let allowed = [
+        "RET MIN LIST 2 LIT 1 1 LIT 1 2\n",
+        "RET MAX SORT LIST 1 LIT 0 \"a\" LIT 2 nil\n",
+        "RET SORT LIST 1 OBJ 0 0\n",
+        "RET SORT LIST 1 OBJ 0 LIT 0 \"n\"\n",
+        "RET SORT REF 0 LIT 2 nil\n",
+        "RET GET REF 0 LIT 1 1 LIT 2 nil\n",
+    ];
+    for body in allowed {
+        Guide::new(&session).accept_bytes(body.as_bytes()).unwrap();
+    }
+    // Up to the last character, which no program has there.
+    for body in [
+        "RET MIN LIST 1 LIT 3",
+        "RET MAX LIST 1 O",
+        "RET MAX SORT LIST 1 O",
+        "RET SORT LIST 1 LIT 2",
+        "RET SORT LIST 1 LIS",
+        "RET SORT LIST 1 OBJ 0 LIT 2",
+        "RET SORT REF 0 LIT 0",
+        "RET SORT REF 0 0",
+        "RET GET REF 0 LIT 0",
+        "RET GET OBJ 0 LIT 1",
+    ] {
+        let error = Guide::new(&session).accept_bytes(body.as_bytes()).unwrap_err();
+        assert_eq!(error.at, body.len() - 1, "{body}");
+    }
+}
+
+#[test]
 fn a_beginning_that_is_wrong_names_its_place_and_changes_nothing() {
     let catalog = Catalog::default();
     let session = Session::new(&catalog, "f(n: number) -> number", &Options::default()).unwrap();

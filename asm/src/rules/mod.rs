@@ -36,11 +36,25 @@ pub enum Demand {
     Addable,
     /// A list or a record.
     Indexable,
+    /// A list of numbers or of texts.
+    Comparable,
+    /// A list of numbers, of texts or of records.
+    Sortable,
     /// A value of one of these kinds.
     Kinds(Kinds),
 }
 
 impl Demand {
+    /// The kinds of the items of a list that is accepted.
+    pub fn items(self) -> Kinds {
+        match self {
+            Demand::Is(ty) if ty.lists > 0 => item(ty).kinds(),
+            Demand::Comparable => Kinds::NUMBER.or(Kinds::TEXT),
+            Demand::Sortable => Kinds::NUMBER.or(Kinds::TEXT).or(Kinds::RECORD),
+            _ => Kinds::ANY,
+        }
+    }
+
     /// Whether some value of an inferred type is accepted.
     pub fn accepts(self, found: Inferred) -> bool {
         match self {
@@ -51,6 +65,9 @@ impl Demand {
             Demand::Ordered => found.meets(Inferred::NUMBER) || found.meets(Inferred::TEXT),
             Demand::Addable => found.meets(Inferred::NUMBER) || found.item().is_some(),
             Demand::Indexable => found.item().is_some() || found.meets(Inferred::RECORD),
+            Demand::Comparable | Demand::Sortable => {
+                found.item().is_some_and(|item| accepts_kinds(self.items(), item))
+            }
             Demand::Kinds(kinds) => accepts_kinds(kinds, found),
             Demand::Measurable => {
                 found.item().is_some() || found.meets(Inferred::TEXT) || found.meets(Inferred::RECORD)
@@ -71,6 +88,8 @@ impl fmt::Display for Demand {
             Demand::Measurable => "a text, list or record",
             Demand::Addable => "number or list",
             Demand::Indexable => "list or record",
+            Demand::Comparable => "list number or list text",
+            Demand::Sortable => "list number, list text or list record",
             Demand::Kinds(kinds) => return kinds.fmt(f),
         })
     }
@@ -179,19 +198,11 @@ fn rule_of(word: Word) -> Option<&'static Rule> {
 /// `first` is the type of the first operand, if it is known already: in a comparison with a number, the other
 /// operand must be a number.
 pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
+    let first = first.filter(|_| index > 0);
     if let Some(function) = word.row().pure {
-        // The table of pure functions has kinds, without the types of items.
-        if function == Pure::Sum {
-            return Demand::Is(Inferred::NUMBER.list());
-        }
-        return function
-            .row()
-            .operands
-            .get(index)
-            .map_or(Demand::Any, |operand| Demand::Kinds(operand.kinds));
+        return operand_of_function(function, index, first);
     }
     let demand = rule_of(word).and_then(|rule| rule.operands.get(index)).copied().unwrap_or(Demand::Any);
-    let first = first.filter(|_| index > 0);
     match (demand, first) {
         (Demand::Addable, Some(first)) if first == Inferred::NUMBER => NUMBER,
         (Demand::Addable, Some(first)) if first.lists > 0 => Demand::List,
@@ -204,6 +215,23 @@ pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
         }
         _ => demand,
     }
+}
+
+/// The accepted types of an operand of a pure function. The table of pure functions has their kinds, without
+/// the types of items.
+fn operand_of_function(function: Pure, index: usize, first: Option<Inferred>) -> Demand {
+    match (function, index, first) {
+        (Pure::Sum, 0, _) => return Demand::Is(Inferred::NUMBER.list()),
+        (Pure::Min | Pure::Max, 0, _) => return Demand::Comparable,
+        (Pure::Sort, 0, _) => return Demand::Sortable,
+        (Pure::Sort, 1, Some(first)) if first.lists > 0 && item(first) != Inferred::ANY => {
+            return if item(first) == Inferred::RECORD { TEXT } else { Demand::Is(Inferred::NIL) };
+        }
+        (Pure::Get, 1, Some(first)) if first.lists > 0 => return NUMBER,
+        (Pure::Get, 1, Some(Inferred::RECORD)) => return TEXT,
+        _ => {}
+    }
+    function.row().operands.get(index).map_or(Demand::Any, |operand| Demand::Kinds(operand.kinds))
 }
 
 /// The result type of a word, from the type of its first operand and the join of the others; `None` if it has

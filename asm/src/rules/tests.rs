@@ -41,6 +41,24 @@ fn what_is_ordered_is_like_the_first() {
 }
 
 #[test]
+fn the_first_operand_of_a_function_decides_the_second() {
+    let by = |items: Inferred| operand(Word::Sort, 1, Some(items.list()));
+    assert_eq!(by(Inferred::RECORD), TEXT);
+    assert_eq!(by(Inferred::NUMBER), Demand::Is(Inferred::NIL));
+    assert_eq!(by(Inferred::TEXT), Demand::Is(Inferred::NIL));
+    let either = Demand::Kinds(Kinds::NIL.or(Kinds::TEXT));
+    assert_eq!(by(Inferred::ANY), either);
+    assert_eq!(operand(Word::Sort, 1, Some(Inferred::ANY)), either);
+    let key = |container| operand(Word::Get, 1, Some(container));
+    assert_eq!(key(Inferred::TEXT.list()), NUMBER);
+    assert_eq!(key(Inferred::RECORD), TEXT);
+    for open in [Inferred::ANY, Inferred::NIL] {
+        assert_eq!(key(open), Demand::Kinds(Kinds::NUMBER.or(Kinds::TEXT)));
+    }
+    assert_eq!(operand(Word::Get, 2, Some(Inferred::RECORD)), Demand::Kinds(Kinds::ANY));
+}
+
+#[test]
 fn demands_accept_what_may_fit() {
     let types = [
         Inferred::NUMBER,
@@ -64,6 +82,15 @@ fn demands_accept_what_may_fit() {
     assert_eq!(accepted(Demand::Addable), "number, list text, list any, any");
     assert_eq!(accepted(Demand::Indexable), "record, list text, list any, any");
     assert_eq!(accepted(Demand::Is(Inferred::NUMBER.list())), "list any, any");
+    assert_eq!(accepted(Demand::Comparable), "list text, list any, any");
+    assert!(!Demand::Comparable.accepts(Inferred::RECORD.list()));
+    assert!(Demand::Sortable.accepts(Inferred::RECORD.list()));
+    for other in [Inferred::BOOL, Inferred::NIL, Inferred::TEXT.list(), Inferred::ANY.list()] {
+        assert!(
+            !Demand::Comparable.accepts(other.list()) && !Demand::Sortable.accepts(other.list()),
+            "{other}"
+        );
+    }
 }
 
 #[test]

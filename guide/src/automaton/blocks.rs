@@ -389,7 +389,7 @@ impl Core<'_, '_> {
                 Goes::Out(want) => match self.arena.want(want) {
                     Want::Demand(Demand::Is(ty)) if ty == Inferred::ANY => Goes::Kept(ANY),
                     Want::Demand(Demand::Is(ty)) if ty.lists > 0 => {
-                        let item = self.item_want(want);
+                        let item = self.arena.item_want(want);
                         Goes::Kept(self.arena.add_want(item))
                     }
                     _ => Goes::Nowhere,
@@ -401,7 +401,7 @@ impl Core<'_, '_> {
                 && want != ANY
             {
                 block.goes = if self.arena.takes_type(self.session, want, Inferred::ANY.list()) {
-                    let item = self.item_want(want);
+                    let item = self.arena.item_want(want);
                     Goes::Kept(self.arena.add_want(item))
                 } else {
                     Goes::Nowhere

@@ -295,7 +295,7 @@ impl<'c> Core<'_, 'c> {
         let demand = rules::operand(word, 0, None);
         let whole = match word {
             Word::At => Want::IndexOf(want),
-            Word::Min | Word::Max => Want::ListOf(want),
+            Word::Min | Word::Max => Want::And(demand, self.arena.add_want(Want::ListOf(want))),
             Word::Append => Want::And(Demand::List, want),
             _ if depends(word) => Want::First(word, want),
             _ => Want::Demand(demand),
@@ -307,11 +307,7 @@ impl<'c> Core<'_, 'c> {
     pub(crate) fn next_want(&mut self, frame: &Frame) -> WantId {
         let first = self.arena.value(frame.first).ty;
         let word = frame.word;
-        let demand = if word.row().pure.is_some() {
-            rules::operand(word, frame.index.into(), None)
-        } else {
-            rules::operand(word, frame.index.into(), Some(first))
-        };
+        let demand = rules::operand(word, frame.index.into(), Some(first));
         let want = match word {
             Word::Eq | Word::Neq => Want::Equal(first),
             Word::Concat if first.lists > 0 => Want::Demand(Demand::List),

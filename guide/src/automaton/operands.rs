@@ -5,7 +5,7 @@ use crate::automaton::session::Callee;
 use crate::automaton::state::{Core, DEPTH, Frame, ITEMS};
 use crate::automaton::want::{Want, WantId};
 use ilo_asm::catalog::Shape;
-use ilo_asm::rules::{self, Demand};
+use ilo_asm::rules::Demand;
 use ilo_spec::node::Word;
 
 impl<'c> Core<'_, 'c> {
@@ -75,18 +75,7 @@ impl<'c> Core<'_, 'c> {
 
     /// Whether a list of this want and depth can end after an item.
     pub(crate) fn items_end(&self, want: WantId, depth: u8) -> bool {
-        depth < DEPTH && self.arena.has_constant(self.session, self.item_want(want))
-    }
-
-    /// The want of the items of a list.
-    pub(crate) fn item_want(&self, want: WantId) -> Want<'c> {
-        match self.arena.want(want) {
-            Want::Shape(shape) => Want::Shape(shape.item()),
-            Want::Demand(Demand::Is(ty)) if ty.lists > 0 => Want::Demand(Demand::Is(rules::item(ty))),
-            Want::ListOf(of) | Want::IndexOf(of) => self.arena.want(of),
-            Want::And(_, of) | Want::First(_, of) => self.item_want(of),
-            _ => Want::Any,
-        }
+        depth < DEPTH && self.arena.has_constant(self.session, self.arena.item_want(want))
     }
 
     /// The most cases: keys of some kinds are limited in number.

@@ -401,7 +401,7 @@ impl<'c> Core<'_, 'c> {
         if frame.left == 0 {
             return self.close_frame(empty_list());
         }
-        let want = self.item_want(frame.want);
+        let want = self.arena.item_want(frame.want);
         let want = self.arena.add_want(want);
         self.operand(want, frame.left == 1 && frame.behind);
     }

@@ -6,6 +6,7 @@ use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules::{self, Demand};
 use ilo_asm::types::{Inferred, InferredBase};
 use ilo_spec::node::Word;
+use ilo_spec::pure::Kinds;
 
 /// The number of a want in the arena.
 pub(crate) type WantId = u32;
@@ -25,6 +26,8 @@ pub(crate) enum Want<'c> {
     FieldOf(WantId),
     /// Both.
     And(Demand, WantId),
+    /// What the demand accepts, as an item of a list that is wanted.
+    ItemOf(WantId, Demand),
     /// A value that may be equal to one of this type.
     Equal(Inferred),
     /// Not nil and, if set, not a list: a part of a text.
@@ -42,6 +45,7 @@ enum Link {
     Index,
     Field,
     And(Demand),
+    Item(Demand),
     First(Word),
 }
 
@@ -115,6 +119,7 @@ impl<'c> Arena<'c> {
                 Want::IndexOf(of) => (Link::Index, of),
                 Want::FieldOf(of) => (Link::Field, of),
                 Want::And(demand, of) => (Link::And(demand), of),
+                Want::ItemOf(of, demand) => (Link::Item(demand), of),
                 Want::First(word, of) => (Link::First(word), of),
                 _ => return Some(WantKey { links, last }),
             };
@@ -131,9 +136,11 @@ impl<'c> Arena<'c> {
             match want {
                 Want::Any | Want::Demand(_) | Want::Equal(_) | Want::Part { .. } => return true,
                 Want::Shape(_) | Want::FieldOf(_) => return false,
-                Want::ListOf(of) | Want::IndexOf(of) | Want::And(_, of) | Want::First(_, of) => {
-                    want = self.want(of);
-                }
+                Want::ListOf(of)
+                | Want::IndexOf(of)
+                | Want::And(_, of)
+                | Want::ItemOf(of, _)
+                | Want::First(_, of) => want = self.want(of),
             }
         }
     }
@@ -181,9 +188,28 @@ impl<'c> Arena<'c> {
                 let ty = if is_list { Inferred::ANY.list() } else { ty };
                 demand.accepts(ty) && self.takes(session, of, ValueInfo { ty, ..known })
             }
+            Want::ItemOf(of, demand) => {
+                demand.accepts(ty) && self.accepts(session, self.item_want(of), known)
+            }
             Want::Equal(other) => rules::may_be_equal(ty, other),
             Want::Part { no_list } => ty != Inferred::NIL && !(no_list && ty.lists > 0),
             Want::First(word, of) => self.takes_first(session, word, of, known),
+        }
+    }
+
+    /// The want of the items of a list.
+    pub(crate) fn item_want(&self, want: WantId) -> Want<'c> {
+        let (demand, of) = match self.want(want) {
+            Want::Shape(shape) => return Want::Shape(shape.item()),
+            Want::Demand(Demand::Is(ty)) if ty.lists > 0 => return Want::Demand(Demand::Is(rules::item(ty))),
+            Want::ListOf(of) | Want::IndexOf(of) => return self.want(of),
+            Want::And(demand, of) => (demand, of),
+            Want::First(word, of) => (rules::operand(word, 0, None), of),
+            _ => return Want::Any,
+        };
+        match demand.items() {
+            Kinds::ANY => self.item_want(of),
+            kinds => Want::ItemOf(of, Demand::Kinds(kinds)),
         }
     }
 

@@ -24,7 +24,7 @@ fn kinds_wanted(demand: Demand) -> Kinds {
     match demand {
         Demand::Any => Kinds::ANY,
         Demand::Is(ty) => ty.kinds(),
-        Demand::List => Kinds::LIST,
+        Demand::List | Demand::Comparable | Demand::Sortable => Kinds::LIST,
         Demand::Condition => Kinds::BOOL.or(Kinds::NIL),
         Demand::Ordered => Kinds::NUMBER.or(Kinds::TEXT),
         Demand::Measurable => Kinds::TEXT.or(Kinds::LIST).or(Kinds::RECORD),

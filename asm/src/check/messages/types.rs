@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::operator::RANGE_BEGINS_AT_ZERO;
 use crate::dialect::terms::Terms;
 use crate::notation::Notation;
-use crate::rules::{self, Demand};
+use crate::rules::Demand;
 use crate::span::Span;
 use crate::types::Inferred;
 use ilo_spec::error::Code;
@@ -70,7 +70,7 @@ pub(in crate::check) fn operand(
 ) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let found = value.found;
-    let message = format!("{}, but this is {found}", takes(terms, word, index));
+    let message = format!("{}, but this is {found}", takes(terms, word, index, demand));
     let diagnostic = mismatch(function, value, demand, message);
     if word.row().pure == Some(Pure::Range) && found.lists > 0 && !terms.is_id() {
         return diagnostic.help(RANGE_BEGINS_AT_ZERO);
@@ -93,7 +93,7 @@ pub(in crate::check) fn operand(
 }
 
 /// The expected operand of a word, as a clause.
-fn takes(terms: Terms, word: Word, index: usize) -> String {
+fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
     let name = terms.word(word);
     match (word, index) {
         (Word::Add, _) => "addition takes two numbers or two lists".to_owned(),
@@ -110,9 +110,9 @@ fn takes(terms: Terms, word: Word, index: usize) -> String {
         (Word::Len, _) => format!("{name} measures a text, list or record"),
         _ if let Some(function) = word.row().pure => {
             let operand = function.row().operands.get(index).map_or("", |operand| operand.name);
-            format!("{name} takes {} as `{operand}`", rules::operand(word, index, None))
+            format!("{name} takes {demand} as `{operand}`")
         }
-        _ => format!("{name} takes a {}", rules::operand(word, index, None)),
+        _ => format!("{name} takes a {demand}"),
     }
 }
 

@@ -77,11 +77,13 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// A pure function. The kinds of its operands are in its row of the table.
     fn applied(&mut self, apply: &Apply<'a>) -> Seen<'t> {
         let word = Word::of_pure(apply.function);
-        let mut first = None;
+        let (mut first, mut fitting) = (None, None);
         for (index, operand) in apply.operands.iter().enumerate() {
             let seen = self.expression(operand);
-            self.operand(word, index, operand, seen, None);
-            first = if index == 0 { seen } else { first };
+            let fits = self.operand(word, index, operand, seen, ty(fitting));
+            if index == 0 {
+                (first, fitting) = (seen, seen.filter(|_| fits));
+            }
         }
         // SORT, REVERSE and SLICE keep the item type of their list.
         let keeps = matches!(apply.function, Pure::Sort | Pure::Reverse | Pure::Slice);
