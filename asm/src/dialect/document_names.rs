@@ -4,6 +4,7 @@
 //! is never bound, and finds steps whose result nothing reads.
 
 use super::reference::INPUT;
+use super::template::is_more_than_reference;
 use crate::document::entries;
 use crate::document::{Kind, Node};
 use crate::span::Span;
@@ -64,7 +65,24 @@ impl<'a> Survey<'a> {
                 _ => {}
             }
         }
+        survey.split_unbound();
         survey
+    }
+
+    /// Collects the parts of names that nothing binds: `a-b` may mean the difference of `a` and `b`.
+    fn split_unbound(&mut self) {
+        let is_unbound = |(name, _): &(&&'a str, &u32)| name.contains('-') && !self.bound.contains_key(*name);
+        let unbound: Vec<(&str, u32)> =
+            self.used.iter().filter(is_unbound).map(|(&name, &at)| (name, at)).collect();
+        for (name, place) in unbound {
+            name.split('-').for_each(|part| self.uses(part, place));
+        }
+    }
+
+    /// Notes that a name is referred to.
+    fn uses(&mut self, name: &'a str, place: u32) {
+        let last = self.used.entry(name).or_insert(place);
+        *last = place.max(*last);
     }
 
     fn binds(&mut self, name: &'a str, place: Span) {
@@ -89,25 +107,33 @@ impl<'a> Survey<'a> {
             let last = places.entry(name).or_insert(place);
             *last = place.max(*last);
         }
-        for inside in text.split("${").skip(1).filter_map(|part| part.split('}').next()) {
+        let mut rest = text;
+        while let Some(at) = rest.find(['$', '{']) {
+            let open = rest.get(at..).unwrap_or("");
+            let double = open.strip_prefix("{{").filter(|inside| is_more_than_reference(inside));
+            let Some(inside) = open.strip_prefix("${").or(double) else {
+                rest = open.get(1..).unwrap_or("");
+                continue;
+            };
+            let (inside, after) = inside.split_at(end_of_braces(inside));
             self.names_in_braces(inside, place);
+            rest = after;
         }
     }
 
     /// Collects all names between braces that hold no reference, such as `${fixed(amount, 2)}`: what is wrong
     /// is the braces, not that nothing reads `amount`.
     fn names_in_braces(&mut self, inside: &'a str, place: u32) {
-        let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-        let path = inside.split('[').next().unwrap_or("").trim();
-        if path.chars().all(|c| c == '.' || is_of_name(c)) {
+        if is_path(inside) {
             return;
         }
-        // The dot stays at the names of fields, which are no names here.
-        for word in inside.split(|c| c != '.' && !is_of_name(c)) {
-            let name = word.split('.').next().unwrap_or("");
-            if !name.is_empty() {
-                let last = self.used.entry(name).or_insert(place);
-                *last = place.max(*last);
+        // What is quoted holds no names. The dot stays at the names of fields, which are no names here.
+        for part in inside.split(['"', '\'']).step_by(2) {
+            for word in part.split(|c| c != '.' && !is_of_name(c)) {
+                let name = word.split('.').next().unwrap_or("");
+                if !name.is_empty() {
+                    self.uses(name, place);
+                }
             }
         }
     }
@@ -131,4 +157,36 @@ impl<'a> Survey<'a> {
     pub(crate) fn input_read(&self, name: &str) -> Option<u32> {
         self.inputs.get(name).copied().max(self.inputs.get(INPUT).copied())
     }
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
+}
+
+/// Whether names with dots and brackets are all that braces hold.
+fn is_path(inside: &str) -> bool {
+    let mut rest = inside.trim();
+    loop {
+        rest = rest.trim_start_matches(|c| c == '.' || is_of_name(c));
+        // A name between brackets is none of a path.
+        let bracket = rest.strip_prefix('[').filter(|rest| !rest.starts_with(char::is_alphabetic));
+        match bracket.and_then(|rest| rest.split_once(']')) {
+            Some((_, after)) => rest = after,
+            None => return rest.is_empty(),
+        }
+    }
+}
+
+/// The length of what open braces hold, with the braces in it; all of it if nothing closes them.
+fn end_of_braces(inside: &str) -> usize {
+    let mut open = 1_usize;
+    let closing = |(_, c): &(usize, char)| {
+        match c {
+            '{' => open += 1,
+            '}' => open -= 1,
+            _ => {}
+        }
+        open == 0
+    };
+    inside.char_indices().find(closing).map_or(inside.len(), |(at, _)| at)
 }

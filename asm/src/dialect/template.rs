@@ -47,6 +47,8 @@ pub enum Look {
     Reference,
     /// A reference followed by a filter: `{{x | upper}}`.
     Filtered,
+    /// A reference followed by an operator: `{{x * 2}}`.
+    Computed,
     /// A reference with an index, of which the part before the index is a reference here: `$x.0.name`.
     Indexed,
     /// A call of a method: `$x.upper()`.
@@ -206,6 +208,22 @@ pub(crate) fn template_of<'a>(
     }
 }
 
+/// What a reference in double braces looks like with the text after it.
+fn look_of(rest: &str) -> Option<Look> {
+    match rest.bytes().next()? {
+        b'|' => Some(Look::Filtered),
+        b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!' | b'?' | b'&' => Some(Look::Computed),
+        _ => None,
+    }
+}
+
+/// Whether the text between double braces looks like a reference and more.
+pub(crate) fn is_more_than_reference(inside: &str) -> bool {
+    let inside = inside.trim_start().trim_start_matches('$');
+    let path = inside.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    path.len() < inside.len() && look_of(path.trim_start()).is_some()
+}
+
 /// The current text between references: a range of the source text, or a copy from the first `$$` on.
 #[derive(Default)]
 struct Run<'a> {
@@ -308,12 +326,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 return to;
             }
             // Only up to the next bracket, so that each byte is examined once.
-            let filtered = close == "}}" && rest.starts_with('|');
-            let end_of_filter = filtered.then(|| rest.find(['{', '}', '\n'])).flatten();
-            let (filter, behind) = end_of_filter.map_or(("", ""), |at| rest.split_at(at));
-            if behind.starts_with(close) && !filter.is_empty() {
-                let to = end + filter.len() + close.len();
-                self.look_alikes.push(LookAlike { look: Look::Filtered, reference, from: at, to });
+            let look = if close == "}}" { look_of(rest) } else { None };
+            let more = look.and_then(|look| Some((look, rest.find(['{', '}', '\n'])?)));
+            if let Some((look, more)) =
+                more.filter(|(_, more)| self.words.get(end + more, end + more + 2) == close)
+            {
+                let to = end + more + close.len();
+                self.look_alikes.push(LookAlike { look, reference, from: at, to });
                 return to;
             }
         }

@@ -143,6 +143,9 @@ impl<'a> Lints<'_, '_, 'a> {
                     .expected(format!("`{form}` for the value"), format!("`{shown}`"))
                     .help(help)
             }
+            Look::Computed => wrong(format!("`{shown}` is text here: nothing is computed in it"))
+                .expected("the name of a step that computes it", format!("`{shown}`"))
+                .help("compute it in a step of its own, and refer to that step here"),
             Look::Called => {
                 let (of, name) = found.shown(node).rsplit_once('.').unwrap_or_default();
                 let name = name.trim_end_matches("()");
