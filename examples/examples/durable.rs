@@ -3,8 +3,8 @@
 //! `cargo run -p ilo-examples --example durable FILE` starts the run. Each of its tools takes two
 //! seconds. Kill the process and type the command again: the run continues where it was. If it was
 //! killed while it charged, nobody knows whether it did, and a person decides: `ilo-vm runs list
-//! --journal FILE` names the commands. The host does not look whether somebody has cancelled the run;
-//! `Session::is_cancelled` says so.
+//! --journal FILE` names the commands. `ilo-vm runs cancel lamp-1 --journal FILE` cancels the run, also
+//! while it works: calls that were not begun fail, and the reservation is released.
 
 use ilo_journal::{
     Answer, Beginning, Claim, Due, Effect, Left, Made, Options, Permit, Policy, RunId, RunLimits, Session,
@@ -40,7 +40,16 @@ fn call(tool: &str, arguments: &str, key: &str) -> Answer {
 
 /// Drives a run to its end, or to a call that cannot be made now. Returns the outcome, or what it waits for.
 fn drive(mut run: Run, mut session: Session) -> Result<String, Box<dyn Error>> {
-    while let Step::Call(waiting) = run.step() {
+    loop {
+        if session.is_cancelled() && !run.is_cancelled() {
+            run.cancel();
+        }
+        let Step::Call(waiting) = run.step() else { break };
+        if waiting.is_cancelled() {
+            // Every tool here changes something; one that only reads may still be called.
+            run.pending().ok_or("the call is gone")?.fail("cancelled")?;
+            continue;
+        }
         let (number, tool, rollback) = (waiting.number(), waiting.tool().to_owned(), waiting.is_rollback());
         let mut arguments = String::new();
         waiting.write_json(&mut arguments)?;
@@ -50,8 +59,12 @@ fn drive(mut run: Run, mut session: Session) -> Result<String, Box<dyn Error>> {
             Due { run: &run, number, tool: &tool, policy, arguments: &arguments, rollback, sleep: None };
         // After this the intent to make the call is on disk.
         let answer = match session.before(&due)? {
-            Permit::Make { key, .. } => {
-                let answer = call(&tool, &arguments, &key);
+            Permit::Make { key, approved } => {
+                // Somebody cancelled the run before this was on disk. A call that may have been made before
+                // is approved: it is made again.
+                let cancelled = session.is_cancelled() && !approved && !rollback;
+                let make = || call(&tool, &arguments, &key);
+                let answer = if cancelled { Answer::failed("cancelled") } else { make() };
                 match session.after(Made::Answered(answer.clone()))? {
                     Taken::GoOn => answer,
                     Taken::Stop => return Ok(left(&session)),
