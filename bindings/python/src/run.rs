@@ -8,8 +8,9 @@ use ilo_bindings::limits::bounds;
 use ilo_drive::failure::Failure;
 use ilo_drive::lifecycle::CANCELLED;
 use ilo_vm::Limits;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyType};
 
 /// The fuel of a slice with the interpreter's lock: some tens of microseconds.
 pub(crate) const HELD: u64 = 10_000;
@@ -28,11 +29,34 @@ pub(crate) struct Call {
     is_rollback: bool,
 }
 
+/// What a call is pickled as: its type, and the arguments of its constructor.
+type Pickled<'py> = (Bound<'py, PyType>, (String, Py<PyDict>, u64, String, Option<(u32, u32)>, bool));
+
 #[pymethods]
 impl Call {
     #[classattr]
     #[pyo3(name = "__match_args__")]
     const MATCH: (&'static str, &'static str) = ("tool", "arguments");
+
+    #[new]
+    #[pyo3(signature = (tool, arguments, number, function, position, is_rollback))]
+    fn new(
+        tool: String,
+        arguments: Py<PyDict>,
+        number: u64,
+        function: String,
+        position: Option<(u32, u32)>,
+        is_rollback: bool,
+    ) -> Call {
+        Call { tool, arguments, number, function, position, is_rollback }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Pickled<'py> {
+        let Call { tool, function, number, position, is_rollback, .. } = self;
+        let arguments = self.arguments.clone_ref(py);
+        let given = (tool.clone(), arguments, *number, function.clone(), *position, *is_rollback);
+        (py.get_type::<Call>(), given)
+    }
 
     /// The tool by the name that the program uses.
     #[getter]
@@ -232,6 +256,15 @@ impl Run {
         let mut bytes = Vec::new();
         run.snapshot(&mut bytes).map_err(|error| raise(py, "NotWaiting", (error.to_string(),)))?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// # Errors
+    /// `TypeError`: a run needs its program and its limits, which a snapshot leaves out.
+    #[allow(clippy::unused_self, reason = "pickle calls it as a method")]
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a run cannot be pickled: pickle `run.snapshot()`, and continue with `program.restore(snapshot)`",
+        ))
     }
 
     /// The waiting call.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import gc
+import pickle
 import threading
 import time
 import weakref
@@ -350,6 +352,30 @@ def test_a_read_that_suspends_ahead_of_its_turn_suspends_in_its_turn() -> None:
     assert isinstance(found, ilo.Suspended) and found.call.arguments == {"n": 2} and found.call.number == 3
     tools = one(lambda arguments: arguments["n"], read_only=True)
     assert reads(4).resume_sync(found.snapshot, answer=9, tools=tools) == ilo.Ok([0, 1, 9, 3])
+
+
+def test_what_a_tool_suspended_is_pickled_with_its_program() -> None:
+    def ask(n: int) -> int:
+        raise ilo.Suspend("a person decides")
+
+    program = ilo.build("; fn f() -> any\n; Tools: 0=ask\n; Fields: 0=n\nRET CALL 0 1 0 LIT 1 2\n", tools=[ask])
+    suspended = program.run_sync(tools=[ask])
+    assert isinstance(suspended, ilo.Suspended)
+    again, found = pickle.loads(pickle.dumps((program, suspended)))
+    assert found.snapshot == suspended.snapshot and found.reason == "a person decides"
+    fields = ("tool", "arguments", "number", "function", "line", "column", "is_rollback")
+    for field in fields:
+        assert getattr(found.call, field) == getattr(suspended.call, field), field
+    assert (found.call.tool, found.call.arguments, found.call.line) == ("ask", {"n": 2}, 4)
+    assert again.resume_sync(found.snapshot, answer=5, tools=[ask]) == ilo.Ok(5)
+
+
+def test_a_run_is_not_pickled_but_its_snapshot(notify: ilo.Program) -> None:
+    run = notify.start(INPUT)
+    run.step()
+    for pickled in (pickle.dumps, copy.copy):
+        with pytest.raises(TypeError, match=r"run\.snapshot\(\).*program\.restore\(snapshot\)"):
+            pickled(run)
 
 
 def test_snapshots_that_are_none_are_refused(notify: ilo.Program) -> None:

@@ -144,6 +144,15 @@ class Call:
     """A waiting call."""
 
     __match_args__ = ("tool", "arguments")
+    def __new__(
+        cls,
+        tool: str,
+        arguments: dict[str, Any],
+        number: int,
+        function: str,
+        position: tuple[int, int] | None,
+        is_rollback: bool,
+    ) -> Call: ...
     @property
     def tool(self) -> str: ...
     @property

@@ -113,6 +113,10 @@ class Program:
         """The program, packed."""
         return self._core.to_bytes()
 
+    def __reduce__(self) -> tuple[Callable[[bytes], Program], tuple[bytes]]:
+        """A program is pickled without its warnings."""
+        return load, (self.to_bytes(),)
+
     @property
     def tools(self) -> list[str]:
         """The tools that the program may call."""
