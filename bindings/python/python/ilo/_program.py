@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from . import _ilo
 from ._errors import CompileError
+from ._event_loop import may_be_quick
 from ._options import DEFAULTS, checked, with_defaults
-from ._run import RUN_SECONDS, Begun, Loop, may_be_quick, run_inline
+from ._run import RUN_SECONDS, Begun, Loop, run_inline
 from ._tools import Tool, Tools, tools_of
 
 TYPE_CHECKING = False

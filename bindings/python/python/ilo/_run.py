@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from _thread import get_ident
 from contextvars import ContextVar
 from functools import partial
 
 from ._errors import Failure, Suspend
+from ._event_loop import cancelled, in_thread, is_being_cancelled, may_be_quick, poster, timed
 from ._ilo import Drive
 
 # The key of the call under way in a run with a journal.
@@ -16,7 +16,7 @@ _KEY: ContextVar[str | None] = ContextVar("ilo idempotency key", default=None)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator
+    from collections.abc import Callable, Coroutine
     from typing import Any, TypeAlias
 
     import anyio
@@ -273,7 +273,7 @@ class Loop:
 
     def _canceller(self) -> Callable[[], None]:
         """A function that cancels this run, from any thread."""
-        post, thread = _poster(), get_ident()
+        post, thread = poster(), get_ident()
 
         def cancel() -> None:
             if get_ident() == thread:
@@ -383,7 +383,7 @@ class Loop:
             else:
                 call, waits = begun.rest
                 left = own if kind == _ENTRY else drive.seconds_left
-                value = await _timed(call, waits, min(own, left), late)
+                value = await timed(call, waits, min(own, left), late)
         except Suspend as why:
             self._suspend(ticket, tool.name, arguments, kind, why)
         except Exception as error:
@@ -391,8 +391,8 @@ class Loop:
                 self._ended(ticket, tool.name, kind, own)
             else:
                 drive.fail(ticket, failure_of(error))
-        except _cancelled():
-            if _is_being_cancelled():
+        except cancelled():
+            if is_being_cancelled():
                 raise
             if late:
                 self._ended(ticket, tool.name, kind, own)
@@ -424,7 +424,7 @@ class Loop:
                 if tool.is_async:
                     value = await tool.call(arguments)
                 else:
-                    value = await _in_thread(tool.call, arguments)
+                    value = await in_thread(tool.call, arguments)
             except Suspend as why:
                 self._suspend(ticket, tool.name, arguments, kind, why)
             except Exception as error:
@@ -434,7 +434,7 @@ class Loop:
                     return False
                 drive.fail(ticket, failure_of(error))
             except anyio.get_cancelled_exc_class():
-                if scope.cancel_called or _is_being_cancelled():
+                if scope.cancel_called or is_being_cancelled():
                     raise
                 drive.in_doubt(ticket, f"tool `{tool.name}` was cancelled before it had answered")
             else:
@@ -468,145 +468,9 @@ class Loop:
             self.drive.fail(ticket, "the tool suspended a call that the run does not wait for")
 
 
-# A task counts its cancellations: CPython 3.11 and later.
-_has_uncancel = sys.version_info >= (3, 11)
-
-
-def _poster() -> Callable[[Callable[[], object]], None]:
-    """A function that has another one called in the event loop that runs here.
-
-    It may be called from any thread, does not wait, and does nothing if the event loop has ended meanwhile.
-    """
-    if _is_asyncio():
-        import asyncio
-
-        soon: Callable[[Callable[[], object]], object] = asyncio.get_running_loop().call_soon_threadsafe
-    else:
-        from trio.lowlevel import current_trio_token
-
-        soon = current_trio_token().run_sync_soon
-
-    def post(function: Callable[[], object]) -> None:
-        try:
-            soon(function)
-        except RuntimeError:
-            pass
-
-    return post
-
-
-def may_be_quick() -> bool:
-    """Whether calls may begin without anyio: under asyncio, where a task can take a cancellation back."""
-    return _has_uncancel and _is_asyncio()
-
-
-def _is_asyncio() -> bool:
-    """Whether the running event loop is one of asyncio, which must have been imported then."""
-    asyncio = sys.modules.get("asyncio")
-    try:
-        return asyncio is not None and asyncio.current_task() is not None
-    except RuntimeError:
-        return False
-
-
-def _cancelled() -> type[BaseException]:
-    import asyncio
-
-    return asyncio.CancelledError
-
-
 def _begin(call: Coroutine[Any, Any, Any]) -> Begun:
     """Begins a call. Returns its value if it does not wait."""
     try:
         return Begun("waits", call, call.send(None))
     except StopIteration as done:
         return Begun("value", done.value)
-
-
-async def _timed(call: Coroutine[Any, Any, Any], waits: Any, seconds: float, late: list[bool]) -> Any:
-    """Continues a waiting coroutine of this task, for a limited time; then `late` is not empty."""
-    import asyncio
-
-    task = asyncio.current_task()
-    assert task is not None
-
-    def end() -> None:
-        late.append(True)
-        task.cancel()
-
-    timer = asyncio.get_running_loop().call_later(seconds, end)
-    try:
-        return await _Going(call, waits)
-    finally:
-        timer.cancel()
-        if late:
-            task.uncancel()  # type: ignore[attr-defined]
-
-
-class _Going:
-    """A coroutine that has begun to wait, as an awaitable."""
-
-    __slots__ = ("call", "waits")
-
-    def __init__(self, call: Coroutine[Any, Any, Any], waits: Any) -> None:
-        self.call = call
-        self.waits = waits
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        call, waits = self.call, self.waits
-        while True:
-            try:
-                try:
-                    sent = yield waits
-                except GeneratorExit:
-                    call.close()
-                    raise
-                except BaseException as error:
-                    waits = call.throw(error)
-                else:
-                    waits = call.send(sent)
-            except StopIteration as done:
-                return done.value
-
-
-def _is_being_cancelled() -> bool:
-    """Whether this task is cancelled from outside, and not by the tool itself; unknown counts as yes."""
-    import asyncio
-
-    try:
-        task = asyncio.current_task()
-    except RuntimeError:
-        return True
-    cancelling = getattr(task, "cancelling", None)
-    return cancelling is None or cancelling() > 0
-
-
-async def _in_thread(function: Callable[[dict[str, Any]], Any], arguments: dict[str, Any]) -> Any:
-    """Calls a function in its own thread. If it hangs, neither the event loop nor the process waits for it."""
-    import contextvars
-
-    import anyio
-
-    done = anyio.Event()
-    result: list[tuple[Any, BaseException | None]] = []
-    post, context = _poster(), contextvars.copy_context()
-
-    def call() -> None:
-        try:
-            result.append((context.run(function, arguments), None))
-        except BaseException as error:
-            result.append((None, error))
-        post(done.set)
-
-    # Imported late: it takes half a millisecond, and most runs need no thread.
-    import threading
-
-    threading.Thread(target=call, name="ilo tool", daemon=True).start()
-    await done.wait()
-    value, error = result[0]
-    if error is None:
-        return value
-    if isinstance(error, Exception):
-        raise error
-    # `SystemExit` and similar exceptions end the thread, not the process.
-    raise RuntimeError(f"the tool raised {type(error).__name__}") from error
