@@ -5,7 +5,7 @@ use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldId, ShapeId, StringId};
 use ilo_spec::types::Type;
-use ilo_vm::{BuildError, Datum, FunctionId, Limits, Misuse, Run, StartError, Step};
+use ilo_vm::{BuildError, Datum, FunctionId, Limits, Misuse, Program, Run, StartError, Step};
 
 const RETURN: Op = Op::Return { src: In(0) };
 const NIL: Datum<'static> = Datum::Nil;
@@ -279,8 +279,8 @@ fn inputs_are_checked() {
     assert_eq!(twice.to_string(), "n is given twice in the input");
 }
 
-#[test]
-fn a_builder_takes_events_in_order_only() {
+/// Returns the answer of a tool, or a list of its failure.
+fn calls_a_tool() -> Program {
     let mut asm = Asm::new(&["a"]);
     asm.call("tool", &[]);
     let code = [
@@ -290,7 +290,12 @@ fn a_builder_takes_events_in_order_only() {
         RETURN,
     ];
     asm.function("f", &["a"], PLAIN, 1, &code);
-    let program = asm.build();
+    asm.build()
+}
+
+#[test]
+fn a_builder_takes_events_in_order_only() {
+    let program = calls_a_tool();
     let mut run = Run::new(&program, Limits::default());
     for _ in 0..3 {
         let mut builder = run.start_with(FunctionId(0)).unwrap();
@@ -345,16 +350,7 @@ fn a_builder_takes_events_in_order_only() {
 
 #[test]
 fn what_a_tool_may_not_answer_fails_its_call() {
-    let mut asm = Asm::new(&["a"]);
-    asm.call("tool", &[]);
-    let code = [
-        Op::Tool { dst: Out(0), first: First(0), call: ilo_spec::operand::CallId(0), fail: OnFail(1) },
-        RETURN,
-        Op::List { dst: Out(0), first: First(0), count: Count(1) },
-        RETURN,
-    ];
-    asm.function("f", &["a"], PLAIN, 1, &code);
-    let program = asm.build();
+    let program = calls_a_tool();
     let mut run = Run::new(&program, Limits::default());
     let twice = [("x", NIL), ("y", NIL), ("x", NIL)];
     let nested = [Datum::Record(&twice)];
