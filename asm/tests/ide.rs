@@ -187,7 +187,7 @@ fn hover_says_what_is_known() {
     assert_eq!(hover(&at(NOTIFY, "(user-id")), "user-id: text\n\n`user-id` (slot 0)");
     assert!(
         hover(&at(NOTIFY, "CONC"))
-            .ends_with("both rendered and joined to one text; of two lists, the items of both")
+            .ends_with("both values rendered and joined to one text; of two lists, the items of both")
     );
     assert_eq!(hover(&at(TWO, "LET 1 CALL 0")), "fn half(n: number) -> number");
     assert_eq!(

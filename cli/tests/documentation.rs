@@ -1,6 +1,7 @@
-//! Facts of pages: the errors in the specification are those that `ilo-asm check` prints (`UPDATE=1` rewrites
-//! them), and tests that a page names exist.
+//! Facts of pages: the errors and listings in the specification are those that `ilo-asm check` and `dis`
+//! print (`UPDATE=1` rewrites them), and tests that a page names exist.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -12,6 +13,41 @@ fn program(text: &str) -> &str {
     let (_, after) = text.split_once("```").unwrap();
     let (_, program) = after.split_once('\n').unwrap();
     program.split_once("\n```").unwrap().0
+}
+
+/// Compares a page with its new text, or writes it.
+fn hold(path: &Path, page: &str, current: &str) {
+    if page != current {
+        let path = path.display();
+        assert!(std::env::var_os("UPDATE").is_some(), "{path} is not current: run with UPDATE=1");
+        fs::write(path.to_string(), current).unwrap();
+    }
+}
+
+/// The first block of text after each program is its listing.
+#[test]
+fn listings_on_the_page_of_bytecode_are_those_that_dis_prints() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/doc/bytecode.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (head, rest) = page.split_once("```ilo\n").unwrap();
+    let mut current = head.to_owned();
+    for example in rest.split("```ilo\n") {
+        let (source, after) = example.split_once("```").unwrap();
+        let (between, listing) = after.split_once("```text\n").unwrap();
+        let (_, after) = listing.split_once("```").unwrap();
+        fs::write(folder.path().join("f.ilo"), source).unwrap();
+        let run = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_ilo-asm"));
+            let output = command.args(arguments).current_dir(folder.path()).output().unwrap();
+            assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        run(&["build", "f.ilo", "--strip", "-o", "f.ilob"]);
+        let printed = run(&["dis", "f.ilob"]);
+        write!(current, "```ilo\n{source}```{between}```text\n{}\n```{after}", printed.trim_end()).unwrap();
+    }
+    hold(&path, &page, &current);
 }
 
 #[test]
@@ -28,11 +64,7 @@ fn errors_on_the_pages_are_those_that_check_prints() {
         let (example, rest) = errors.split_once("```text\n").unwrap();
         let (_, after) = rest.split_once("```").unwrap();
         let current = format!("{before}## Errors\n{example}```text\n{}\n```{after}", printed.trim_end());
-        if page != current {
-            let path = path.display();
-            assert!(std::env::var_os("UPDATE").is_some(), "{path} is not current: run with UPDATE=1");
-            fs::write(path.to_string(), current).unwrap();
-        }
+        hold(&path, &page, &current);
     }
 }
 

@@ -159,7 +159,7 @@ instructions! {
     0x10 Add "add" 1 { dst: Out, a: In, b: In } "`a` + `b`; of two lists, the items of both";
     0x11 Sub "sub" 1 { dst: Out, a: In, b: In } "`a` - `b`";
     0x12 Mul "mul" 1 { dst: Out, a: In, b: In } "`a` * `b`";
-    0x13 Div "div" 1 { dst: Out, a: In, b: In } "`a` / `b`; an integer where two integers divide";
+    0x13 Div "div" 1 { dst: Out, a: In, b: In } "`a` / `b`; an integer if two integers divide without a remainder";
     0x14 Mod "mod" 1 { dst: Out, a: In, b: In } "`a` mod `b`, with the sign of `a`";
     0x15 AddC "add.c" 1 { dst: Out, a: In, number: NumberId } "`a` + constant";
     0x16 SubC "sub.c" 1 { dst: Out, a: In, number: NumberId } "`a` - constant";
@@ -220,7 +220,7 @@ instructions! {
     0x50 UnlessField "unless.field" 1 { src: In, field: FieldId, to: To }
         "jumps if the field of the record `src` is false or nil";
     0x51 IfField "if.field" 1 { src: In, field: FieldId, to: To }
-        "jumps where the field of the record `src` is true";
+        "jumps if the field of the record `src` is true";
     0x52 Switch "switch" 1 { src: In, map: MapId }
         "jumps to the case of the map that equals `src`, else to the default; without one, fault no-case";
     0x53 Select "select" 1 { dst: Out, src: In, map: ChoiceId }

@@ -38,8 +38,8 @@ pub const DIAGNOSTICS: usize = 1_000;
 /// The first garbage collection of a run is at its memory limit divided by this number. Most runs never
 /// reach it.
 pub const CLEARED_FIRST: u64 = 2;
-/// The divisor of the memory limit that collecting a full heap must free; with less, collection would never
-/// end.
+/// Collecting a full heap must free at least the memory limit divided by this number. Otherwise collections
+/// would follow each other without end.
 pub const CLEARED_LEAST: u64 = 16;
 /// While a call is in progress, a run is copied for look-ahead (3.1.7) only if it uses at most this many
 /// bytes of memory.

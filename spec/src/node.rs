@@ -179,11 +179,11 @@ words! {
     16 Gte "GTE" Expression Seed [Expr Expr] "whether the first is at least the second";
     17 Not "NOT" Expression Seed [Expr] "true for false and nil, false for true";
     18 Concat "CONCAT" Expression Seed [Expr Expr]
-        "both rendered and joined to one text; of two lists, the items of both";
+        "both values rendered and joined to one text; of two lists, the items of both";
     19 Ref "REF" Expression Seed [Slot] "the value of a slot";
     20 Lit "LIT" Expression Seed [Literal] "a constant: 0 text, 1 number, 2 nil, 3 bool";
     21 Field "FIELD" Expression Seed [Path Field] "a field of a record";
-    22 Div "DIV" Expression Added [Expr Expr] "the quotient; an integer where two integers divide";
+    22 Div "DIV" Expression Added [Expr Expr] "the quotient; an integer if two integers divide without a remainder";
     23 Mod "MOD" Expression Added [Expr Expr] "the remainder, with the sign of the first";
     24 Eq "EQ" Expression Added [Expr Expr] "whether two values are equal";
     25 Neq "NEQ" Expression Added [Expr Expr] "whether two values differ";
@@ -203,7 +203,7 @@ words! {
         "whether a record has the field, a list has the item, or a text contains the part";
     36 Else "ELSE" Part Added [Block] "the else branch of the innermost open IF; the block that runs if no BREAK ended a FOR; or the default of MATCH_MAP";
     37 Undo "UNDO" Statement Added [Call]
-        "a rollback; if it fails, the failure is recorded and execution continues";
+        "a compensation: a call that undoes an earlier call; if it fails, the failure is recorded and execution continues";
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
 
 pure:

@@ -216,7 +216,7 @@ functions! {
     10 Sort "SORT" [list: LIST, field: TEXT | NIL = Nil] LIST, total, "(n + text bytes / 64) * ceil(log2 n)"
         "the items in ascending order, stable: by themselves, or by a field; all numbers or all texts";
     11 Reverse "REVERSE" [list: LIST] LIST, total, "values / 4" "the items in reverse order";
-    12 Range "RANGE" [count: NUMBER] NUMBERS, total, "values / 4" "the integers from 0 to before `count`";
+    12 Range "RANGE" [count: NUMBER] NUMBERS, total, "values / 4" "the integers from 0 up to but not including `count`";
     13 Sum "SUM" [list: LIST] Type::NUMBER, total, "values / 4"
         "the sum of the items, added from the left; 0 if there are none";
     14 Min "MIN" [list: LIST] Type::ANY, fails, "values / 4, bytes / 64"
