@@ -73,6 +73,18 @@ fn every_code_has_a_page() {
 }
 
 #[test]
+fn each_code_is_in_the_chapter_of_its_hundred() {
+    for chapter in ilo_spec::error::PAGES.split("\n# ").skip(1) {
+        let (_, title) = chapter.lines().next().unwrap().split_once('(').unwrap();
+        let hundred: u16 = title.split("xx)").next().unwrap().parse().unwrap();
+        for name in chapter.split("\n## ").skip(1).map(|section| section.lines().next().unwrap()) {
+            let mut codes = Code::ALL.iter().filter(|code| code.as_str() == name);
+            assert!(codes.any(|&code| code as u16 / 100 == hundred), "{name} is not one of {hundred}xx");
+        }
+    }
+}
+
+#[test]
 fn wrong_examples_are_wrong_and_right_ones_right() {
     let catalog = catalog();
     let mut problems = Vec::new();

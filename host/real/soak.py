@@ -91,7 +91,7 @@ def client(seed):
                 counts["not made"] += 1
             elif "not known" in message or "took longer" in message:
                 counts["in doubt"] += 1
-            elif "was cancelled, and what it had done was rolled back" in message:
+            elif "was cancelled, and its rollback entries have run" in message:
                 counts["cancelled"] += 1
             else:
                 counts["wrong"].append(json.dumps(outcome)[:300])

@@ -87,7 +87,7 @@ codes! {
     133 BadExpression "bad-expression" Error "an infix expression that cannot be read";
     134 UnknownOperator "unknown-operator" Error "an operator that does not exist";
     135 OperandCount "operand-count" Error "an operator with too few or too many operands";
-    136 OtherNotation "other-notation" Warning "a word of another notation, understood";
+    136 OtherNotation "other-notation" Warning "a word of another notation, which is accepted";
     137 TextArithmetic "text-arithmetic" Warning "a text that looks like arithmetic but is text here";
     138 HandlerText "handler-text" Warning "a message that looks like a handler action";
     139 ContinueInLoop "continue-in-loop" Error "`continue` in a loop, where it could mean skip or ignore";
@@ -113,7 +113,7 @@ codes! {
         "instructions before the first `; fn` line, or a file without one";
     202 BadHeader "bad-header" Error "a `; fn` line that is not `; fn name(param: type, …) -> type`";
     203 BadType "bad-type" Error "not a type, or `result` in place of a value's type";
-    204 TypeSynonym "type-synonym" Warning "a type's name from another language, understood as ilo's";
+    204 TypeSynonym "type-synonym" Warning "a type's name from another language, which is accepted";
     205 BadRegistry "bad-registry" Error "a registry entry that is not `id=name`";
     206 DuplicateId "duplicate-id" Error "an id with two names in one registry";
     207 UnnamedId "unnamed-id" Error "a tool or field id that no registry names";
@@ -124,11 +124,11 @@ codes! {
     301 UnknownTool "unknown-tool" Error "a tool that the catalogue does not have";
     302 UnknownArgument "unknown-argument" Error "an argument that the tool or function does not take";
     303 MissingArgument "missing-argument" Error "an argument that the tool or function needs";
-    304 CircularCall "circular-call" Error "functions that call themselves, directly or in a circle";
+    304 CircularCall "circular-call" Error "functions that call themselves, directly or through others";
     305 ToolNotAllowed "tool-not-allowed" Error
         "a tool that the function's own list of tools does not contain";
     306 UnknownFunction "unknown-function" Error "a function that the program does not have";
-    307 NoSingleEntry "no-single-entry" Error "several functions that no other calls, and none was chosen";
+    307 NoSingleEntry "no-single-entry" Error "several functions could be the entry function, and none was chosen";
     308 UnknownReference "unknown-reference" Error "a reference to a name that is not in scope";
     309 LaterReference "later-reference" Error "a reference to a step that runs later";
     310 ReservedName "reserved-name" Error "a name that the notation reserves";
@@ -149,11 +149,11 @@ codes! {
     407 WrongReturn "wrong-return" Error "RET in a result function, or RET_OK or RET_ERR in another";
     408 Unreachable "unreachable" Warning "code that no path reaches";
     409 ImplicitUndo "implicit-undo" Warning
-        "a call in a branch of IF that is treated as a rollback; write UNDO";
+        "a call in a branch of IF that counts as a compensation; write UNDO";
     410 UnusedValue "unused-value" Warning "a value that is computed but never used";
     411 NoElse "no-else" Warning "a FOR over RANGE with a BREAK and without an ELSE";
     412 DoubleRollback "double-rollback" Warning
-        "an UNDO of a tool that a ROLLBACK before it has registered; both run";
+        "an UNDO and a ROLLBACK before it that call the same tool; both calls may be made";
     413 RollbackRequired "rollback-required" Error
         "a call without a ROLLBACK directly after it, of a tool that requires one";
 
@@ -164,9 +164,9 @@ codes! {
     505 ListInText "list-in-text" Warning
         "a list in a text, which is written into the text as JSON";
     507 NilInText "nil-in-text" Warning "a value in a text that is always nil";
-    508 TextOrder "text-order" Warning "two texts that are numbers, compared as texts";
+    508 TextOrder "text-order" Warning "two numbers written as texts and compared as texts";
     509 EnumReference "enum-reference" Warning
-        "a reference that is also a listed text of the parameter it is given to";
+        "a reference that is also a text that the tool's schema lists for the argument";
     510 BadValue "bad-value" Error "a constant that the tool's schema does not allow";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
@@ -199,20 +199,20 @@ codes! {
     814 FaultTooLarge "too-large" Error "a text, list or result larger than its limit";
     815 FaultTimedOut "timed-out" Error "the run exceeded its time limit";
     816 FaultTooManyRollbacks "too-many-rollbacks" Error "the run has no rollback entries left";
-    817 FaultCancelled "cancelled" Error "the run was cancelled, and what it had done was rolled back";
+    817 FaultCancelled "cancelled" Error "the run was cancelled, and its rollback entries have run";
     818 FaultInDoubt "in-doubt" Error
         "a call whose answer never came may have been made, and its tool ends the run then";
 
-    901 BadUsage "bad-usage" Error "an option or file that cannot be used as asked";
-    902 BadToolsFile "bad-tools-file" Error "a tools file that breaks its form";
+    901 BadUsage "bad-usage" Error "an option or file that cannot be used in this way";
+    902 BadToolsFile "bad-tools-file" Error "a tools file that does not follow its format";
     903 BadInput "bad-input" Error "an input that is not JSON";
     904 MissingInput "missing-input" Error "a parameter without a value";
     905 UnknownInput "unknown-input" Error "an input that the function does not take";
     906 InputType "input-type" Error "an input whose type is not the parameter's";
-    907 NotExpressible "not-expressible" Error "something that the notation asked for has no words for";
+    907 NotExpressible "not-expressible" Error "a part of a program that the target notation cannot express";
     908 ChangedTool "changed-tool" Error "a tool whose definition is not the one that was locked";
-    909 BadCase "bad-case" Error "a case file that breaks its form";
-    910 TraceDiffers "trace-differs" Error "a program that makes other calls than the trace that it is run with";
+    909 BadCase "bad-case" Error "a case file that does not follow its format";
+    910 TraceDiffers "trace-differs" Error "a program that makes other calls than the trace with which it is replayed";
 }
 
 impl fmt::Display for Code {
