@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// The kinds of programs, in the order of the page.
 const KINDS: [&str; 9] = [
     "Reading from many places",
-    "Finding, then acting",
+    "Searching, then acting",
     "Checks before acting",
     "Decisions and people",
     "Failure and rollback",
@@ -21,14 +21,15 @@ const KINDS: [&str; 9] = [
 ];
 
 /// The kind of programs that apply the same steps to many items.
-const BULK: &str = "Doing things in bulk";
+const BULK: &str = "Many items at once";
 
 const HEAD: &str = "\
 # Recipes
 
-Complete programs for tasks that agents are given, each in the notation that suits it. This page is generated
-from the cases in [`../programs`](../programs). Each case also has the tools, the input, the outcome and the calls. A test
-runs each program, converts it to every notation, and runs it again. `ilo-vm test spec/programs` runs them too.
+This page shows complete programs for tasks that agents are given, each in a notation that suits it. The page is
+generated from the cases in [`../programs`](../programs). Each case also has the tools, the input, the outcome and the
+calls. A test runs each program, converts it to every notation, and runs it again. `ilo-vm test spec/programs` runs
+the programs too.
 
 ";
 
@@ -76,7 +77,7 @@ fn recipe(case: &File, page: &mut String) {
     let part = |title| case.section_for(title, source.notation);
     write!(
         page,
-        "\n### {}\n[{}](../programs/{name}.case), sections {}.\n```{language}\n{}\n```\n",
+        "\n### {}\n[{}](../programs/{name}.case). Rules: {}.\n```{language}\n{}\n```\n",
         about(case),
         source.notation,
         case.header("rule").unwrap(),
