@@ -10,11 +10,11 @@ use ilo_spec::limits;
 /// The limits of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Roughly, instructions executed; work on whole texts, lists and records costs by size. Rollbacks burn
-    /// the same fuel: a run that has none left ends without undoing anything more.
+    /// Fuel: roughly, the number of instructions executed; work on whole texts, lists and records costs by
+    /// size. Compensations (UNDO) burn fuel too, so a run without fuel makes no more of them. ROLLBACK
+    /// entries run without fuel.
     pub fuel: u64,
-    /// Bytes of values, text, registers and names. Registers take at least 4,128 of them before anything
-    /// runs.
+    /// Bytes of values, text, registers and names. Registers take at least 4,128 bytes before anything runs.
     pub memory: u64,
     /// Bytes in one text.
     pub text: usize,
@@ -22,11 +22,12 @@ pub struct Limits {
     pub items: usize,
     /// Nesting of one value; at most [`ilo_spec::limits::VALUE_DEPTH`].
     pub value_depth: usize,
-    /// Tool calls in the run, including those of rollbacks. At the next call the run ends, even in a
-    /// rollback. So leave room for a run that fails at its last call and rolls everything back.
+    /// Tool calls in the run, including compensations (UNDO), but not the calls of ROLLBACK entries. The run
+    /// ends at the next call, even if it is a compensation. So leave room for a run that fails at its last
+    /// call and then compensates everything.
     pub tool_calls: u64,
-    /// ROLLBACK entries pushed in the run. Room for the entry of a call is taken before the call is made;
-    /// without room, the run ends there.
+    /// ROLLBACK entries pushed in the run. The room for the entry of a call is reserved before the call is
+    /// made; if there is none, the run ends there.
     pub rollbacks: usize,
     /// Bytes in one tool result: its texts and field names.
     pub result_bytes: usize,

@@ -90,8 +90,7 @@ impl<'r> Outcome<'r> {
         })
     }
 
-    /// The ROLLBACK entries that have run, in order: the tool, and the number of the call that undid
-    /// something.
+    /// The ROLLBACK entries whose calls succeeded, in order: the tool, and the number of the call.
     pub fn rolled_back(&self) -> impl ExactSizeIterator<Item = (&'r str, u64)> + use<'r> {
         let Machine { program, rollbacks, .. } = &self.run.machine;
         let program = program.inner();
