@@ -383,7 +383,7 @@ fn a_program_with_several_entries_wants_a_choice() {
     case.run(&["run", "p.ilob"]).is(
         2,
         "",
-        "error[no-single-entry]: several functions that no other calls; choose with `--fn` from b, c\n",
+        "error[no-single-entry]: no function calls b, c; choose the one to run with `--fn`\n",
     );
     case.run(&["run", "p.ilob", "--fn", "a"]).is(0, "{\"status\":\"ok\",\"value\":1}\n", "");
 }

@@ -27,7 +27,7 @@ pub fn function(program: &Program, name: Option<&str>, place: &str) -> Result<Fu
         } else {
             let names: Vec<&str> =
                 entries.iter().take(NAMED).map(|&entry| program.function_name(entry)).collect();
-            format!("several functions that no other calls; choose with `{place}` from {}", names.join(", "))
+            format!("no function calls {}; choose the one to run with `{place}`", names.join(", "))
         };
         Problem::new(Code::NoSingleEntry, "", message)
     })

@@ -29,9 +29,9 @@ pub fn function(program: &Program, name: Option<&str>, words: &Words) -> Result<
         let message = match names.as_slice() {
             [] => "the program has no functions".to_owned(),
             names => format!(
-                "several functions that no other calls; choose with `{}` from {}",
-                words.function,
-                names.join(", ")
+                "no function calls {}; choose the one to run with `{}`",
+                names.join(", "),
+                words.function
             ),
         };
         Problem::new(Code::NoSingleEntry, "", message)
