@@ -21,7 +21,7 @@ impl Answer {
     /// The value of a call, as JSON.
     ///
     /// # Errors
-    /// A text that is not one JSON value.
+    /// If the text is not one JSON value.
     pub fn from_json(json: &str) -> Result<Answer> {
         check(json)?;
         Ok(Answer::Ok(json.to_owned()))
@@ -60,7 +60,7 @@ impl Answer {
     /// fault, as it would have done on arrival.
     ///
     /// # Errors
-    /// A stored text that is not JSON.
+    /// If the stored text is not JSON.
     pub fn give(&self, call: Call<'_>) -> Result<()> {
         match self {
             Answer::Ok(json) => build(call.answer_with(), json),

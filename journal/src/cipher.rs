@@ -39,7 +39,7 @@ impl Key {
     /// A key of 64 hexadecimal digits, such as `openssl rand -hex 32` prints.
     ///
     /// # Errors
-    /// Anything else. The message does not quote it.
+    /// If the text is anything else. The message does not quote it.
     pub fn from_hex(text: &str) -> Result<Key> {
         let text = text.trim();
         let refused = || {

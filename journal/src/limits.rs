@@ -7,7 +7,7 @@ use ilo_vm::Limits;
 /// A limit that can be raised after it is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsedUp {
-    /// The instructions, roughly.
+    /// Fuel: roughly, the number of instructions.
     Fuel,
     /// The tool calls.
     Calls,
@@ -26,7 +26,7 @@ impl UsedUp {
     }
 }
 
-/// The limits of a run: those of the machine, and the time in which it works. Waiting is free.
+/// The limits of a run: those of the machine, and the time in which it works. Time in which it waits does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLimits {
     /// The limits of the machine.

@@ -26,7 +26,7 @@ pub struct NewRun<'a> {
     /// The caller's name for it. A second start with the same name, program, function and input finds the
     /// first run.
     pub name: Option<&'a str>,
-    /// The input as bytes that are the same for the same input; only its digest is stored.
+    /// The input as bytes. Equal inputs must have equal bytes. Only the digest is stored.
     pub input: &'a [u8],
     /// The program's bytecode.
     pub program: &'a [u8],
@@ -56,7 +56,7 @@ pub struct Started {
     pub lease: Option<Lease>,
 }
 
-/// What an owner records: the call at which the run is, and what the owner does with it.
+/// A record of an owner: the call at which the run is, and the owner's action on it.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
     /// The action of the owner.
@@ -450,10 +450,10 @@ pub struct Decided {
     pub who: String,
 }
 
-/// What a name or number of a run that a person gives may be.
+/// The number in the name or number of a run that a person gives, if it is a number.
 ///
 /// # Errors
-/// A number below 1.
+/// If the number is below 1.
 pub(crate) fn number_of(text: &str) -> Result<Option<i64>> {
     match text.parse::<i64>() {
         Ok(number) if number >= 1 => Ok(Some(number)),

@@ -104,7 +104,7 @@ pub enum Left {
 pub struct Beginning {
     /// The caller's name for it.
     pub name: Option<String>,
-    /// The input as bytes that are the same for the same input.
+    /// The input as bytes. Equal inputs must have equal bytes.
     pub input: Vec<u8>,
     /// The program's bytecode.
     pub program: Vec<u8>,
@@ -195,7 +195,7 @@ impl Session {
     }
 
     /// Writes a new run into the journal before its first call of any kind. Without this, a run that has only
-    /// read is not there yet.
+    /// called read-only tools is not in the journal yet.
     #[must_use]
     pub fn recorded_at_once(self) -> Session {
         Session { at_once: true, ..self }
@@ -230,8 +230,8 @@ impl Session {
         }
     }
 
-    /// The last call that has its answer: its number, its tool, and the answer, which the journal has only
-    /// with the record after it.
+    /// The last call that has its answer: its number, its tool, and the answer. The journal gets the answer only
+    /// with the next record.
     pub fn answered(&self) -> Option<(u64, &str, &Answer)> {
         let last = self.last.as_ref()?;
         Some((last.call, &last.tool, last.answer.as_ref()?))
@@ -376,8 +376,7 @@ impl Session {
         }
     }
 
-    /// Whether the run ends only because a limit is used up that can be raised. The first call of its
-    /// rollback comes after that.
+    /// Whether the run ends only because a limit is used up that can be raised, and its rollback has not begun.
     fn reached_limit(&self, run: &Run) -> bool {
         let raised =
             matches!(run.ending(), Some(Code::FaultFuel | Code::FaultTooManyCalls | Code::FaultTimedOut));
@@ -444,7 +443,7 @@ impl Session {
         }
     }
 
-    /// Records a call that changes nothing. Nobody waits, unless the run is not in the journal yet.
+    /// Records a call that changes nothing, without waiting, unless the run is not in the journal yet.
     fn write_later(&mut self, last: &Last) -> Result<()> {
         let record = last.record(To::Ready, self.active_ms());
         match &mut self.stage {

@@ -58,7 +58,7 @@ const MOST_PAGES: u32 = 4_294_967_294;
 const DAY: i64 = 24 * 60 * 60 * 1000;
 /// Days for which runs that have ended are kept.
 pub const RETENTION_DAYS: u32 = 30;
-/// The setting that says how many other days.
+/// The setting with another number of days.
 const RETENTION: &str = "retention";
 /// The setting that says when old runs were removed last.
 const PRUNED: &str = "pruned";
@@ -69,7 +69,7 @@ impl Store {
     /// Opens the journal at a path, or creates it. Other processes may have it open.
     ///
     /// # Errors
-    /// A file that is not a journal, has a newer version, is damaged, or cannot be used at its location.
+    /// If the file is not a journal, has a newer version, is damaged, or cannot be used at its location.
     pub fn open(path: &Path, options: &Options) -> Result<Store> {
         let path = file::prepare(path, options.create)?;
         let cipher = Arc::new(Cipher::new(options.key.as_ref()));
@@ -96,7 +96,7 @@ impl Store {
     /// killed: until both have ended, nobody takes over the runs of this process.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// If the system cannot copy the lock.
     pub fn owner_lock(&self) -> Result<File> {
         self.owner.lock()
     }
@@ -105,7 +105,7 @@ impl Store {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a run, or finds the one that has its name. The first record comes with it.
+    /// Starts a run with its first record, or finds the run that has its name.
     ///
     /// # Errors
     /// [`ErrorCode::NameTaken`] if the run of that name has another program, function or input.
@@ -119,7 +119,7 @@ impl Store {
     /// the run.
     ///
     /// # Errors
-    /// An action that the state of the run does not allow. The ticket gives [`ErrorCode::Lost`] if another
+    /// If the state of the run does not allow the action. The ticket gives [`ErrorCode::Lost`] if another
     /// process has taken the run over.
     pub fn record(&self, lease: &mut Lease, record: &Record<'_>) -> Result<Ticket<bool>> {
         let live = lease.next(&self.cipher, record, self.owner.id, clock::now())?;
@@ -131,7 +131,7 @@ impl Store {
     /// awaited, and a later record replaces it.
     ///
     /// # Errors
-    /// An action that the state of the run does not allow.
+    /// If the state of the run does not allow the action.
     pub fn record_later(&self, lease: &mut Lease, record: &Record<'_>) -> Result<()> {
         let live = lease.next(&self.cipher, record, self.owner.id, clock::now())?;
         (lease.state, lease.call) = (live.state, live.call);
@@ -142,7 +142,7 @@ impl Store {
     /// Ends a run with its outcome as JSON. Do not show the outcome before the ticket has been awaited.
     ///
     /// # Errors
-    /// A state in which the run cannot end. The ticket gives [`ErrorCode::Lost`] if another process has taken
+    /// If the run cannot end in its state. The ticket gives [`ErrorCode::Lost`] if another process has taken
     /// the run over.
     pub fn end(&self, lease: Lease, outcome: &[u8]) -> Result<Ticket<()>> {
         let Lease { mut run, epoch, state, call } = lease;
@@ -164,7 +164,8 @@ impl Store {
     /// Takes a run over, if nobody works on it and nobody else must act first. To take over many runs,
     /// request all before waiting: they are written together.
     ///
-    /// The ticket gives [`ErrorCode::NoRun`], [`ErrorCode::Owned`], or a damaged run.
+    /// The ticket gives [`ErrorCode::NoRun`], [`ErrorCode::Owned`] or [`ErrorCode::Damaged`] if the run cannot be
+    /// taken over.
     pub fn claim(&self, run: RunId) -> Ticket<Claim> {
         let (cipher, owners, own) = (self.cipher.clone(), self.owners.clone(), self.owner.id);
         self.writer.submit(move |tables| tables.claim(&cipher, &owners, own, run.0))
@@ -198,11 +199,11 @@ impl Store {
         }
     }
 
-    /// Calls a function with each of these runs, in the order of starting, until it returns false. Some of
-    /// them are in memory at a time.
+    /// Calls a function with each of these runs, in the order of starting, until it returns false. Only
+    /// some of the runs are in memory at a time.
     ///
     /// # Errors
-    /// Damage, at the first run that has it.
+    /// [`ErrorCode::Damaged`] at the first damaged run.
     pub fn list(&self, listed: &Listed, mut each: impl FnMut(Summary) -> bool) -> Result<()> {
         let mut damage = None;
         self.list_all(listed, |_, found| match found {
@@ -219,7 +220,7 @@ impl Store {
     /// the run.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn list_all(
         &self,
         listed: &Listed,
@@ -245,7 +246,7 @@ impl Store {
     /// How many runs there are, by the name of their status.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn count(&self) -> Result<BTreeMap<&'static str, i64>> {
         reads::count(&self.reader())
     }
@@ -254,7 +255,7 @@ impl Store {
     /// later time. Another process may be at work on some of them.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn continuable(&self) -> Result<Vec<RunId>> {
         let (mut found, mut after) = (Vec::new(), 0);
         loop {
@@ -270,7 +271,7 @@ impl Store {
     /// the store.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn damaged(&self, mut each: impl FnMut(RunId, Error)) -> Result<()> {
         reads::damaged(&self.reader(), &mut |run, error| each(RunId(run), error))
     }
@@ -278,7 +279,7 @@ impl Store {
     /// The time until the next sleeping run wakes, if there is one.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn next_wake(&self) -> Result<Option<Duration>> {
         let wake = reads::next_wake(&self.reader())?;
         let left = |wake: i64| u64::try_from(wake.saturating_sub(clock::now())).unwrap_or(0);
@@ -288,7 +289,7 @@ impl Store {
     /// One run.
     ///
     /// # Errors
-    /// [`ErrorCode::NoRun`], or damage.
+    /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
     pub fn show(&self, run: RunId) -> Result<Summary> {
         let (run, live) = reads::both_of(&self.reader(), run.0)?;
         self.summary(run, live)
@@ -297,7 +298,7 @@ impl Store {
     /// What people have decided on a run, in order.
     ///
     /// # Errors
-    /// Damage.
+    /// If the journal is damaged.
     pub fn decisions(&self, run: RunId) -> Result<Vec<Decided>> {
         let found = reads::decisions(&self.reader(), run.0, None)?;
         let shown = |row: crate::row::Decided| Decided {
@@ -313,7 +314,7 @@ impl Store {
     /// The idempotency keys of a run's calls, by their number.
     ///
     /// # Errors
-    /// [`ErrorCode::NoRun`], or damage.
+    /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
     pub fn key(&self, run: RunId) -> Result<impl Fn(u64) -> String + use<>> {
         let key = reads::run_of(&self.reader(), run.0)?.key;
         Ok(move |call| idempotency_key(&key, call))
@@ -322,7 +323,7 @@ impl Store {
     /// A program by its hash.
     ///
     /// # Errors
-    /// Damage.
+    /// If the journal is damaged.
     pub fn program(&self, hash: &[u8; 32]) -> Result<Vec<u8>> {
         reads::program_of(&self.reader(), &self.cipher, hash)
     }
@@ -330,16 +331,16 @@ impl Store {
     /// The run and the number of the call with this idempotency key, which its tool was given.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn find_key(&self, text: &str) -> Result<Option<(RunId, u64)>> {
         let Some((key, call)) = of_idempotency_key(text) else { return Ok(None) };
         Ok(reads::of_key(&self.reader(), &key)?.map(|run| (RunId(run), call)))
     }
 
-    /// An unguessable text for a run and `part`.
+    /// A text for a run and `part` that nobody can guess.
     ///
     /// # Errors
-    /// [`ErrorCode::NoRun`], or damage.
+    /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
     pub fn handle(&self, run: RunId, part: &str) -> Result<String> {
         let key = reads::run_of(&self.reader(), run.0)?.key;
         let hash = sha256(&[&b"handle"[..], &key, part.as_bytes()].concat());
@@ -355,7 +356,7 @@ impl Store {
     /// state unchanged. A run on which a process works, or that waits for something else, is not changed.
     ///
     /// # Errors
-    /// [`ErrorCode::NoRun`], or damage.
+    /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
     pub fn block(&self, run: RunId, why: &str) -> Result<()> {
         let (cipher, owners, why) = (self.cipher.clone(), self.owners.clone(), why.to_owned());
         self.writer.submit(move |tables| tables.block(&cipher, &owners, run.0, &why)).wait()
@@ -400,7 +401,7 @@ impl Store {
     /// Whether another connection has written since the last time: a person's decision, or another owner.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn version(&self) -> Result<i64> {
         let ticket = self.writer.submit(|tables| {
             Ok(tables.connection.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0))?)
@@ -421,7 +422,7 @@ impl Store {
     /// Adds a run that was exported, from this journal or another one. Both have the same key, or none.
     ///
     /// # Errors
-    /// Bytes that are no exported run, a run that is here already, a name that another run has.
+    /// If the bytes are not an exported run, the run is here already, or another run has its name.
     pub fn import(&self, bytes: &[u8]) -> Result<RunId> {
         let imported = portable::read(bytes, &self.cipher)?;
         self.writer.submit(move |tables| portable::import(tables, &imported)).wait()
@@ -431,7 +432,7 @@ impl Store {
     /// stay.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn prune(&self, days: u32) -> Result<usize> {
         let before = clock::now().saturating_sub(DAY.saturating_mul(days.into()));
         let mut removed = 0;
@@ -453,7 +454,7 @@ impl Store {
     /// Days for which runs that have ended stay.
     ///
     /// # Errors
-    /// Damage.
+    /// If the journal is damaged.
     pub fn retention(&self) -> Result<u32> {
         let days = reads::setting(&self.reader(), RETENTION)?;
         Ok(days.and_then(|days| u32::try_from(days).ok()).unwrap_or(RETENTION_DAYS))
@@ -462,7 +463,7 @@ impl Store {
     /// Sets for how many days ended runs are kept.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn set_retention(&self, days: u32) -> Result<()> {
         let ticket = self.writer.submit(move |tables| {
             // The next process looks at once.
@@ -475,7 +476,7 @@ impl Store {
     /// Removes runs that are older than the retention time, once a day. Returns how many were removed.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn prune_daily(&self) -> Result<usize> {
         let (last, now) = (reads::setting(&self.reader(), PRUNED)?, clock::now());
         // A clock that was set back does not put it off.
@@ -490,7 +491,7 @@ impl Store {
     /// pass the limit is an error.
     ///
     /// # Errors
-    /// The errors of the file.
+    /// If the file of the journal cannot be used.
     pub fn limit_pages(&self, most: Option<u32>) -> Result<()> {
         let most = most.unwrap_or(MOST_PAGES);
         let ticket = self.writer.submit(move |tables| {
