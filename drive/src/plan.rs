@@ -44,8 +44,8 @@ pub struct Planned {
     pub policy: Policy,
     /// Whether every call of it is a rollback.
     pub is_rollback: bool,
-    /// The tools that are registered in one step with calls of it. A failure or fault after such a call makes
-    /// them run.
+    /// The tools whose calls are registered as rollbacks in one step with calls of it. They are called if a
+    /// failure or fault follows.
     pub entries: Vec<String>,
     /// The positions of its calls that are not rollbacks and have no such entry.
     pub by_hand: Vec<Place>,

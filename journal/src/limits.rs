@@ -26,7 +26,8 @@ impl UsedUp {
     }
 }
 
-/// The limits of a run: those of the machine, and the time in which it works. Time in which it waits does not count.
+/// The limits of a run: those of the machine, and the time in which it works. Time in which it waits does not
+/// count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLimits {
     /// The limits of the machine.

@@ -230,8 +230,8 @@ impl Session {
         }
     }
 
-    /// The last call that has its answer: its number, its tool, and the answer. The journal gets the answer only
-    /// with the next record.
+    /// The last call that has its answer: its number, its tool, and the answer. The journal gets the answer
+    /// only with the next record.
     pub fn answered(&self) -> Option<(u64, &str, &Answer)> {
         let last = self.last.as_ref()?;
         Some((last.call, &last.tool, last.answer.as_ref()?))
@@ -376,7 +376,8 @@ impl Session {
         }
     }
 
-    /// Whether the run ends only because a limit is used up that can be raised, and its rollback has not begun.
+    /// Whether the run ends only because a limit is used up that can be raised, and its rollback has not
+    /// begun.
     fn reached_limit(&self, run: &Run) -> bool {
         let raised =
             matches!(run.ending(), Some(Code::FaultFuel | Code::FaultTooManyCalls | Code::FaultTimedOut));

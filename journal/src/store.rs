@@ -164,8 +164,8 @@ impl Store {
     /// Takes a run over, if nobody works on it and nobody else must act first. To take over many runs,
     /// request all before waiting: they are written together.
     ///
-    /// The ticket gives [`ErrorCode::NoRun`], [`ErrorCode::Owned`] or [`ErrorCode::Damaged`] if the run cannot be
-    /// taken over.
+    /// The ticket gives [`ErrorCode::NoRun`], [`ErrorCode::Owned`] or [`ErrorCode::Damaged`] if the run
+    /// cannot be taken over.
     pub fn claim(&self, run: RunId) -> Ticket<Claim> {
         let (cipher, owners, own) = (self.cipher.clone(), self.owners.clone(), self.owner.id);
         self.writer.submit(move |tables| tables.claim(&cipher, &owners, own, run.0))

@@ -9,8 +9,8 @@
 //! | `steps` | statements |
 //! | `handlers` | a call with its MATCH, as the handler of the call or as a step with `match` |
 //! | `value`, `infix`, `text` | expressions, infix expressions, references and texts |
-//! | `names`, `shared`, `usage` | names of slots; which slots share a name; where slots are read and bound |
-//! | `style` | what differs between the notations |
+//! | `names`, `shared_names`, `slot_usage` | names of slots, shared names, reads and bindings |
+//! | `reference_style` | what differs between the notations |
 //!
 //! What a notation cannot express is reported, never omitted silently.
 
