@@ -87,6 +87,36 @@ fn fix_applies_what_has_one_mend_and_touches_nothing_else() {
     assert_eq!(fs::read_to_string(at.join("wrong.ilo")).unwrap(), WRONG);
 }
 
+/// Of a larger file only the beginning is read.
+#[test]
+fn fix_leaves_a_file_that_is_too_large_as_it_is() {
+    let folder = folder();
+    let many = |line: &str| line.repeat((1 << 20) / line.len() + 1);
+    let workflow = "name: f\noutput: nil\nsteps:\n  done:\n    return: null\n";
+    for (name, whole) in [
+        ("diff.ilo", format!("+; fn f() -> nil\n+RET LIT 2 nil\n{}", many("+; comment\n"))),
+        ("quoted.ilo", format!("> ; fn f() -> nil\n> RET LIT 2 nil\n{}", many("> ; comment\n"))),
+        ("removed.yaml", many("- a: 1\n")),
+        ("fenced.ilo", format!("```\n; fn f() -> nil\nRET LIT 2 nil\n{}```\n", many("; comment\n"))),
+        (
+            "blanks.yaml",
+            format!("{workflow}{}", many("#\u{a0}comment\n")).replace("output: ", "output:\u{a0}"),
+        ),
+        ("halved.ilo", format!("; fn f() -> nil\nRET LIT 2 nil\n;{}", "\u{e9}".repeat(1 << 20))),
+        ("halved-too.ilo", format!("; fn f() -> nil\nRET LIT 2 nil\n; {}", "\u{e9}".repeat(1 << 20))),
+        ("behind.yaml", format!("{workflow}\nThis program does nothing.\n{}", many("It is short.\n"))),
+    ] {
+        std::fs::write(folder.path().join(name), &whole).unwrap();
+        let (code, out, err) = run(folder.path(), &["fix", name], "");
+        assert!(code == 2 && err.contains("error[source-too-large]") && out.is_empty(), "{name}: {err}");
+        assert!(err.ends_with(&format!("ilo-asm: {name}: 0 fixed\n")), "{name}: {err}");
+        assert!(
+            std::fs::read_to_string(folder.path().join(name)).unwrap() == whole,
+            "{name} is another file"
+        );
+    }
+}
+
 #[test]
 fn fmt_lays_out_and_check_says_what_would_change() {
     let folder = folder();

@@ -9,6 +9,7 @@ mod tests;
 use crate::ast::File;
 use crate::catalog::Catalog;
 use crate::check::{Checked, check};
+use crate::diagnostic::whole_source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::{json, yaml};
 use crate::habits::tokens::TokenHabits;
@@ -69,6 +70,11 @@ fn open<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Opened<'a> {
     let nothing = Opened::Tree(File { functions: &[] });
+    // Whoever has only the beginning of a source must not get fixes for it.
+    if let Some(most) = options.reading.exceeded_by(source) {
+        diagnostics.push(too_large(source, most));
+        return nothing;
+    }
     match options.from.or_else(|| Notation::detect(source)) {
         Some(Notation::Id) => {
             id::Source::new(source, arena, &options.reading, diagnostics).map_or(nothing, Opened::Functions)

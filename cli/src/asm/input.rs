@@ -67,14 +67,22 @@ impl Input {
         let is_stdin = path.as_os_str() == "-";
         let name = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
         let limit = max_source.max(limits::DEFAULT_BYTECODE);
-        let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+        // One character more, so that none is cut in two before the limit.
+        let most = limit.saturating_add(char::MAX_LEN_UTF8);
+        let bound = u64::try_from(most).unwrap_or(u64::MAX);
         let mut bytes = Vec::new();
         let read = if is_stdin {
-            io::stdin().lock().take(most).read_to_end(&mut bytes)
+            io::stdin().lock().take(bound).read_to_end(&mut bytes)
         } else {
-            File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes))
+            File::open(path).and_then(|file| file.take(bound).read_to_end(&mut bytes))
         };
         read.map_err(|error| format!("{name}: {error}"))?;
+        if bytes.len() == most
+            && let Err(error) = std::str::from_utf8(&bytes)
+            && error.error_len().is_none()
+        {
+            bytes.truncate(error.valid_up_to());
+        }
         Ok(Input { name, is_stdin, bytes })
     }
 
