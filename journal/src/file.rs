@@ -164,6 +164,10 @@ fn look(file: &mut File, path: &Path) -> Result<()> {
     let mut head = Vec::new();
     file.take(100).read_to_end(&mut head).map_err(|error| Error::file(path, &error))?;
     if head.is_empty() {
+        // It is as private as one that was created here.
+        #[cfg(unix)]
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .map_err(|error| Error::file(path, &error))?;
         return Ok(());
     }
     let other = |what: &str| Error::new(ErrorCode::NotAJournal, format!("`{}` is {what}", path.display()));

@@ -330,17 +330,23 @@ fn a_key_for_a_journal_that_is_not_encrypted_is_refused() {
 #[test]
 fn files_are_readable_for_their_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
-    let place = Place::new();
-    let store = place.open();
-    start(&store, None, To::Calling);
-    let mut found = Vec::new();
-    for entry in fs::read_dir(place.folder.path()).unwrap().flatten() {
-        let name = entry.file_name().into_string().unwrap();
-        found.push((name, entry.metadata().unwrap().permissions().mode() & 0o777));
+    for is_there in [false, true] {
+        let place = Place::new();
+        if is_there {
+            fs::write(place.path(), "").unwrap();
+            fs::set_permissions(place.path(), fs::Permissions::from_mode(0o644)).unwrap();
+        }
+        let store = place.open();
+        start(&store, None, To::Calling);
+        let mut found = Vec::new();
+        for entry in fs::read_dir(place.folder.path()).unwrap().flatten() {
+            let name = entry.file_name().into_string().unwrap();
+            found.push((name, entry.metadata().unwrap().permissions().mode() & 0o777));
+        }
+        found.sort();
+        let expected = [("j", 0o600), ("j-shm", 0o600), ("j-wal", 0o600), ("j.owners", 0o700)];
+        assert_eq!(found, expected.map(|(name, mode)| (name.to_owned(), mode)), "{is_there}");
     }
-    found.sort();
-    let expected = [("j", 0o600), ("j-shm", 0o600), ("j-wal", 0o600), ("j.owners", 0o700)];
-    assert_eq!(found, expected.map(|(name, mode)| (name.to_owned(), mode)));
 }
 
 #[test]
