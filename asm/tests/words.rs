@@ -292,16 +292,12 @@ fn what_has_no_single_fix_is_one_error_that_helps() {
         ("$a)", "bad-expression", "remove it"),
         ("$a $b", "bad-expression", ""),
         ("$a ** 2", "unknown-operator", "no power"),
-        ("$a ? 1 : 2", "bad-expression", "`then: value`"),
+        ("$a ? 1 : 2", "bad-expression", "`then: {expr: \"1\"}`"),
         ("$a ?? 1", "unknown-operator", "get($record, 'field', value)"),
         ("$a // 2", "unknown-operator", "% $b"),
-        ("$a not in $b", "unknown-operator", "not has"),
-        ("$a in $b", "unknown-operator", "has($list, $x)"),
         ("$a ++ $b", "unknown-operator", "concat($a, $b)"),
-        ("$a < $b < $c", "bad-expression", "$a < $b and $b < $c"),
         ("!$a == $b", "unknown-operator", "(not $x)"),
         ("$a == gold", "bad-expression", "'gold'"),
-        ("$s.length() > 1", "bad-expression", "len($s)"),
         ("len $a", "bad-expression", "len($list)"),
         ("len($a, $b)", "operand-count", "len($list)"),
         ("at($a)", "operand-count", "at($list, 0)"),
@@ -312,7 +308,7 @@ fn what_has_no_single_fix_is_one_error_that_helps() {
         ("'open", "bad-string", ""),
         ("\"a\\q\"", "bad-string", ""),
         ("$a ~ $b", "unknown-operator", "the operators are"),
-        ("${a + b} > 1", "bad-reference", "computed"),
+        ("${a ? b : 1} > 1", "bad-reference", "computed"),
         ("$ > 1", "bad-expression", "'$'"),
     ];
     for (text, code, help) in cases {
@@ -358,15 +354,15 @@ fn texts_that_compute_are_told_from_texts() {
         ("$a + 1 - -2.5", "{\"-\": [{\"+\": [\"a\", 1]}, -2.5]}"),
         ("${a[\"b c\"]} / ${b.0}", "{\"/\": [\"a[\\\"b c\\\"]\", \"b.0\"]}"),
         ("len($a) == null", "{\"==\": [{\"len\": \"a\"}, null]}"),
-        ("parseFloat($a)", "{\"number\": [\"a\"]}"),
+        ("parseFloat($a)", "{\"number\": \"a\"}"),
         ("$a != 'x $$'", "{\"!=\": [\"a\", \"x $$\"]}"),
     ];
     let bare = [
         ("a == 'b'", "{\"==\": [\"a\", {\"text\": \"b\"}]}"),
         ("a.b * 2", "{\"*\": [\"a.b\", 2]}"),
         ("len(${.a}) > b", "{\">\": [{\"len\": \".a\"}, \"b\"]}"),
-        ("parseFloat(a)", "{\"number\": [\"a\"]}"),
-        ("JSON.parse(a.b)", "{\"parse\": [\"a.b\"]}"),
+        ("parseFloat(a)", "{\"number\": \"a\"}"),
+        ("JSON.parse(a.b)", "{\"parse\": \"a.b\"}"),
         ("length(a)", "{\"len\": \"a\"}"),
     ];
     for (sigil, cases) in [(Sigil::Dollar, &dollar[..]), (Sigil::Braces, &bare[..])] {

@@ -87,7 +87,7 @@ pub(crate) fn is_default(spelling: &str) -> bool {
 }
 
 /// Functions of other languages that can be expressed with the functions here.
-const INSTEAD: [Instead; 13] = [
+const INSTEAD: [Instead; 15] = [
     instead(
         &["avg", "average"],
         "the average of a list",
@@ -165,6 +165,20 @@ const INSTEAD: [Instead; 13] = [
         [r#"{"keys": record}"#, "keys($record)", "KEYS <record>"],
     ),
     instead(
+        &["any", "some", "all", "every"],
+        "how many items pass a test, if a loop `v` over the list collects them with an `if`,",
+        [r#"{"len": v}"#, "len(${v})", "LEN REF <v>"],
+    ),
+    instead(
+        &["zip", "enumerate"],
+        "an item of each list, in a loop over their positions,",
+        [
+            r#"{"at": [list, i]}`, with `i` in `{"range": {"len": list}}"#,
+            "at($list, ${i})`, with `i` in `{range: {len: $list}}",
+            "AT <list> REF <i>`, with `i` in `RANGE LEN <list>",
+        ],
+    ),
+    instead(
         DEFAULTS,
         "a field, or another value where it is absent or nil,",
         [
@@ -176,8 +190,8 @@ const INSTEAD: [Instead; 13] = [
 ];
 
 /// Functions of other languages that only a tool can compute.
-const OF_TOOLS: [&str; 10] =
-    ["format", "now", "uuid", "random", "flatten", "group", "sqrt", "pow", "groupby", "ceil"];
+const OF_TOOLS: [&str; 11] =
+    ["format", "now", "today", "uuid", "random", "flatten", "group", "sqrt", "pow", "groupby", "ceil"];
 
 /// Whether a word is a function of other languages that only a tool can compute here.
 pub(crate) fn is_of_tool(spelling: &str) -> bool {

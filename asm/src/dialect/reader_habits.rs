@@ -117,7 +117,7 @@ pub(crate) trait Habits: Sync {
 
     /// Which step to write before a text with a malformed reference that computes, and what to write in the
     /// text.
-    fn step_before(&self, _written: Span, _at: &Surroundings<'_, '_>) -> Option<String> {
+    fn step_before(&self, _written: &str, _place: Span, _at: &Surroundings<'_, '_>) -> Option<String> {
         None
     }
 }

@@ -137,6 +137,8 @@ pub(crate) struct Broken<'a> {
     pub(crate) diagnostic: Diagnostic,
     /// The reference that is meant, which the fix writes.
     pub(crate) meant: Option<Reference<'a>>,
+    /// What is written.
+    pub(crate) text: &'a str,
 }
 
 /// A text that is searched for references, and its position.
@@ -296,7 +298,7 @@ impl<'n, 'a> Words<'n, 'a> {
     /// The malformed reference whose `${` is at `at` and whose bytes up to `read` are valid, and where
     /// reading continues.
     pub(crate) fn bad_braced(&self, at: usize, read: usize) -> (Broken<'a>, usize) {
-        let unclear = |diagnostic| Broken { diagnostic, meant: None };
+        let unclear = |diagnostic, end| Broken { diagnostic, meant: None, text: self.get(at, end) };
         let rest = self.get(at + 2, self.text.len());
         let nested = rest.find("${").unwrap_or(rest.len());
         let line = rest.get(..nested).unwrap_or("");
@@ -313,7 +315,7 @@ impl<'n, 'a> Words<'n, 'a> {
             let whole =
                 !name.trim().is_empty() && self.read_as(&format!("${{{name}}}"), self.node.span).is_some();
             let wrong = if whole { self.fix(wrong, read, read, "}") } else { wrong };
-            return (unclear(wrong), read.max(at + 2));
+            return (unclear(wrong, read), read.max(at + 2));
         };
         let inside = line.get(..length).unwrap_or("");
         let mut end = at + 2 + length + 1;
@@ -326,13 +328,14 @@ impl<'n, 'a> Words<'n, 'a> {
                 .expected("`${name}`, `${name.field}` or `${.input}`", format!("`{shown}`"));
         if inside.trim().is_empty() {
             let help = "write a name here, as in `${user.email}`, or write `$$` for a plain `$`";
-            return (unclear(wrong.help(help)), end);
+            return (unclear(wrong.help(help), end), end);
         }
         if let Some((fixed, meant)) = self.fixed(inside, self.part(at, end)) {
             let wrong = wrong.help(format!("write `{fixed}`"));
-            return (Broken { diagnostic: self.fix(wrong, at, end, &fixed), meant: Some(meant) }, end);
+            let diagnostic = self.fix(wrong, at, end, &fixed);
+            return (Broken { diagnostic, meant: Some(meant), text: self.get(at, end) }, end);
         }
-        (unclear(wrong.help(advice(inside))), end)
+        (unclear(wrong.help(advice(inside)), end), end)
     }
 
     /// The reference in braces that a text means, as a text and as a reference at a position.
@@ -391,7 +394,7 @@ impl<'n, 'a> Words<'n, 'a> {
                     .help(
                         "what is taken of each element, or of some, is made by a loop, `for`, that yields it",
                     );
-            return Some((Broken { diagnostic: wrong, meant: None }, close));
+            return Some((Broken { diagnostic: wrong, meant: None, text: self.get(at, close) }, close));
         }
         // The rest of the path belongs in the braces too: `$list[0].name`.
         let close = self.path_end(self.bracketed(end)?);
@@ -402,7 +405,8 @@ impl<'n, 'a> Words<'n, 'a> {
                 .help(format!(
                     "write `{fixed}`, or `${{…}}` around the name alone where the bracket is text"
                 ));
-        Some((Broken { diagnostic: self.fix(wrong, at, close, &fixed), meant: Some(meant) }, close))
+        let diagnostic = self.fix(wrong, at, close, &fixed);
+        Some((Broken { diagnostic, meant: Some(meant), text: self.get(at, close) }, close))
     }
 }
 
@@ -421,6 +425,10 @@ fn fixed(inside: &str) -> Option<String> {
             let _ = write!(fixed, ".{key}");
         } else {
             let name = key.trim_matches(['"', '\'']);
+            if name == key && !name.starts_with(char::is_alphabetic) {
+                // An item from the end, a part of a list, or all items.
+                return None;
+            }
             if is_name(name) {
                 let _ = write!(fixed, ".{name}");
             } else {

@@ -53,8 +53,8 @@ impl Habits for Reading {
         operation(text.text()?, text.span, at)
     }
 
-    fn step_before(&self, written: Span, at: &Surroundings<'_, '_>) -> Option<String> {
-        let operation = operation(at.source.get(written.range())?, written, at)?;
+    fn step_before(&self, written: &str, place: Span, at: &Surroundings<'_, '_>) -> Option<String> {
+        let operation = operation(written, place, at)?;
         let mut names = ["computed", "computed-2", "computed-3"].into_iter();
         let name = names.find(|name| !at.names.has(name) && !at.names.has_step(name))?;
         let step = if at.dialect.is_yaml() {
@@ -69,7 +69,7 @@ impl Habits for Reading {
 /// The operation that is meant by a malformed reference: `${.n + 1}`, `${len(list)}`.
 fn operation(written: &str, span: Span, at: &Surroundings<'_, '_>) -> Option<String> {
     let inside = written.strip_prefix("${")?.strip_suffix('}')?;
-    if inside.contains(['$', '{', '}', '|', '?']) {
+    if inside.contains(['$', '{', '}']) {
         return None;
     }
     let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");

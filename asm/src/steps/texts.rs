@@ -30,7 +30,12 @@ impl<'a> StepReader<'_, 'a> {
     /// Reports a malformed reference, with the operation or reference that is meant, in the form of this
     /// notation.
     fn report_broken(&mut self, node: &Node<'a>, broken: Broken<'a>) {
-        let Broken { diagnostic, meant } = broken;
+        let Broken { mut diagnostic, meant, text } = broken;
+        if diagnostic.span == node.span
+            && let Some(span) = self.only_place(node, text)
+        {
+            diagnostic.span = span;
+        }
         let written = |diagnostic: Diagnostic, span: Span, text: String| Diagnostic {
             expected: Some(format!("`{text}`")),
             help: None,
@@ -40,7 +45,7 @@ impl<'a> StepReader<'_, 'a> {
         let diagnostic = if diagnostic.fix.is_none() {
             match self.habits.operation_inside(node, &self.surroundings()) {
                 Some(operation) => written(diagnostic, node.span, operation),
-                None => match self.habits.step_before(diagnostic.span, &self.surroundings()) {
+                None => match self.habits.step_before(text, diagnostic.span, &self.surroundings()) {
                     Some(help) => diagnostic.help(help),
                     None => diagnostic,
                 },
@@ -54,6 +59,16 @@ impl<'a> StepReader<'_, 'a> {
             diagnostic
         };
         self.report(diagnostic);
+    }
+
+    /// The place of a text in a node whose text is not in the source as it is, such as a block of YAML.
+    fn only_place(&self, node: &Node<'a>, text: &str) -> Option<Span> {
+        /// The longest node that is searched, in bytes.
+        const SEARCHED: usize = 8 << 10;
+        let source = self.source.get(node.span.range()).filter(|source| source.len() <= SEARCHED)?;
+        let at = source.find(text).filter(|at| source.rfind(text) == Some(*at))?;
+        let start = node.span.start.checked_add(u32::try_from(at).ok()?)?;
+        Some(Span::new(start, start.checked_add(u32::try_from(text.len()).ok()?)?))
     }
 
     /// A text that is a bare reference; `None` if it is a plain text.

@@ -58,7 +58,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 Ok((reference, end)) => (Token::Reference(reference), end),
                 Err(read) => {
                     let (broken, end) = self.words.bad_braced(at, read);
-                    self.bad(broken.diagnostic, end)
+                    let wrong = match broken.meant {
+                        Some(_) => broken.diagnostic,
+                        None => self.unwrapped(broken.diagnostic, at, end),
+                    };
+                    self.bad(wrong, end)
                 }
             };
         }
@@ -69,7 +73,9 @@ impl<'a> Reader<'_, '_, 'a> {
                     .help("write `'$'` for a text");
             return self.bad(wrong, at + 1);
         };
-        if let Some((broken, end)) = self.words.bracket(at, end) {
+        // An item from the end, or a part of a list, is read as a form of another language.
+        let form = self.words.byte(end + 1).is_some_and(|byte| matches!(byte, b'-' | b':'));
+        if !form && let Some((broken, end)) = self.words.bracket(at, end) {
             return self.bad(broken.diagnostic, end);
         }
         (Token::Reference(reference), end)

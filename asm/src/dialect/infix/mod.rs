@@ -11,11 +11,14 @@
 //! allowed nesting. Words of other languages are reported with their equivalent, and understood if it is
 //! clear.
 
+mod braces;
 mod composite;
 mod lexer;
+mod other_forms;
 mod recovery;
 mod text_expression;
 
+pub(crate) use recovery::choice;
 pub use text_expression::{arithmetic, operation, operators};
 pub(crate) use text_expression::{call, is_text};
 
@@ -159,22 +162,30 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         if level >= self.nesting {
             return self.too_deep();
         }
-        let mut left = self.operand(closeness, level)?;
+        let mut left = self.value(closeness, level)?;
         while let Some((operator, here)) = self.between() {
             if here < closeness {
                 break;
             }
             self.take_operator(operator);
             self.seen.computes |= here >= COMPARISON;
+            let middle = self.from;
             let right = self.expression(here + 1, level + 1)?;
             let Makes::Binary(binary) = operator.makes else { return None };
             left = self.binary(binary, left, right)?;
             if here == COMPARISON && matches!(self.between(), Some((_, COMPARISON))) {
-                self.chained();
+                self.chained(middle);
                 return None;
             }
         }
         Some(left)
+    }
+
+    /// Parses an operand, with the forms of other languages behind it.
+    fn value(&mut self, closeness: u8, level: usize) -> Option<Deep<'a>> {
+        let start = self.from;
+        let value = self.operand(closeness, level)?;
+        if self.goes_on() { self.other_forms(start, value, closeness, level) } else { Some(value) }
     }
 
     /// The binary operator at the cursor, or the one that is meant.
@@ -239,7 +250,19 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
                 self.bump(true);
                 self.expression(SIGN, level + 1)
             }
-            Token::Symbol("{" | "[") => self.no_composite(),
+            Token::Symbol("{" | "[") => {
+                if self.double_braces() {
+                    None
+                } else {
+                    self.no_composite()
+                }
+            }
+            Token::Symbol("`") => {
+                if self.marked_text(self.from, self.from) {
+                    return None;
+                }
+                self.refuse("a value is missing", "a reference, a literal or `(`")
+            }
             Token::Symbol(_) | Token::End => {
                 self.refuse("a value is missing", "a reference, a literal or `(`")
             }
@@ -351,37 +374,42 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         self.seen.computes = true;
         self.bump(true);
         self.bump(true);
-        let mut tree: Option<Deep<'a>> = None;
-        let mut operands = 0;
+        let all = self.operands(level)?;
+        let whole = self.words.part(from, self.before);
+        if !found.takes(all.len()) {
+            self.operand_count(found, all.len(), whole);
+            return None;
+        }
+        let mut made = self.made(found, &all, span)?;
+        made.tree.span = whole;
+        Some(made)
+    }
+
+    /// The operands of a function up to its `)`; the cursor is behind the `(`.
+    fn operands(&mut self, level: usize) -> Option<Vec<Deep<'a>>> {
         let mut all: Vec<Deep<'a>> = Vec::new();
         while !matches!(self.token, Token::Symbol(")")) {
-            let operand = self.expression(0, level + 1)?;
-            operands += 1;
-            all.push(operand);
-            tree = Some(match (tree, found.makes) {
-                (Some(left), Makes::Binary(binary)) => self.binary(binary, left, operand)?,
-                (Some(left), Makes::Unary(_) | Makes::Apply(_)) => left,
-                (None, _) => operand,
-            });
+            all.push(self.expression(0, level + 1)?);
             match self.token {
                 Token::Symbol(",") => self.bump(true),
                 Token::Symbol(")") => {}
                 _ => return self.refuse("the operands of a function are not closed", "`,` or `)`"),
             }
         }
-        let end = self.to;
         self.bump(false);
-        if !found.takes(operands) {
-            self.operand_count(found, operands, self.words.part(from, end));
-            return None;
+        Some(all)
+    }
+
+    /// An operator with the number of operands that it takes.
+    fn made(&mut self, found: &Operator, operands: &[Deep<'a>], span: Span) -> Option<Deep<'a>> {
+        let (&first, rest) = operands.split_first()?;
+        match found.makes {
+            Makes::Unary(unary) => self.unary(unary, span, first),
+            Makes::Binary(binary) => {
+                rest.iter().try_fold(first, |left, &right| self.binary(binary, left, right))
+            }
+            Makes::Apply(function) => self.apply(function, operands, span),
         }
-        let mut whole = match found.makes {
-            Makes::Unary(unary) => self.unary(unary, span, tree?)?,
-            Makes::Binary(_) => tree?,
-            Makes::Apply(function) => self.apply(function, &all, span)?,
-        };
-        whole.tree.span = self.words.part(from, end);
-        Some(whole)
     }
 
     fn close(&mut self, what: &str) -> Option<()> {

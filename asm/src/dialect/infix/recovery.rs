@@ -2,7 +2,7 @@
 //!
 //! They are separate from the parser so that the stack frames of its recursive functions stay small.
 
-use super::{COMPARISON, Deep, Reader, Token, composite};
+use super::{COMPARISON, Deep, Reader, Token, braces, composite};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
@@ -71,15 +71,24 @@ impl<'a> Reader<'_, '_, 'a> {
         self.diagnostics.push(wrong);
     }
 
-    pub(crate) fn chained(&mut self) {
+    /// Reports `a < b < c`, in which `b` begins at byte `middle`.
+    pub(crate) fn chained(&mut self, middle: usize) {
         let wrong = self.wrong(Code::BadExpression, "comparisons do not chain");
-        self.diagnostics.push(wrong.help("write `$a < $b and $b < $c`"));
+        let between = self.words.get(middle, self.before);
+        let negated = self.words.get(0, middle).contains("not");
+        let wrong = wrong.help(format!("write `and {}` before it: `$a < $b and $b < $c`", shorten(between)));
+        let wrong = if negated {
+            wrong
+        } else {
+            self.words.fix(wrong, self.before, self.before, &format!(" and {between}"))
+        };
+        self.diagnostics.push(wrong);
     }
 
     /// Reports a word that is not a value.
     pub(crate) fn no_value(&mut self, word: &str) -> Option<Deep<'a>> {
         let (from, to) = (self.from, self.to);
-        if self.method_of_module(from, to) {
+        if self.method_of_module(from, to) || self.marked_text(from, to) {
             return None;
         }
         let called = self.words.byte(self.words.blanks(to)) == Some(b'(');
@@ -89,12 +98,23 @@ impl<'a> Reader<'_, '_, 'a> {
                 Some(found) if found.form == Form::Function => self
                     .wrong(Code::BadExpression, format!("`{word}` takes its operands in parentheses"))
                     .help(format!("write `{}`", example(found))),
-                Some(_) => self.wrong(Code::BadExpression, format!("a value is missing before `{word}`")),
+                Some(found) => {
+                    let wrong =
+                        self.wrong(Code::BadExpression, format!("a value is missing before `{word}`"));
+                    match found.form {
+                        Form::Between(_) if called => {
+                            wrong.help(format!("write it between its operands: `$a {word} $b`"))
+                        }
+                        _ => wrong,
+                    }
+                }
                 None => self
                     .wrong(Code::UnknownOperator, format!("there is no function `{}`", shorten(word)))
                     .nearest(near)
-                    .help(other_operator::instead_of(word, Written::Infix).unwrap_or_else(|| {
-                        format!("there are {LIST}; what a tool computes is a step with `call`")
+                    .help(step_for(word).unwrap_or_else(|| {
+                        other_operator::instead_of(word, Written::Infix).unwrap_or_else(|| {
+                            format!("there are {LIST}; what a tool computes is a step with `call`")
+                        })
                     })),
             };
             self.diagnostics.push(wrong);
@@ -183,9 +203,41 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(crate) fn refuse<T>(&mut self, message: &str, expected: &str) -> Option<T> {
         if !matches!(self.token, Token::Bad) {
             let wrong = self.wrong(Code::BadExpression, message).expected(expected, self.found());
+            let wrong = match self.token {
+                Token::Symbol("(" | ".") if self.before > 0 => wrong.help(self.no_method()),
+                Token::Symbol("?") | Token::Word("if") => wrong.help(choice_step("…", "…", "…")),
+                _ => wrong,
+            };
             self.diagnostics.push(wrong);
         }
         None
+    }
+
+    /// Adds to the diagnostic of an expression in braces, from byte `at` to `end`, what to write instead.
+    pub(crate) fn unwrapped(&self, wrong: Diagnostic, at: usize, end: usize) -> Diagnostic {
+        let (written, whole) = (self.words.get(at, end), at == 0 && end == self.words.text.len());
+        let Some(text) = braces::unwrapped(written, whole, self.nesting, self.words.arena) else {
+            return wrong;
+        };
+        let wrong = wrong
+            .expected(format!("`{text}`"), format!("`{}`", shorten(written)))
+            .help(format!("write `{text}`: only references have braces"));
+        self.words.fix(wrong, at, end, &text)
+    }
+
+    /// Reports `{{ x > 3 }}`, if it is at the cursor.
+    pub(crate) fn double_braces(&mut self) -> bool {
+        let rest = self.words.get(self.from, self.words.text.len());
+        let Some(length) = rest.find("}}").filter(|_| rest.starts_with("{{")) else { return false };
+        let end = self.from + length + 2;
+        let shown = shorten(self.words.get(self.from, end));
+        let message = format!("`{shown}` is another language's form");
+        let wrong = Diagnostic::new(Code::BadExpression, self.words.part(self.from, end), message)
+            .expected("an expression without braces", format!("`{shown}`"))
+            .help("write the expression without the braces");
+        let wrong = self.unwrapped(wrong, self.from, end);
+        self.diagnostics.push(wrong);
+        true
     }
 
     /// Reports a record or a list as an operand: infix text has none.
@@ -260,6 +312,37 @@ impl<'a> Reader<'_, '_, 'a> {
         true
     }
 
+    /// Reports `f'…{x}…'`, a text with a letter before it, and a text in backticks; `to` is the byte of the
+    /// quote.
+    pub(crate) fn marked_text(&mut self, from: usize, to: usize) -> bool {
+        let Some(quote @ (b'\'' | b'"' | b'`')) = self.words.byte(to) else { return false };
+        let rest = self.words.get(to + 1, self.words.text.len());
+        let Some(length) = rest.bytes().position(|byte| byte == quote) else { return false };
+        let (inside, end) = (rest.get(..length).unwrap_or(""), to + length + 2);
+        let mut text = String::with_capacity(length + 8);
+        for c in inside.chars() {
+            if c == '{' && quote != b'`' && !text.ends_with('$') {
+                text.push('$');
+            }
+            // `{$.x}` and `{$x}`: the sign is before the brace.
+            if c != '$' || !text.ends_with("${") {
+                text.push(c);
+            }
+        }
+        let text = format!("'{text}'");
+        let wrong = Diagnostic::new(
+            Code::BadExpression,
+            self.words.part(from, end),
+            "a text is in single or double quotes, without a letter before it",
+        )
+        .expected(format!("`{text}`"), format!("`{}`", shorten(self.words.get(from, end))))
+        .help(format!("write `{text}`"));
+        let plain = !inside.contains(['\'', '\\', ':', '(', '"']);
+        let wrong = if plain { self.words.fix(wrong, from, end, &text) } else { wrong };
+        self.diagnostics.push(wrong);
+        true
+    }
+
     /// What to write instead of parentheses, or a dot and a name, after a value: values have no methods.
     fn no_method(&self) -> String {
         let before = self.words.get(0, self.from);
@@ -282,11 +365,20 @@ impl<'a> Reader<'_, '_, 'a> {
                 let rest = if one { "" } else { ", …" };
                 format!("a function is written before its operands: `{spelling}({of}{close}{rest})`")
             }
-            _ => match other_operator::instead_of(name, Written::Infix) {
+            _ => match step_for(name).or_else(|| other_operator::instead_of(name, Written::Infix)) {
                 Some(instead) => format!("nothing is called on a value: {instead}"),
                 None if matches!(self.token, Token::Symbol(".")) => format!("the operators are {LIST}"),
                 None => "only functions take parentheses: `len($list)`".to_owned(),
             },
+        }
+    }
+
+    /// What to write instead of `c ? a : b` and `a if c else b`.
+    fn choice(&self) -> String {
+        let text = self.words.text;
+        match choice(text).filter(|_| text.len() <= LONGEST_CHOICE) {
+            Some((condition, then, otherwise)) => choice_step(condition, then, otherwise),
+            None => choice_step("…", "…", "…"),
         }
     }
 
@@ -302,15 +394,23 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => Code::UnknownOperator,
         };
         let near = other_operator::near(symbol).filter(|_| code == Code::UnknownOperator);
+        let membership = other_operator::membership(symbol);
+        let near = near.filter(|_| membership.is_none() && !matches!(symbol, "|" | "between"));
         let help = match symbol {
-            "?" | ":" | "if" | "else" => {
-                "one of two values is a step: `let: v`, `if: condition`, `then: value`, `else: value`"
+            "?" if self.words.byte(self.to) == Some(b'.') => {
+                "a field that may be absent is `get($record, 'field', null)`".to_owned()
+            }
+            "?" | ":" | "if" | "else" => self.choice(),
+            _ if membership.is_some() => {
+                membership.map(|asked| asked.help(Written::Infix)).unwrap_or_default()
+            }
+            "|" => "there are no filters: write the function before its operands, `len($list)`".to_owned(),
+            "between" => "write `$x >= $least and $x <= $most`".to_owned(),
+            "like" | "matches" => {
+                "whether a text has a part is `has($text, 'part')`; a tool compares it with a pattern"
                     .to_owned()
             }
-            "in" | "contains" | "includes" => {
-                "write `has($list, $x)`: whether a list has a value, a text a part, or a record a field"
-                    .to_owned()
-            }
+            "exists" => "write `$x != null`".to_owned(),
             "??" => {
                 "write `get($record, 'field', value)` for a field, or `{get: [[$x], 0, value]}` for any value"
                     .to_owned()
@@ -340,8 +440,46 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 }
 
+/// The longest choice between two values that a message writes as a step.
+const LONGEST_CHOICE: usize = 200;
+
+/// The condition and the two values of `c ? a : b` and `a if c else b`.
+pub(crate) fn choice(text: &str) -> Option<(&str, &str, &str)> {
+    if let Some((condition, rest)) = text.split_once(" ? ") {
+        let (then, otherwise) = rest.split_once(" : ")?;
+        return Some((condition.trim(), then.trim(), otherwise.trim()));
+    }
+    let (then, rest) = text.split_once(" if ")?;
+    let (condition, otherwise) = rest.split_once(" else ")?;
+    Some((condition.trim(), then.trim(), otherwise.trim()))
+}
+
+/// A step that chooses between two expressions.
+fn choice_step(condition: &str, then: &str, otherwise: &str) -> String {
+    format!(
+        "one of two values is a step: in place of `expr` write `if: {condition}`, `then: {{expr: \"{then}\"}}`, \
+         `else: {{expr: \"{otherwise}\"}}`"
+    )
+}
+
+/// The step that does what a function does in other languages.
+fn step_for(word: &str) -> Option<String> {
+    let step = match word.to_ascii_lowercase().as_str() {
+        "if" | "iif" | "cond" | "ternary" => return Some(choice_step("…", "…", "…")),
+        "map" | "filter" | "reduce" | "foreach" | "flatmap" | "find" => {
+            "what is computed for each item is a step: `v: {for: x, in: $list, yield: {y: {expr: …}}}`, and an `if` \
+             around `y` filters"
+        }
+        "merge" | "assign" => {
+            "write `{merge: $record, set: {field: …}}` in place of the text, or `put($record, 'field', $x)`"
+        }
+        _ => return None,
+    };
+    Some(step.to_owned())
+}
+
 /// How a function is written.
-fn example(function: &Operator) -> String {
+pub(super) fn example(function: &Operator) -> String {
     let plain = match function.spelling {
         "len" => "len($list)",
         "at" => "at($list, 0)",

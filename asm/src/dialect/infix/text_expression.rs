@@ -57,11 +57,13 @@ fn computation<'a>(
     let tree = reader.whole()?;
     let computes = reader.seen.computes
         || (formula && matches!(tree.kind, InfixKind::Unary(..) | InfixKind::Binary(..)));
-    let (clear, refers) = (computes && !reader.seen.tight, reader.seen.refers);
+    let clear = computes && !reader.seen.tight && !reader.faulty;
+    let refers = reader.seen.refers;
     // Operators of other languages are understood in a context in which something is computed, and in a text
     // that is a call.
     let understood = formula || call(words.text).is_some();
-    let plain = unseen.as_slice().iter().all(|found| understood && found.code == Code::UnknownOperator);
+    let read = |code| matches!(code, Code::UnknownOperator | Code::BadExpression | Code::OtherNotation);
+    let plain = unseen.as_slice().iter().all(|found| understood && read(found.code));
     (clear && plain).then_some((tree, refers))
 }
 
@@ -108,6 +110,10 @@ pub fn operators<'a>(
         InfixKind::Unary(unary, operand) => {
             let operand = operators(operand, sigil, reference)?;
             let _ = write!(out, "{{\"{}\": {operand}}}", spelling(Makes::Unary(unary)));
+        }
+        InfixKind::Apply(function, [operand]) => {
+            let operand = operators(operand, sigil, reference)?;
+            let _ = write!(out, "{{\"{}\": {operand}}}", spelling(Makes::Apply(function)));
         }
         InfixKind::Apply(function, operands) => {
             let operands: Option<Vec<String>> =

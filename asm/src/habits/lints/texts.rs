@@ -4,7 +4,7 @@
 use super::Lints;
 use crate::ast::{Binary, Literal, Unary};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::infix::{Infix, InfixKind, arithmetic, call, is_text, operators};
+use crate::dialect::infix::{Infix, InfixKind, arithmetic, call, choice, is_text, operators};
 use crate::dialect::operator::{self, Form, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reader_habits::Place;
@@ -26,13 +26,18 @@ impl<'a> Lints<'_, '_, 'a> {
         if self.dollar_reference(node, template) {
             return;
         }
+        let before = self.warnings.len();
+        if template.whole().is_none() && place != Place::Quoted {
+            self.unmarked_text(node, template.text().is_some(), place);
+        }
+        // What the whole text computes says more than its parts.
+        if self.warnings.len() > before {
+            return;
+        }
         for found in template.look_alikes {
             if let Some(meant) = self.at.names.resolve(&found.reference) {
                 self.look_alike(node, template, found, &meant);
             }
-        }
-        if template.whole().is_none() && place != Place::Quoted {
-            self.unmarked_text(node, template.text().is_some(), place);
         }
     }
 
@@ -366,17 +371,6 @@ fn reference_at(template: &Template<'_>, found: &LookAlike<'_>) -> Option<Span> 
         }
         _ => None,
     })
-}
-
-/// The condition and the two values of `c ? a : b` and `a if c else b`.
-fn choice(text: &str) -> Option<(&str, &str, &str)> {
-    if let Some((condition, rest)) = text.split_once(" ? ") {
-        let (then, otherwise) = rest.split_once(" : ")?;
-        return Some((condition.trim(), then.trim(), otherwise.trim()));
-    }
-    let (then, rest) = text.split_once(" if ")?;
-    let (condition, otherwise) = rest.split_once(" else ")?;
-    Some((condition.trim(), then.trim(), otherwise.trim()))
 }
 
 /// A function of one value, as an operation.
