@@ -187,7 +187,7 @@ impl<'a> Parser<'_, 'a> {
             self.pair(of, nesting)?;
         }
         self.state.last_count = Some((count_token, self.state.at));
-        Ok(self.take_fields(start))
+        Ok(self.take_fields(start, "remove one of them and correct the count"))
     }
 
     /// Whether an operand begins after the token at the cursor.
@@ -212,26 +212,26 @@ impl<'a> Parser<'_, 'a> {
         Ok(())
     }
 
-    /// Takes the fields from `start` on and reports duplicates.
-    fn take_fields(&mut self, start: usize) -> &'a [Field<'a>] {
+    /// Takes the fields from `start` on and reports duplicates, with how to correct them.
+    fn take_fields(&mut self, start: usize, help: &str) -> &'a [Field<'a>] {
         let fields: &'a [Field<'a>] =
             self.context.arena.alloc_slice_copy(self.scratch.fields.get(start..).unwrap_or_default());
         self.scratch.fields.truncate(start);
         repeated(
             fields,
             |field| (field.name.text, field.name.span),
-            |field, before| self.duplicate_field(field.name, before),
+            |field, before| self.duplicate_field(field.name, before, help),
         );
         fields
     }
 
-    fn duplicate_field(&mut self, name: Name<'a>, before: Span) {
+    fn duplicate_field(&mut self, name: Name<'a>, before: Span, help: &str) {
         let message = format!("`{}` is given twice", name.text);
         self.report(
             Diagnostic::new(Code::DuplicateField, name.span, message)
                 .expected("each name once", format!("`{}` again", name.text))
                 .related(before, "first here")
-                .help("remove one of them and correct the count"),
+                .help(help),
         );
     }
 
@@ -251,7 +251,9 @@ impl<'a> Parser<'_, 'a> {
             self.pair(Word::Merge, nesting)?;
         }
         self.state.merge_end = Some(self.state.at);
-        Ok(ExprKind::Merge(record, self.take_fields(start)))
+        let help = "remove one of them; if the second belongs to another instruction, write the number of pairs after \
+                    MERGE, as in `MERGE 1 REF …`";
+        Ok(ExprKind::Merge(record, self.take_fields(start, help)))
     }
 
     fn list(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
