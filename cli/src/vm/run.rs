@@ -99,13 +99,13 @@ pub(super) struct RunLimits {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct MachineLimits {
-    /// Instructions, roughly
+    /// Fuel: roughly, the number of instructions
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_FUEL)]
     fuel: u64,
     /// Bytes of memory; the input may have as many
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_MEMORY)]
     memory: u64,
-    /// Tool calls, including those of rollbacks
+    /// Tool calls, including compensations (UNDO) but not the calls of ROLLBACK entries
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
     max_calls: u64,
     /// ROLLBACK entries

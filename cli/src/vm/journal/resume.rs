@@ -69,10 +69,10 @@ pub(crate) struct Args {
 #[derive(clap::Args)]
 #[command(next_help_heading = "New limits of a run that has used up its own")]
 struct More {
-    /// Instructions, roughly, including earlier ones
+    /// Fuel (roughly, the number of instructions), including what was used before
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
-    /// Tool calls, including earlier ones
+    /// Tool calls, including those made before
     #[arg(long, value_name = "N")]
     calls: Option<u64>,
     /// Time limit for the work of a run, in milliseconds, including earlier work
