@@ -1,8 +1,8 @@
 //! Values outside the machine: what tools answer, what mocks match, what a tools file holds.
 //!
-//! A tree with ordered records and exact numbers. Reading it from JSON is in [`read`]; that, writing and
-//! dropping are loops. A tree that was read is as deep as its bounds allowed, so the recursion of comparing
-//! and copying it, which the compiler derives, is bounded too. It knows nothing of the machine's own values.
+//! A value is a tree with ordered records and exact numbers. Reading it from JSON ([`read`]), writing it and
+//! dropping it are loops. The derived code that compares and copies values recurses, but a tree that was read
+//! is no deeper than the bounds of its reader. This module does not know the machine's own values.
 
 pub mod read;
 mod to_machine;

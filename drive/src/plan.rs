@@ -49,7 +49,7 @@ pub struct Planned {
     pub entries: Vec<String>,
     /// The positions of its calls that are not rollbacks and have no such entry.
     pub by_hand: Vec<Place>,
-    /// The tools whose calls as rollbacks can still run after a call of it without an entry has succeeded.
+    /// The tools of the rollbacks that can still be made after a call of it without an entry has succeeded.
     /// What they undo is not known.
     pub rollbacks: Vec<String>,
     /// Whether it has a call, not itself a rollback, that nothing rolls back on any path.

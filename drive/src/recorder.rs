@@ -3,8 +3,8 @@
 //! The loop calls a [`Recorder`] in this order, on one thread:
 //!
 //! 1. The run stops at a call. [`Recorder::before`] gets the run, whose snapshot holds everything up to this
-//!    call, so also the answers of all calls before it. Once it has permitted the call, the call is sent, and
-//!    not before: a recorder that must not lose a call waits in there until its record is on disk.
+//!    call, including the answers of all calls before it. The call is sent only after `before` has permitted
+//!    it, so a recorder that must not lose a call waits in `before` until its record is on disk.
 //! 2. The call has ended, and the run does not have the answer yet. [`Recorder::after`] gets the result.
 //! 3. The run gets the answer and continues, to 1 or to its end.
 //! 4. The run has ended. [`Recorder::end`] gets it before anybody else sees the outcome.

@@ -1,7 +1,8 @@
 //! Compares values with the schemas of their tools, at run time.
 //!
-//! It refuses nothing that the schema allows: what a [`Shape`] does not hold (`pattern`, `format` and the
-//! like) is passed over, and fields that a schema does not list are refused only where it says so.
+//! It refuses nothing that the schema allows. Keywords that a [`Shape`] does not hold (`pattern`, `format`
+//! and the like) are ignored, and a field that the schema does not list is refused only if the schema
+//! forbids other fields.
 
 use crate::data::Data;
 use crate::problem::{did_you_mean, nearest, shortened};

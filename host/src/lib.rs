@@ -21,10 +21,10 @@
 //! # }
 //! ```
 
-//! Calls of tools with [`Policy::read_only`](tools::Policy) start before their turn as soon as their
-//! arguments are known, which makes no difference except in time; [`run::CallSlots`] limits their number. So
-//! a host declares for each of its own tools whether the tool changes something. A function can be a tool; a
-//! tool that needs more is a [`tools::Provider`]:
+//! Calls of tools with [`Policy::read_only`](tools::Policy) may start before their turn, as soon as their
+//! arguments are known. This changes only the time that a run takes; [`run::CallSlots`] limits the number of
+//! these calls. So a host declares for each of its own tools whether the tool changes something. A function
+//! can be a tool; a tool that needs more is a [`tools::Provider`]:
 //!
 //! ```
 //! use ilo_host::data::Data;

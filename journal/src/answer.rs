@@ -105,7 +105,7 @@ fn not_json(error: JsonError) -> Error {
         .remedy("quote a text: `\"text\"`")
 }
 
-/// Whether a text is one JSON value.
+/// Checks that a text is one JSON value.
 fn check(json: &str) -> Result<()> {
     let mut reader = JsonReader::new(json, limits::VALUE_DEPTH);
     while reader.next_event().map_err(not_json)?.is_some() {}

@@ -398,7 +398,8 @@ impl Store {
         })
     }
 
-    /// Whether another connection has written since the last time: a person's decision, or another owner.
+    /// A number that changes when another connection has written: a decision of a person, or a record of
+    /// another owner.
     ///
     /// # Errors
     /// If the file of the journal cannot be used.

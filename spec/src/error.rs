@@ -34,7 +34,7 @@ macro_rules! codes {
                 match self { $(Code::$name => $code,)* }
             }
 
-            /// Whether it refuses the program. A fault always ends the run.
+            /// Whether it is an error, which rejects the program, or a warning. A fault always ends the run.
             pub const fn severity(self) -> Severity {
                 match self { $(Code::$name => Severity::$severity,)* }
             }

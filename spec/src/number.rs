@@ -25,7 +25,7 @@ pub enum NumberError {
 /// `-0` is the double -0.0, which keeps its sign; any other text without point and exponent is an integer.
 ///
 /// # Errors
-/// Whether the form or the magnitude is wrong.
+/// If the form is wrong or the number is out of range; the error says which.
 pub fn parse(text: &str) -> Result<Number, NumberError> {
     let integral = check_form(text.as_bytes())?;
     if text == "-0" {

@@ -1,7 +1,7 @@
 //! JSON to values, strictly: RFC 8259 and no more, no key twice, every number exact.
 //!
 //! A loop over a pull parser; bounds on size, depth and count are kept while reading, so hostile text costs
-//! no more than its bounds. It reads one value from bytes that are already there and meets no file.
+//! no more than its bounds. It reads one value from bytes in memory, and opens no file.
 
 use super::Data;
 use ilo_spec::limits;

@@ -241,7 +241,7 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// Whether a value is allowed here.
+    /// Checks that a value is allowed here.
     #[inline]
     fn ready(&self) -> Built {
         let scratch = &self.run.scratch;
