@@ -129,6 +129,24 @@ fn stripped(source: &str, from: Notation) -> Program {
     program.unwrap_or_else(|| panic!("{source}{:?}", diagnostics.as_slice()))
 }
 
+/// YAML takes a key of more than 1,024 characters only in another form.
+#[test]
+fn a_long_name_comes_back() {
+    for length in [1_022, 1_023, 1_024, 1_025, 2_000] {
+        for name in ["x".repeat(length), format!("x {}", "y".repeat(length - 2)), "\u{e9}".repeat(length)] {
+            let (name, slot) = (format!("\"{name}\""), "s".repeat(length));
+            let source = format!(
+                "; fn f(n: number) -> any\n; Vars: 0=n 1={slot}\n; Tools: 0={name}\n; Fields: 0={name}\n\
+                 LET 1 CALL 0 1 0 REF 0\nRET OBJ 1 0 LIST 1 OBJ 1 0 REF 1\n"
+            );
+            for to in [Notation::ToolCalling, Notation::Constrained, Notation::Workflow, Notation::Mcp] {
+                let text = printed(&source, to);
+                assert!(stripped(&text, to) == stripped(&source, Notation::Id), "{length} in {to:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn arms_that_both_go_on_come_back() {
     for source in GOES_ON {

@@ -14,6 +14,9 @@ pub(crate) fn write(doc: &Doc<'_>, spaced: &str, out: &mut String) {
     Block { spaced, out }.entries(doc, 0, false);
 }
 
+/// The longest key whose colon may be on its line in YAML 1.2, in bytes.
+const LONGEST_KEY: usize = 1024;
+
 struct Block<'o> {
     spaced: &'o str,
     out: &'o mut String,
@@ -33,8 +36,7 @@ impl Block<'_> {
             if number > 0 || !begun {
                 self.indent(indent);
             }
-            word(key, self.out);
-            self.out.push(':');
+            self.key(key, indent);
             if indent == 0 && key == self.spaced && !value.is_flat() {
                 self.out.insert(self.out.len() - key.len() - 1, '\n');
                 self.out.push('\n');
@@ -45,6 +47,18 @@ impl Block<'_> {
         }
     }
 
+    /// Writes a key and its colon.
+    fn key(&mut self, key: &str, indent: usize) {
+        let start = self.out.len();
+        word(key, self.out);
+        if self.out.len() - start > LONGEST_KEY {
+            self.out.insert_str(start, "? ");
+            self.out.push('\n');
+            self.indent(indent);
+        }
+        self.out.push(':');
+    }
+
     fn spaced_entries(&mut self, doc: &Doc<'_>) {
         let Doc::Record(entries) = doc else { return self.value(doc, 0) };
         for (number, entry) in entries.iter().enumerate() {
@@ -52,8 +66,7 @@ impl Block<'_> {
                 self.out.push('\n');
             }
             self.indent(1);
-            word(&entry.0, self.out);
-            self.out.push(':');
+            self.key(&entry.0, 1);
             self.value(&entry.1, 1);
         }
     }
