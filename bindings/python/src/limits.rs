@@ -5,7 +5,7 @@ use ilo_bindings::limits::set;
 use ilo_vm::Limits;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
 
 /// The deepest value that this package reads or makes: conversion recurses, and threads may have small
 /// stacks.
@@ -18,8 +18,10 @@ pub(crate) use ilo_bindings::limits::DEEPEST;
 pub(crate) fn limits(given: Option<&Bound<'_, PyDict>>) -> PyResult<Limits> {
     let mut limits = Limits::default();
     for (key, value) in given.into_iter().flatten() {
-        let key: String = key.extract()?;
-        let number: u64 = value.extract().map_err(|_| {
+        // A key that is no text is not the name of a limit either.
+        let key = key.str()?.to_string();
+        let number = if value.is_instance_of::<PyBool>() { None } else { value.extract::<u64>().ok() };
+        let number = number.ok_or_else(|| {
             PyValueError::new_err(format!("limits: `{key}` expects a number from 0 to 2^64 - 1"))
         })?;
         let deep = key == "value_depth";

@@ -9,6 +9,8 @@ import pickle
 import threading
 import time
 import weakref
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -490,6 +492,8 @@ def test_on_call_gets_every_call_and_its_exception_ends_the_run(notify: ilo.Prog
         ({"call_timeout": -1}, ValueError, "`call_timeout` is seconds from 0 to a year, found -1"),
         ({"call_timeout": float("nan")}, ValueError, "`call_timeout` is seconds from 0 to a year, found nan"),
         ({"at_once": "2"}, TypeError, "`at_once` expects an int, found '2'"),
+        ({"at_once": -1}, ValueError, "`at_once` is a number of calls, found -1"),
+        ({"at_once": 2**64}, ValueError, "`at_once` is a number of calls, found 18446744073709551616"),
         ({"on_call": 5}, TypeError, "`on_call` expects a function, found 5"),
         ({"ask": True}, TypeError, "`ask` expects a function, found True"),
         ({"cancel": True}, TypeError, "`cancel` expects an `ilo.Cancellation`, found True"),
@@ -497,6 +501,8 @@ def test_on_call_gets_every_call_and_its_exception_ends_the_run(notify: ilo.Prog
         ({"tools": {"t": len}}, TypeError, "`tools` expects `ilo.Tools`, or a list"),
         ({"tools": len}, TypeError, "`tools` expects `ilo.Tools`, or a list"),
         ({"limits": []}, TypeError, r"`limits` expects a dict, found \[\]"),
+        ({"limits": {1: 2}}, TypeError, "limits: `1` is not a limit; there are `fuel`"),
+        ({"limits": {"fuel": True}}, ValueError, "limits: `fuel` expects a number"),
     ],
 )
 def test_an_option_that_there_is_not_or_of_another_type_is_refused(
@@ -517,3 +523,16 @@ def test_an_option_that_there_is_not_or_of_another_type_is_refused(
     if not options.keys() & {"limits", "timout", "timeout", "tools"}:
         with pytest.raises(error, match=message):
             journal.resume_sync("a", **given)
+
+
+def test_seconds_may_be_any_number() -> None:
+    for seconds in (5, Decimal("5"), Fraction(5, 2)):
+        for options in ({"timeout": seconds}, {"call_timeout": seconds}):
+            assert ONE.run_sync(tools=one(lambda arguments: 1), **options) == ilo.Ok(1)
+        assert ONE.run_sync(tools=one(lambda arguments: 1, timeout=seconds)) == ilo.Ok(1)
+
+
+def test_what_is_no_journal_is_refused() -> None:
+    for journal in (5, "runs.journal"):
+        with pytest.raises(TypeError, match=f"`journal` expects an `ilo.Journal`, found {journal!r}"):
+            ONE.run_sync(tools=one(lambda arguments: 1), journal=journal)  # type: ignore[arg-type]

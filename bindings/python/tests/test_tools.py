@@ -107,6 +107,22 @@ def test_what_cannot_be_a_tool_says_why() -> None:
             ilo.Tools(ilo.Tool("t", len, is_async=False, timeout=timeout)).signatures()
     with pytest.raises(ValueError, match="`retries` is at most 10"):
         ilo.Tools(ilo.Tool("t", len, is_async=False, idempotent=True, retries=11)).signatures()
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"read_only": "no"}, "`read_only` expects a bool, found 'no'"),
+        ({"confirm": 1}, "`confirm` expects a bool, found 1"),
+        ({"validate": None}, "`validate` expects a bool, found None"),
+        ({"retries": 1.5, "idempotent": True}, "`retries` expects an int, found 1.5"),
+        ({"timeout": "5"}, "`timeout` expects seconds, found '5'"),
+        ({"description": 5}, "`description` expects a str, found 5"),
+    ]
+    for policy, message in wrong:
+        with pytest.raises(TypeError, match=f"^tool `t`: {message}$"):
+            ilo.Tool("t", len, is_async=False, **policy)
+    for retries in (-1, 2**40):
+        with pytest.raises(ValueError, match="^tool `t`: `retries` is at most 10$"):
+            ilo.Tools(ilo.Tool("t", len, is_async=False, idempotent=True, retries=retries)).signatures()
+    with pytest.raises(TypeError, match="the name of a tool is a str, found 5"):
+        ilo.Tool(5, len, is_async=False)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="tool `t`: `call` expects a function, found 5"):
         ilo.Tool("t", 5, is_async=False)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="its type hints are its schema; `input_schema` is an argument of `ilo.Tool`"):

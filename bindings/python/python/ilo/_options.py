@@ -20,13 +20,13 @@ DEFAULTS: Any = {
 _LONGEST = 365 * 24 * 3600
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     return hasattr(value, "__float__") and not isinstance(value, bool)
 
 
 _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "timeout": ("seconds", _is_number),
-    "call_timeout": ("seconds", _is_number),
+    "timeout": ("seconds", is_number),
+    "call_timeout": ("seconds", is_number),
     "at_once": ("an int", lambda value: hasattr(value, "__index__") and not isinstance(value, bool)),
     "on_call": ("a function", callable),
     "ask": ("a function", callable),
@@ -43,8 +43,12 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
         expected, fits = _KINDS[name]
         if not fits(value):
             raise TypeError(f"`{name}` expects {expected}, found {value!r}")
-        if name in ("timeout", "call_timeout") and not 0 <= value <= _LONGEST:
-            raise ValueError(f"`{name}` is seconds from 0 to a year, found {value!r}")
+        if name in ("timeout", "call_timeout"):
+            given[name] = value if isinstance(value, int) else float(value)
+            if not 0 <= given[name] <= _LONGEST:
+                raise ValueError(f"`{name}` is seconds from 0 to a year, found {value!r}")
+        if name == "at_once" and not 0 <= value.__index__() < 1 << 32:
+            raise ValueError(f"`at_once` is a number of calls, found {value!r}")
     return given
 
 

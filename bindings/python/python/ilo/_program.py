@@ -169,6 +169,8 @@ class Program:
         """
         tools = tools_of(tools)
         if journal is not None:
+            if not hasattr(journal, "_start"):
+                raise TypeError(f"`journal` expects an `ilo.Journal`, found {journal!r}")
             rest = with_defaults(options)
             timeout = rest.pop("timeout")
             return await journal._start(self, inputs, function, _dict(limits), tools, name, timeout, rest)

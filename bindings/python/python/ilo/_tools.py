@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property, partial
 
 from ._ilo import Catalogue
+from ._options import is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,19 @@ class Tool:
         on_doubt: Literal["ask", "fail", "stop"] = "ask",
         requires_rollback: bool = False,
     ) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a tool is a str, found {name!r}")
+        flags = {"validate": validate, "read_only": read_only, "idempotent": idempotent}
+        flags |= {"confirm": confirm, "requires_rollback": requires_rollback}
+        kinds: list[tuple[str, Any, bool]] = [
+            *((f"`{option}` expects a bool", value, isinstance(value, bool)) for option, value in flags.items()),
+            ("`retries` expects an int", retries, isinstance(retries, int)),
+            ("`timeout` expects seconds", timeout, timeout is None or is_number(timeout)),
+            ("`description` expects a str", description, description is None or isinstance(description, str)),
+        ]
+        for expected, value, fits in kinds:
+            if not fits:
+                raise TypeError(f"tool `{name}`: {expected}, found {value!r}")
         if not callable(call):
             raise TypeError(f"tool `{name}`: `call` expects a function, found {call!r}")
         if on_doubt not in ("ask", "fail", "stop"):
@@ -58,7 +72,7 @@ class Tool:
         self.idempotent = idempotent
         self.retries = retries
         self.confirm = confirm
-        self.timeout = timeout
+        self.timeout = None if timeout is None else float(timeout)
         self.on_doubt = on_doubt
         self.requires_rollback = requires_rollback
         self.function: Function | None = None
@@ -87,8 +101,10 @@ class Tool:
 
     def policy(self) -> tuple[str, bool, bool, int, bool, float | None, str, bool]:
         """Its policy, in the form of the catalogue."""
+        # What the extension module has no number for is refused there as too many.
+        retries = self.retries if 0 <= self.retries < 1 << 32 else (1 << 32) - 1
         rest = (self.confirm, self.timeout, self.on_doubt, self.requires_rollback)
-        return (self.name, self.read_only, self.idempotent, self.retries, *rest)
+        return (self.name, self.read_only, self.idempotent, retries, *rest)
 
 
 if TYPE_CHECKING:
