@@ -93,6 +93,40 @@ pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     Some(Rewrite::step(message, step))
 }
 
+/// A condition beside a loop that is about its element: it filters, so it belongs into the loop.
+fn condition_of_passes<'a>(
+    at: &Context<'_, 'a>,
+    list: Entries<'a>,
+    condition: &'a Entry<'a>,
+) -> Option<Rewrite<'a>> {
+    let element = get(list, &["for"])?.value.text().filter(|name| !name.is_empty())?;
+    let body = list.iter().find(|entry| at.dialect.means(entry, &[Key::Body]))?;
+    let asked = at.source.get(condition.value.span.range())?;
+    let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let names_element = asked.match_indices(element).any(|(from, _)| {
+        let (before, after) = (asked.get(..from), asked.get(from + element.len()..));
+        !before.is_some_and(|text| text.ends_with(|c| letter(c) || c == '.'))
+            && !after.is_some_and(|text| text.starts_with(letter))
+    });
+    if !names_element {
+        return None;
+    }
+    let then = match body.value.kind {
+        Kind::Record(_) if !at.dialect.is_yaml() => Replacement::List(vec![Replacement::Kept(body.value)]),
+        _ => Replacement::Kept(body.value),
+    };
+    let filter = Replacement::Record(vec![("if", Replacement::Kept(condition.value)), ("then", then)]);
+    let passes = if at.dialect.is_yaml() {
+        Replacement::one("wanted", filter)
+    } else {
+        Replacement::List(vec![filter])
+    };
+    let mut step = others(list, &[condition.name()?]);
+    let (_, value) = step.iter_mut().find(|(key, _)| Some(*key) == body.name())?;
+    *value = passes;
+    Some(Rewrite::step("a condition on the element of a loop is an `if` in the loop", step))
+}
+
 /// A condition beside a step of another kind; the step belongs under its `then`.
 pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     const ENDS: [&str; 10] =
@@ -102,6 +136,9 @@ pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
         return None;
     }
     let word = condition.name()?;
+    if let Some(rewrite) = condition_of_passes(at, list, condition) {
+        return Some(rewrite);
+    }
     let inner = || list.iter().filter(|entry| entry.name() != Some("else") && entry.name() != Some(word));
     inner().find(|entry| entry.is(begins_step))?;
     let own = |(key, value): (&'a str, Replacement<'a>)| match (key, &value) {

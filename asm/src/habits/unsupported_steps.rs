@@ -1,7 +1,7 @@
 //! Habits: steps that no notation has, such as commands, states of state machines, and words of other
 //! languages. Some of them can be rewritten; the others are reported and removed.
 
-use super::context::{Context, Entries, Rewrite, get, kept, others};
+use super::context::{Context, Entries, Report, Rewrite, get, kept, others};
 use super::operations::unknown_operator;
 use super::words::{instead, is_unbounded};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
@@ -106,10 +106,23 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     };
     let mut edits = vec![open];
     edits.extend(Some(close).filter(|close| close.span.start < close.span.end));
+    if at.dialect.is_yaml() {
+        let record = Replacement::Record(step);
+        let form = format!("`let: {name}`");
+        let wrong = wrong
+            .expected(
+                format!("{form} and the step beside it, without a list also `{name}:` and the step below it"),
+                format!("`- {name}:`"),
+            )
+            .fix_or_help(
+                record.fix(&at.node, at.source, true, false),
+                format!("write {form} beside the step, or remove the `-` before each step"),
+            );
+        return Some(Rewrite { report: Report::Whole(Box::new(wrong)), to: record });
+    }
     let wrong = wrong.help(format!("write `\"let\": \"{name}\"` beside what it is bound to"));
     let fix = Fix { title: format!("bind `{name}` with `let`"), edits };
-    let wrong = if at.dialect.is_yaml() { wrong } else { wrong.fix(fix) };
-    Some(Rewrite::reported(wrong, step))
+    Some(Rewrite::reported(wrong.fix(fix), step))
 }
 
 /// `continue` beside the condition of an `if`, or alone.

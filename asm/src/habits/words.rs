@@ -69,7 +69,11 @@ const LOOP: &str = "a loop has a bound: `for` over `range` of the most passes, a
 
 /// Words of other languages without an equivalent, and what to write instead.
 const ABSENT: &[(&[&str], &str)] = &[
-    (&["retry", "retries", "max-retries"], "a call is made again by a `call` under `then` in its handler"),
+    (
+        &["retry", "retries", "max-retries"],
+        "each try is a pass of a loop: `for` over `range` of the most tries, in it the call with `{\"skip\": true}` as its \
+         `{handler}`, then `break`, and `else` for when all tries failed",
+    ),
     (&["try"], "each call has a handler of its own, `{handler}`, beside its `call`"),
     (&["finally"], "put what always runs after the step, and handle the failure in its `{handler}`"),
     (&["throw"], "`raise` fails with a value"),
@@ -98,7 +102,10 @@ const ABSENT: &[(&[&str], &str)] = &[
     (&["filter"], "loop over the list with `for`, with an `if` in it around what is wanted"),
     (&["where"], "put an `if` into the loop, around what is wanted"),
     (&["index"], "count in a variable that is bound before the loop"),
-    (&["elif", "else-if", "elseif"], "put a step with `if` under `else`"),
+    (
+        &["elif", "else-if", "elseif"],
+        "put a step with `if` under `else`, with a `then` and an `else` of its own",
+    ),
     (&["timeout"], "how long a call may take is said in the tools file"),
 ];
 

@@ -12,6 +12,7 @@ use crate::dialect::{Dialect, Key, STEPS};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, inner, shown};
 use crate::span::Span;
+use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
 
@@ -292,7 +293,8 @@ impl<'a> StepReader<'_, 'a> {
         for UnreadCase { key, number, key_span, value } in cases.list {
             let doubled = number.is_some() && self.may_double(key_span);
             let inner = self.in_case(doubled);
-            let read = |this: &mut Self| this.within(inner, |this| this.case_value(value));
+            let read =
+                |this: &mut Self| this.within(inner, |this| this.case_value((node, key.as_ref()), value));
             let first = read(self);
             let Some(key) = key else {
                 default = Some(first);
@@ -325,24 +327,40 @@ impl<'a> StepReader<'_, 'a> {
         fits
     }
 
-    /// The value of a case, in which returns are not allowed.
-    fn case_value(&mut self, node: &Node<'a>) -> Expr<'a> {
+    /// The value of a case of a match of `subject` with a key, in which returns are not allowed.
+    fn case_value(&mut self, (subject, key): (&Node<'a>, Option<&Literal<'a>>), node: &Node<'a>) -> Expr<'a> {
         let first = match &node.kind {
             Kind::List([only]) => only,
             _ => node,
         };
-        if let [entry] = entries(first)
-            && matches!(entry.name(), Some("return" | "ret"))
-        {
-            let found = shown(&entry.key);
-            let word = self.dialect.word(self.dialect.return_key());
-            let help = format!(
-                "name what the match gives with `let`, and `{word}` that in the next step; or write steps with `if`"
-            );
+        let returned = |entry: &Entry<'a>| matches!(entry.name(), Some("return" | "ret"));
+        if let Some(step) = step_in_case(node, self.dialect.is_yaml()) {
+            let found = shown(&step.key);
+            let help = self.case_as_if(subject, key);
             let message = format!("a case is a value, and `{found}` a step");
-            self.bad_step(entry.key.span, &message, "the value alone", &format!("`{found}`"), &help);
+            if matches!(entries(first), [only] if returned(only)) {
+                self.bad_step(step.key.span, &message, "the value alone", &format!("`{found}`"), &help);
+            } else {
+                let warning = Diagnostic::new(Code::RecordOperation, step.key.span, message)
+                    .expected("the value alone, or `obj` around it for the record", format!("`{found}`"));
+                self.report(warning.help(help));
+            }
         }
         self.value(node)
+    }
+
+    /// What to write instead of the steps of a case.
+    fn case_as_if(&self, subject: &Node<'a>, key: Option<&Literal<'a>>) -> String {
+        let other = "; name a value that the match gives with `let`, and use it in the next step";
+        let (Some(Literal::Text(key)), Some(subject)) = (key, self.source.get(subject.span.range())) else {
+            return format!("write the steps under `else` of a step with `if`{other}");
+        };
+        let (key, subject) = (shorten(key), shorten(subject));
+        if self.dialect.is_yaml() {
+            let subject = subject.trim_matches('"');
+            return format!("write a step with `if: {subject} == '{key}'` and `then`{other}");
+        }
+        format!("write `{{\"if\": {{\"==\": [{subject}, \"{key}\"]}}, \"then\": […]}}`{other}")
     }
 
     /// `merge` with `set`, or a list of both.
@@ -396,4 +414,27 @@ fn is_pair(node: &Node<'_>, key: Key, dialect: Dialect) -> bool {
     entries(node)
         .iter()
         .any(|entry| dialect.names(entry, &[key]) && matches!(entry.value.kind, Kind::List([_, _])))
+}
+
+/// The word of a step in the value of a case: of a step alone, a step of a list, or a step under its name.
+fn step_in_case<'d, 'a>(node: &'d Node<'a>, yaml: bool) -> Option<&'d Entry<'a>> {
+    let is_true = |entry: &Entry<'a>| matches!(entry.value.kind, Kind::Bool(true));
+    let leaves = |entry: &Entry<'a>| match entry.name() {
+        Some("return" | "ret") => true,
+        Some("break" | "skip" | "continue") => is_true(entry),
+        _ => false,
+    };
+    let alone = |node: &'d Node<'a>| match entries(node) {
+        [only] if leaves(only) => Some(only),
+        _ => None,
+    };
+    let acts = |node: &Node<'a>| {
+        let word = |name: &str| matches!(name, "let" | "then" | "yield");
+        entries(node).iter().any(|entry| leaves(entry) || entry.is(word))
+    };
+    match &node.kind {
+        Kind::List(items) => items.iter().find_map(alone),
+        Kind::Record(list) if yaml && alone(node).is_none() => list.iter().find(|entry| acts(&entry.value)),
+        _ => alone(node),
+    }
 }
