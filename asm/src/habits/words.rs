@@ -79,7 +79,7 @@ const ABSENT: &[(&[&str], &str)] = &[
     (&["throw"], "`raise` fails with a value"),
     (
         &["saga", "transaction"],
-        "write each call as a step, with `rollback` beside it: the call that takes it back",
+        "write each call as a step, with `rollback` beside it: the call that undoes it",
     ),
     (&["comment", "note", "description", "-comment", "//"], "leave it out: a program has no comments"),
     (&["continue"], CONTINUE),

@@ -98,7 +98,7 @@ impl<'a> StepReader<'_, 'a> {
                 let message = format!("`{text}` has no value where its own call failed");
                 wrong(Code::UnknownReference, message).help(
                     "a call that failed leaves nothing to undo: roll back what steps before it did, or write \
-                         `rollback` beside the call to take it back where something later fails",
+                         `rollback` beside the call to undo it if something later fails",
                 )
             };
         }

@@ -113,17 +113,17 @@ pub(in crate::check) fn unset(
     let diagnostic = Diagnostic::new(Code::UnsetSlot, span, format!("{name} is read, but {why}"));
     let diagnostic = point(diagnostic, reason, terms).expected(
         terms.choose("a slot that every path here has set", "a name that every path here has bound"),
-        format!("{name}, {why}"),
+        format!("{name}: {why}"),
     );
     if !matches!(reason, Unset::Matched(_)) {
         return diagnostic;
     }
     diagnostic.help(terms.choose(
-        "where its call failed it has no value, and nothing to undo; to take it back where \
-         something later fails, write ROLLBACK behind the call; to give it another value, bind it in the ERR arm",
-        "where its call failed it has no value, and nothing to undo; to take it back where something later fails, \
-         write `rollback` beside the call; to give it another value, use `value` in a handler \
-         beside the `call` itself, or by `let` on the `match` with `then`",
+        "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
+         fails, write ROLLBACK after the call; to give it another value, bind it in the ERR arm",
+        "if its call failed, it has no value, and there is nothing to undo; to undo the call if something later \
+         fails, write `rollback` beside the call; to give it another value, use `value` in a handler beside the \
+         `call` itself, or `let` on the `match` with `then`",
     ))
 }
 
@@ -296,7 +296,8 @@ pub(in crate::check) fn double_rollback(
         .expected(format!("{undo} or {rollback}"), "both")
         .related(entry.span, "registered here")
         .help(format!(
-            "leave {undo} out: what {rollback} registers runs by itself where the function or the run ends without success"
+            "leave {undo} out: the call that {rollback} registers is made automatically if the function or the run ends \
+             without success"
         ))
 }
 
@@ -311,8 +312,8 @@ pub(in crate::check) fn rollback_required(function: &Function<'_>, call: &Call<'
             "a call without it",
         )
         .help(terms.choose(
-            "write `ROLLBACK CALL <tool> <count> …` with the tool that takes it back as the next statement, or first in the \
+            "write `ROLLBACK CALL <tool> <count> …` with the tool that undoes it as the next statement, or first in the \
              OK arm of the call's MATCH",
-            "write `rollback` beside `call`, with the `call` that takes it back",
+            "write `rollback` beside `call`, with the `call` that undoes it",
         ))
 }

@@ -62,7 +62,7 @@ fn a_read_after_a_match_gets_help_with_the_value() {
     with(source, None, |_, _, diagnostics| {
         let [found] = diagnostics.as_slice() else { panic!("{:?}", diagnostics.as_slice()) };
         let help = found.help.as_deref().unwrap_or_default();
-        assert!(help.starts_with("where its call failed it has no value"), "{help}");
+        assert!(help.starts_with("if its call failed, it has no value"), "{help}");
     });
 }
 
