@@ -236,6 +236,10 @@ pub(super) fn literal(
         _ if in_this_form && (quoted || notation != Notation::Workflow) => {
             diagnostic.replace(expression.span, meant)
         }
+        // A number such as 1.10, whose value has fewer digits.
+        _ if !in_this_form && matches!(literal, Literal::Number(_)) => {
+            diagnostic.help("put the number in quotes as it is, with all its digits")
+        }
         _ => diagnostic.help(format!("write `{meant}`")),
     }
 }

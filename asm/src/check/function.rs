@@ -112,10 +112,17 @@ fn resolve<'f, 'a>(
 /// The most suspects of a function that are examined one by one.
 const SUSPECTS: usize = 16;
 
-/// Drops further warnings at suspects: each has a warning already.
+/// Drops further warnings at suspects, and about lists in their texts: each has a warning already.
 fn drop_warnings_of_suspects(function: &Function<'_>, found: &mut Diagnostics) {
     if !function.suspects.is_empty() {
-        found.retain(|_, one, _| one.is_error() || !function.suspects.contains(&one.span));
+        let inside = |span: Span| {
+            let around = |suspect: &&Span| suspect.start <= span.start && span.end <= suspect.end;
+            function.suspects.iter().take(SUSPECTS).find(around).is_some()
+        };
+        found.retain(|_, one, _| {
+            let of_part = one.code == Code::ListInText && inside(one.span);
+            one.is_error() || !(of_part || function.suspects.contains(&one.span))
+        });
     }
 }
 

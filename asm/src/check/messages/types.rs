@@ -187,6 +187,13 @@ pub(in crate::check) fn argument(
 ) -> Diagnostic {
     let message = format!("{path} of `{}` takes {demand}, but this is {}", call.tool.text, value.found);
     let diagnostic = mismatch(function, value, demand, message);
+    let diagnostic = match demand {
+        Demand::Is(wanted) if wanted.lists > 0 && wanted == value.found.list() => diagnostic.help(
+            Terms::of(function.notation)
+                .choose("a list of it alone is `LIST 1 <value>`", "write `[…]` around it"),
+        ),
+        _ => diagnostic,
+    };
     match declared {
         Some(span) => diagnostic.related(span, "the parameter's type is given here"),
         None => diagnostic,

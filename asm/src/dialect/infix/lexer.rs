@@ -13,8 +13,10 @@ use ilo_spec::number::{self, NumberError};
 
 /// Symbols of more than one byte, including those of other languages. A symbol comes before any symbol that
 /// is a prefix of it.
-const SYMBOLS: [&str; 17] =
-    ["!==", "===", "==", "!=", ">=", "<=", "=>", "=<", "=!", "<>", "~=", "&&", "||", "**", "//", "++", "??"];
+const SYMBOLS: [&str; 19] = [
+    "+=", "-=", "!==", "===", "==", "!=", ">=", "<=", "=>", "=<", "=!", "<>", "~=", "&&", "||", "**", "//",
+    "++", "??",
+];
 
 impl<'a> Reader<'_, '_, 'a> {
     /// Advances to the next token. `value` says whether a value may begin here; only then can `-` begin a

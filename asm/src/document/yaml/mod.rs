@@ -19,6 +19,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
 use crate::sorting::sort_by_key;
 use crate::source::Limits;
 use crate::span::Span;
+use crate::text::shorten;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use places::Seen;
@@ -197,6 +198,9 @@ impl<'a, 'd> Reader<'a, 'd> {
             Event::Scalar(text, style, anchor, tag) => {
                 self.feature(span, anchor, tag.is_some());
                 let node = self.scalar(&text, style, span);
+                if text.is_empty() && matches!(style, ScalarStyle::Plain) {
+                    self.commented(node.span.end);
+                }
                 self.value(node);
             }
             Event::SequenceStart(anchor, tag) => {
@@ -300,6 +304,23 @@ impl<'a, 'd> Reader<'a, 'd> {
         if let Some(frame) = self.built.innermost() {
             frame.key = Some(node);
         }
+    }
+
+    /// Reports a text after a key that YAML takes for a comment: `channel: #general`.
+    fn commented(&mut self, from: u32) {
+        let line = self.source.get(from as usize..).and_then(|rest| rest.lines().next()).unwrap_or("");
+        let Some(value) = line.strip_prefix(": ").map(str::trim) else { return };
+        if !value.strip_prefix('#').is_some_and(|rest| rest.starts_with(char::is_alphanumeric)) {
+            return;
+        }
+        let start = from + u32::try_from(line.find('#').unwrap_or(0)).unwrap_or(0);
+        let span = Span::new(start, start + u32::try_from(value.len()).unwrap_or(0));
+        let instead = recovery::quoted(value);
+        self.diagnostics.push(
+            Diagnostic::new(Code::QuoteIt, span, "YAML takes `#` after a blank for a comment: quote it")
+                .expected(format!("`{}`", shorten(&instead)), format!("`{}`", shorten(value)))
+                .replace(span, instead),
+        );
     }
 
     /// Reports `{{ name }}` of other languages, which YAML reads as a record in a record.

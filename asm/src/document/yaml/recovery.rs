@@ -171,7 +171,13 @@ impl<'s> Line<'s> {
                 message: "text after a quoted text: write the values inside the text".to_owned(),
                 instead,
             }),
-            None => problem(value, stop, info),
+            None => match compared(value).filter(|_| self.is_infix(at)) {
+                Some(instead) => Some(Wrong {
+                    message: "a text in quotes ends the value in YAML: quote all of it".to_owned(),
+                    instead,
+                }),
+                None => problem(value, stop, info),
+            },
         };
         wrong.map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
     }
@@ -246,6 +252,26 @@ fn sum(value: &str, infix: bool) -> Option<String> {
     }
     let form = format!("concat({})", parts.join(", "));
     Some(if form.contains('\'') { quoted(&form.replace('"', "'")) } else { format!("'{form}'") })
+}
+
+/// The replacement of `"$.a" == "b"` in infix text: all of it in quotes, and a reference without its own.
+fn compared(value: &str) -> Option<String> {
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let length = value.get(1..)?.find(quote)? + 2;
+    let (first, rest) = value.split_at_checked(length)?;
+    let word = rest.trim_start().split(' ').next()?;
+    if !matches!(
+        word,
+        "==" | "!=" | ">" | ">=" | "<" | "<=" | "+" | "-" | "*" | "/" | "%" | "and" | "or" | "in"
+    ) {
+        return None;
+    }
+    let inside = first.get(1..length - 1)?;
+    let name = inside.strip_prefix("${").and_then(|name| name.strip_suffix('}')).or(inside.strip_prefix('$'));
+    let refers = name.is_some_and(|name| name.chars().all(|c| c.is_alphanumeric() || "._-".contains(c)));
+    let whole = format!("{}{rest}", if refers { inside } else { first });
+    let whole = if whole.contains('\'') { whole.replace('"', "'") } else { whole };
+    (!whole.contains('\\')).then(|| quoted(&whole))
 }
 
 /// The cause of an error in a value outside brackets, of which the scanner read the given number of bytes.
