@@ -153,7 +153,7 @@ impl<'v> View<'v> {
     /// memory limit.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of `out`.
     pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
         render::json(&mut render::Host { heap: self.heap, program: self.program, out }, *self.value)
     }

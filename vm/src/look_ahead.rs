@@ -114,7 +114,7 @@ impl Ahead<'_> {
     /// Writes the arguments like [`Call::write_json`].
     ///
     /// # Errors
-    /// Those of the sink, and an error if the arguments are not known.
+    /// The errors of `out`, and an error if the arguments are not known.
     pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
         if self.known { self.call.write_json(out) } else { Err(fmt::Error) }
     }

@@ -214,7 +214,7 @@ impl Asked {
         self.answer(vec![Consent::Refused(why.into())]);
     }
 
-    /// Asks the first question by a request. It is taken back if nobody answers within this time, if the
+    /// Asks the first question by a request. It is withdrawn if nobody answers within this time, if the
     /// run no longer waits, or if its call is cancelled.
     pub(super) async fn put(
         mut self,
@@ -260,7 +260,7 @@ pub(super) async fn put(
     request_answer(form(message), peer, longest, over).await
 }
 
-/// Sends a question. It is taken back if nobody answers within this time, or it is over before.
+/// Sends a question. It is withdrawn if nobody answers within this time, or if it is over before.
 async fn request_answer(
     request: ElicitRequest,
     peer: &Peer<RoleServer>,

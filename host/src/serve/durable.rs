@@ -39,19 +39,19 @@ pub trait Durable: Send + Sync {
     /// Whether there may be runs to continue: others have written since the last time, or one wakes now.
     ///
     /// # Errors
-    /// The errors of the journal.
+    /// If the journal cannot be used.
     fn has_news(&self) -> Result<bool, String>;
 
     /// The runs that can continue without a person.
     ///
     /// # Errors
-    /// The errors of the journal.
+    /// If the journal cannot be used.
     fn continuable(&self) -> Result<Vec<u64>, String>;
 
     /// The state of a run; `None` if there is no such run.
     ///
     /// # Errors
-    /// The errors of the journal.
+    /// If the journal cannot be used.
     fn seen(&self, run: u64) -> Result<Option<Seen>, String>;
 
     /// Records the decision of a person on a call.
@@ -63,13 +63,13 @@ pub trait Durable: Send + Sync {
     /// Cancels a run; its rollback follows when it continues.
     ///
     /// # Errors
-    /// The errors of the journal.
+    /// If the journal cannot be used.
     fn cancel(&self, run: u64) -> Result<(), String>;
 
-    /// An unguessable text for a run and a purpose; `None` if there is no such run.
+    /// A text for a run and a purpose that nobody can guess; `None` if there is no such run.
     ///
     /// # Errors
-    /// The errors of the journal.
+    /// If the journal cannot be used.
     fn handle(&self, run: u64, part: &str) -> Result<Option<String>, String>;
 }
 

@@ -115,7 +115,7 @@ impl<'r> Waiting<'r> {
     /// Writes the arguments as one JSON object.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of `out`.
     pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
         write_record(self.arguments(), out)
     }
@@ -211,7 +211,7 @@ impl<'r> Call<'r> {
     /// Writes the arguments as one JSON object.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of `out`.
     pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
         self.look().write_json(out)
     }

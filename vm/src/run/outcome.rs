@@ -107,7 +107,7 @@ impl<'r> Outcome<'r> {
     /// Writes the outcome as one JSON object.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of `out`.
     pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
         match self.status() {
             Status::Ok(value) => {
