@@ -20,7 +20,7 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let inside = entries(&outer.value);
     let word = outer.name()?;
     let is_list = |text: &str| {
-        text.starts_with('$') || at.dialect.is_bare() && get(list, &["in"]).is_none() && at.names.has(text)
+        get(list, &LISTS).is_none() && (text.starts_with('$') || at.dialect.is_bare() && at.names.has(text))
     };
     let (variable, over, used): (Replacement<'a>, Replacement<'a>, Vec<&str>) = if let Some(text) =
         outer.value.text()
