@@ -9,6 +9,7 @@
 use super::ConstrainedGuide;
 use super::machine::{Lex, Look, Machine, Next};
 use super::mask::{clear, has, set};
+use super::views::Sorted;
 use crate::automaton::keys::Numbers;
 use crate::automaton::session::Session;
 use crate::automaton::state::Phase;

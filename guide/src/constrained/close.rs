@@ -3,6 +3,7 @@
 use super::acts::{Act, Choice};
 use super::machine::{Around, Kind, Lex, Machine, Next};
 use super::offers::choice;
+use super::views::Sorted;
 use crate::automaton::close::STEPS;
 use crate::automaton::offers::NIL;
 use crate::automaton::state::Phase;

@@ -165,8 +165,8 @@ impl<'c> Machine<'_, 'c> {
     /// The tails that may come next, in order.
     fn tails(&mut self, vocab: &Vocab) -> Vec<u32> {
         let json = vocab.json();
-        let mut fits = Vec::new();
-        self.walk_tree(json.tails(), ANY, |tail| json.tail_bytes(tail), |tail| fits.push(tail));
+        self.walk_tree(json.tails(), ANY, &|tail| json.tail_bytes(tail));
+        let mut fits = self.walk.entries().to_vec();
         fits.sort_unstable();
         fits
     }

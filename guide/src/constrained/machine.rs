@@ -1,10 +1,11 @@
 //! The bytes of a body in `constrained`: which may come next, and the choices that they make.
 
 use super::acts::Act;
-use super::choices::{self, Choices, Lists, View};
+use super::choices::{self, Choices, Lists};
 use super::ends::Kept;
 use super::memo::Memo;
 use super::paths::Path;
+use super::views::{Sorted, View};
 use super::walk::Walk;
 use crate::automaton::offers::Words;
 use crate::automaton::state::{Core, Lengths, NONE, Phase, State, add};

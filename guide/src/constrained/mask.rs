@@ -1,8 +1,8 @@
 //! Masks of bodies in `constrained`: tokens along their common prefixes. Those in texts and names are in
 //! `ends`.
 
-use super::choices::Begins;
 use super::machine::{Lex, Machine};
+use super::views::Begins;
 use crate::automaton::keys::Numbers;
 use crate::automaton::offers::NUMBER;
 use crate::automaton::state::Phase;
@@ -154,11 +154,10 @@ impl Machine<'_, '_> {
     /// Finds those of all tokens with this first byte that may come next. The position is not in a text.
     fn walk_each(&mut self, vocab: &Vocab, first: u8, mut fits: impl FnMut(u32)) {
         let tree = self.tokens(vocab);
-        let mut found = Vec::new();
-        self.walk_tree(tree, first..=first, |token| vocab.token(token), |token| found.push(token));
-        let equal = tree.equal().iter().filter(|it| found.contains(&it.0)).map(|it| it.1);
-        let equal: Vec<u32> = equal.collect();
-        found.into_iter().chain(equal).for_each(&mut fits);
+        self.walk_tree(tree, first..=first, &|token| vocab.token(token));
+        let found = self.walk.entries();
+        let equal = tree.equal().iter().filter(|it| found.contains(&it.0)).map(|it| &it.1);
+        found.iter().chain(equal).copied().for_each(&mut fits);
     }
 
     /// Sets those of the tokens of a tree that may come next.
@@ -175,8 +174,8 @@ impl Machine<'_, '_> {
         skipped: usize,
         bits: &mut [u32],
     ) {
-        let text = |token| vocab.token(token).get(skipped..).unwrap_or_default();
-        self.walk_tree(tree, first, text, |token| set(bits, token));
+        self.walk_tree(tree, first, &|token| vocab.token(token).get(skipped..).unwrap_or_default());
+        self.walk.entries().iter().for_each(|&token| set(bits, token));
         for &(token, equal) in tree.equal() {
             if has(bits, token) {
                 set(bits, equal);

@@ -2,9 +2,10 @@
 //! of compact JSON.
 //!
 //! `offers` has the choices at each position, `values` those of values, `paths` those within paths,
-//! `choices` their order, `memo` those that were found before, `acts` the effect of each, `handlers` both for
-//! failures of calls, `names` the bound names, `texts` the texts that may be references, `machine` the bytes,
-//! `close` the known end, `mask`, `ends` and `walk` the tokens, `budget` the limit on them.
+//! `choices` their lists, `views` their order, `memo` those that were found before, `acts` the effect of
+//! each, `handlers` both for failures of calls, `names` the bound names, `texts` the texts that may be
+//! references, `machine` the bytes, `close` the known end, `mask`, `ends`, `walk` and `within` the tokens,
+//! `budget` the limit on them.
 
 mod acts;
 mod budget;
@@ -20,7 +21,9 @@ mod offers;
 mod paths;
 mod texts;
 mod values;
+mod views;
 mod walk;
+mod within;
 
 use crate::automaton::session::{Session, SessionError};
 use crate::automaton::state::Core;

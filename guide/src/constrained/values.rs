@@ -2,9 +2,10 @@
 //! and the few that depend on the position.
 
 use super::acts::{Act, Choice};
-use super::choices::{Begins, Choices};
+use super::choices::Choices;
 use super::machine::{Around, Machine};
 use super::offers::{DIGITS, choice};
+use super::views::{Begins, Sorted};
 use crate::automaton::json_names::Runs;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Frame, Phase};
@@ -100,42 +101,37 @@ fn word_of_pure(function: Pure) -> Option<Word> {
     TABLE.iter().find(|row| row.pure == Some(function)).map(|row| row.word)
 }
 
-impl Values {
-    /// The number of places.
-    pub(super) fn len() -> usize {
+impl Sorted<'static> for Values {
+    fn len(self) -> usize {
         KNOWN.all.len()
     }
 
-    /// The beginning at a place, if the set has it.
-    pub(super) fn at(self, place: usize) -> Option<(&'static str, Act)> {
+    fn at(self, place: usize) -> Option<(&'static str, Act)> {
         let (bytes, act) = KNOWN.all.get(place).filter(|_| self.set & bit(place) != 0)?;
         Some((bytes, if matches!(act, Act::Quote(_)) { Act::Quote(self.words) } else { *act }))
     }
 
-    /// The bytes at a place, if the set has it.
-    pub(super) fn bytes(self, place: usize) -> Option<&'static [u8]> {
-        KNOWN.all.get(place).filter(|_| self.set & bit(place) != 0).map(|it| it.0.as_bytes())
+    fn text(self, place: usize) -> Option<&'static str> {
+        KNOWN.all.get(place).map(|it| it.0.as_str())
     }
 
-    /// The first place of the set from this one on.
-    pub(super) fn from(self, place: usize) -> usize {
+    fn from(self, place: usize) -> usize {
         let before = bit(place).wrapping_sub(1);
         let rest = self.set & !before;
-        if rest == 0 { Values::len() } else { rest.trailing_zeros() as usize }
+        if rest == 0 { self.len() } else { rest.trailing_zeros() as usize }
     }
 
-    /// The first place, among those from `low` to `high` that begin alike, whose byte after this number is
-    /// not less than another. The set need not have it.
-    pub(super) fn seek(low: usize, high: usize, depth: usize, byte: u8) -> usize {
+    fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
         let alike = KNOWN.all.get(low..high).unwrap_or_default();
         low + alike.partition_point(|it| it.0.as_bytes().get(depth) < Some(&byte))
     }
 
-    /// The end of those from a place on that have the same bytes up to this number, and the same next one.
-    pub(super) fn alike(place: usize, depth: usize) -> usize {
-        KNOWN.runs.end(place, depth)
+    fn alike(self, low: usize, high: usize, depth: usize, _: u8) -> usize {
+        KNOWN.runs.end(low, depth).min(high)
     }
+}
 
+impl Values {
     /// What some of them begin.
     pub(super) fn begins(self) -> Begins {
         let has = |set| self.set & set != 0;
@@ -195,7 +191,7 @@ impl Machine<'_, '_> {
         if more.is_empty() {
             return Choices::Values(values);
         }
-        let known = (0..Values::len()).filter_map(|place| values.at(place));
+        let known = (0..values.len()).filter_map(|place| values.at(place));
         self.lists.add(more.into_iter().chain(known.map(|it| choice(it.0, it.1))))
     }
 
@@ -267,15 +263,16 @@ mod tests {
 
     #[test]
     fn a_set_has_room_for_all_beginnings() {
-        assert!(Values::len() < Set::BITS as usize);
+        let all = Values::default().len();
+        assert!(all < Set::BITS as usize);
         let sets = KNOWN.operations.iter().copied().chain(KNOWN.others.iter().map(|it| it.1));
-        assert_eq!(sets.fold(KNOWN.digits, |all, set| all ^ set).count_ones() as usize, Values::len());
+        assert_eq!(sets.fold(KNOWN.digits, |all, set| all ^ set).count_ones() as usize, all);
     }
 
     #[test]
     fn places_of_a_set() {
         let values = Values { set: 0b1001_0100, words: 0 };
-        assert_eq!([0, 2, 3, 7, 8].map(|place| values.from(place)), [2, 2, 4, 7, Values::len()]);
+        assert_eq!([0, 2, 3, 7, 8].map(|place| values.from(place)), [2, 2, 4, 7, values.len()]);
         assert_eq!(values.at(3), None);
         assert!(values.at(4).is_some());
     }

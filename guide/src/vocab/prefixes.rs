@@ -12,15 +12,21 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Prefixes {
     /// The last byte of the prefix of each node.
     bytes: Vec<u8>,
-    /// The first child of each node. Its last child is before the first one of the next node.
-    first: Vec<u32>,
-    /// The entry at a node: one with the prefix, or, where it has no children, the only one that begins with
-    /// the prefix.
-    entries: Vec<u32>,
+    nodes: Vec<Node>,
     /// The byte that the entry of each node has after the prefix; 0 if it has none.
     rests: Vec<u8>,
     /// Entries with equal bytes: each with the one that has a node.
     equal: Vec<(u32, u32)>,
+}
+
+/// A node, with what a walk needs of it together.
+#[derive(Debug)]
+struct Node {
+    /// The first child. The last child is before the first one of the next node.
+    first: u32,
+    /// The entry: one with the prefix, or, where the node has no children, the only one that begins with the
+    /// prefix.
+    entry: u32,
 }
 
 impl Prefixes {
@@ -31,8 +37,7 @@ impl Prefixes {
         let mut open = VecDeque::from([(sorted, 0)]);
         tree.bytes.push(0);
         while let Some((mut below, depth)) = open.pop_front() {
-            let mut entry = NONE;
-            tree.first.push(tree.len());
+            let (first, mut entry) = (tree.len(), NONE);
             while let Some((&one, rest)) = below.split_first().filter(|it| text(*it.0).len() <= depth) {
                 if entry == NONE {
                     entry = one;
@@ -49,7 +54,7 @@ impl Prefixes {
                     below = &[];
                 }
             }
-            tree.entries.push(entry);
+            tree.nodes.push(Node { first, entry });
             tree.rests.push(rest);
             let byte = |entry: &u32| text(*entry).get(depth).copied().unwrap_or_default();
             for child in below.chunk_by(|a, b| byte(a) == byte(b)) {
@@ -57,7 +62,7 @@ impl Prefixes {
                 open.push_back((child, depth + 1));
             }
         }
-        tree.first.push(tree.len());
+        tree.nodes.push(Node { first: tree.len(), entry: NONE });
         tree
     }
 
@@ -70,7 +75,7 @@ impl Prefixes {
 
     /// The entry at a node, if it has one.
     pub(crate) fn entry(&self, node: u32) -> Option<u32> {
-        self.entries.get(node as usize).copied().filter(|&entry| entry != NONE)
+        self.nodes.get(node as usize).map(|node| node.entry).filter(|&entry| entry != NONE)
     }
 
     /// The byte that the entry of a node has after the prefix; 0 if it has none.
@@ -80,8 +85,10 @@ impl Prefixes {
 
     /// The children of a node: the first one, and the one after the last.
     pub(crate) fn children(&self, node: u32) -> (u32, u32) {
-        let at = |node: usize| self.first.get(node).copied().unwrap_or_default();
-        (at(node as usize), at(node as usize + 1))
+        match self.nodes.get(node as usize..) {
+            Some([node, next, ..]) => (node.first, next.first),
+            _ => (0, 0),
+        }
     }
 
     /// The last byte of the prefix of a node.
@@ -92,7 +99,17 @@ impl Prefixes {
     /// The first of some children with at least this byte; the end if there is none.
     pub(crate) fn seek(&self, from: u32, to: u32, byte: u8) -> u32 {
         let bytes = self.bytes.get(from as usize..to as usize).unwrap_or_default();
-        from + u32::try_from(bytes.partition_point(|&it| it < byte)).unwrap_or_default()
+        let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return from };
+        if byte <= first {
+            return from;
+        }
+        let Some(above) = last.checked_sub(byte) else { return to };
+        // They differ, so that at most so many are less than the byte, or above it. In nodes with nearly all
+        // bytes this leaves few places.
+        let most = u32::from(byte - first).min(to - from);
+        let least = (to - from - 1).saturating_sub(u32::from(above));
+        let places = bytes.get(least as usize..most as usize).unwrap_or_default();
+        from + least + u32::try_from(places.partition_point(|&it| it < byte)).unwrap_or_default()
     }
 
     /// The one of some children with this byte.
@@ -140,10 +157,7 @@ impl Prefixes {
 
     /// The approximate number of bytes of the tree.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes.len()
-            + self.rests.len()
-            + 4 * (self.first.len() + self.entries.len())
-            + 8 * self.equal.len()
+        self.bytes.len() + self.rests.len() + self.nodes.len() * size_of::<Node>() + 8 * self.equal.len()
     }
 }
 
@@ -195,5 +209,29 @@ mod tests {
         let (from, to) = tree.children(Prefixes::ROOT);
         let seek = |byte| tree.seek(from, to, byte) - from;
         assert_eq!([seek(b'a'), seek(b'b'), seek(b'c'), seek(b'e')], [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn children_are_sought_in_all_sets_of_some_bytes() {
+        // Close together and far apart.
+        const BYTES: [&str; 10] = ["!", "\"", "#", "A", "B", "m", "x", "y", "z", "~"];
+        for set in 0..1_u32 << BYTES.len() {
+            let texts: Vec<&str> =
+                (0..BYTES.len()).filter(|at| set >> at & 1 == 1).map(|at| BYTES[at]).collect();
+            if texts.len() < 2 {
+                continue;
+            }
+            let sorted: Vec<u32> = (0..).take(texts.len()).collect();
+            let tree = Prefixes::new(&sorted, |entry| texts[entry as usize].as_bytes());
+            let (from, to) = tree.children(Prefixes::ROOT);
+            for byte in 0..=u8::MAX {
+                let less = texts.iter().filter(|text| text.as_bytes()[0] < byte).count();
+                assert_eq!(
+                    tree.seek(from, to, byte) - from,
+                    u32::try_from(less).unwrap(),
+                    "{texts:?} {byte}"
+                );
+            }
+        }
     }
 }

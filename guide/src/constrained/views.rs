@@ -1,0 +1,217 @@
+//! Choices with their data, in the order of their bytes.
+
+use super::acts::{Act, Choice};
+use super::choices::{Choices, Lists, Names, Span, Which};
+use super::values::Values;
+use crate::automaton::json_names::{JsonName, SortedNames};
+use crate::automaton::session::Session;
+
+/// Choices in the order of their bytes, each at a place. Some places may have no choice.
+pub(super) trait Sorted<'a>: Copy {
+    /// The number of places.
+    fn len(self) -> usize;
+
+    /// The choice at a place, if it has one.
+    fn at(self, place: usize) -> Option<(&'a str, Act)>;
+
+    /// The bytes of the choice at a place, if it has one; otherwise any.
+    fn text(self, place: usize) -> Option<&'a str>;
+
+    /// The byte after this number of those at a place.
+    fn byte(self, place: usize, depth: usize) -> Option<u8> {
+        self.text(place).and_then(|text| text.as_bytes().get(depth).copied())
+    }
+
+    /// The first place with a choice, from this one on.
+    fn from(self, place: usize) -> usize;
+
+    /// The first place, among those from `low` to `high` that begin alike, whose byte after this number is
+    /// not less than another; the end if there is none. It may have no choice.
+    fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize;
+
+    /// The end of the places from `low` on that have this byte after this number, and the same ones before.
+    fn alike(self, low: usize, high: usize, depth: usize, byte: u8) -> usize;
+}
+
+/// Choices with their data.
+#[derive(Clone, Copy)]
+pub(super) enum View<'a> {
+    Listed(&'a [Choice]),
+    Values(Values),
+    Names(Named<'a>),
+}
+
+/// Runs this with the choices of a view, each kind by code of its own.
+macro_rules! with {
+    ($view:expr, $sorted:ident => $run:expr) => {
+        match $view {
+            View::Listed($sorted) => $run,
+            View::Values($sorted) => $run,
+            View::Names($sorted) => $run,
+        }
+    };
+}
+pub(super) use with;
+
+/// What some choices begin: a text that may be a reference, the key of a case that is a number, a number.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Begins {
+    pub(super) text: bool,
+    pub(super) key: bool,
+    pub(super) number: bool,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(choices: Choices, lists: &'a Lists, memo: &'a Lists, session: &'a Session<'_>) -> Self {
+        let of = |span: Span| if span.is_in_memo() { memo } else { lists };
+        match choices {
+            Choices::Listed(span) => View::Listed(of(span).listed(span)),
+            Choices::Values(values) => View::Values(values),
+            Choices::Names { of: names, which, end } => {
+                let which = which.map(|span| of(span).places(span));
+                View::Names(Named { of: names, names: names.all(session), which, end })
+            }
+        }
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.all(0, usize::MAX).next().is_none()
+    }
+
+    /// All choices, each with its place.
+    pub(super) fn all(self, low: usize, high: usize) -> impl Iterator<Item = (usize, &'a str, Act)> {
+        let all = low..high.min(self.len());
+        all.filter_map(move |at| self.at(at).map(|(bytes, act)| (at, bytes, act)))
+    }
+
+    /// What some of them begin.
+    pub(super) fn begins(self) -> Begins {
+        match self {
+            View::Listed(listed) => listed.iter().fold(Begins::default(), |begins, choice| Begins {
+                text: begins.text || matches!(choice.act, Act::Quote(_)),
+                key: begins.key || choice.act == Act::NumberKey,
+                number: begins.number || choice.act == Act::Number,
+            }),
+            View::Values(values) => values.begins(),
+            View::Names(_) => Begins::default(),
+        }
+    }
+}
+
+impl<'a> Sorted<'a> for View<'a> {
+    fn len(self) -> usize {
+        with!(self, choices => choices.len())
+    }
+
+    fn at(self, place: usize) -> Option<(&'a str, Act)> {
+        with!(self, choices => choices.at(place))
+    }
+
+    fn text(self, place: usize) -> Option<&'a str> {
+        with!(self, choices => choices.text(place))
+    }
+
+    fn from(self, place: usize) -> usize {
+        with!(self, choices => choices.from(place))
+    }
+
+    fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
+        with!(self, choices => choices.seek(low, high, depth, byte))
+    }
+
+    fn alike(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
+        with!(self, choices => choices.alike(low, high, depth, byte))
+    }
+}
+
+impl<'a> Sorted<'a> for &'a [Choice] {
+    fn len(self) -> usize {
+        <[Choice]>::len(self)
+    }
+
+    fn at(self, place: usize) -> Option<(&'a str, Act)> {
+        self.get(place).map(|choice| (&*choice.bytes, choice.act))
+    }
+
+    fn text(self, place: usize) -> Option<&'a str> {
+        self.get(place).map(|choice| &*choice.bytes)
+    }
+
+    fn from(self, place: usize) -> usize {
+        place
+    }
+
+    fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
+        let alike = self.get(low..high).unwrap_or_default();
+        low + alike.partition_point(|choice| choice.bytes.as_bytes().get(depth) < Some(&byte))
+    }
+
+    fn alike(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
+        if low + 1 >= high || self.byte(low + 1, depth) != Some(byte) {
+            return high.min(low + 1);
+        }
+        byte.checked_add(1).map_or(high, |above| self.seek(low + 1, high, depth, above))
+    }
+}
+
+/// Names of the session, and the end of a record, which is behind them.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'a> {
+    of: Names,
+    names: &'a SortedNames,
+    which: Which<&'a [u32]>,
+    end: Option<&'static str>,
+}
+
+impl Named<'_> {
+    fn has(self, place: usize, name: &JsonName) -> bool {
+        self.which.has(place, name.further)
+    }
+}
+
+impl<'a> Sorted<'a> for Named<'a> {
+    fn len(self) -> usize {
+        self.names.all.len() + 1
+    }
+
+    fn at(self, place: usize) -> Option<(&'a str, Act)> {
+        let name = self.names.all.get(place);
+        if !name.is_none_or(|name| self.has(place, name)) {
+            return None;
+        }
+        Some((self.text(place)?, name.map_or(Act::EndFields, |name| self.of.act(name))))
+    }
+
+    fn text(self, place: usize) -> Option<&'a str> {
+        match self.names.all.get(place) {
+            Some(name) => Some(&name.bytes),
+            None => self.end.filter(|_| place == self.names.all.len()),
+        }
+    }
+
+    fn from(self, place: usize) -> usize {
+        let names = self.names.all.len();
+        match self.which {
+            Which::Only(places) => {
+                let next = places.get(places.partition_point(|&it| (it as usize) < place));
+                next.map_or(names, |&it| it as usize)
+            }
+            Which::All { except: [], further: None } => place,
+            Which::All { .. } => {
+                let mut rest = self.names.all.iter().enumerate().skip(place);
+                rest.find(|it| self.has(it.0, it.1)).map_or(names.max(place), |it| it.0)
+            }
+        }
+    }
+
+    fn seek(self, low: usize, high: usize, depth: usize, byte: u8) -> usize {
+        let names = self.names.all.get(low..high.min(self.names.all.len())).unwrap_or_default();
+        let found = low + names.partition_point(|name| name.bytes.as_bytes().get(depth) < Some(&byte));
+        let is_end = found == self.names.all.len() && self.byte(found, depth) < Some(byte);
+        (found + usize::from(is_end)).min(high)
+    }
+
+    fn alike(self, low: usize, high: usize, depth: usize, _: u8) -> usize {
+        self.names.alike(low, depth).min(high)
+    }
+}

@@ -1,0 +1,200 @@
+//! Which tokens are within choices, and which choices end within tokens. Both the tree of the tokens and the
+//! choices are in the order of their bytes, so that only common bytes are looked at.
+
+use super::views::Sorted;
+use crate::vocab::Prefixes;
+
+/// Of a node with at most so many children, each is looked for among the choices; otherwise the other way.
+const FEW: u32 = 6;
+
+/// The end of a choice within tokens.
+pub(super) struct Whole {
+    /// The place of the choice.
+    pub(super) choice: usize,
+    pub(super) tokens: Tokens,
+}
+
+/// The tokens that go on behind a choice.
+pub(super) enum Tokens {
+    /// Those below a node.
+    Node(u32),
+    /// One, from this byte on.
+    One(u32, usize),
+}
+
+/// Some choices that begin alike, and a node of the tree with the same bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Common {
+    pub(super) node: u32,
+    pub(super) low: usize,
+    pub(super) high: usize,
+    /// The bytes of the choices so far.
+    pub(super) depth: usize,
+}
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Entries within choices.
+    pub(super) entries: Vec<u32>,
+    pub(super) wholes: Vec<Whole>,
+    open: Vec<Common>,
+}
+
+/// A tree of entries, with the bytes of each.
+pub(super) struct Tree<'a, 't> {
+    pub(super) prefixes: &'a Prefixes,
+    pub(super) text: &'a dyn Fn(u32) -> &'t [u8],
+}
+
+impl Tree<'_, '_> {
+    /// Finds the entries within some choices, and the choices that end within entries, among these children
+    /// of a node. `before` is the number of bytes of entries minus that of the choices, modulo 2^64.
+    pub(super) fn within<'c>(
+        &self,
+        choices: impl Sorted<'c>,
+        children: (u32, u32),
+        first: Common,
+        before: usize,
+        found: &mut Found,
+    ) {
+        self.branch(choices, children, first, &mut found.open);
+        while let Some(mut common) = found.open.pop() {
+            let Some(bytes) = choices.text(common.low).map(str::as_bytes) else { continue };
+            loop {
+                let next = bytes.get(common.depth).copied();
+                let children = self.prefixes.children(common.node);
+                if children.0 == children.1 {
+                    self.leaf(choices, common, (next, before), found);
+                    break;
+                }
+                let Some(next) = next else {
+                    found.wholes.push(Whole { choice: common.low, tokens: Tokens::Node(common.node) });
+                    break;
+                };
+                if let Some(entry) = self.prefixes.entry(common.node) {
+                    found.entries.push(entry);
+                }
+                if common.low + 1 < common.high {
+                    self.branch(choices, children, common, &mut found.open);
+                    break;
+                }
+                let Some(node) = self.prefixes.child(children, next) else { break };
+                common = Common { node, depth: common.depth + 1, ..common };
+            }
+        }
+    }
+
+    /// Decides about the entry of a node without children, which may be longer than its prefix. The first of
+    /// the choices has this byte next.
+    fn leaf<'c>(
+        &self,
+        choices: impl Sorted<'c>,
+        common: Common,
+        (next, before): (Option<u8>, usize),
+        found: &mut Found,
+    ) {
+        let Some(entry) = self.prefixes.entry(common.node) else { return };
+        let rest = self.prefixes.rest(common.node);
+        if rest == 0 {
+            return found.entries.push(entry);
+        }
+        // Most are refused by one byte.
+        if common.low + 1 == common.high && next.is_some_and(|next| next != rest) {
+            return;
+        }
+        let taken = before.wrapping_add(common.depth);
+        match goes_on(choices, common, (self.text)(entry).get(taken..).unwrap_or_default()) {
+            Some(GoesOn::Within) => found.entries.push(entry),
+            Some(GoesOn::Behind(choice, length)) => {
+                found.wholes.push(Whole { choice, tokens: Tokens::One(entry, taken + length) });
+            }
+            None => {}
+        }
+    }
+
+    /// Finds the children of a node with the next byte of some choices.
+    fn branch<'c>(
+        &self,
+        choices: impl Sorted<'c>,
+        (mut from, to): (u32, u32),
+        common: Common,
+        open: &mut Vec<Common>,
+    ) {
+        let Common { low, high, depth, .. } = common;
+        let mut low = choices.from(low);
+        if to - from <= FEW {
+            for node in from..to {
+                let byte = self.prefixes.byte(node);
+                if low < high && choices.byte(low, depth) < Some(byte) {
+                    low = choices.from(choices.seek(low + 1, high, depth, byte));
+                }
+                if low >= high {
+                    return;
+                }
+                if choices.byte(low, depth) == Some(byte) {
+                    let (end, next) = run(choices, low, high, depth, byte);
+                    open.push(Common { node, low, high: end, depth: depth + 1 });
+                    low = next;
+                }
+            }
+            return;
+        }
+        while low < high && from < to {
+            let Some(byte) = choices.byte(low, depth) else { return };
+            let (end, next) = run(choices, low, high, depth, byte);
+            from = self.prefixes.seek(from, to, byte);
+            if from < to && self.prefixes.byte(from) == byte {
+                open.push(Common { node: from, low, high: end, depth: depth + 1 });
+                from += 1;
+            }
+            low = next;
+        }
+    }
+}
+
+/// The end of the choices from a place on that have this byte after this number, and the next place with a
+/// choice.
+fn run<'c>(choices: impl Sorted<'c>, low: usize, high: usize, depth: usize, byte: u8) -> (usize, usize) {
+    let next = choices.from(low + 1);
+    if next >= high || choices.byte(next, depth) != Some(byte) {
+        return (low + 1, next);
+    }
+    let end = choices.alike(low, high, depth, byte);
+    (end, choices.from(end))
+}
+
+/// How bytes continue some choices.
+enum GoesOn {
+    Within,
+    /// Behind this choice, which takes this number of them.
+    Behind(usize, usize),
+}
+
+/// How these bytes continue some choices, if one begins with them or is at their beginning.
+fn goes_on<'c>(choices: impl Sorted<'c>, common: Common, bytes: &[u8]) -> Option<GoesOn> {
+    let Common { mut low, mut high, depth, .. } = common;
+    for (at, &byte) in bytes.iter().enumerate() {
+        let choice = choices.text(low).filter(|_| low < high)?.as_bytes();
+        if choice.len() == depth + at {
+            return Some(GoesOn::Behind(low, at));
+        }
+        if low + 1 == high {
+            let rest = choice.get(depth + at..)?;
+            let bytes = bytes.get(at..)?;
+            let length = rest.len().min(bytes.len());
+            return match bytes.starts_with(rest.get(..length)?) {
+                true if length == bytes.len() => Some(GoesOn::Within),
+                true => Some(GoesOn::Behind(low, at + length)),
+                false => None,
+            };
+        }
+        let next = choices.from(choices.seek(low, high, depth + at, byte));
+        if choices.byte(next, depth + at).filter(|_| next < high) != Some(byte) {
+            return None;
+        }
+        high = run(choices, next, high, depth + at, byte).0;
+        low = next;
+    }
+    Some(GoesOn::Within)
+}
