@@ -27,8 +27,13 @@ pub(super) fn undo(before: Span) -> Fix {
 pub(super) fn bind_again(diagnostic: Diagnostic, function: &Function<'_>, slot: Slot) -> Diagnostic {
     let place = Span::at(diagnostic.span.start);
     let name = slot_name(function, slot);
+    let form = match function.notation {
+        Notation::Id => String::new(),
+        Notation::Workflow => format!(", with `let: {}` beside `expr`", name.trim_matches('`')),
+        _ => format!(", as in `{{\"let\": \"{}\", \"expr\": …}}`", name.trim_matches('`')),
+    };
     let diagnostic =
-        diagnostic.help(format!("this makes a new value and leaves {name} as it was: bind it again"));
+        diagnostic.help(format!("this makes a new value and leaves {name} as it was: bind it again{form}"));
     let number = function.slots.get(slot.0 as usize).and_then(|info| info.number);
     match number.filter(|_| function.notation == Notation::Id) {
         Some(number) => diagnostic.replace(place, format!("LET {number} ")),

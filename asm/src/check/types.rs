@@ -279,9 +279,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         }
     }
 
-    /// Reports a value that nothing uses, unless it makes a call.
+    /// Reports a value that nothing uses, unless it makes a call; in JSON and YAML only a changed list or
+    /// record, because other steps have a value whether or not it is used.
     fn unused(&mut self, value: &Expr<'a>) {
-        if self.function.notation == Notation::Id && !value.calls() {
+        let reported = self.function.notation == Notation::Id || messages::changed(value).is_some();
+        if reported && !value.calls() {
             self.found.push(messages::unused(self.function, value));
         }
     }

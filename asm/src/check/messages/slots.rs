@@ -115,6 +115,17 @@ pub(in crate::check) fn unset(
         terms.choose("a slot that every path here has set", "a name that every path here has bound"),
         format!("{name}: {why}"),
     );
+    let before = match reason {
+        Unset::Branch(Path::NotTaken | Path::Then | Path::Else, _) => Some(Word::If),
+        Unset::Branch(Path::Broken | Path::Unbroken, _) | Unset::FirstPass(_) | Unset::NoPass(_) => {
+            Some(Word::For)
+        }
+        _ => None,
+    };
+    if let Some(word) = before {
+        return diagnostic
+            .help(format!("bind it before the {} too, to the value that it has then", terms.word(word)));
+    }
     if !matches!(reason, Unset::Matched(_)) {
         return diagnostic;
     }

@@ -1,7 +1,7 @@
 //! Messages about values of the wrong type, comparisons that are never equal, and unused values.
 
 use super::naming::slot_name;
-use crate::ast::{Binary, Call, Case, Expr, ExprKind, Function, Slot};
+use crate::ast::{Apply, Binary, Call, Case, Expr, ExprKind, Function, Slot};
 use crate::check::fixes;
 use crate::check::messages::given::Path;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
@@ -85,10 +85,15 @@ pub(in crate::check) fn operand(
         return diagnostic;
     }
     let diagnostic = Diagnostic { code: Code::ConditionType, ..diagnostic };
-    if found == Inferred::NUMBER && !terms.is_id() {
-        diagnostic.help("compare it with another number")
-    } else {
-        diagnostic
+    if terms.is_id() {
+        return diagnostic;
+    }
+    match (found.lists, found) {
+        (0, Inferred::NUMBER) => diagnostic.help("compare it with another number"),
+        (0, Inferred::TEXT) => diagnostic.help("whether it is empty is a comparison with the text `\"\"`"),
+        (0, Inferred::RECORD) => diagnostic.help("whether it is there is a comparison with `null`"),
+        (0, _) => diagnostic,
+        _ => diagnostic.help("whether it has items is a comparison of its `len` with 0"),
     }
 }
 
@@ -200,17 +205,27 @@ pub(in crate::check) fn argument(
     }
 }
 
-/// A value that nothing uses. Only for integer-ID text: in JSON and YAML a step has a value whether or not it
-/// is used, and the reader reports what is lost.
+/// The slot of which a value is a changed list or record, as it would be in a language that changes it in
+/// place.
+pub(in crate::check) fn changed(value: &Expr<'_>) -> Option<Slot> {
+    match value.kind {
+        ExprKind::Binary(Binary::Append, of, _)
+        | ExprKind::Merge(of, _)
+        | ExprKind::Apply(Apply { function: Pure::Put, operands: [of, ..], .. }) => match of.kind {
+            ExprKind::Ref(slot) => Some(slot),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A value that nothing uses.
 pub(in crate::check) fn unused(function: &Function<'_>, value: &Expr<'_>) -> Diagnostic {
     let warning = Diagnostic::new(Code::UnusedValue, value.span, "nothing takes this value")
         .expected("a value that is bound or returned", "a value that is computed and not used");
-    match value.kind {
-        ExprKind::Binary(Binary::Append, Expr { kind: ExprKind::Ref(slot), .. }, _)
-        | ExprKind::Merge(Expr { kind: ExprKind::Ref(slot), .. }, _) => {
-            fixes::bind_again(warning, function, *slot)
-        }
-        _ => warning
+    match changed(value) {
+        Some(slot) => fixes::bind_again(warning, function, slot),
+        None => warning
             .help("bind it, or leave it out; the last value of a block counts where the block is bound"),
     }
 }
