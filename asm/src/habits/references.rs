@@ -69,7 +69,7 @@ impl Habits for Reading {
 /// The operation that is meant by a malformed reference: `${.n + 1}`, `${len(list)}`.
 fn operation(written: &str, span: Span, at: &Surroundings<'_, '_>) -> Option<String> {
     let inside = written.strip_prefix("${")?.strip_suffix('}')?;
-    if inside.contains(['$', '{', '}']) {
+    if inside.contains(['{', '}']) {
         return None;
     }
     let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");

@@ -2,7 +2,7 @@
 
 use super::Lints;
 use crate::ast::Unary;
-use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
@@ -13,6 +13,7 @@ use crate::document::replacement::is_repeatable;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, rename};
 use crate::habits::operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys};
+use crate::span::Span;
 use ilo_spec::error::Code;
 
 /// Keys that select one of several values.
@@ -220,7 +221,31 @@ impl<'a> Lints<'_, '_, 'a> {
         };
         let message = "this record is data: a value holds no step";
         let warning = self.data(message, node, "a reference").help(form);
-        self.suspect(node.span, warning);
+        let fix = self.beside_let(node).filter(|_| chooses);
+        self.suspect(node.span, Diagnostic { fix, ..warning });
+    }
+
+    /// The fix for a choice under `expr` of a step with `let` in JSON: its keys belong beside `let`.
+    fn beside_let(&self, node: &Node<'a>) -> Option<Fix> {
+        let keys = |list: &[Entry<'a>]| {
+            list.iter().all(|entry| entry.is(|name| matches!(name, "if" | "then" | "else")))
+        };
+        if self.at.dialect.is_yaml() || !keys(entries(node)) || entries(node).len() < 2 {
+            return None;
+        }
+        let (start, end) = (node.span.start as usize, node.span.end as usize);
+        let before = self.at.source.get(..start)?.trim_end().strip_suffix(':')?.trim_end();
+        let step = before.strip_suffix("\"expr\"")?;
+        let head = step.rsplit('{').next()?.trim();
+        let alone = head.starts_with("\"let\"") && head.matches(',').count() == 1 && head.ends_with(',');
+        let closes = self.at.source.get(end..)?.trim_start().starts_with('}');
+        let from = u32::try_from(step.len()).ok()?;
+        let (open, close) =
+            (Span::new(from, node.span.start + 1), Span::new(node.span.end - 1, node.span.end));
+        (alone && closes).then(|| Fix {
+            title: "write `if`, `then` and `else` beside `let`".to_owned(),
+            edits: vec![Edit::new(open, ""), Edit::new(close, "")],
+        })
     }
 }
 
