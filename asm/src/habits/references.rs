@@ -50,7 +50,12 @@ impl Habits for Reading {
     }
 
     fn operation_inside<'a>(&self, text: &Node<'a>, at: &Surroundings<'_, 'a>) -> Option<String> {
-        operation(text.text()?, text.span, at)
+        let written = text.text()?;
+        // `$x[$y]`, which has no braces.
+        if written.contains("[$") && !written.starts_with("${") {
+            return at.operation_of(written, text.span);
+        }
+        operation(written, text.span, at)
     }
 
     fn step_before(&self, written: &str, place: Span, at: &Surroundings<'_, '_>) -> Option<String> {

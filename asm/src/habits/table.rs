@@ -141,6 +141,8 @@ pub(super) const HABITS: &[Habit] = habits! {
     "loop without a bound", Step, unsupported_steps::unbounded, Mcp, r#"{"while": true, "yield": []}"# => "[]";
     "shell command", NoStep, unsupported_steps::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
     "state of a state machine", NoStep, unsupported_steps::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
+    "steps that run at the same time", NoStep, unsupported_steps::grouped, ToolCalling,
+        r#"{"parallel": [{"call": "t"}, {"call": "u"}]}"# => r#"[{"call": "t"}, {"call": "u"}]"#;
     "`else` alone", NoStep, unsupported_steps::lone_else, ToolCalling, r#"{"else": []}"# => "[]";
     "step under its name", NoStep, unsupported_steps::named, Mcp,
         r#"{"a": {"call": "t"}}"# => r#"{"let": "a", "call": "t"}"#;

@@ -9,7 +9,7 @@ use crate::dialect::other_operator;
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Key, begins_step, operator};
 use crate::document::replacement::Replacement;
-use crate::document::{Entry, entries, rename, shown};
+use crate::document::{Entry, Kind, entries, rename, shown};
 use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -59,6 +59,29 @@ pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let message = format!("a state of a state machine is not a step: `{kind}`");
     let expected = format!("a record with {}", at.dialect.step_words());
     Some(Rewrite::removed(bad_step(entry.key.span, &message, &expected, "`Type`", &help)))
+}
+
+/// Steps in a group, such as those that run at the same time, in a list of steps in JSON.
+pub(super) fn grouped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    let name = only.name().filter(|name| matches!(*name, "parallel" | "sequence" | "group" | "block"))?;
+    let Kind::List(items @ ([first, .., last] | [first @ last])) = only.value.kind else { return None };
+    if at.dialect.is_yaml() || !items.iter().all(|item| matches!(item.kind, Kind::Record(_))) {
+        return None;
+    }
+    let inside = at.source.get(first.span.start as usize..last.span.end as usize)?;
+    let wrong = Diagnostic::new(Code::BadStep, only.key.span, format!("`{name}` is not a step"))
+        .expected("its steps alone, one after the other", format!("`{name}`"))
+        .help(
+            "leave it out: steps run in the order of the file; calls of tools that only read run at the same time by \
+             themselves",
+        );
+    let fix = Fix {
+        title: format!("remove `{name}` around the steps"),
+        edits: vec![Edit::new(at.node.span, inside)],
+    };
+    let steps = items.iter().map(|item| Replacement::Kept(*item)).collect();
+    Some(Rewrite::whole(wrong.fix(fix), Replacement::List(steps)))
 }
 
 /// `else` as a separate step.

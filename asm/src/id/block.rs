@@ -189,6 +189,11 @@ impl<'p, 'a> Parser<'p, 'a> {
     fn mismatch(&mut self, head: &Head, read: u32) -> Result<(), Stop> {
         let (name, of) = (head.word.mnemonic(), head.of);
         let Some(count) = head.count else {
+            let behind = self.context.source.get(head.count_span.end as usize..).unwrap_or("");
+            if !head.out_of_range && behind.trim_start_matches(' ').starts_with("IF ") {
+                let help = "write `ELSE <count>` on a line of its own, and the IF with its ELSE below it, two blanks deeper";
+                return self.tolerate(self.bad_count(head).help(help));
+            }
             let text = if head.out_of_range { read.to_string() } else { format!(" {read}") };
             let help = format!("by the indented lines, the number of {of} is {read}");
             return self.tolerate(self.bad_count(head).help(help).replace(head.count_span, text));

@@ -146,6 +146,11 @@ pub(in crate::check) fn unknown_field<'n>(
     if sure {
         return diagnostic;
     }
+    if matches!(part, Part::Answer)
+        && matches!(name.text, "result" | "output" | "response" | "data" | "value")
+    {
+        return diagnostic.help(format!("what a call gives is the answer itself: leave `{}` out", name.text));
+    }
     let has = Terms::of(notation).word(Word::Has);
     diagnostic.help(format!("if it may be there nevertheless, test with {has} first"))
 }

@@ -123,8 +123,14 @@ fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
 
 /// A read of a field that means a count in other languages, from a value that is not a record.
 pub(in crate::check) fn counted_by_field(function: &Function<'_>, diagnostic: Diagnostic) -> Diagnostic {
-    let len = Terms::of(function.notation).word(Word::Len);
-    diagnostic.help(format!("{len} counts the elements of a list and the characters of a text"))
+    let terms = Terms::of(function.notation);
+    let len = terms.word(Word::Len);
+    let form = match function.notation {
+        Notation::Id => "`LEN <value>`",
+        Notation::Workflow => "`len($value)` in `expr` or `if`",
+        _ => "`{\"len\": value}`",
+    };
+    diagnostic.help(format!("{len} counts the elements of a list and the characters of a text: write {form}"))
 }
 
 /// A text in a sum in JSON or YAML; most likely texts should be joined.

@@ -44,7 +44,11 @@ fn computation<'a>(
     let words = Words::of(node, arena)?;
     let refers = words.text.contains('$');
     let bare = sigil == Sigil::Braces || formula;
-    let computes = words.text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '(']);
+    // No text has ` ?? ` between two names in scope.
+    let defaults = words.text.contains(" ?? ");
+    let computes = defaults
+        || words.text.contains("[$")
+        || words.text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '(']);
     let logical = || words.text.contains([' ', '!', '&', '|']);
     if !(bare || refers) || !(computes || (formula && logical())) {
         return None;
@@ -61,7 +65,7 @@ fn computation<'a>(
     let refers = reader.seen.refers;
     // Operators of other languages are understood in a context in which something is computed, and in a text
     // that is a call.
-    let understood = formula || call(words.text).is_some();
+    let understood = formula || defaults || call(words.text).is_some();
     let read = |code| matches!(code, Code::UnknownOperator | Code::BadExpression | Code::OtherNotation);
     let plain = unseen.as_slice().iter().all(|found| understood && read(found.code));
     (clear && plain).then_some((tree, refers))
