@@ -75,8 +75,8 @@ impl<'a> Reader<'_, '_, 'a> {
                     .help("write `'$'` for a text");
             return self.bad(wrong, at + 1);
         };
-        // An item from the end, a part of a list, or a field with a computed name is read as a form of another
-        // language.
+        // An item from the end, a part of a list, or a field with a computed name is read as a form of
+        // another language.
         let form = self.words.byte(end + 1).is_some_and(|byte| matches!(byte, b'-' | b':' | b'$'));
         if !form && let Some((broken, end)) = self.words.bracket(at, end) {
             return self.bad(broken.diagnostic, end);
