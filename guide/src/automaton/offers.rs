@@ -295,7 +295,6 @@ impl<'c> Core<'_, 'c> {
         let demand = rules::operand(word, 0, None);
         let whole = match word {
             Word::At => Want::IndexOf(want),
-            Word::Min | Word::Max => Want::And(demand, self.arena.add_want(Want::ListOf(want))),
             Word::Append => Want::And(Demand::List, want),
             _ if depends(word) => Want::First(word, want),
             _ => Want::Demand(demand),

@@ -6,7 +6,6 @@ use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules::{self, Demand};
 use ilo_asm::types::{Inferred, InferredBase};
 use ilo_spec::node::Word;
-use ilo_spec::pure::Kinds;
 
 /// The number of a want in the arena.
 pub(crate) type WantId = u32;
@@ -18,8 +17,6 @@ pub(crate) enum Want<'c> {
     Demand(Demand),
     /// An argument, or a part of one.
     Shape(Shape<'c>),
-    /// A list whose items are wanted.
-    ListOf(WantId),
     /// A record, or a list whose items are wanted.
     IndexOf(WantId),
     /// A record with a field that is wanted.
@@ -41,7 +38,6 @@ pub(crate) enum Want<'c> {
 /// The effect of a want on the want that it refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Link {
-    List,
     Index,
     Field,
     And(Demand),
@@ -115,7 +111,6 @@ impl<'c> Arena<'c> {
         let mut last = self.want(want);
         for place in 0..=LINKS {
             let (link, of) = match last {
-                Want::ListOf(of) => (Link::List, of),
                 Want::IndexOf(of) => (Link::Index, of),
                 Want::FieldOf(of) => (Link::Field, of),
                 Want::And(demand, of) => (Link::And(demand), of),
@@ -136,11 +131,9 @@ impl<'c> Arena<'c> {
             match want {
                 Want::Any | Want::Demand(_) | Want::Equal(_) | Want::Part { .. } => return true,
                 Want::Shape(_) | Want::FieldOf(_) => return false,
-                Want::ListOf(of)
-                | Want::IndexOf(of)
-                | Want::And(_, of)
-                | Want::ItemOf(of, _)
-                | Want::First(_, of) => want = self.want(of),
+                Want::IndexOf(of) | Want::And(_, of) | Want::ItemOf(of, _) | Want::First(_, of) => {
+                    want = self.want(of);
+                }
             }
         }
     }
@@ -177,7 +170,6 @@ impl<'c> Arena<'c> {
             Want::Any => true,
             Want::Demand(demand) => demand.accepts(ty),
             Want::Shape(shape) => accepts_shape(shape, known),
-            Want::ListOf(of) => ty.item().is_some() && self.takes(session, of, item(known)),
             Want::IndexOf(of) => Demand::Indexable.accepts(ty) && self.takes(session, of, item(known)),
             Want::FieldOf(of) => {
                 Demand::Is(Inferred::RECORD).accepts(ty) && self.has_field(session, known, of)
@@ -199,17 +191,27 @@ impl<'c> Arena<'c> {
 
     /// The want of the items of a list.
     pub(crate) fn item_want(&self, want: WantId) -> Want<'c> {
-        let (demand, of) = match self.want(want) {
+        let (word, of) = match self.want(want) {
             Want::Shape(shape) => return Want::Shape(shape.item()),
             Want::Demand(Demand::Is(ty)) if ty.lists > 0 => return Want::Demand(Demand::Is(rules::item(ty))),
-            Want::ListOf(of) | Want::IndexOf(of) => return self.want(of),
-            Want::And(demand, of) => (demand, of),
-            Want::First(word, of) => (rules::operand(word, 0, None), of),
+            Want::IndexOf(of) => return self.want(of),
+            Want::And(_, of) => return self.item_want(of),
+            Want::First(word, of) => (word, of),
             _ => return Want::Any,
         };
-        match demand.items() {
-            Kinds::ANY => self.item_want(of),
-            kinds => Want::ItemOf(of, Demand::Kinds(kinds)),
+        let least = matches!(word, Word::Min | Word::Max);
+        let inner = if least { self.want(of) } else { self.item_want(of) };
+        let demand = match rules::operand(word, 0, None) {
+            Demand::Comparable => Demand::Ordered,
+            Demand::Sortable => Demand::Kinds(Demand::Sortable.items()),
+            _ => return inner,
+        };
+        match inner {
+            Want::Any => Want::Demand(demand),
+            Want::Demand(Demand::Is(ty)) if demand.accepts(ty) && ty != Inferred::ANY => inner,
+            Want::Demand(Demand::Ordered) => inner,
+            _ if least => Want::And(demand, of),
+            _ => Want::ItemOf(of, demand),
         }
     }
 
@@ -243,6 +245,7 @@ impl<'c> Arena<'c> {
                 }
                 first.ty != Inferred::NIL && (text || first.ty == Inferred::ANY)
             }
+            Word::Min | Word::Max => self.takes(session, want, item(first)),
             _ => {
                 let given = rules::gives(word, Some(first.ty), None).unwrap_or(Inferred::ANY);
                 self.takes(session, want, ValueInfo { ty: given, ..first })
