@@ -167,3 +167,15 @@ pub(super) fn tried<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let message = "there is no `try`: each call has a handler of its own";
     Some(Rewrite::step(message, step))
 }
+
+/// The value of a failed call beside it: `{"call": "t", "default": 1}`.
+pub(super) fn defaulted<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    get(list, &["call"])?;
+    let default = get(list, &["default", "fallback"])?;
+    if list.iter().any(|entry| at.dialect.means(entry, &[Key::Handler])) {
+        return None;
+    }
+    let mut step = others(list, &["default", "fallback"]);
+    step.push((at.dialect.word(Key::Handler), Replacement::one("value", Replacement::Kept(default.value))));
+    Some(Rewrite::step("what a failed call gives instead is the `value` of its handler", step))
+}

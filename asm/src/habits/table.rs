@@ -47,6 +47,7 @@ pub(super) fn is_canonical<'a>(context: &Context<'_, 'a>, list: Entries<'a>) -> 
                     || op.value.text().is_none_or(|text| operator::find(text).is_none())
             })
             || get(list, &["switch"]).is_some()
+            || get(list, &["call"]).is_some() && get(list, &["default"]).is_some()
             || get(list, &["if"]).is_some() && get(list, &["continue"]).is_some()
             || matches!(list, [only] if only.name() == Some("set")))
 }
@@ -114,6 +115,8 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"foreach": "$xs", "as": "x", "do": []}"# => r#"{"for": "x", "in": "$xs", "do": []}"#;
     "call of another language", Step, calls::called, Mcp,
         r#"{"tool": "t", "arguments": {"a": 1}}"# => r#"{"call": "t", "with": {"a": 1}}"#;
+    "value beside a call for when it fails", Step, calls::defaulted, ToolCalling,
+        r#"{"call": "t", "default": 1}"# => r#"{"call": "t", "on-error": {"value": 1}}"#;
     "arguments beside a call", Step, calls::loose_arguments, Constrained,
         r#"{"let": "v", "call": "t", "user": 1}"# => r#"{"let": "v", "call": "t", "args": {"user": 1}}"#;
     "`try` around a call", Step, calls::tried, ToolCalling,
@@ -146,8 +149,8 @@ pub(super) const HABITS: &[Habit] = habits! {
     "`else` alone", NoStep, unsupported_steps::lone_else, ToolCalling, r#"{"else": []}"# => "[]";
     "step under its name", NoStep, unsupported_steps::named, Mcp,
         r#"{"a": {"call": "t"}}"# => r#"{"let": "a", "call": "t"}"#;
-    "word that no notation has", NoStep, unsupported_steps::absent, Mcp, r#"{"while": true}"# => "[]";
-    "operator of another language", NoStep, unsupported_steps::operation, Mcp, r#"{"length": "$x"}"# => r#"{"len": "$x"}"#;
     "message of a failure alone", NoStep, unsupported_steps::message, ToolCalling,
         r#"{"error": "no"}"# => r#"{"return": {"error": "no"}}"#;
+    "word that no notation has", NoStep, unsupported_steps::absent, Mcp, r#"{"while": true}"# => "[]";
+    "operator of another language", NoStep, unsupported_steps::operation, Mcp, r#"{"length": "$x"}"# => r#"{"len": "$x"}"#;
 };

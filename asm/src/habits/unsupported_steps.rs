@@ -195,7 +195,10 @@ pub(super) fn operation<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
 /// The message of a failure without its return: `{"error": …}`.
 pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
-    at.dialect.meaning(entry.name()?, &[Key::Message])?;
+    let name = entry.name()?;
+    if !matches!(name, "fail" | "throw") {
+        at.dialect.meaning(name, &[Key::Message])?;
+    }
     let (found, word) = (shown(&entry.key), at.dialect.word(Key::Message));
     let wrong = Diagnostic::new(Code::BadStep, entry.key.span, format!("`{found}` alone is not a step"));
     if at.dialect.notation == Notation::Mcp {
@@ -209,7 +212,7 @@ pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
         let wrong = wrong.expected(form.clone(), format!("`{found}`")).help(format!("write {form}"));
         return Some(Rewrite::reported(wrong, record));
     }
-    let open = Edit::insert(entry.key.span.start, format!("\"{step}\": {{"));
+    let open = Edit::new(entry.key.span, format!("\"{step}\": {{\"{word}\""));
     let edits = vec![open, Edit::insert(entry.value.span.end, "}")];
     let form = format!("{{\"{step}\": {{\"{word}\": …}}}}");
     let wrong = wrong.expected(format!("`{form}`"), format!("`{found}`"));

@@ -112,7 +112,11 @@ impl<'a> Lints<'_, '_, 'a> {
         // A word may well be a field. It is suspect in a context in which something is computed, or if its
         // value fits no other reading.
         let measures = meant.makes == Makes::Unary(Unary::Len) && self.is_list_input(&entry.value);
-        let operates = word != name || place == Place::Formula || measures || operands > 1 && name != "in";
+        // No data has a field such as `toUpperCase`.
+        let method = ["to", "parse"].iter().any(|prefix| name.starts_with(prefix))
+            && name.contains(|c: char| c.is_ascii_uppercase());
+        let operates =
+            method || word != name || place == Place::Formula || measures || operands > 1 && name != "in";
         if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
             let form = format!("{{\"{}\": …}}", meant.spelling);
             let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
