@@ -124,7 +124,7 @@ pub(super) fn is_unbounded(word: &str) -> bool {
 
 /// What to write instead of something that no notation has.
 pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
-    let plain = word.to_ascii_lowercase().replace('_', "-");
+    let plain = word.to_ascii_lowercase().replace(['_', ' '], "-");
     let (_, help) = ABSENT.iter().find(|(absent, _)| absent.contains(&&*plain))?;
     Some(help.replace("{handler}", dialect.word(Key::Handler)))
 }

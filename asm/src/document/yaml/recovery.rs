@@ -341,6 +341,22 @@ fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
     }
 }
 
+/// Whether a text with a reference in it, in a record, goes on after a comma: no key follows.
+fn goes_on(before: &str, after: &str) -> bool {
+    let alone = before.starts_with("${") && before.find('}') == Some(before.len() - 1);
+    if alone || !before.contains("${") || !after.starts_with(' ') {
+        return false;
+    }
+    let mut reference = false;
+    let end = after.char_indices().find(|&(at, c)| {
+        reference |= c == '{' && after.get(..at).is_some_and(|text| text.ends_with('$'));
+        let ends = !reference && matches!(c, ',' | '}' | ']' | ':');
+        reference &= c != '}';
+        ends
+    });
+    end.is_some_and(|(_, c)| c != ':')
+}
+
 /// A reader of a line that is in brackets, completely or in part.
 struct Flow<'s> {
     text: &'s str,
@@ -421,6 +437,7 @@ impl<'s> Flow<'s> {
             match c {
                 '{' if before == '$' => reference = true,
                 '}' if reference => reference = false,
+                ',' if self.after_colon && goes_on(rest.get(..at).unwrap_or(""), after) => {}
                 ',' | '{' | '}' | '[' | ']' if !reference => {
                     length = at;
                     break;
