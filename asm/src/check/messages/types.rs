@@ -113,6 +113,18 @@ fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
         (Word::Has, 0) => format!("{name} searches a record, list or text"),
         (Word::Has, 1) => format!("{name} takes a text as name or part"),
         (Word::Len, _) => format!("{name} measures a text, list or record"),
+        (Word::Sort, 1) if demand == Demand::Is(Inferred::TEXT) => {
+            format!("{name} of records takes the name of a field to sort by")
+        }
+        (Word::Sort, 1) if demand == Demand::Is(Inferred::NIL) => {
+            format!("{name} of numbers or texts takes no field")
+        }
+        (Word::Get, 1) if demand == Demand::Is(Inferred::NUMBER) => {
+            format!("{name} of a list takes a number as `key`")
+        }
+        (Word::Get, 1) if demand == Demand::Is(Inferred::TEXT) => {
+            format!("{name} of a record takes a text as `key`")
+        }
         _ if let Some(function) = word.row().pure => {
             let operand = function.row().operands.get(index).map_or("", |operand| operand.name);
             format!("{name} takes {demand} as `{operand}`")
