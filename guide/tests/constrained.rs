@@ -260,6 +260,44 @@ fn programs_end_within_their_budget() {
     }
 }
 
+#[test]
+fn each_token_of_a_tight_mask_leaves_an_end() {
+    let (start, count) = (crate::common::number("SEED", 1), crate::common::number("WALKS", 200) / 10);
+    for seed in start..start + count {
+        let mut random = Random::new(seed);
+        let catalog = crate::common::catalog(&mut random);
+        let signature = crate::common::signature(&mut random);
+        let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
+        let vocab = Vocab::new(&vocabulary(&mut random), 0).unwrap();
+        let mut guide = ConstrainedGuide::new(&session).unwrap();
+        let (mut bits, mut next) = (vec![0; vocab.mask_len()], vec![0; vocab.mask_len()]);
+        for _ in 0..40 {
+            if guide.may_end() {
+                break;
+            }
+            let end = guide.close().unwrap();
+            let needed = u32::try_from(vocab.cut(&end).unwrap().len()).unwrap() + 1;
+            let left = needed + *random.pick(&[0, 1, 2, 5, 9, 20, 40]);
+            // A guide that has kept an end, and one that has not.
+            let mut kept =
+                if random.chance(2) { guide.clone() } else { ConstrainedGuide::new(&session).unwrap() };
+            if kept.text().is_empty() {
+                kept.accept_bytes(guide.text()).unwrap();
+            }
+            kept.fill_mask(&vocab, left, &mut bits).unwrap();
+            for token in tokens(&bits) {
+                let mut follows = kept.clone();
+                follows.accept(&vocab, token).unwrap();
+                let fits = follows.fill_mask(&vocab, left - 1, &mut next);
+                let shown = String::from_utf8_lossy(vocab.token(token)).into_owned();
+                let text = String::from_utf8_lossy(guide.text());
+                assert!(fits.is_ok(), "seed {seed}, {left} left: {shown:?} behind {text}: {fits:?}");
+            }
+            step(&mut guide, &mut random);
+        }
+    }
+}
+
 fn tools() -> Catalog {
     let input = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
     let output = json!({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "number"}}, "required": ["name", "age"]});

@@ -3,7 +3,7 @@
 use super::acts::{Act, Choice};
 use super::machine::{Around, Kind, Lex, Machine, Next};
 use super::offers::choice;
-use super::views::Sorted;
+use super::views::{Sorted, View, with};
 use crate::automaton::close::STEPS;
 use crate::automaton::offers::NIL;
 use crate::automaton::state::Phase;
@@ -81,17 +81,19 @@ impl Machine<'_, '_> {
     pub(super) fn best(&mut self, low: usize, high: usize) -> Option<usize> {
         self.choices();
         let choices = self.view(self.place.choices?);
+        if let View::Names(names) = choices
+            && names.are_tools()
+        {
+            return Some(names.from(low)).filter(|&best| best < high && names.at(best).is_some());
+        }
         let owes = self.core.owes();
         let owed = |slot: u8| self.core.now().calls(slot) & self.core.state.checked != 0;
         let missing = self.core.frame().map(|frame| self.core.missing(&frame)).unwrap_or_default();
-        let best = choices.all(low, high).min_by_key(|&(_, bytes, act)| {
-            let rank = match act {
-                Act::Key(number) if missing.contains(&number) => 1,
-                _ => rank(act, owes, &owed),
-            };
-            (rank, bytes.starts_with('-'))
-        });
-        best.map(|it| it.0)
+        let rank = |bytes: &str, act: Act| match act {
+            Act::Key(number) if missing.contains(&number) => (1, false),
+            _ => (rank(act, owes, &owed), bytes.starts_with('-')),
+        };
+        with!(choices, choices => least(choices, low, high, &rank))
     }
 
     /// The next bytes of an end.
@@ -127,6 +129,28 @@ impl Machine<'_, '_> {
             }
         }
     }
+}
+
+/// The place of the choice, of some, with the least rank.
+fn least<'c>(
+    choices: impl Sorted<'c>,
+    low: usize,
+    high: usize,
+    rank: &dyn Fn(&str, Act) -> (u8, bool),
+) -> Option<usize> {
+    let mut least = None;
+    let mut place = choices.from(low);
+    while let Some((bytes, act)) = choices.at(place).filter(|_| place < high) {
+        let rank = rank(bytes, act);
+        if least.is_none_or(|it: ((u8, bool), usize)| rank < it.0) {
+            least = Some((rank, place));
+        }
+        if rank == (0, false) {
+            break;
+        }
+        place = choices.from(place + 1);
+    }
+    least.map(|it| it.1)
 }
 
 /// The distance of a choice from the end, as an order.

@@ -5,13 +5,15 @@
 //! `choices` their lists, `views` their order, `memo` those that were found before, `acts` the effect of
 //! each, `handlers` both for failures of calls, `names` the bound names, `texts` the texts that may be
 //! references, `machine` the bytes, `close` the known end, `mask`, `ends`, `walk` and `within` the tokens,
-//! `budget` the limit on them.
+//! `budget` and `fits` the limit on them, `cuts` the lengths of ends.
 
 mod acts;
 mod budget;
 mod choices;
 mod close;
+mod cuts;
 mod ends;
+mod fits;
 mod handlers;
 mod machine;
 mod mask;

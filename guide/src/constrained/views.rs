@@ -164,6 +164,10 @@ pub(super) struct Named<'a> {
 }
 
 impl Named<'_> {
+    pub(super) fn are_tools(self) -> bool {
+        matches!(self.of, Names::Tools)
+    }
+
     fn has(self, place: usize, name: &JsonName) -> bool {
         self.which.has(place, name.further)
     }

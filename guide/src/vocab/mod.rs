@@ -220,7 +220,7 @@ impl Vocab {
     }
 
     /// The longest token that a text begins with, and its length.
-    fn longest_at(&self, text: &[u8]) -> Option<(u32, usize)> {
+    pub(crate) fn longest_at(&self, text: &[u8]) -> Option<(u32, usize)> {
         // The tree of a body in `constrained`, if there is one, has all tokens that such a text begins with.
         let near = text.get(..self.longest).unwrap_or(text);
         if let Some(json) = self.json.get().filter(|_| json::is_plain(near)) {

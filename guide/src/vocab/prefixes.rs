@@ -142,10 +142,7 @@ impl Prefixes {
                 found = Some(here);
             }
             let Some((&byte, behind)) = rest.split_first() else { return found };
-            let (child, end) = self.within(from, to, byte..=byte);
-            if child == end {
-                return found;
-            }
+            let Some(child) = self.child((from, to), byte) else { return found };
             (node, rest) = (child, behind);
         }
     }
