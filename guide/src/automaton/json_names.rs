@@ -3,12 +3,12 @@
 
 use crate::automaton::session::{Callee, Session};
 use ilo_asm::sorting::sort_by;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// A name, with the bytes around it.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonName {
-    pub(crate) bytes: Arc<str>,
+    pub(crate) bytes: Box<str>,
     /// The number of the tool or field.
     pub(crate) number: u32,
     /// Whether it is a field of a path that further ones follow.

@@ -1,7 +1,7 @@
 //! The choices at a position, in the order of their bytes: listed for it, or names of which the session has
 //! lists, since a catalogue may have thousands.
 
-use super::acts::{Act, Choice};
+use super::choice::{Act, Choice};
 use super::values::Values;
 use crate::automaton::json_names::{Fields, JsonName, SortedNames};
 use crate::automaton::session::Session;

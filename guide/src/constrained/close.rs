@@ -1,8 +1,7 @@
 //! The known end of a body: at each position, the choice that leads to an end soonest.
 
-use super::acts::{Act, Choice};
+use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Kind, Lex, Machine, Next};
-use super::offers::choice;
 use super::views::{Sorted, View, with};
 use crate::automaton::close::STEPS;
 use crate::automaton::offers::NIL;

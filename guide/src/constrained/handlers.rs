@@ -1,8 +1,7 @@
 //! Further parts of steps: handlers of failed calls, and ways out of the function or loop beside `if`.
 
-use super::acts::{Act, Choice};
+use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Binds, Machine, Named};
-use super::offers::choice;
 use crate::automaton::offers::{NIL, TEXT, one};
 use crate::automaton::state::{Gives, NONE, Phase};
 use crate::automaton::steps::Constant;

@@ -1,6 +1,6 @@
 //! The bytes of a body in `constrained`: which may come next, and the choices that they make.
 
-use super::acts::Act;
+use super::choice::Act;
 use super::choices::{self, Choices, Lists};
 use super::ends::Kept;
 use super::memo::Memo;

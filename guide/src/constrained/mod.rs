@@ -1,14 +1,15 @@
 //! The guide of a body in the notation `constrained`: the automaton of slots and types, driven by the bytes
 //! of compact JSON.
 //!
-//! `offers` has the choices at each position, `values` those of values, `paths` those within paths,
-//! `choices` their lists, `views` their order, `memo` those that were found before, `acts` the effect of
-//! each, `handlers` both for failures of calls, `names` the bound names, `texts` the texts that may be
-//! references, `machine` the bytes, `close` the known end, `mask`, `ends`, `walk` and `within` the tokens,
-//! `budget` and `fits` the limit on them, `cuts` the lengths of ends.
+//! A `choice` is bytes with an effect. `offers` has those at each position, `values` those of values,
+//! `paths` those within paths, `choices` their lists, `views` their order, `memo` those that were found
+//! before, `acts` the effect of each, `handlers` both for failures of calls, `names` the bound names, `texts`
+//! the texts that may be references, `machine` the bytes, `close` the known end, `mask`, `ends`, `walk` and
+//! `within` the tokens, `budget` and `fits` the limit on them, `cuts` the lengths of ends.
 
 mod acts;
 mod budget;
+mod choice;
 mod choices;
 mod close;
 mod cuts;

@@ -1,6 +1,6 @@
 //! The choices at each position: bytes that may come next as a whole.
 
-use super::acts::{Act, Bytes, Choice};
+use super::choice::{Act, Choice, choice};
 use super::choices::{Choices, Names, Which};
 use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{NIL, NUMBER, TEXT, Words, one};
@@ -12,10 +12,6 @@ use ilo_spec::node::Word;
 pub(super) const DIGITS: [&str; 11] = ["-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 /// The words that are not steps.
 const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Word::Err as u8);
-
-pub(super) fn choice(bytes: impl Into<Bytes>, act: Act) -> Choice {
-    Choice { bytes: bytes.into(), act }
-}
 
 impl Machine<'_, '_> {
     pub(super) fn offers(&mut self) -> Choices {
@@ -340,15 +336,10 @@ impl Machine<'_, '_> {
         }
         let numbers = self.core.members(numbers).into_iter();
         let fits = numbers.filter(|number| missing.len() < room || missing.contains(number));
-        let key = |number: u32| {
-            let name = names.keys.get(usize::from(further))?.all.get(names.key_place(number)? as usize)?;
-            Some(choice(&name.bytes, Act::Key(number)))
-        };
-        let mut found: Vec<Choice> = fits.filter_map(key).collect();
-        if may_end(found.is_empty()) {
-            found.push(choice(end, Act::EndFields));
-        }
-        self.lists.add(found)
+        let mut places: Vec<u32> = fits.filter_map(|number| names.key_place(number)).collect();
+        places.sort_unstable();
+        let end = may_end(places.is_empty()).then_some(end);
+        self.lists.names(Names::Keys { further }, Which::Only(places), end)
     }
 
     /// Tries a step in an expression that begins with a word, and undoes it.

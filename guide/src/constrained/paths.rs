@@ -1,9 +1,8 @@
 //! Paths: the fields that may come next in one.
 
-use super::acts::Act;
+use super::choice::{Act, choice};
 use super::choices::{Choices, Names, Which};
 use super::machine::Machine;
-use super::offers::choice;
 use crate::automaton::json_names::Fields;
 use crate::automaton::offers::one;
 use crate::automaton::session::Session;

@@ -3,10 +3,9 @@
 //! The meaning of a text is known when it ends, by the same rules as in the checker. Before that, only names
 //! in `${…}` have an effect. A text that is nearly a reference cannot end: it continues until it is not one.
 
-use super::acts::Choice;
+use super::choice::{Choice, choice};
 use super::choices::Choices;
 use super::machine::{Lex, Look, Machine, Next, TEXT as LONGEST, decoded};
-use super::offers::choice;
 use super::paths::Path;
 use crate::automaton::offers::{TEXT, one};
 use crate::automaton::steps::Constant;

@@ -1,10 +1,10 @@
 //! The values that may come next: a set of the fixed beginnings of values, of which the bytes never change,
 //! and the few that depend on the position.
 
-use super::acts::{Act, Choice};
+use super::choice::{Act, Choice, choice};
 use super::choices::Choices;
 use super::machine::{Around, Machine};
-use super::offers::{DIGITS, choice};
+use super::offers::DIGITS;
 use super::views::{Begins, Sorted};
 use crate::automaton::json_names::Runs;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};

@@ -1,6 +1,6 @@
 //! Choices with their data, in the order of their bytes.
 
-use super::acts::{Act, Choice};
+use super::choice::{Act, Choice};
 use super::choices::{Choices, Lists, Names, Span, Which};
 use super::values::Values;
 use crate::automaton::json_names::{JsonName, SortedNames};
@@ -198,7 +198,7 @@ impl<'a> Sorted<'a> for Named<'a> {
         match self.which {
             Which::Only(places) => {
                 let next = places.get(places.partition_point(|&it| (it as usize) < place));
-                next.map_or(names, |&it| it as usize)
+                next.map_or(names.max(place), |&it| it as usize)
             }
             Which::All { except: [], further: None } => place,
             Which::All { .. } => {

@@ -160,6 +160,9 @@ fn run<'c>(choices: impl Sorted<'c>, low: usize, high: usize, depth: usize, byte
     if next >= high || choices.byte(next, depth) != Some(byte) {
         return (low + 1, next);
     }
+    if choices.byte(high - 1, depth) == Some(byte) {
+        return (high, high);
+    }
     let end = choices.alike(low, high, depth, byte);
     (end, choices.from(end))
 }

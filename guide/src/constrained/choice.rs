@@ -1,0 +1,140 @@
+//! A choice: bytes that may come next as a whole, and their effect, which `acts` brings about.
+
+use super::machine::Kind;
+use crate::automaton::offers::Words;
+use ilo_spec::node::Word;
+use std::sync::Arc;
+
+/// Bytes that may come next as a whole.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    pub(super) bytes: Bytes,
+    pub(super) act: Act,
+}
+
+pub(super) fn choice(bytes: impl Into<Bytes>, act: Act) -> Choice {
+    Choice { bytes: bytes.into(), act }
+}
+
+/// The bytes of a choice, most of which are constant.
+#[derive(Clone, Debug)]
+pub(super) enum Bytes {
+    Known(&'static str),
+    Shared(Arc<str>),
+}
+
+impl core::ops::Deref for Bytes {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Bytes::Known(bytes) => bytes,
+            Bytes::Shared(bytes) => bytes,
+        }
+    }
+}
+
+impl From<&'static str> for Bytes {
+    fn from(bytes: &'static str) -> Bytes {
+        Bytes::Known(bytes)
+    }
+}
+
+impl From<String> for Bytes {
+    fn from(bytes: String) -> Bytes {
+        Bytes::Shared(bytes.into())
+    }
+}
+
+/// The effect of a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// A step that begins with this word and ends with these bytes after its value.
+    Step(Word, &'static str),
+    Let,
+    /// A step that is a value.
+    Expr,
+    /// A call as a step.
+    Call,
+    If,
+    For,
+    Break,
+    /// `compensate` or `rollback`, and the bytes that end it.
+    Mark(Word, &'static str),
+    Match(u8),
+    BoundExpr,
+    BoundCall,
+    BoundIf,
+    BoundFor,
+    Failure,
+    /// `err` beside a call.
+    Handler,
+    /// A word in a handler, and the bytes that end the handler.
+    Way(Word, &'static str),
+    EndHandler,
+    /// A handler that does not name the failure, as for [`Act::Way`].
+    Unnamed(Word, &'static str),
+    /// The message of a failure in place of a handler.
+    Message,
+    /// A handler that continues with nil, and one that ends a loop.
+    Ignore,
+    HandlerBreak,
+    /// A way out beside `if`, and the bytes that end its value.
+    Leave(Word, &'static str),
+    In,
+    Open(Kind),
+    Else,
+    Success,
+    /// MATCH with success alone.
+    OnlySuccess,
+    /// The steps of a handler.
+    OpenHandler,
+    EndSteps,
+    NextStep,
+    EndBlock,
+    EndStep,
+    EndBody,
+    Nil,
+    Bool(bool),
+    Number,
+    Text,
+    /// A text that may be a reference; the words that its value may begin with.
+    Quote(Words),
+    /// The text of this number, of those that are allowed.
+    Listed(usize),
+    Operator(Word),
+    List,
+    EmptyList,
+    Record,
+    EmptyRecord,
+    Merge,
+    MatchMap,
+    Nested,
+    Ref(u8),
+    /// The slot of a path.
+    Path(u8),
+    Field(u32),
+    LastField(u32),
+    Tool(u32),
+    Arguments,
+    EndCall,
+    Key(u32),
+    EndFields,
+    EndCases,
+    Set,
+    Cases,
+    NextCase,
+    /// Cases as pairs in a list, with their keys.
+    Pairs,
+    NextPair,
+    NilKey,
+    BoolKey(bool),
+    NumberKey,
+    TextKey,
+    Default,
+    Colon,
+    Comma,
+    EndList,
+    /// The end of the innermost open construct.
+    End,
+}
