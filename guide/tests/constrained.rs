@@ -40,15 +40,23 @@ fn builds(
     assert!(program.is_some());
 }
 
-#[test]
-fn random_programs_build() {
-    let (start, count) = (crate::common::number("SEED", 1), crate::common::number("WALKS", 200));
-    let mut codes = BTreeMap::new();
-    let mut ended = 0;
-    for seed in start..start + count {
+/// Seeds, each with a catalogue and a signature. There are so many times fewer than walks.
+fn seeds(fewer: u64) -> impl Iterator<Item = (u64, Random, Catalog, String)> {
+    let (start, count) = (crate::common::number("SEED", 1), crate::common::number("WALKS", 200) / fewer);
+    (start..start + count).map(|seed| {
         let mut random = Random::new(seed);
         let catalog = crate::common::catalog(&mut random);
         let signature = crate::common::signature(&mut random);
+        (seed, random, catalog, signature)
+    })
+}
+
+#[test]
+fn random_programs_build() {
+    let mut codes = BTreeMap::new();
+    let (mut count, mut ended) = (0, 0);
+    for (seed, mut random, catalog, signature) in seeds(1) {
+        count += 1;
         let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
         let mut guide = ConstrainedGuide::new(&session).unwrap();
         let steps = 1 + random.below(150);
@@ -126,11 +134,7 @@ fn vocabulary(random: &mut Random) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_mask_has_the_tokens_that_are_accepted_alone() {
-    let (start, count) = (crate::common::number("SEED", 1), crate::common::number("WALKS", 200) / 10);
-    for seed in start..start + count {
-        let mut random = Random::new(seed);
-        let catalog = crate::common::catalog(&mut random);
-        let signature = crate::common::signature(&mut random);
+    for (seed, mut random, catalog, signature) in seeds(10) {
         let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
         let vocab = Vocab::new(&vocabulary(&mut random), 0).unwrap();
         // A guide may be used with several vocabularies in turn.
@@ -216,12 +220,8 @@ fn tokens(bits: &[u32]) -> Vec<u32> {
 
 #[test]
 fn programs_end_within_their_budget() {
-    let (start, count) = (crate::common::number("SEED", 1), crate::common::number("WALKS", 200) / 2);
     let mut codes = BTreeMap::new();
-    for seed in start..start + count {
-        let mut random = Random::new(seed);
-        let catalog = crate::common::catalog(&mut random);
-        let signature = crate::common::signature(&mut random);
+    for (seed, mut random, catalog, signature) in seeds(2) {
         let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
         let vocab = Vocab::new(&vocabulary(&mut random), 0).unwrap();
         let mut guide = ConstrainedGuide::new(&session).unwrap();
@@ -262,11 +262,7 @@ fn programs_end_within_their_budget() {
 
 #[test]
 fn each_token_of_a_tight_mask_leaves_an_end() {
-    let (start, count) = (crate::common::number("SEED", 1), crate::common::number("WALKS", 200) / 10);
-    for seed in start..start + count {
-        let mut random = Random::new(seed);
-        let catalog = crate::common::catalog(&mut random);
-        let signature = crate::common::signature(&mut random);
+    for (seed, mut random, catalog, signature) in seeds(10) {
         let session = Session::new(&catalog, &signature, &Options::default()).unwrap();
         let vocab = Vocab::new(&vocabulary(&mut random), 0).unwrap();
         let mut guide = ConstrainedGuide::new(&session).unwrap();
@@ -278,10 +274,10 @@ fn each_token_of_a_tight_mask_leaves_an_end() {
             let end = guide.close().unwrap();
             let needed = u32::try_from(vocab.cut(&end).unwrap().len()).unwrap() + 1;
             let left = needed + *random.pick(&[0, 1, 2, 5, 9, 20, 40]);
-            // A guide that has kept an end, and one that has not.
-            let mut kept =
-                if random.chance(2) { guide.clone() } else { ConstrainedGuide::new(&session).unwrap() };
-            if kept.text().is_empty() {
+            // A guide that has kept ends of earlier positions, and one that has not.
+            let mut kept = guide.clone();
+            if random.chance(2) {
+                kept = ConstrainedGuide::new(&session).unwrap();
                 kept.accept_bytes(guide.text()).unwrap();
             }
             kept.fill_mask(&vocab, left, &mut bits).unwrap();
@@ -293,6 +289,7 @@ fn each_token_of_a_tight_mask_leaves_an_end() {
                 let text = String::from_utf8_lossy(guide.text());
                 assert!(fits.is_ok(), "seed {seed}, {left} left: {shown:?} behind {text}: {fits:?}");
             }
+            guide.fill_mask(&vocab, left, &mut bits).unwrap();
             step(&mut guide, &mut random);
         }
     }
