@@ -223,9 +223,8 @@ impl Machine<'_, '_> {
         if let Some(&needed) = self.free_tail(bytes).and_then(|tail| ends.tails.get(tail)) {
             return Some(needed < left);
         }
-        if let Some(end) = ends.shortest(bytes) {
-            let end = end.to_vec();
-            return Some(ends.length(vocab, &end) < left);
+        if let Some(needed) = ends.shortest(vocab, bytes) {
+            return Some(needed < left);
         }
         let (_, tail) = self.new_name(bytes)?;
         ends.names.get(tail).map(|needed| needed.saturating_add(NAME) < left).filter(|&fits| fits)
@@ -274,7 +273,7 @@ impl Machine<'_, '_> {
             }
         };
         self.back(&point);
-        let needed = end.as_deref().map_or(usize::MAX, |end| ends.length(vocab, end));
+        let needed = end.as_deref().map_or(usize::MAX, |end| length(&mut ends.cuts, vocab, end));
         if let Some(end) = end {
             if let Some((_, tail)) = name.filter(|it| !mentions(&end, &it.0)) {
                 ends.names.insert(tail.into(), needed);
@@ -318,22 +317,23 @@ struct Ends {
 }
 
 impl Ends {
-    /// The number of tokens of an end, and of the one that ends the text.
-    fn length(&mut self, vocab: &Vocab, end: &[u8]) -> usize {
-        self.cuts.length(vocab, end).map_or(usize::MAX, |tokens| tokens + 1)
-    }
-
     fn add(&mut self, whole: Vec<u8>, needed: usize) {
         let at = self.wholes.partition_point(|it| it.0 < whole);
         self.wholes.insert(at, (whole, needed));
     }
 
-    /// What follows a token in the shortest of the ends that begin with it.
-    fn shortest(&self, token: &[u8]) -> Option<&[u8]> {
+    /// The length after a token in the shortest of the ends that begin with it.
+    fn shortest(&mut self, vocab: &Vocab, token: &[u8]) -> Option<usize> {
         let from = self.wholes.partition_point(|it| it.0.as_slice() < token);
         let alike = self.wholes.get(from..)?.iter().take_while(|it| it.0.starts_with(token));
-        alike.min_by_key(|it| it.1)?.0.get(token.len()..)
+        let end = alike.min_by_key(|it| it.1)?.0.get(token.len()..)?;
+        Some(length(&mut self.cuts, vocab, end))
     }
+}
+
+/// The number of tokens of an end, and of the one that ends the text.
+fn length(cuts: &mut Cuts, vocab: &Vocab, end: &[u8]) -> usize {
+    cuts.length(vocab, end).map_or(usize::MAX, |tokens| tokens + 1)
 }
 
 /// Whether the end of a program may refer to a name.
@@ -344,4 +344,22 @@ fn mentions(end: &[u8], name: &[u8]) -> bool {
         let (before, text) = end.split_at(at);
         matches!(before.last(), Some(b'"' | b'{')) && is_name(text)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_mention_names_in_texts_paths_and_braces() {
+        let mentions = |end: &str| mentions(end.as_bytes(), b"ab");
+        for end in [r#"","match":"ab","#, r#"{"ret":"ab.c"}"#, r#"{"ret":"a ${ab}"}"#, r#"{"ret":"${ab.c}"}"#]
+        {
+            assert!(mentions(end), "{end}");
+        }
+        for end in ["", r#"ab","expr":null}"#, r#"{"ret":"abc"}"#, r#"{"ret":"cab"}"#, r#"{"ret":["a","b"]}"#]
+        {
+            assert!(!mentions(end), "{end}");
+        }
+    }
 }

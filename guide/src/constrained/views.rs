@@ -14,7 +14,7 @@ pub(super) trait Sorted<'a>: Copy {
     /// The choice at a place, if it has one.
     fn at(self, place: usize) -> Option<(&'a str, Act)>;
 
-    /// The bytes of the choice at a place, if it has one; otherwise any.
+    /// The bytes at a place, which need not have a choice.
     fn text(self, place: usize) -> Option<&'a str>;
 
     /// The byte after this number of those at a place.
@@ -22,7 +22,7 @@ pub(super) trait Sorted<'a>: Copy {
         self.text(place).and_then(|text| text.as_bytes().get(depth).copied())
     }
 
-    /// The first place with a choice, from this one on.
+    /// The first place with a choice, from this one on; a place behind all others if there is none.
     fn from(self, place: usize) -> usize;
 
     /// The first place, among those from `low` to `high` that begin alike, whose byte after this number is
