@@ -1,7 +1,7 @@
 //! The checker, by cases in the text files beside this one, and by shapes that are too large to write down.
 //!
-//! A case is `## what it shows`, a source, and what is found, each line after `== `: a diagnostic with its
-//! place and message, below it its related places and its fix; `facts f: …` for the calls of a function;
+//! A case has a title after `## `, a source, and the expected results, each after `== `: a diagnostic with
+//! its place and message, below it its related places and its fix; `facts f: …` for the calls of a function;
 //! `order: …`.
 
 use super::{CallFacts, Checked, check};
