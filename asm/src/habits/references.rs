@@ -25,6 +25,9 @@ const NAMES: [(&[&str], &str); 4] = [
     ),
 ];
 
+/// The longest text, in bytes, in which an operation is looked for: each of its references asks for it.
+const LONGEST: usize = 400;
+
 /// What to write instead of a function call in a text.
 const CALLED: &str =
     "nothing is called in a text: name what is computed in a step of its own, and refer to that";
@@ -50,7 +53,7 @@ impl Habits for Reading {
     }
 
     fn operation_inside<'a>(&self, text: &Node<'a>, at: &Surroundings<'_, 'a>) -> Option<String> {
-        let written = text.text()?;
+        let written = text.text().filter(|text| text.len() <= LONGEST)?;
         // `$x[$y]`, which has no braces.
         if written.contains("[$") && !written.starts_with("${") {
             return at.operation_of(written, text.span);
@@ -59,6 +62,9 @@ impl Habits for Reading {
     }
 
     fn step_before(&self, written: &str, place: Span, at: &Surroundings<'_, '_>) -> Option<String> {
+        if written.len() > LONGEST {
+            return None;
+        }
         let operation = operation(written, place, at)?;
         let mut names = ["computed", "computed-2", "computed-3"].into_iter();
         let name = names.find(|name| !at.names.has(name) && !at.names.has_step(name))?;
