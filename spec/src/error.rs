@@ -108,6 +108,7 @@ codes! {
     149 HandlerNowhere "handler-nowhere" Error
         "a handler beside an expression whose outermost part cannot fail";
     150 BreakNowhere "break-nowhere" Error "a BREAK outside a loop";
+    155 ValueRecord "value-record" Warning "`{value: V}` alone in the place of a value, where it is a record";
 
     201 MissingHeader "missing-header" Error
         "instructions before the first `; fn` line, or a file without one";

@@ -389,6 +389,34 @@ pub(crate) fn has_step_word(node: &Node<'_>) -> bool {
     entries(node).iter().any(|entry| entry.is(begins_step))
 }
 
+/// Whether a record is `{value: V}` alone: in the place of a step, the step that gives V.
+pub(crate) fn is_value_step(node: &Node<'_>) -> bool {
+    matches!(entries(node), [only] if only.name() == Some("value"))
+}
+
+/// Whether the items of a list, in the place of steps, are steps: each has the shape of one, or one of them
+/// can be nothing else. Beside `let` with `if` is the place of a value: there `{value: V}` alone is data.
+pub(crate) fn lists_steps(items: &[Node<'_>], of_value: bool) -> bool {
+    let is_shaped = |item: &Node<'_>| has_step_word(item) || is_value_step(item);
+    let is_certain = |item: &Node<'_>| entries(item).iter().any(|entry| entry.is(is_certain_word));
+    let all = !items.is_empty() && items.iter().all(is_shaped);
+    if of_value { all && items.iter().any(has_step_word) } else { all || items.iter().any(is_certain) }
+}
+
+/// Whether a record of names, in the place of steps or of a value, is a value: none of the names has a step.
+pub(crate) fn is_record_value(node: &Node<'_>, of_value: bool) -> bool {
+    let is_step = |entry: &Entry<'_>| has_step_word(&entry.value) || !of_value && is_value_step(&entry.value);
+    (of_value || !is_value_step(node)) && !entries(node).iter().any(is_step)
+}
+
+/// Whether a key shows that a record in the place of a step is no data.
+pub(crate) fn is_certain_word(word: &str) -> bool {
+    [Key::Call, Key::Expr, Key::For, Key::Match, Key::Let, Key::If, Key::Switch]
+        .iter()
+        .any(|&key| spellings(key).contains(&word))
+        && !word.is_empty()
+}
+
 /// Whether a record in YAML has steps under their names. Names may be words of steps, such as `ok`, if
 /// everything in the record is a step and one of the names is no word.
 pub(crate) fn names_steps(node: &Node<'_>) -> bool {

@@ -133,7 +133,7 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
                 && !is_word(name)
         })
     };
-    if list.iter().any(|entry| at.dialect.means(entry, &[Key::Args])) {
+    if at.wanted && !at.named || list.iter().any(|entry| at.dialect.means(entry, &[Key::Args])) {
         return None;
     }
     let arguments: Fields<'a> = list.iter().filter(loose).filter_map(kept).collect();

@@ -32,6 +32,8 @@ pub(super) struct Context<'w, 'a> {
     pub(super) node: Node<'a>,
     /// Whether the step is under a name, in YAML.
     pub(super) named: bool,
+    /// Whether the value of the step is needed, so that it could be data.
+    pub(super) wanted: bool,
 }
 
 /// The correct form of a record, and its diagnostic.

@@ -12,7 +12,8 @@ use crate::diagnostic::Diagnostics;
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{
     ARM, Dialect, Form, HANDLER, Key, META, PARTS, RESULT, begins_step, copies_itself, form_of,
-    has_step_word, is_operation, is_plain, names_steps, operator, second_form,
+    has_step_word, is_operation, is_plain, is_record_value, is_value_step, lists_steps, names_steps,
+    operator, second_form,
 };
 use crate::document::{Entry, Kind, Node, entries};
 use bumpalo::Bump;
@@ -26,7 +27,16 @@ const DEEPEST: usize = 256;
 enum Tail {
     Drop,
     Value,
+    /// Beside `let` with `if`, which is the place of a value.
+    Choice,
     Yield,
+}
+
+impl Tail {
+    /// The purpose of the value of steps in this place.
+    fn of_steps(self) -> Tail {
+        if self == Tail::Choice { Tail::Value } else { self }
+    }
 }
 
 /// Rewrites a program to the canonical form; `None` if no habit applies.
@@ -38,7 +48,7 @@ pub(super) fn program<'a>(
     (diagnostics, lost): (&mut Diagnostics, &mut Vec<&'a str>),
 ) -> Option<Node<'a>> {
     let mut walk = |names: &Names<'a>, node: &Node<'a>, pass: Pass<'a>| {
-        let at = Context { dialect, arena, names, source, node: *node, named: false };
+        let at = Context { dialect, arena, names, source, node: *node, named: false, wanted: false };
         let (diagnostics, lost) = (&mut *diagnostics, &mut *lost);
         pass(&mut Walk { at, source, diagnostics, lost, naming: Vec::new(), depth: 0, in_loop: false }, node)
     };
@@ -133,24 +143,28 @@ impl<'a> Walk<'_, 'a> {
         let yaml = self.at.dialect.is_yaml();
         match node.kind {
             Kind::List(items)
-                if tail == Tail::Value && (items.is_empty() || !items.iter().all(has_step_word)) =>
+                if matches!(tail, Tail::Value | Tail::Choice)
+                    && !lists_steps(items, tail == Tail::Choice) =>
             {
                 self.value(node, At::Value)
             }
-            Kind::List(_) => self.list_of_steps(node, tail),
+            Kind::List(_) => self.list_of_steps(node, tail.of_steps()),
             Kind::Record(list) if yaml && names_steps(node) => {
                 let before = list.split_last().map_or(&list[..0], |(_, before)| before);
                 let copies =
                     before.iter().any(copies_itself) && !list.iter().any(|entry| has_step_word(&entry.value));
                 let fields = copies || list.len() > 1 && list.iter().all(|entry| self.is_field(entry));
-                let steps = list.iter().any(|entry| has_step_word(&entry.value));
+                let choice = tail == Tail::Choice;
                 match tail {
-                    Tail::Value if !steps => self.value(node, At::Value),
+                    Tail::Value | Tail::Choice if is_record_value(node, choice) => {
+                        self.value(node, At::Value)
+                    }
                     Tail::Yield if fields => self.value(node, At::Value),
-                    _ => self.named_steps(node, tail),
+                    _ => self.named_steps(node, tail.of_steps()),
                 }
             }
-            Kind::Record(_) => self.step(node, tail, None),
+            Kind::Record(_) if tail == Tail::Choice && is_value_step(node) => self.value(node, At::Value),
+            Kind::Record(_) => self.step(node, tail.of_steps(), None),
             _ => self.text_break(node),
         }
     }
@@ -175,6 +189,7 @@ impl<'a> Walk<'_, 'a> {
         self.naming.extend(name.and_then(Node::text));
         self.naming.extend(bound.and_then(|entry| entry.value.text()));
         self.at.named = name.is_some();
+        self.at.wanted = tail != Tail::Drop;
         let new = self.offer(node, At::Step);
         let found = match new.unwrap_or(*node) {
             steps @ Node { kind: Kind::List(_), .. } => self.list_of_steps(&steps, Tail::Drop),
@@ -251,7 +266,11 @@ impl<'a> Walk<'_, 'a> {
         let new = self.ways_out(&new.unwrap_or(*node), keys).or(new);
         let node = new.unwrap_or(*node);
         let named = entries(&node).iter().any(|entry| entry.name() == Some("let"));
-        let tail = if named { Tail::Value } else { tail };
+        let tail = match named {
+            true if keys.contains(&Key::If) => Tail::Choice,
+            true => Tail::Value,
+            false => tail,
+        };
         let found = self.entries(&node, |walk, entry| {
             let (key, _) = dialect.meaning(entry.name()?, keys)?;
             walk.part((key, keys), &entry.value, tail)

@@ -5,7 +5,8 @@ use super::step::{Item, Tail};
 use crate::ast::{Block, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{
-    Key, begins_step, copies_itself, has_step_word, is_operation, is_plain, names_steps, operator,
+    Key, begins_step, copies_itself, is_operation, is_plain, is_record_value, is_value_step, lists_steps,
+    names_steps, operator,
 };
 use crate::document::entries;
 use crate::document::{Entry, Kind, Node};
@@ -16,6 +17,41 @@ impl<'a> StepReader<'_, 'a> {
     /// The block under `key`.
     pub(crate) fn branch(&mut self, node: &Node<'a>, tail: Tail, key: Key) -> Block<'a> {
         self.block(|this| this.branch_steps(node, tail, key))
+    }
+
+    /// The block under `key` beside `let` with `if`: the place of a value.
+    pub(crate) fn choice(&mut self, node: &Node<'a>, key: Key) -> Block<'a> {
+        let is_list =
+            matches!(node.kind, Kind::List(items) if items.iter().all(is_value_step) && !items.is_empty());
+        let steps = match node.kind {
+            Kind::List(items) => lists_steps(items, true),
+            Kind::Record(_) if self.dialect.is_yaml() && names_steps(node) => !is_record_value(node, true),
+            _ => !is_value_step(node),
+        };
+        if steps {
+            return self.branch(node, Tail::Value, key);
+        }
+        if is_list || is_value_step(node) {
+            self.value_as_record(node);
+        }
+        self.block(|this| this.value_branch(node))
+    }
+
+    /// Warns about `{value: V}` alone in the place of a value.
+    fn value_as_record(&mut self, node: &Node<'a>) {
+        let only = match node.kind {
+            Kind::List([only]) => only,
+            _ => node,
+        };
+        let [entry] = entries(only) else { return };
+        let text = self.source.get(entry.value.span.range()).filter(|_| entry.value.is_scalar());
+        let message = "beside `let` with `if` this is a record with the field `value`";
+        let wrong = Diagnostic::new(Code::ValueRecord, entry.key.span, message)
+            .expected("the value alone, or `obj` around the record", "`value`");
+        self.report(match text {
+            Some(text) => wrong.replace(node.span, text),
+            None => wrong.help("write the value alone; for a record with this field write `obj` around it"),
+        });
     }
 
     /// Reads the block under `key` into the current one.
@@ -30,15 +66,14 @@ impl<'a> StepReader<'_, 'a> {
         let yaml = self.dialect.is_yaml();
         match &node.kind {
             Kind::List(items) => {
-                let are_steps = !items.is_empty() && items.iter().all(has_step_word);
-                if tail == Tail::Value && !are_steps {
+                if tail == Tail::Value && !lists_steps(items, false) {
                     return self.value_branch(node);
                 }
                 self.steps(&Item::listed(items), tail);
             }
             Kind::Record(list) if yaml && names_steps(node) => {
                 let is_value = match tail {
-                    Tail::Value => !list.iter().any(|entry| has_step_word(&entry.value)),
+                    Tail::Value => is_record_value(node, false),
                     Tail::Yield => {
                         is_copy(list) || list.len() > 1 && list.iter().all(|entry| self.is_field(entry))
                     }

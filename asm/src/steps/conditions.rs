@@ -6,7 +6,7 @@ use crate::ast::StmtKind;
 use crate::ast::{Block, Bound, Control, For, If, Literal};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::document::shown;
+use crate::document::{Node, shown};
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
@@ -18,7 +18,8 @@ impl<'a> StepReader<'_, 'a> {
         }
         let tail_of_blocks = if step.target.is_some() { Tail::Value } else { tail };
         let then = self.then_of_if(step, tail_of_blocks);
-        let otherwise = step.get(Key::Else).map(|node| self.branch(node, tail_of_blocks, Key::Else));
+        let otherwise =
+            step.get(Key::Else).map(|node| self.branch_of_if(step, node, tail_of_blocks, Key::Else));
         let node = If { condition, then, otherwise, span: step.place() };
         let control = Control::If(self.arena.alloc(node));
         self.finish(Bound::Control(control), step.target, tail, step.head());
@@ -42,7 +43,7 @@ impl<'a> StepReader<'_, 'a> {
                         "make the return the last step under `then`",
                     );
                 }
-                self.branch(then, tail, Key::Then)
+                self.branch_of_if(step, then, tail, Key::Then)
             }
             (None, None) => {
                 if !step.faulty {
@@ -53,6 +54,11 @@ impl<'a> StepReader<'_, 'a> {
                 Block { statements: &[] }
             }
         }
+    }
+
+    /// `then` or `else` of an `if`: steps, or beside `let` a value.
+    fn branch_of_if(&mut self, step: &Step<'_, 'a>, node: &Node<'a>, tail: Tail, key: Key) -> Block<'a> {
+        if step.keyed.has(Key::Let) { self.choice(node, key) } else { self.branch(node, tail, key) }
     }
 
     pub(crate) fn assert_step(&mut self, step: &Step<'_, 'a>) {
