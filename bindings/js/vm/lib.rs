@@ -1,4 +1,4 @@
-//! Runs programs in JavaScript: programs from their bytes, runs and tools. It is the module of `ilo/vm`, and
+//! Runs programs in JavaScript: programs from their bytes, runs and tools. It is the module of `ilo-vm/vm`, and
 //! a part of the module of `ilo`, which builds programs too (`../core`).
 //!
 //! Values and outcomes are passed as JSON: one text costs less than many calls, and its integers are exact.
