@@ -49,11 +49,11 @@ export function start(name) {
     if (process.platform !== "win32" && typeof process.execve === "function") {
         process.execve(path, [name, ...given], process.env);
     }
-    const child = spawn(path, name === "ilo-asm" ? ["asm", ...given] : given, { stdio: "inherit" });
     // A terminal sends Ctrl-C to both processes, and a second signal would end a run without its rollback.
     const terminal = [0, 1, 2].some((stream) => isatty(stream));
     for (const signal of ["SIGINT", "SIGHUP"]) process.on(signal, () => terminal || child.kill(signal));
     process.on("SIGTERM", () => child.kill("SIGTERM"));
+    const child = spawn(path, name === "ilo-asm" ? ["asm", ...given] : given, { stdio: "inherit" });
     child.on("error", (error) => {
         console.error(`ilo-vm: ${path} does not start: ${error.message}`);
         process.exit(UNAVAILABLE);

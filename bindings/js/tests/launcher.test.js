@@ -41,7 +41,7 @@ test("arguments and exit codes pass", { skip: !unix }, () => {
 test("a signal to the launcher alone reaches the program once, and its end is the launcher's", { skip: !unix }, async () => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
         const name = signal.slice(3);
-        install([`trap 'n=$((n+1))' ${name}`, "echo ready", "n=0", "i=0", 'while [ $i -lt 10 ]; do sleep 0.05; i=$((i+1)); done', "exit $((10+n))"]);
+        install(["n=0", "i=0", `trap 'n=$((n+1))' ${name}`, "echo ready", 'while [ $i -lt 10 ]; do sleep 0.05; i=$((i+1)); done', "exit $((10+n))"]);
         const child = spawn(process.execPath, [command("ilo-vm")], { stdio: ["pipe", "pipe", "inherit"] });
         child.stdout.once("data", () => child.kill(signal));
         const code = await new Promise((resolve) => child.on("exit", resolve));
