@@ -34,6 +34,8 @@ pub struct NewRun<'a> {
     pub function: &'a str,
     /// Its limits.
     pub limits: &'a RunLimits,
+    /// The subject to whom it belongs, such as a user of a server; it is stored as a readable text.
+    pub subject: Option<&'a str>,
 }
 
 /// How a run begins.
@@ -344,6 +346,8 @@ pub struct Summary {
     pub function: String,
     /// Its limits.
     pub limits: RunLimits,
+    /// The subject to whom it belongs, if it was started for one.
+    pub subject: Option<String>,
     /// Its status.
     pub at: At,
 }

@@ -96,7 +96,8 @@ pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Imported> {
     }
     let mut source = Connection::open_in_memory()?;
     schema::prepare(&source)?;
-    source.deserialize_read_exact("main", bytes, bytes.len(), true)?;
+    source.deserialize_read_exact("main", bytes, bytes.len(), false)?;
+    schema::migrate(&source)?;
     schema::check(&source, cipher)?;
     schema::check_pages(&source)?;
     let page = reads::page(&source, None, 0, 2)?;

@@ -122,14 +122,16 @@ pub(crate) struct Run {
     pub(crate) ended: Option<i64>,
     /// Encrypted if the journal has a key.
     pub(crate) outcome: Option<Vec<u8>>,
+    /// The subject to whom it belongs, if it was started for one.
+    pub(crate) subject: Option<String>,
 }
 
 /// The columns of `run` in the order in which [`Run::read`] takes them.
 pub(crate) const RUN: &str =
-    "id, key, name, input, program, function, limits, started, ended, outcome, run.sum";
+    "id, key, name, input, program, function, limits, started, ended, outcome, run.sum, subject";
 
 /// The number of columns of [`RUN`].
-pub(crate) const RUN_COLUMNS: usize = 11;
+pub(crate) const RUN_COLUMNS: usize = 12;
 
 impl Run {
     /// Reads a row with the columns [`RUN`], the first at `at`.
@@ -152,6 +154,7 @@ impl Run {
             started: row.get(at + 7)?,
             ended: row.get(at + 8)?,
             outcome: blob(row, at + 9)?,
+            subject: row.get(at + 11)?,
         };
         if row.get::<_, i64>(at + 10)? != run.sum() || run.ended.is_some() != run.outcome.is_some() {
             return Err(damaged("entry"));
@@ -172,6 +175,10 @@ impl Run {
             .number(self.started)
             .optional(self.ended)
             .maybe(self.outcome.as_deref());
+        // Rows of version 1 have none, and their sum is without it.
+        if let Some(subject) = &self.subject {
+            sum.bytes(subject.as_bytes());
+        }
         sum.end()
     }
 

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 /// `iloj`, at the place where SQLite keeps the number of the application.
 pub(crate) const APPLICATION: i32 = 0x696c_6f6a;
 /// The version of the tables.
-pub(crate) const VERSION: i32 = 1;
+pub(crate) const VERSION: i32 = 2;
+/// The oldest version that is read: opening brings it to [`VERSION`].
+const OLDEST: i32 = 1;
 
 /// The tables in the order of their names, as SQLite keeps their text.
 const TABLES: [(&str, &str); 5] = [
@@ -34,10 +36,14 @@ const TABLES: [(&str, &str); 5] = [
         "run",
         "CREATE TABLE run(id INTEGER PRIMARY KEY, key BLOB NOT NULL, name TEXT UNIQUE, input INTEGER NOT NULL, \
          program BLOB NOT NULL, function TEXT NOT NULL, limits BLOB NOT NULL, started INTEGER NOT NULL, \
-         ended INTEGER, outcome BLOB, sum INTEGER NOT NULL)",
+         ended INTEGER, outcome BLOB, sum INTEGER NOT NULL, subject TEXT)",
     ),
     ("setting", "CREATE TABLE setting(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"),
 ];
+
+/// What version 2 adds: the subject to whom a run belongs. SQLite puts the text of a column that is added at the
+/// end of the table's text, so a table that was brought to this version looks like a new one.
+const ADDED: (&str, &str, &str) = ("run", "subject TEXT", "ALTER TABLE run ADD COLUMN subject TEXT");
 
 /// How long a statement waits for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -112,15 +118,37 @@ pub(crate) fn create(connection: &Connection, cipher: &Cipher) -> Result<()> {
     Ok(())
 }
 
+/// Brings the tables of an older version to this one; what stands in them stays.
+pub(crate) fn migrate(connection: &Connection) -> Result<()> {
+    let version = version_of(connection)?;
+    if version == VERSION || !(OLDEST..VERSION).contains(&version) {
+        return Ok(());
+    }
+    check_tables(connection, version)?;
+    let changed = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    // Another process may have been faster.
+    if version_of(&changed)? == version {
+        let (_, _, statement) = ADDED;
+        changed.execute_batch(statement)?;
+        changed.pragma_update(None, "user_version", VERSION)?;
+    }
+    changed.commit()?;
+    Ok(())
+}
+
+fn version_of(connection: &Connection) -> Result<i32> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
 /// Checks that a database is a journal of this version, unharmed, and of this key.
 pub(crate) fn check(connection: &Connection, cipher: &Cipher) -> Result<()> {
     let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if application != APPLICATION {
         return Err(Error::new(ErrorCode::NotAJournal, "the database belongs to another application"));
     }
-    let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let version = version_of(connection)?;
     check_version(version)?;
-    check_tables(connection)?;
+    check_tables(connection, version)?;
     let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     if pages <= CHECKED_PAGES {
         check_pages(connection)?;
@@ -130,10 +158,11 @@ pub(crate) fn check(connection: &Connection, cipher: &Cipher) -> Result<()> {
 
 /// Refuses a version that this build does not read.
 pub(crate) fn check_version(version: i32) -> Result<()> {
-    if version == VERSION {
+    if (OLDEST..=VERSION).contains(&version) {
         return Ok(());
     }
-    let message = format!("the journal has version {version}; this release reads version {VERSION}");
+    let message =
+        format!("the journal has version {version}; this release reads versions {OLDEST} to {VERSION}");
     if version > VERSION {
         return Err(Error::new(ErrorCode::NewerVersion, message));
     }
@@ -141,7 +170,7 @@ pub(crate) fn check_version(version: i32) -> Result<()> {
 }
 
 /// Only the expected tables: no trigger or view that would run.
-fn check_tables(connection: &Connection) -> Result<()> {
+fn check_tables(connection: &Connection, version: i32) -> Result<()> {
     let mut statement = connection.prepare(
         "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex_%' ORDER BY name",
     )?;
@@ -149,7 +178,12 @@ fn check_tables(connection: &Connection) -> Result<()> {
         Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?.unwrap_or_default()))
     })?;
     let found: Vec<(String, String)> = found.collect::<rusqlite::Result<_>>()?;
-    let expected = TABLES.map(|(name, table)| (name.to_owned(), table.to_owned()));
+    let (added, column, _) = ADDED;
+    let expected = TABLES.map(|(name, table)| {
+        let is_older = version < VERSION && name == added;
+        let table = if is_older { table.replace(&format!(", {column}"), "") } else { table.to_owned() };
+        (name.to_owned(), table)
+    });
     if found != expected {
         return Err(Error::damaged("its tables are not those of a journal"));
     }

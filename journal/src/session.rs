@@ -128,6 +128,8 @@ pub struct Session {
     stop: bool,
     /// Whether the run is in the journal from its first call on, even if that changes nothing.
     at_once: bool,
+    /// To whom a new run belongs.
+    subject: Option<String>,
     worked_ms: u64,
     since: Instant,
     left: Option<Left>,
@@ -187,6 +189,7 @@ impl Session {
             cancel: false,
             stop: false,
             at_once: false,
+            subject: None,
             worked_ms,
             since: Instant::now(),
             left: None,
@@ -199,6 +202,12 @@ impl Session {
     #[must_use]
     pub fn recorded_at_once(self) -> Session {
         Session { at_once: true, ..self }
+    }
+
+    /// Makes a new run belong to a subject, such as a user of a server.
+    #[must_use]
+    pub fn owned_by(self, subject: Option<String>) -> Session {
+        Session { subject, ..self }
     }
 
     /// Whether the run was cancelled while it slept at this call. The call fails as cancelled.
@@ -354,7 +363,10 @@ impl Session {
         let _ = outcome.write_json(&mut json);
         match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::New(beginning) => {
-                let started = self.store.start(&beginning.run(), &Start::Ended(json.as_bytes()))?.wait()?;
+                let started = self
+                    .store
+                    .start(&beginning.run(self.subject.as_deref()), &Start::Ended(json.as_bytes()))?
+                    .wait()?;
                 self.ended = Some(started.run);
                 // With a name, the run may have been there.
                 self.left = Some(if started.is_new { Left::Ended } else { Left::Existing(started.run) });
@@ -425,9 +437,14 @@ impl Session {
                     // A run begins with a call that is ready, and this comes of it.
                     To::Blocked | To::Doubt => {
                         let first = Record { to: To::Ready, ..record.clone() };
-                        self.store.start(&beginning.run(), &Start::Call(first))?.wait()?
+                        self.store
+                            .start(&beginning.run(self.subject.as_deref()), &Start::Call(first))?
+                            .wait()?
                     }
-                    _ => self.store.start(&beginning.run(), &Start::Call(record.clone()))?.wait()?,
+                    _ => self
+                        .store
+                        .start(&beginning.run(self.subject.as_deref()), &Start::Call(record.clone()))?
+                        .wait()?,
                 };
                 let Some(mut lease) = started.lease else {
                     self.stage = Stage::Over;
@@ -458,13 +475,14 @@ impl Session {
 }
 
 impl Beginning {
-    fn run(&self) -> NewRun<'_> {
+    fn run<'b>(&'b self, subject: Option<&'b str>) -> NewRun<'b> {
         NewRun {
             name: self.name.as_deref(),
             input: &self.input,
             program: &self.program,
             function: &self.function,
             limits: &self.limits,
+            subject,
         }
     }
 }

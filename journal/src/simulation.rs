@@ -216,8 +216,14 @@ impl Simulation {
         for run in 0..RUNS {
             let limits = RunLimits::default();
             let name = format!("r{run}");
-            let new =
-                NewRun { name: Some(&name), input: b"{}", program: b"p", function: "f", limits: &limits };
+            let new = NewRun {
+                name: Some(&name),
+                input: b"{}",
+                program: b"p",
+                function: "f",
+                limits: &limits,
+                subject: None,
+            };
             let first = Simulation::record(To::Ready, 1, self.plans[run][0]);
             let prepared = Prepared::new(&self.cipher, &new, &Start::Call(first), 99, 0).unwrap();
             self.transaction(false, |tables| tables.start(&self.cipher, &prepared)).unwrap();

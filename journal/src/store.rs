@@ -77,6 +77,7 @@ impl Store {
         if count_tables(&connection)? == 0 {
             schema::create(&connection, &cipher)?;
         }
+        schema::migrate(&connection)?;
         schema::check(&connection, &cipher)?;
         schema::make_durable(&connection)?;
         let owners = Owners::of(&path)?;
@@ -394,6 +395,7 @@ impl Store {
             program: run.program,
             function: run.function,
             limits: RunLimits::from_bytes(&run.limits)?,
+            subject: run.subject,
             at,
         })
     }

@@ -117,7 +117,7 @@ impl Tables {
         {
             let found = run_of(&self.connection, id)?;
             let same = (found.input, found.program) == (new.run.input, new.run.program)
-                && found.function == new.run.function;
+                && (&found.function, &found.subject) == (&new.run.function, &new.run.subject);
             if !same {
                 let message = format!("run `{name}` has another program, function or input");
                 return Err(Error::new(ErrorCode::NameTaken, message));
@@ -159,7 +159,8 @@ impl Tables {
     }
 
     pub(crate) fn insert_run(&self, run: &Run) -> Result<()> {
-        let mut insert = self.connection.prepare_cached("INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?)")?;
+        let mut insert =
+            self.connection.prepare_cached("INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?)")?;
         insert.execute(params![
             run.id,
             &run.key[..],
@@ -171,7 +172,8 @@ impl Tables {
             run.started,
             run.ended,
             run.outcome,
-            run.sum()
+            run.sum(),
+            run.subject
         ])?;
         Ok(())
     }
@@ -497,6 +499,7 @@ impl Prepared {
             started: now,
             ended: None,
             outcome: None,
+            subject: new.subject.map(str::to_owned),
         };
         let live = match first {
             Start::Call(record) => {

@@ -41,7 +41,7 @@ fn the_database_of_another_application_is_refused() {
 #[test]
 fn a_newer_version_is_refused_and_changed_tables_are_damage() {
     for (statement, expected) in [
-        ("PRAGMA user_version=2", ErrorCode::NewerVersion),
+        ("PRAGMA user_version=3", ErrorCode::NewerVersion),
         ("PRAGMA user_version=-1", ErrorCode::Damaged),
         ("DROP TABLE call", ErrorCode::Damaged),
         ("CREATE TRIGGER t AFTER UPDATE ON live BEGIN DELETE FROM live; END", ErrorCode::Damaged),

@@ -445,3 +445,60 @@ fn runs_are_listed_by_where_they_are_and_the_last_of_them_alone() {
     let expected = [("asking", 339), ("doubt", 340), ("ended", 340), ("exported", 1), ("ready", 1)];
     assert_eq!(store.count().unwrap(), expected.into());
 }
+
+/// The text of the table in version 1, as that release wrote it.
+const RUN_1: &str = "CREATE TABLE run(id INTEGER PRIMARY KEY, key BLOB NOT NULL, name TEXT UNIQUE, input INTEGER NOT NULL, \
+                     program BLOB NOT NULL, function TEXT NOT NULL, limits BLOB NOT NULL, started INTEGER NOT NULL, \
+                     ended INTEGER, outcome BLOB, sum INTEGER NOT NULL)";
+
+#[test]
+fn a_journal_of_version_1_is_read_and_its_runs_belong_to_nobody() {
+    let place = Place::new();
+    let store = place.open();
+    let (run, lease) = start(&store, Some("old"), To::Calling);
+    let exported = {
+        let (other, lease) = start(&store, None, To::Asking);
+        store.release(&lease).wait().unwrap();
+        store.export(other).unwrap()
+    };
+    store.release(&lease).wait().unwrap();
+    drop(store);
+    let older = "ALTER TABLE run DROP COLUMN subject; PRAGMA user_version = 1";
+    let other = rusqlite::Connection::open(place.path()).unwrap();
+    other.execute_batch(older).unwrap();
+    let text = "SELECT sql FROM sqlite_schema WHERE name = 'run'";
+    let table: String = other.query_row(text, [], |row| row.get(0)).unwrap();
+    assert_eq!(table, RUN_1);
+    drop(other);
+    let store = place.open();
+    assert_eq!(store.show(run).unwrap().subject, None);
+    assert_eq!(mine(&store, run).call, 1);
+    let limits = RunLimits::default();
+    let new = ilo_journal::NewRun { subject: Some("ada"), ..new_run(None, &limits) };
+    let started = store.start(&new, &Start::Call(record(To::Asking, 1))).unwrap().wait().unwrap();
+    assert_eq!(store.show(started.run).unwrap().subject.as_deref(), Some("ada"));
+    // An exported run of version 1 too.
+    let file = place.folder.path().join("exported");
+    std::fs::write(&file, exported).unwrap();
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.execute_batch(older).unwrap();
+    drop(other);
+    let elsewhere = Place::new();
+    let moved = elsewhere.open().import(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(elsewhere.open().show(moved).unwrap().subject, None);
+}
+
+#[test]
+fn a_changed_subject_is_damage() {
+    let place = Place::new();
+    let store = place.open();
+    let limits = RunLimits::default();
+    let new = ilo_journal::NewRun { subject: Some("ada"), ..new_run(None, &limits) };
+    let started = store.start(&new, &Start::Call(record(To::Asking, 1))).unwrap().wait().unwrap();
+    drop(store);
+    for statement in ["UPDATE run SET subject = 'eve'", "UPDATE run SET subject = NULL"] {
+        let other = rusqlite::Connection::open(place.path()).unwrap();
+        other.execute_batch(statement).unwrap();
+        assert_eq!(place.open().show(started.run).unwrap_err().code, ErrorCode::Damaged, "{statement}");
+    }
+}

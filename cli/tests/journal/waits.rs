@@ -296,7 +296,7 @@ fn a_long_list_shows_the_last_runs_and_says_how_many_more_there_are() {
 fn unreadable() -> NewRun<'static> {
     static LIMITS: LazyLock<RunLimits> = LazyLock::new(RunLimits::default);
     static PROGRAM: LazyLock<Vec<u8>> = LazyLock::new(|| [&ilo_spec::encode::MAGIC[..], &[0xff; 8]].concat());
-    NewRun { name: None, input: b"", program: &PROGRAM, function: "f", limits: &LIMITS }
+    NewRun { name: None, input: b"", program: &PROGRAM, function: "f", limits: &LIMITS, subject: None }
 }
 
 fn ready() -> Record<'static> {

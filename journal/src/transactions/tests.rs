@@ -32,7 +32,7 @@ fn asleep() -> (Tables, Cipher, i64) {
     let tables = Tables::new(connection, STATEMENTS, || NOW.get());
     NOW.set(10_000);
     let limits = RunLimits::default();
-    let new = NewRun { name: None, input: b"", program: b"p", function: "f", limits: &limits };
+    let new = NewRun { name: None, input: b"", program: b"p", function: "f", limits: &limits, subject: None };
     let first = Record {
         to: To::Sleeping { until: 15_000 },
         call: 1,

@@ -47,7 +47,7 @@ pub fn record(to: To, call: u64) -> Record<'static> {
 }
 
 pub fn new_run<'a>(name: Option<&'a str>, limits: &'a RunLimits) -> NewRun<'a> {
-    NewRun { name, input: b"{\"x\":1}", program: b"program", function: "f", limits }
+    NewRun { name, input: b"{\"x\":1}", program: b"program", function: "f", limits, subject: None }
 }
 
 /// Starts a run at its first call.

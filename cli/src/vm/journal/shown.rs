@@ -128,7 +128,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("j"), &Options::default()).unwrap();
         let limits = RunLimits::default();
-        let new = NewRun { name: None, input: b"{}", program: &bytes, function: "f", limits: &limits };
+        let new = NewRun {
+            name: None,
+            input: b"{}",
+            program: &bytes,
+            function: "f",
+            limits: &limits,
+            subject: None,
+        };
         let record = Record {
             to: To::Asking,
             call,
