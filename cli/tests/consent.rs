@@ -28,8 +28,12 @@ fn folder() -> TempDir {
 }
 
 fn command(folder: &TempDir, text: &str) -> CommandWrap {
+    command_of(folder, &["run", "p.ilo", "--tools", "tools.json", "--arg", &format!("text={text}")])
+}
+
+fn command_of(folder: &TempDir, arguments: &[&str]) -> CommandWrap {
     let mut command = CommandWrap::with_new(ILO, |command| {
-        command.args(["run", "p.ilo", "--tools", "tools.json", "--arg", &format!("text={text}")]);
+        command.args(arguments);
         command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     });
     command.wrap(ProcessSession);
@@ -40,13 +44,17 @@ fn command(folder: &TempDir, text: &str) -> CommandWrap {
 /// type then. Returns standard output and the whole text on the terminal.
 fn at_terminal(text: &str, rows: u16, typed: &[(&str, &str)]) -> (String, String) {
     let folder = folder();
+    typed_at(command(&folder, text), rows, typed)
+}
+
+/// The same for a command.
+fn typed_at(mut command: CommandWrap, rows: u16, typed: &[(&str, &str)]) -> (String, String) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap();
     let slave = || File::from(rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap());
     tcsetwinsize(&master, Winsize { ws_row: rows, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
-    let mut command = command(&folder, text);
     command.command_mut().stdin(slave()).stderr(slave());
     let mut child = command.spawn().unwrap();
     drop(command);
@@ -140,4 +148,25 @@ fn a_run_that_ends_takes_its_question_with_it() {
     child.stdout().take().unwrap().read_to_string(&mut out).unwrap();
     child.wait().unwrap();
     assert!(out.contains(r#""code":"timed-out""#), "{out}");
+}
+
+#[cfg(feature = "journal")]
+#[test]
+fn an_approval_at_a_terminal_shows_the_call_first() {
+    let folder = folder();
+    let mut started = command_of(
+        &folder,
+        &["run", "p.ilo", "--tools", "tools.json", "--arg", "text=no\u{336}", "--journal", "j"],
+    );
+    let mut child = started.spawn().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+    let approve = ["runs", "approve", "1", "--journal", "j"];
+    for (answer, told) in
+        [("n\n", "run 1 was not decided on\n"), ("y\n", "run 1 is ready: continue the run with `resume`\n")]
+    {
+        let typed = [("call `send`? [y/N] ", answer)];
+        let (out, shown) = typed_at(command_of(&folder, &approve), 40, &typed);
+        assert_eq!(out, told, "{shown}");
+        assert!(shown.contains(r#""text": "no\u0336""#), "{shown}");
+    }
 }

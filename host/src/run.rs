@@ -219,7 +219,7 @@ impl Around<'_> {
             return Arc::default();
         }
         let calls = foresight::to_confirm(run, self, FORESEEN).into_iter();
-        calls.filter_map(|(name, arguments)| Some(self.tools.get(&name)?.asked(&name, &arguments))).collect()
+        calls.filter_map(|(name, arguments)| Some(self.tools.get(&name)?.asked(&arguments))).collect()
     }
 
     /// A call has ended.

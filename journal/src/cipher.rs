@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorCode, Result};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::{digest, hkdf, hmac};
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// The length of a run's key in bytes.
 pub const RUN_KEY: usize = 16;
@@ -177,6 +177,18 @@ pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
         *to = *from;
     }
     hash
+}
+
+/// A hash of a call's tool and arguments as JSON, by which a person names the call that was looked at: 32 hexadecimal
+/// digits.
+pub fn arguments_hash(tool: &str, arguments: &str) -> String {
+    let length = (tool.len() as u64).to_le_bytes();
+    let hash = sha256(&[&length[..], tool.as_bytes(), arguments.as_bytes()].concat());
+    hash.iter().take(16).fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The idempotency key of a call: the run's key in base 32, and the number of the call. It is the same for

@@ -131,6 +131,44 @@ pub(crate) fn prepare(path: &Path, create: bool) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// Who has access to a journal, beside its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nobody; or there is no file yet, or the system has no such modes.
+    Own,
+    /// Others can read it, or a group can change it; its mode.
+    Seen(u32),
+    /// Every user of the machine can write to it, and so forge runs; its mode.
+    Written(u32),
+}
+
+/// Who has access to the journal at a path, by the modes of its file and of the log beside it.
+pub fn access(path: &Path) -> Access {
+    let log = {
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        PathBuf::from(log)
+    };
+    let mode = mode_of(path) | mode_of(&log);
+    match mode {
+        mode if mode & 0o002 != 0 => Access::Written(mode),
+        mode if mode & 0o077 != 0 => Access::Seen(mode),
+        _ => Access::Own,
+    }
+}
+
+/// The mode of a file; none of a file that is not there.
+#[cfg(unix)]
+fn mode_of(path: &Path) -> u32 {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(path).map_or(0, |found| found.mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode_of(_path: &Path) -> u32 {
+    0
+}
+
 /// Two paths of one file would have two folders of owners.
 #[cfg(unix)]
 fn refuse_links(found: &fs::Metadata, path: &Path) -> Result<()> {

@@ -53,8 +53,9 @@ mod transactions;
 mod writer;
 
 pub use answer::Answer;
-pub use cipher::{Key, RUN_KEY, idempotency_key};
+pub use cipher::{Key, RUN_KEY, arguments_hash, idempotency_key};
 pub use error::{Error, ErrorCode, Result};
+pub use file::{Access, access};
 pub use limits::{RunLimits, UsedUp};
 pub use model::{
     At, Claim, Claimed, Decided, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started, Summary, To,

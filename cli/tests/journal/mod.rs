@@ -7,7 +7,8 @@ mod waits;
 
 use rustix::process::Signal;
 use serde_json::json;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::thread;
 use std::time::Duration;
 use support::{Place, code, ended, error, json_of, kill, signal, spawn, wait_for};
@@ -50,6 +51,7 @@ fn a_hostile_journal_is_refused_in_words_by_every_command() {
             fs::remove_file(place.0.path().join(format!("x{end}"))).ok();
         }
         fs::write(place.0.path().join("x"), bytes).unwrap();
+        fs::set_permissions(place.0.path().join("x"), Permissions::from_mode(0o600)).unwrap();
         for command in commands {
             let output = place.run(command);
             let said = error(&output);
@@ -83,7 +85,7 @@ fn a_damaged_run_is_reported_and_the_others_are_continued() {
     assert_eq!(code(&place.start(&[])), 4);
     let base = ["run", "q.ilo", "--tools", "tools.json", "--arg", "n=5", "--journal", "j"];
     assert_eq!(code(&place.run(&base)), 4);
-    assert_eq!(code(&place.runs(&["approve", "1", "--call", "2"])), 0);
+    assert_eq!(code(&place.approve("1", &[])), 0);
     // The name of the function is last in the entry of the run.
     let path = place.0.path().join("j");
     let mut bytes = fs::read(&path).unwrap();
@@ -136,7 +138,7 @@ fn an_approval_is_asked_given_from_another_shell_and_the_run_goes_on() {
     assert_eq!(code(&wrong), 2);
     assert!(error(&wrong).starts_with("error[other-call]: "), "{}", error(&wrong));
     assert_eq!(code(&place.resume(&["order"])), 4, "it still waits");
-    assert_eq!(code(&place.runs(&["approve", "order", "--call", "2", "--by", "ann"])), 0);
+    assert_eq!(code(&place.approve("order", &["--by", "ann"])), 0);
     let output = place.resume(&[]);
     assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}), "{}", error(&output));
     assert_eq!(place.tools_called(), ["pay", "ship"]);
@@ -254,7 +256,7 @@ fn a_run_moves_to_another_journal_with_its_key() {
     assert!(error(&refused).contains("exported"), "{}", error(&refused));
     let there = ["runs", "import", "order.run", "--journal", "k"];
     assert_eq!(code(&place.run(&there)), 0);
-    assert_eq!(code(&place.run(&["runs", "approve", "order", "--call", "2", "--journal", "k"])), 0);
+    assert_eq!(code(&place.approve_in("k", "order", &[])), 0);
     let output = place.run(&["resume", "--journal", "k", "--tools", "tools.json"]);
     assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}), "{}", error(&output));
     let keys: Vec<String> =

@@ -71,6 +71,19 @@ impl Place {
         self.run(&[&["runs"][..], arguments, &["--journal", "j"]].concat())
     }
 
+    /// Approves the call at which a run waits, by the hash that `runs show` prints.
+    pub fn approve(&self, run: &str, more: &[&str]) -> Output {
+        self.approve_in("j", run, more)
+    }
+
+    pub fn approve_in(&self, journal: &str, run: &str, more: &[&str]) -> Output {
+        let shown = json_of(&self.run(&["runs", "show", run, "--json", "--journal", journal]));
+        let call = shown["call"]["number"].to_string();
+        let hash = shown["arguments_hash"].as_str().unwrap();
+        let base = ["runs", "approve", run, "--call", &call, "--arguments-hash", hash, "--journal", journal];
+        self.run(&[&base[..], more].concat())
+    }
+
     /// The effects of the tools, one in each line: the tool and the key.
     pub fn done(&self) -> Vec<String> {
         let text = fs::read_to_string(self.0.path().join("done")).unwrap_or_default();

@@ -101,7 +101,7 @@ fn a_watching_process_continues_runs_as_people_decide() {
     assert_eq!(code(&place.start(&[])), 4);
     let arguments = ["resume", "--watch", "--journal", "j", "--tools", "tools.json"];
     let watching = spawn(place.command(&arguments));
-    assert_eq!(code(&place.runs(&["approve", "1", "--call", "2"])), 0);
+    assert_eq!(code(&place.approve("1", &[])), 0);
     wait_for(|| place.tools_called().len() == 2);
     wait_for(|| json_of(&place.runs(&["list", "--json"]))["state"] == "ended");
     signal(watching.as_ref(), Signal::TERM);
@@ -166,7 +166,7 @@ fn a_changed_or_missing_tool_blocks_its_runs_and_no_others() {
     let place = Place::new("", ", \"confirm\": true");
     let locked = ["--lock", "tools.lock"];
     assert_eq!(code(&place.start(&locked)), 4);
-    assert_eq!(code(&place.runs(&["approve", "1", "--call", "2"])), 0);
+    assert_eq!(code(&place.approve("1", &[])), 0);
     let tools = fs::read_to_string(place.0.path().join("tools.json")).unwrap();
     let changed = tools.replacen("\"confirm\": true", "\"confirm\": true, \"description\": \"ships it\"", 1);
     place.write("tools.json", &changed);
@@ -195,7 +195,7 @@ fn a_run_does_not_need_its_source_again() {
     let again = place.start(&["--name", "order"]);
     assert_eq!(code(&again), 2, "the source is wrong");
     assert_eq!(json_of(&place.runs(&["list", "--json"]))["state"], "asking");
-    assert_eq!(code(&place.runs(&["approve", "1", "--call", "2"])), 0);
+    assert_eq!(code(&place.approve("1", &[])), 0);
     assert_eq!(json_of(&place.resume(&[])), json!({"status": "ok", "value": 7}));
 }
 
@@ -261,7 +261,8 @@ fn the_list_has_the_command_to_type_next_beside_each_run_that_waits() {
     assert!(row.starts_with("1    order  asking  20"), "{text}");
     assert!(row.ends_with("Z  2 ship {\"id\":7}  ilo-vm runs approve 1 --call 2 --journal j"), "{text}");
     let command: Vec<&str> = row.split("ilo-vm ").nth(1).unwrap().split(' ').collect();
-    assert_eq!(code(&place.run(&command)), 0);
+    let hash = json_of(&place.runs(&["show", "1", "--json"]))["arguments_hash"].as_str().unwrap().to_owned();
+    assert_eq!(code(&place.run(&[&command[..], &["--arguments-hash", &hash]].concat())), 0);
     let text = String::from_utf8(place.runs(&["list"]).stdout).unwrap();
     assert!(text.ends_with("2 ship  ilo-vm resume 1 --journal j\n"), "{text}");
 }
@@ -334,7 +335,7 @@ fn a_damaged_run_does_not_keep_the_others_from_going_on() {
     let place = Place::new("", ", \"confirm\": true");
     for run in ["1", "2"] {
         assert_eq!(code(&place.start(&[])), 4);
-        assert_eq!(code(&place.runs(&["approve", run, "--call", "2"])), 0);
+        assert_eq!(code(&place.approve(run, &[])), 0);
     }
     let path = place.0.path().join("j");
     let whole = fs::read(&path).unwrap();
@@ -416,6 +417,56 @@ fn a_file_that_may_not_grow_stops_the_run_before_its_call_and_nothing_is_lost() 
     assert_eq!(place.tools_called(), ["pay"], "nothing was called without a record");
     let listed = json_of(&place.runs(&["list", "--json"]));
     assert_eq!((&listed["name"], &listed["state"]), (&json!("order"), &json!("asking")));
-    assert_eq!(code(&place.runs(&["approve", "order", "--call", "2"])), 0);
+    assert_eq!(code(&place.approve("order", &[])), 0);
     assert_eq!(json_of(&place.resume(&[])), json!({"status": "ok", "value": 7}));
+}
+
+#[test]
+fn an_approval_without_a_terminal_names_the_call_that_was_looked_at() {
+    let place = Place::new("", ", \"confirm\": true");
+    assert_eq!(code(&place.start(&[])), 4);
+    let shown = json_of(&place.runs(&["show", "1", "--json"]));
+    let hash = shown["arguments_hash"].as_str().unwrap().to_owned();
+    assert_eq!(hash.len(), 32);
+    let people = String::from_utf8(place.runs(&["show", "1"]).stdout).unwrap();
+    assert!(people.contains(&hash), "{people}");
+    let other = "0".repeat(32);
+    for (more, why) in [
+        (
+            &["--call", "2"][..],
+            "there is no terminal to show the call on; give `--call 2 --arguments-hash HASH`",
+        ),
+        (&[], "there is no terminal to show the call on"),
+        (&["--call", "2", "--arguments-hash", &other], "call 2 of `ship` has other arguments"),
+        (&["--call", "2", "--arguments-hash", ""], "call 2 of `ship` has other arguments"),
+        (&["--call", "1", "--arguments-hash", &hash], "error[other-call]"),
+        (&["--arguments-hash", &hash], "--call"),
+    ] {
+        let refused = place.runs(&[&["approve", "1"][..], more].concat());
+        assert_eq!(code(&refused), 2, "{more:?}");
+        assert!(error(&refused).contains(why), "{more:?}: {}", error(&refused));
+        assert_eq!(json_of(&place.runs(&["show", "1", "--json"]))["state"], "asking");
+    }
+    assert_eq!(code(&place.approve("1", &[])), 0);
+    assert_eq!(json_of(&place.resume(&[])), json!({"status": "ok", "value": 7}));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_journal_that_everybody_can_write_is_not_continued() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new("", ", \"confirm\": true");
+    assert_eq!(code(&place.start(&[])), 4);
+    let set = |mode| fs::set_permissions(place.0.path().join("j"), fs::Permissions::from_mode(mode)).unwrap();
+    for (mode, refused) in [(0o600, false), (0o660, false), (0o644, false), (0o602, true), (0o666, true)] {
+        set(mode);
+        let output = place.resume(&[]);
+        let told = error(&output);
+        assert_eq!(code(&output), if refused { 2 } else { 0 }, "{mode:o}: {told}");
+        assert_eq!(told.contains("chmod 600 j"), mode != 0o600, "{mode:o}: {told}");
+        assert_eq!(told.contains("--shared-journal"), refused, "{mode:o}: {told}");
+        let served = place.run(&["serve", "--tools", "tools.json", "--journal", "j"]);
+        assert_eq!(error(&served).contains("--shared-journal"), refused, "{mode:o}: {}", error(&served));
+    }
+    assert_eq!(code(&place.resume(&["--shared-journal"])), 0);
 }

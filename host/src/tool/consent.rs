@@ -3,7 +3,9 @@
 use crate::interrupt::Interrupt;
 use ilo_asm::text::visible;
 use ilo_drive::data::Data;
-use std::fmt::Debug;
+use regex::Regex;
+use std::fmt::{Debug, Write as _};
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// Asks a person whether a call may be made.
@@ -20,7 +22,7 @@ pub trait Ask: Send + Sync + Debug {
 /// A call that needs confirmation.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
-    /// The tool, with its origin if that is informative.
+    /// The tool by the name of its entry, with its origin if that is informative; never another text of the program.
     pub tool: &'q str,
     /// Its arguments.
     pub arguments: &'q Data,
@@ -57,14 +59,51 @@ impl Question<'_> {
     }
 }
 
-/// The name of a tool, for display.
+/// The name of a tool, for display: one line.
 pub fn tool_shown(tool: &str) -> String {
-    visible(tool).replace('\n', "\\u000a")
+    plain(tool).replace('\n', "\\u000a")
 }
 
-/// Arguments for display: all of them, one per line, with control and invisible characters escaped.
+/// Arguments for display: all of them as JSON, one per line, with control and invisible characters and combining
+/// marks escaped.
 pub fn arguments_shown(arguments: &Data) -> String {
-    visible(&arguments.to_json_indented())
+    plain(&arguments.to_json_indented())
+}
+
+/// The most marks on one letter that stay: letters of some scripts have three.
+const MARKS: usize = 3;
+
+/// A text as [`visible`] writes it, in which a mark that could strike out or cover other characters is written as an
+/// escape too, and so is the blank that is no space.
+fn plain(text: &str) -> String {
+    let text = visible(text);
+    if text.is_ascii() {
+        return text;
+    }
+    let (mut shown, mut marks) = (String::with_capacity(text.len()), 0);
+    for c in text.chars() {
+        marks = if !c.is_ascii() && is_mark(c) { marks + 1 } else { 0 };
+        if covers(c) || marks > MARKS {
+            // Writing to a string does not fail.
+            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Whether a character looks like nothing, or is a mark that may lie on any letter: of these blocks the marks can
+/// strike letters out or stand on other lines.
+fn covers(c: char) -> bool {
+    matches!(c, '\u{2800}' | '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}')
+        || matches!(c, '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+/// Whether a character is a mark of a script on the letter before it.
+fn is_mark(c: char) -> bool {
+    static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\p{M}$").ok());
+    MARK.as_ref().is_none_or(|mark| mark.is_match(c.encode_utf8(&mut [0; 4])))
 }
 
 #[cfg(test)]
@@ -85,5 +124,21 @@ mod tests {
         let shown = question.arguments_shown();
         let key = r#""a\u001b[2Jb\u202ec\u007fd\u009be\u200bf\udb40\udc41g\rh\té😀": "x\ny""#;
         assert_eq!(shown, format!("{{\n  {key}\n}}"));
+    }
+
+    #[test]
+    fn marks_that_cover_other_text_are_written_out_and_letters_of_scripts_stay() {
+        for (text, expected) in [
+            ("no\u{336}", r"no\u0336"),
+            ("e\u{301}", r"e\u0301"),
+            ("a\u{20e3}\u{2800}b", r"a\u20e3\u2800b"),
+            ("\u{e01}\u{e49}\u{e49}\u{e49}\u{e49}", "\u{e01}\u{e49}\u{e49}\u{e49}\\u0e49"),
+            ("नमस्ते", "नमस्ते"),
+            ("é 😀", "é 😀"),
+        ] {
+            assert_eq!(tool_shown(text), expected);
+            let shown = arguments_shown(&Data::from(text));
+            assert_eq!(shown, format!("\"{expected}\""));
+        }
     }
 }

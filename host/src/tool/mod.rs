@@ -218,22 +218,23 @@ impl Tool {
         }
     }
 
-    /// Its name in a question, with its origin if that is informative.
-    fn asked_as(&self, name: &str) -> String {
+    /// Its name in a question: that of its entry, with its origin if that is informative. The name that a program
+    /// calls it by could be worded by the program.
+    pub(crate) fn asked_as(&self) -> String {
         match &self.source {
-            Source::Server(target) if target != name => format!("{name} ({target})"),
-            _ => name.to_owned(),
+            Source::Server(target) if *target != self.name => format!("{} ({target})", self.name),
+            _ => self.name.clone(),
         }
     }
 
     /// A call in the form for a question.
-    pub(crate) fn asked(&self, name: &str, arguments: &Data) -> (String, Data) {
-        (self.asked_as(name), self.arguments(arguments).into_owned())
+    pub(crate) fn asked(&self, arguments: &Data) -> (String, Data) {
+        (self.asked_as(), self.arguments(arguments).into_owned())
     }
 
     /// Asks for confirmation of a call; an error if it must not be made.
     fn ask(&self, name: &str, given: &Data, limits: &CallLimits, until: Instant) -> Result<(), Failure> {
-        let whole = self.asked_as(name);
+        let whole = self.asked_as();
         let refused = |why: &str| {
             let name = shortened(name, 200);
             Err(Failure::text(format!(

@@ -90,7 +90,11 @@ impl Tools {
         limits: &CallLimits,
         until: Instant,
     ) -> Result<Data, Failure> {
-        self.get(name).and_then(|tool| tool.call(name, arguments, limits, until)).unwrap_or_else(|| {
+        let called = match self.disguised(name) {
+            None => self.get(name).and_then(|tool| tool.call(name, arguments, limits, until)),
+            Some(_) => None,
+        };
+        called.unwrap_or_else(|| {
             let why = self.problems([name]).into_iter().next().map_or_else(String::new, |told| told.message);
             Err(Failure::text(format!("tool `{name}`: {why}")))
         })

@@ -23,6 +23,14 @@ impl Tools {
         self.entries.values().flat_map(Tool::schema_problems)
     }
 
+    /// The tool that a name reaches though the file has no server of the name's, if its calls ask a person: the
+    /// person would decide on a server that is not there. A mock stands in for any server.
+    pub(super) fn disguised<'t>(&'t self, name: &'t str) -> Option<(&'t str, &'t Tool)> {
+        let (server, _) = server_and_tool(name)?;
+        let tool = self.get(name).filter(|tool| tool.name != name)?;
+        (tool.policy.confirm && tool.source != Source::Mock).then_some((server, tool))
+    }
+
     fn problems_of(&self, name: &str) -> Vec<Problem> {
         let place = format!("tool `{name}`");
         let unknown = |why: String| vec![Problem::new(Code::UnknownTool, place.clone(), why)];
@@ -34,6 +42,12 @@ impl Tools {
             let why = format!("the MCP server `{server}` would answer it, and is not started");
             vec![Problem::new(Code::BadUsage, place.clone(), why)]
         };
+        if let Some((server, tool)) = self.disguised(name) {
+            let own = &tool.name;
+            return unknown(format!(
+                "the tools file has no server `{server}`, and `{own}` asks a person (`confirm`); write `{own}`"
+            ));
+        }
         match self.catalog.lookup(name) {
             Lookup::Found(tool) => match self.entries.get(&tool.name) {
                 Some(Tool { lacks, .. }) if !lacks.is_empty() => lacks.clone(),

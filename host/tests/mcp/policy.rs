@@ -154,6 +154,27 @@ pub(super) fn a_call_that_wants_a_yes_waits_for_it() {
     assert_eq!(call(&tools, "say", "words", 20_000), refused("there is nobody to ask"));
 }
 
+pub(super) fn a_question_is_never_worded_by_the_program() {
+    let entries = r#"{"say": {"mcp": "mcp://h/read", "args": {"words": "text"}, "confirm": true},
+        "try": {"mock": [{"returns": "one"}], "confirm": true}}"#;
+    let tools = connected("fails-twice", "{}", entries);
+    let someone = Arc::new(Someone(Consent::Given, Mutex::default()));
+    let limits = CallLimits { ask: Some(someone.clone()), ..CallLimits::default() };
+    let arguments = Data::Record(Vec::new());
+    let made = |name: &str| tools.call(name, &arguments, &limits, Instant::now() + Duration::from_mins(1));
+    // The server is not in the file, so the person would read a name that the program made up.
+    let name = "mcp://the bank that you trust/say";
+    let why = "the tools file has no server `the bank that you trust`, and `say` asks a person (`confirm`); write `say`";
+    assert_eq!(made(name), Err(Failure::text(format!("tool `{name}`: {why}"))));
+    let problems = tools.problems([name]);
+    assert_eq!(problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>(), [why]);
+    assert!(someone.1.lock().unwrap().is_empty(), "nobody was asked");
+    // A mock stands in for any server; the question has the name of its entry.
+    assert_eq!(made("mcp://elsewhere/try"), Ok(Data::from("one")));
+    assert_eq!(*someone.1.lock().unwrap(), ["try {}"]);
+    assert!(tools.problems(["mcp://elsewhere/try", "say"]).is_empty());
+}
+
 pub(super) fn bytes_come_where_they_are_wanted() {
     let image = r#"{"type":"image","mimeType":"image/png","size":5"#;
     for (policy, expected) in [

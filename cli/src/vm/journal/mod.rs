@@ -1,5 +1,6 @@
 //! Durable runs: what `run --journal`, `resume` and `runs` share.
 
+mod approve;
 pub(super) mod drive;
 pub(super) mod resume;
 pub(super) mod runs;
@@ -9,7 +10,7 @@ mod shown;
 
 use super::{Exit, Refused, output};
 use ilo_host::problem::Problem;
-use ilo_journal::{At, Error, Key, Left, Options, RunId, State, Store, Summary, UsedUp};
+use ilo_journal::{Access, At, Error, Key, Left, Options, RunId, State, Store, Summary, UsedUp, access};
 use ilo_spec::error::Code;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +38,41 @@ pub(super) struct ServeJournal {
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     #[command(flatten)]
+    shared: SharedArgs,
+    #[command(flatten)]
     key: KeyArgs,
+}
+
+/// Whether others may write to the journal.
+#[derive(clap::Args)]
+pub(super) struct SharedArgs {
+    /// Continue runs of a journal to which every user of this machine can write, and so forge runs
+    #[arg(long, requires = "journal")]
+    shared_journal: bool,
+}
+
+impl SharedArgs {
+    /// Opens a journal whose runs are to be continued. One to which every user can write is refused: a forged run makes
+    /// any call. One that others can read, or that a group can change, is warned of.
+    pub(super) fn open(&self, path: &Path, key: &KeyArgs, create: bool) -> Result<Arc<Store>, Refused> {
+        let (shown, access) = (path.display(), access(path));
+        if let Access::Written(mode) = access
+            && !self.shared_journal
+        {
+            let message = format!(
+                "{shown} has the mode {mode:03o}, so that every user can write to it and make up runs and answers; do \
+                 `chmod 600 {shown}`, or give `--shared-journal`"
+            );
+            return Err(Problem::new(Code::BadUsage, "--journal", message).into());
+        }
+        let store = open(path, key, create)?;
+        if let Access::Seen(mode) = access {
+            output::error(&format!(
+                "warning: {shown} has the mode {mode:03o}, so that others have access to it; `chmod 600 {shown}` ends that\n"
+            ));
+        }
+        Ok(store)
+    }
 }
 
 #[cfg(feature = "serve")]
@@ -45,7 +80,7 @@ impl ServeJournal {
     /// Opens the journal, if there is one.
     pub(super) fn serve(&self) -> Result<Option<served::Served>, Refused> {
         let Some(path) = &self.journal else { return Ok(None) };
-        let store = open(path, &self.key, true)?;
+        let store = self.shared.open(path, &self.key, true)?;
         #[cfg(target_os = "linux")]
         super::cleanup_process::hold(store.owner_lock()?);
         tidy(&store);

@@ -4,7 +4,7 @@ use super::super::lock::LockArgs;
 use super::super::run::Watch;
 use super::super::{Exit, Refused, load, output, tools_of};
 use super::drive::Driver;
-use super::{Place, open, person, shown};
+use super::{Place, SharedArgs, person, shown};
 use ilo_host::problem::Problem;
 use ilo_host::run::{CallSlots, Options};
 use ilo_host::tools::Tools;
@@ -45,6 +45,8 @@ pub(crate) struct Args {
     runs: Vec<String>,
     #[command(flatten)]
     place: Place,
+    #[command(flatten)]
+    shared: SharedArgs,
     /// Stay, and continue runs as soon as they can be
     #[arg(long)]
     watch: bool,
@@ -81,7 +83,7 @@ struct More {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
-    let store = open(&args.place.journal, &args.place.key, false)?;
+    let store = args.shared.open(&args.place.journal, &args.place.key, false)?;
     let named = args.runs.iter().map(|run| store.find(run)).collect::<ilo_journal::Result<Vec<_>>>()?;
     let runs = if named.is_empty() { store.continuable()? } else { named.clone() };
     #[cfg(target_os = "linux")]

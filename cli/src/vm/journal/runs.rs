@@ -1,12 +1,13 @@
 //! `runs`: shows the runs of a journal, and records decisions.
 
 use super::super::{Exit, Refused, output};
+use super::approve::ApproveArgs;
 use super::shown::{self, Programs, quoted, time};
 use super::{Place, next_commands, open, person};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ilo_host::file;
 use ilo_host::problem::{Problem, shortened};
-use ilo_journal::{At, Decision, Listed, State, Status, Store, Summary, Waiting};
+use ilo_journal::{At, Decision, Listed, State, Status, Store, Summary, Waiting, arguments_hash};
 use ilo_spec::error::Code;
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -27,7 +28,7 @@ by mistake. `answer` and `fail` also take the idempotency key of a call in place
 `deferred` tool gets that key with the call.
 
 Example: ilo-vm runs list --journal runs.journal
-Example: ilo-vm runs approve 3 --call 2 --journal runs.journal --by ann
+Example: ilo-vm runs approve 3 --journal runs.journal --by ann
 Example: ilo-vm runs answer 3 --call 2 --value '{\"id\":7}' --journal runs.journal
 Example: ilo-vm runs answer \"$ILO_IDEMPOTENCY_KEY\" --value '{\"id\":7}' --journal runs.journal
 Example: ilo-vm runs prune --keep 90 --journal runs.journal";
@@ -49,9 +50,11 @@ Example: ilo-vm runs list --state doubt --json --journal runs.journal")]
     /// Show one run: its state, its call and the decisions on it.
     #[command(after_help = "Example: ilo-vm runs show 3 --journal runs.journal")]
     Show(RunArgs),
-    /// Approve a call that needs approval.
-    #[command(after_help = "Example: ilo-vm runs approve 3 --call 2 --by ann --journal runs.journal")]
-    Approve(CallArgs),
+    /// Approve a call that needs approval, after it was shown; without a terminal by the hash that `show` prints.
+    #[command(after_help = "\
+Example: ilo-vm runs approve 3 --by ann --journal runs.journal
+Example: ilo-vm runs approve 3 --call 2 --arguments-hash 0c2f0a6ec1b0f1f2c2a4f6b1d5a7c9e0 --journal runs.journal")]
+    Approve(ApproveArgs),
     /// Refuse a call that needs approval, so that it fails.
     #[command(
         after_help = "Example: ilo-vm runs deny 3 --call 2 --message 'too much' --journal runs.journal"
@@ -103,24 +106,24 @@ struct ListArgs {
 
 /// A run to look at.
 #[derive(clap::Args)]
-struct RunArgs {
+pub(super) struct RunArgs {
     /// The number or name of the run
-    run: String,
+    pub(super) run: String,
     #[command(flatten)]
-    place: Place,
+    pub(super) place: Place,
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// A run to decide on.
 #[derive(clap::Args)]
-struct OneArgs {
+pub(super) struct OneArgs {
     #[command(flatten)]
-    run: RunArgs,
+    pub(super) run: RunArgs,
     /// Who decides [default: the user]
     #[arg(long, value_name = "NAME")]
-    by: Option<String>,
+    pub(super) by: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -204,7 +207,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
     match &args.verb {
         Verb::List(args) => list(args),
         Verb::Show(args) => show(args),
-        Verb::Approve(args) => decide(&args.one, Some(args.call), &Decision::Approve),
+        Verb::Approve(args) => super::approve::run(args),
         Verb::Deny(args) => {
             decide(&args.call.one, Some(args.call.call), &Decision::Deny(args.message.clone()))
         }
@@ -367,6 +370,12 @@ fn show(args: &RunArgs) -> Result<Exit, Refused> {
             .collect();
         if let At::Live(live) = &summary.at {
             line.extend([format!(",\"key\":{},\"active_ms\":{}", quoted(&live.key), live.active_ms)]);
+            if let Some(arguments) = programs.arguments(&store, &summary, live) {
+                line.extend([format!(",\"arguments_hash\":\"{}\"", arguments_hash(&live.tool, &arguments))]);
+            }
+        }
+        if let Some(subject) = &summary.subject {
+            line.extend([format!(",\"subject\":{}", quoted(subject))]);
         }
         line.extend([format!(",\"decisions\":[{}]}}\n", rows.join(","))]);
         return output::print(&line, Exit::Ok);
@@ -378,6 +387,7 @@ fn show(args: &RunArgs) -> Result<Exit, Refused> {
         vec!["started".to_owned(), time(summary.started)],
         vec!["state".to_owned(), summary.status().name().to_owned()],
     ];
+    rows.extend(summary.subject.iter().map(|subject| vec!["subject".to_owned(), subject.clone()]));
     let mut row = |name: &str, value: String| rows.push(vec![name.to_owned(), value]);
     match &summary.at {
         At::Ended { ended, outcome } => {
@@ -388,7 +398,9 @@ fn show(args: &RunArgs) -> Result<Exit, Refused> {
             row("since", time(live.since));
             row("call", format!("{} of `{}`", live.call, live.tool));
             let arguments = programs.arguments(&store, &summary, live);
+            let hash = arguments.as_ref().map(|arguments| arguments_hash(&live.tool, arguments));
             row("arguments", arguments.unwrap_or_else(|| "this release cannot read them".to_owned()));
+            hash.into_iter().for_each(|hash| row("arguments hash", hash));
             row("key", live.key.clone());
             row("worked", format!("{} ms of {}", live.active_ms, summary.limits.time_ms));
             if let Some(used) = summary.used_up() {
@@ -428,7 +440,7 @@ fn decide(args: &OneArgs, call: Option<u64>, decision: &Decision) -> Result<Exit
 }
 
 /// Prints the state of a run.
-fn told(store: &Store, json: bool, run: ilo_journal::RunId, text: &str) -> Result<Exit, Refused> {
+pub(super) fn told(store: &Store, json: bool, run: ilo_journal::RunId, text: &str) -> Result<Exit, Refused> {
     if json {
         let line = shown::line(store, &mut Programs::default(), &store.show(run)?);
         return output::print(&format!("{line}}}\n"), Exit::Ok);
