@@ -78,6 +78,7 @@ fn main() {
         policy::every_attempt_at_a_call_has_its_key;
         policy::a_retry_waits_no_longer_than_the_run;
         policy::a_call_that_wants_a_yes_waits_for_it;
+        policy::a_question_is_never_worded_by_the_program;
         policy::bytes_come_where_they_are_wanted;
         policy::a_text_that_is_json_is_read_where_the_file_says_so;
         policy::a_lock_tells_what_changed_and_is_written_whole;
