@@ -179,8 +179,8 @@ pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
     hash
 }
 
-/// A hash of a call's tool and arguments as JSON, by which a person names the call that was looked at: 32 hexadecimal
-/// digits.
+/// A hash of a call's tool and arguments as JSON, by which a person names the call that was looked at: 32
+/// hexadecimal digits.
 pub fn arguments_hash(tool: &str, arguments: &str) -> String {
     let length = (tool.len() as u64).to_le_bytes();
     let hash = sha256(&[&length[..], tool.as_bytes(), arguments.as_bytes()].concat());

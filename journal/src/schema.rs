@@ -41,8 +41,8 @@ const TABLES: [(&str, &str); 5] = [
     ("setting", "CREATE TABLE setting(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"),
 ];
 
-/// What version 2 adds: the subject to whom a run belongs. SQLite puts the text of a column that is added at the
-/// end of the table's text, so a table that was brought to this version looks like a new one.
+/// What version 2 adds: the subject to whom a run belongs. SQLite puts the text of a column that is added at
+/// the end of the table's text, so a table that was brought to this version looks like a new one.
 const ADDED: (&str, &str, &str) = ("run", "subject TEXT", "ALTER TABLE run ADD COLUMN subject TEXT");
 
 /// How long a statement waits for another process that writes.
@@ -118,7 +118,7 @@ pub(crate) fn create(connection: &Connection, cipher: &Cipher) -> Result<()> {
     Ok(())
 }
 
-/// Brings the tables of an older version to this one; what stands in them stays.
+/// Brings the tables of an older version to this one; what is in them stays.
 pub(crate) fn migrate(connection: &Connection) -> Result<()> {
     let version = version_of(connection)?;
     if version == VERSION || !(OLDEST..VERSION).contains(&version) {

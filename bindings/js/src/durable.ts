@@ -1,6 +1,6 @@
 /** Durable runs: the records of a run in a store of the host, so that the run outlives its process. */
 
-import { parse } from "./json.js";
+import { isOf, parse, textOf } from "./json.js";
 import { StoreError } from "./errors.js";
 import type { Call, Suspended } from "./types.js";
 
@@ -12,7 +12,8 @@ export interface Store {
      * Puts a record with this version in the place of the one whose version is one less; version 1 is the first.
      *
      * It gives `true` once the record survives a crash. Where the version that is there is another one, it changes
-     * nothing and gives `false`. Of two writers of one version only one may get `true`.
+     * nothing and gives `false`. Of two writers of one version only one may get `true`. It has ten seconds: after them
+     * the call is not made, and the run is left as it may be there.
      */
     write(name: string, version: number, record: string): boolean | Promise<boolean>;
 }
@@ -25,6 +26,8 @@ export interface Stored {
 /** The parts of a run that never change. */
 interface Head {
     readonly format: typeof FORMAT;
+    /** Whether the record ends with a checksum; those of earlier releases have none. */
+    readonly summed?: true;
     /** The beginning of the idempotency key of every call. */
     readonly key: string;
     readonly program: string;
@@ -50,6 +53,10 @@ type State =
 export type Waits = NonNullable<Suspended["state"]>;
 
 const FORMAT = 1;
+/** Milliseconds that a store has to read or write. */
+const PATIENCE = 10_000;
+/** The end of a record with its checksum. */
+const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 
 /** The parts of a record that identify the program and its arguments. */
 export type Beginning = Pick<Head, "function" | "input" | "limits"> & { readonly program: Uint8Array };
@@ -71,26 +78,30 @@ export class Recording {
     static fresh(store: Store, name: string, { program, ...rest }: Beginning): Recording {
         const random = crypto.getRandomValues(new Uint8Array(16));
         const key = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
-        return new Recording(store, name, { format: FORMAT, key, program: pack(program), ...rest }, 0);
+        return new Recording(store, name, { format: FORMAT, summed: true, key, program: pack(program), ...rest }, 0);
     }
 
     /** The run with that name. */
     static async read(store: Store, name: string): Promise<Recording | undefined> {
-        const found = await store.read(name);
+        const found = await asked(name, "read", () => store.read(name));
         if (found === undefined || found === null) return undefined;
-        const { version, record } = found;
-        let all: { head?: Head; state?: State };
+        let all: { head?: Head; state?: State } | undefined;
+        let [version, isWhole]: [unknown, boolean] = [undefined, false];
         try {
+            const { record } = found;
+            version = found.version;
             all = parse(record);
+            isWhole = isSummed(record, all?.head?.summed === true);
         } catch {
-            all = {};
+            all = undefined;
         }
+        if (all?.head && !isWhole) throw unreadable(name, "its record is damaged: it is not what was written");
         const { head, state } = all ?? {};
         const at = state && "snapshot" in state && typeof state.call?.number === "number";
         if (head?.format !== FORMAT || !(at || state?.state === "ended") || !Number.isSafeInteger(version)) {
             throw unreadable(name, "its record is not one that this version reads");
         }
-        return new Recording(store, name, head, version, state);
+        return new Recording(store, name, head, version as number, state);
     }
 
     /** Whether it is a run of this program with these arguments. */
@@ -125,13 +136,57 @@ export class Recording {
     }
 
     private async write(state: State): Promise<void> {
-        const { head } = this;
-        const wrote = await this.store.write(this.name, this.version + 1, JSON.stringify({ head, state }, exact));
+        const record = summed(JSON.stringify({ head: { ...this.head, summed: true }, state }, exact));
+        const wrote = await asked(this.name, "write", () => this.store.write(this.name, this.version + 1, record));
         if (wrote !== true) {
             throw new StoreError(`run \`${this.name}\`: something else drives it now; continue with \`resume\``, "run-owned");
         }
         this.version++;
     }
+}
+
+/** What a store answers. Whatever it throws is a `StoreError`, and so is an answer that takes too long. */
+async function asked<T>(name: string, verb: "read" | "write", work: () => T | Promise<T>): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+            const why = `its store did not ${verb} within ${PATIENCE / 1000} s; continue with \`resume\`, which reads the run anew`;
+            reject(new StoreError(`run \`${name}\`: ${why}`, "store-late"));
+        }, PATIENCE);
+    });
+    try {
+        return await Promise.race([(async () => work())(), late]);
+    } catch (error) {
+        if (isOf(error, StoreError)) throw error;
+        const failed = new StoreError(`run \`${name}\`: its store failed to ${verb}: ${textOf(error)}`, "store-failed");
+        failed.cause = error;
+        throw failed;
+    } finally {
+        clearTimeout(timer);
+    }
+}
+
+/** A record with its checksum at the end. */
+function summed(record: string): string {
+    return `${record.slice(0, -1)},"sum":"${checksum(record)}"}`;
+}
+
+/** Whether a record has its checksum, or is of a release that wrote none. */
+function isSummed(record: string, must: boolean): boolean {
+    const sum = SUM.exec(record);
+    if (!sum) return !must;
+    return checksum(`${record.slice(0, sum.index)}}`) === sum[1];
+}
+
+/** A checksum of a text, against damage: two FNV-1a hashes of its units with other beginnings, and its length. */
+function checksum(text: string): string {
+    let [one, two] = [0x811c9dc5, text.length ^ 0x5bd1e995];
+    for (let at = 0; at < text.length; at++) {
+        const unit = text.charCodeAt(at);
+        one = Math.imul(one ^ unit, 0x01000193);
+        two = Math.imul(two ^ unit ^ (one >>> 15), 0x01000193);
+    }
+    return [one, two].map((part) => (part >>> 0).toString(16).padStart(8, "0")).join("");
 }
 
 /** The error for a record that was not written by this package. */

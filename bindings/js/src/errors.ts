@@ -57,7 +57,7 @@ export class BadValue extends IloError {
 /** A run of a store cannot be started or continued; `code` is the stable code. */
 export class StoreError extends IloError {
     override name = "StoreError";
-    readonly code: "name-taken" | "no-such-run" | "run-owned" | "other-call" | "not-in-this-state" | "unreadable";
+    readonly code: "name-taken" | "no-such-run" | "run-owned" | "other-call" | "not-in-this-state" | "unreadable" | "store-failed" | "store-late";
 
     constructor(message: string, code: StoreError["code"]) {
         super(message);

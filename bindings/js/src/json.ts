@@ -82,11 +82,11 @@ export function shortened(text: string): string {
 
 /** A value as JSON, or the reason why it has none. */
 export function write(value: unknown, bounds: Bounds): string | Past | NoValue {
-    if (value instanceof Json) return value.text;
+    if (isOf(value, Json)) return value.text;
     try {
         return new Writer(bounds).write(value);
     } catch (thrown) {
-        if (thrown instanceof Past || thrown instanceof NoValue) return thrown;
+        if (isOf(thrown, Past) || isOf(thrown, NoValue)) return thrown;
         // A getter or a proxy has thrown, possibly any value.
         return new NoValue(textOf(thrown).replace(LONE, "\ufffd"), "could not be read:");
     }
@@ -198,6 +198,16 @@ function noForm(value: object): string {
     const name = value.constructor?.name;
     const shown = shortened(typeof name === "string" && name ? name : "?");
     return `a value of the class \`${shown}\`, which has no form in JSON`;
+}
+
+/** Whether a value is of a class. Never throws. */
+export function isOf<T>(value: unknown, kind: new (...given: any[]) => T): value is T {
+    try {
+        return value instanceof kind;
+    } catch {
+        // A revoked proxy.
+        return false;
+    }
 }
 
 /** The message of a thrown value. Never throws. */

@@ -3,7 +3,7 @@
 import type { Recording, Waits } from "./durable.js";
 import { Failure, IloError, Suspend } from "./errors.js";
 import { FUNCTION, NUMBER, SIGNAL, type Kinds } from "./given.js";
-import { Past, WIDE, isThenable, parse, textOf, write, type Bounds } from "./json.js";
+import { Past, WIDE, isOf, isThenable, parse, textOf, write, type Bounds } from "./json.js";
 import type { Begun, Left } from "./quick.js";
 import { Run, boundsOf } from "./run.js";
 import type { Drive, Runner } from "./runner.js";
@@ -382,14 +382,14 @@ export class Loop {
 
     private failed(under: Under, error: unknown, retry: number): void {
         if (!this.isOpen(under)) return;
-        if (error instanceof Suspend) return this.suspend(under, textOf(error), "deferred");
+        if (isOf(error, Suspend)) return this.suspend(under, textOf(error), "deferred");
         const pause = this.runner.call(() => this.drive.pause(under.tool.name, retry));
         const [least = 0, most = 0] = pause ?? [];
         if (pause && most < this.until - now() && !this.cancelled) {
             clearTimeout(under.timer);
             return this.again(under, retry + 1, least + Math.random() * (most - least));
         }
-        const value = error instanceof Failure ? error.value : failureText(error);
+        const value = isOf(error, Failure) ? error.value : failureText(error);
         const text = write(value, this.bounds);
         this.end(under, () => {
             if (typeof text === "string") this.drive.fail(under.ticket, text);

@@ -197,9 +197,17 @@ test("who has lost a run records and calls nothing more", async () => {
 test("a store that fails, lies or holds garbage is a clear error, and no call is made", async () => {
     for (const write of [() => { throw new Error("disk full"); }, async () => { throw new Error("disk full"); }]) {
         const made = shop();
-        await assert.rejects(buy({ read: () => undefined, write }, made), /disk full/);
+        await assert.rejects(buy({ read: () => undefined, write }, made), (error) => {
+            assert.match(error.message, /its store failed to write: disk full/);
+            assert.equal(error.cause.message, "disk full");
+            return code("store-failed")(error);
+        });
+        await assert.rejects(buy({ read: write, write: () => true }, made), code("store-failed"));
         assert.deepEqual(made.calls, []);
     }
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+    await assert.rejects(buy({ read: () => { throw revoked.proxy; }, write: () => true }, shop()), code("store-failed"));
     const made = shop();
     await assert.rejects(buy({ read: () => undefined, write: () => undefined }, made), code("run-owned"));
     assert.deepEqual(made.calls, []);
@@ -216,6 +224,49 @@ test("a store that fails, lies or holds garbage is a clear error, and no call is
         tools: { ...made.tools, pay: { ...made.tools.pay, idempotent: true } },
     }), code("unreadable"));
     assert.deepEqual(made.calls, []);
+});
+
+test("a store that hangs is left after ten seconds, and no call is made", async (context) => {
+    context.mock.timers.enable({ apis: ["setTimeout"] });
+    for (const part of ["read", "write"]) {
+        const made = shop();
+        const store = { read: () => undefined, write: () => true, [part]: () => new Promise(() => {}) };
+        const ended = assert.rejects(buy(store, made), (error) => {
+            assert.match(error.message, new RegExp(`its store did not ${part} within 10 s`));
+            return code("store-late")(error);
+        });
+        for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+        context.mock.timers.tick(10_000);
+        await ended;
+        assert.deepEqual(made.calls, []);
+    }
+});
+
+test("a record that was changed is damaged, and one of an earlier release is read", async () => {
+    const store = new Memory();
+    const made = shop({ confirm: true });
+    await buy(store, made);
+    const { version, record } = store.read("order");
+    const ended = made.calls.length;
+    const at = record.indexOf('"amount":9');
+    for (const changed of [
+        record.replace('"amount":9', '"amount":8'),
+        record.replace('"asking"', '"calling"'),
+        record.replace(/"snapshot":"(.)/, (_, first) => `"snapshot":"${first === "A" ? "B" : "A"}`),
+        record.replace(/,"sum":"[0-9a-f]{16}"/, ""),
+        record.replace(/"sum":"./, (found) => (found.endsWith("0") ? '"sum":"1' : '"sum":"0')),
+    ]) {
+        assert.notEqual(changed, record);
+        store.runs.set("order", { version, record: changed });
+        await assert.rejects(goOn(store, made, { call: 2, make: true }), code("unreadable"));
+    }
+    assert.ok(at > 0);
+    assert.equal(made.calls.length, ended);
+    const { head: { summed, ...head }, state } = JSON.parse(record);
+    assert.equal(summed, true);
+    store.runs.set("order", { version, record: JSON.stringify({ head, state }) });
+    assert.equal((await goOn(store, made, { call: 2, make: true })).value, "paid 9");
+    assert.match(store.read("order").record, /"sum":"[0-9a-f]{16}"\}$/);
 });
 
 // Runs the worker, and kills it some time after its first effect. Returns false if it ended before.

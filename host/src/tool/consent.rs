@@ -22,7 +22,8 @@ pub trait Ask: Send + Sync + Debug {
 /// A call that needs confirmation.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
-    /// The tool by the name of its entry, with its origin if that is informative; never another text of the program.
+    /// The tool by the name of its entry, with its origin if that is informative; never another text of the
+    /// program.
     pub tool: &'q str,
     /// Its arguments.
     pub arguments: &'q Data,
@@ -64,8 +65,8 @@ pub fn tool_shown(tool: &str) -> String {
     plain(tool).replace('\n', "\\u000a")
 }
 
-/// Arguments for display: all of them as JSON, one per line, with control and invisible characters and combining
-/// marks escaped.
+/// Arguments for display: all of them as JSON, one per line, with control and invisible characters and
+/// combining marks escaped.
 pub fn arguments_shown(arguments: &Data) -> String {
     plain(&arguments.to_json_indented())
 }
@@ -73,8 +74,8 @@ pub fn arguments_shown(arguments: &Data) -> String {
 /// The most marks on one letter that stay: letters of some scripts have three.
 const MARKS: usize = 3;
 
-/// A text as [`visible`] writes it, in which a mark that could strike out or cover other characters is written as an
-/// escape too, and so is the blank that is no space.
+/// A text as [`visible`] writes it, in which a mark that could strike out or cover other characters is
+/// written as an escape too, and so is the blank that is no space.
 fn plain(text: &str) -> String {
     let text = visible(text);
     if text.is_ascii() {
@@ -93,8 +94,8 @@ fn plain(text: &str) -> String {
     shown
 }
 
-/// Whether a character looks like nothing, or is a mark that may lie on any letter: of these blocks the marks can
-/// strike letters out or stand on other lines.
+/// Whether a character looks like nothing, or is a mark that may lie on any letter: of these blocks the marks
+/// can strike letters out or stand on other lines.
 fn covers(c: char) -> bool {
     matches!(c, '\u{2800}' | '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}')
         || matches!(c, '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')

@@ -218,8 +218,8 @@ impl Tool {
         }
     }
 
-    /// Its name in a question: that of its entry, with its origin if that is informative. The name that a program
-    /// calls it by could be worded by the program.
+    /// Its name in a question: that of its entry, with its origin if that is informative. The name that a
+    /// program calls it by could be worded by the program.
     pub(crate) fn asked_as(&self) -> String {
         match &self.source {
             Source::Server(target) if *target != self.name => format!("{} ({target})", self.name),

@@ -23,8 +23,8 @@ impl Tools {
         self.entries.values().flat_map(Tool::schema_problems)
     }
 
-    /// The tool that a name reaches though the file has no server of the name's, if its calls ask a person: the
-    /// person would decide on a server that is not there. A mock stands in for any server.
+    /// The tool that a name reaches though the file has no server of the name's, if its calls ask a person:
+    /// the person would decide on a server that is not there. A mock is in place of any server.
     pub(super) fn disguised<'t>(&'t self, name: &'t str) -> Option<(&'t str, &'t Tool)> {
         let (server, _) = server_and_tool(name)?;
         let tool = self.get(name).filter(|tool| tool.name != name)?;

@@ -169,7 +169,7 @@ pub(super) fn a_question_is_never_worded_by_the_program() {
     let problems = tools.problems([name]);
     assert_eq!(problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>(), [why]);
     assert!(someone.1.lock().unwrap().is_empty(), "nobody was asked");
-    // A mock stands in for any server; the question has the name of its entry.
+    // A mock is in place of any server; the question has the name of its entry.
     assert_eq!(made("mcp://elsewhere/try"), Ok(Data::from("one")));
     assert_eq!(*someone.1.lock().unwrap(), ["try {}"]);
     assert!(tools.problems(["mcp://elsewhere/try", "say"]).is_empty());

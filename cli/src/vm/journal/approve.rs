@@ -1,7 +1,7 @@
 //! `runs approve`: a person sees the call on which they decide.
 //!
-//! At a terminal the call is shown, and the answer is read. Elsewhere the command names the call by its number and by a
-//! hash of its tool and arguments, so that nothing is approved that nobody has looked at.
+//! At a terminal the call is shown, and the answer is read. Elsewhere the command names the call by its
+//! number and by a hash of its tool and arguments, so that nothing is approved that nobody has looked at.
 
 use super::super::terminal::{self, Terminal};
 use super::super::{Exit, Refused};

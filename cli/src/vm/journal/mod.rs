@@ -52,8 +52,8 @@ pub(super) struct SharedArgs {
 }
 
 impl SharedArgs {
-    /// Opens a journal whose runs are to be continued. One to which every user can write is refused: a forged run makes
-    /// any call. One that others can read, or that a group can change, is warned of.
+    /// Opens a journal whose runs are to be continued. One to which every user can write is refused: a forged
+    /// run makes any call. One that others can read, or that a group can change, is warned of.
     pub(super) fn open(&self, path: &Path, key: &KeyArgs, create: bool) -> Result<Arc<Store>, Refused> {
         let (shown, access) = (path.display(), access(path));
         if let Access::Written(mode) = access

@@ -50,7 +50,8 @@ Example: ilo-vm runs list --state doubt --json --journal runs.journal")]
     /// Show one run: its state, its call and the decisions on it.
     #[command(after_help = "Example: ilo-vm runs show 3 --journal runs.journal")]
     Show(RunArgs),
-    /// Approve a call that needs approval, after it was shown; without a terminal by the hash that `show` prints.
+    /// Approve a call that needs approval, after it was shown; without a terminal by the hash that `show`
+    /// prints.
     #[command(after_help = "\
 Example: ilo-vm runs approve 3 --by ann --journal runs.journal
 Example: ilo-vm runs approve 3 --call 2 --arguments-hash 0c2f0a6ec1b0f1f2c2a4f6b1d5a7c9e0 --journal runs.journal")]
