@@ -7,10 +7,13 @@
 //! passes over the tree may recurse.
 
 mod expression;
+mod inputs;
 mod names;
 mod shapes;
 
 pub use expression::{Apply, Binary, Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Unary};
+pub(crate) use inputs::is_constant_of;
+pub use inputs::{Need, Parameter};
 pub use names::NameUse;
 
 use crate::notation::Notation;
@@ -81,15 +84,6 @@ pub struct SlotInfo<'a> {
     pub number: Option<u32>,
     /// The name, if it has one.
     pub name: Option<&'a str>,
-}
-
-/// A parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter<'a> {
-    /// Its name.
-    pub name: Name<'a>,
-    /// Its type.
-    pub ty: TypeName<'a>,
 }
 
 /// A type as written in the source.

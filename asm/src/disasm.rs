@@ -5,7 +5,7 @@ use ilo_spec::decode::instruction_offsets;
 use ilo_spec::encode::encode;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldId, NumberId, Role, ShapeId, StringId};
-use ilo_spec::program::{Function, Key, Program};
+use ilo_spec::program::{Function, Key, Need, Program};
 use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
 use std::fmt::{self, Write};
@@ -47,6 +47,12 @@ impl Listing<'_> {
         for (at, parameter) in function.parameters.iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };
             write!(out, "{comma}{}: {}", self.field(parameter.name), parameter.ty)?;
+            match parameter.need {
+                Need::Required => {}
+                Need::Nullable => write!(out, "|nil")?,
+                Need::Optional => write!(out, "?")?,
+                Need::Default(constant) => write!(out, " = {}", self.string(constant))?,
+            }
         }
         let registers = function.registers;
         writeln!(out, ") -> {}    number {number}, {registers} registers", function.output)

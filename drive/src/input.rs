@@ -1,36 +1,61 @@
 //! Compares the input of a function with its parameters: every name and type at once, before anything runs.
+//! Fills in what was left out.
 
 use crate::data::Data;
+use crate::data::read::{Bounds, read};
 use crate::problem::{MOST, Problem, meant_or_all};
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
+use ilo_vm::Input;
 
 /// The problems of an input for these parameters: values that are missing, unknown, or of another type.
-pub fn problems(parameters: &[(&str, Type)], input: &Data) -> Vec<Problem> {
+pub fn problems(parameters: &[Input<'_>], input: &Data) -> Vec<Problem> {
     let Data::Record(fields) = input else {
         let message = format!("expected a record with a field for each parameter, found {}", input.kind());
         return vec![Problem::new(Code::BadInput, "input", message)];
     };
-    let missing = parameters.iter().filter_map(|&(name, ty)| match input.get(name) {
-        None => {
-            let given = fields.iter().take(MOST).map(|(field, _)| field.as_str());
-            let unknown = given.filter(|given| parameters.iter().all(|(name, _)| name != given));
-            let near = crate::problem::nearest(name, unknown);
-            let near = near.map_or_else(String::new, |near| format!("; is it `{near}`?"));
-            let message = format!("no value, expected {ty}{near}");
-            Some(Problem::new(Code::MissingInput, place(name), message))
-        }
-        Some(value) => mismatch(value, ty).map(|found| {
-            let message = format!("expected {ty}, found {found}");
-            Problem::new(Code::InputType, place(name), message)
-        }),
-    });
-    let unknown = fields.iter().filter(|(field, _)| parameters.iter().all(|(name, _)| name != field));
+    let missing =
+        parameters.iter().filter_map(|&Input { name, ty, takes_nil, optional, .. }| match input.get(name) {
+            None if optional => None,
+            Some(Data::Nil) if takes_nil => None,
+            None => {
+                let given = fields.iter().take(MOST).map(|(field, _)| field.as_str());
+                let unknown = given.filter(|given| parameters.iter().all(|it| it.name != *given));
+                let near = crate::problem::nearest(name, unknown);
+                let near = near.map_or_else(String::new, |near| format!("; is it `{near}`?"));
+                let message = format!("no value, expected {ty}{near}");
+                Some(Problem::new(Code::MissingInput, place(name), message))
+            }
+            Some(value) => mismatch(value, ty).map(|found| {
+                let message = format!("expected {ty}, found {found}");
+                Problem::new(Code::InputType, place(name), message)
+            }),
+        });
+    let unknown = fields.iter().filter(|(field, _)| parameters.iter().all(|it| it.name != field));
     let unknown = unknown.map(|(field, _)| {
-        let there = meant_or_all(field, parameters.iter().map(|&(name, _)| name));
+        let there = meant_or_all(field, parameters.iter().map(|it| it.name));
         Problem::new(Code::UnknownInput, place(field), format!("the function has no such parameter{there}"))
     });
     missing.chain(unknown).take(MOST).collect()
+}
+
+/// The input with a value for each parameter that was left out, and defaults in place of nil: what is
+/// recorded. The input has no [`problems`].
+pub fn filled(parameters: &[Input<'_>], mut input: Data) -> Data {
+    let Data::Record(fields) = &mut input else { return input };
+    let given = fields.len();
+    for parameter in parameters.iter().filter(|it| it.optional) {
+        let value = || match parameter.default {
+            Some(default) => read(default.as_bytes(), &Bounds::default()).unwrap_or(Data::Nil),
+            None => Data::Nil,
+        };
+        match fields.iter_mut().take(given).find(|(name, _)| name == parameter.name) {
+            None => fields.push((parameter.name.to_owned(), value())),
+            Some((_, found @ Data::Nil)) => *found = value(),
+            Some(_) => {}
+        }
+    }
+    input
 }
 
 /// The place of a problem with a parameter.
@@ -72,16 +97,49 @@ mod tests {
     use crate::data::read::{Bounds, read};
 
     #[test]
+    fn what_is_left_out_is_filled_in() {
+        let required = Input::required("id", Type::TEXT);
+        let optional = Input { takes_nil: true, optional: true, ..Input::required("title", Type::TEXT) };
+        let limit = Input { default: Some("10"), name: "limit", ty: Type::NUMBER, ..optional };
+        let nullable = Input { name: "note", optional: false, ..optional };
+        let parameters = [required, optional, limit, nullable];
+        let data = |json: &str| read(json.as_bytes(), &Bounds::default()).unwrap();
+        for (given, expected) in [
+            (r#"{"note":null,"id":"x"}"#, r#"{"note":null,"id":"x","title":null,"limit":10}"#),
+            (r#"{"id":"x","limit":null,"note":"n"}"#, r#"{"id":"x","limit":10,"note":"n","title":null}"#),
+            (
+                r#"{"id":"x","title":"t","limit":3,"note":""}"#,
+                r#"{"id":"x","title":"t","limit":3,"note":""}"#,
+            ),
+        ] {
+            assert_eq!(problems(&parameters, &data(given)), []);
+            assert_eq!(filled(&parameters, data(given)), data(expected));
+        }
+        let found: Vec<String> = problems(&parameters, &data(r#"{"id":null,"limit":"x"}"#))
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "error[input-type]: input `id`: expected text, found nil",
+                "error[input-type]: input `limit`: expected number, found a text",
+                "error[missing-input]: input `note`: no value, expected text",
+            ]
+        );
+    }
+
+    #[test]
     fn every_problem_names_its_parameter() {
         let list = |ty: Type| ty.list().unwrap();
         let parameters = [
-            ("amount", Type::NUMBER),
-            ("name", Type::TEXT),
-            ("tags", list(Type::TEXT)),
-            ("grid", list(list(Type::NUMBER))),
-            ("any", Type::ANY),
-            ("done", Type::BOOL),
-            ("none", Type::NIL),
+            Input::required("amount", Type::NUMBER),
+            Input::required("name", Type::TEXT),
+            Input::required("tags", list(Type::TEXT)),
+            Input::required("grid", list(list(Type::NUMBER))),
+            Input::required("any", Type::ANY),
+            Input::required("done", Type::BOOL),
+            Input::required("none", Type::NIL),
         ];
         let found = |json: &str| -> Vec<String> {
             let input = read(json.as_bytes(), &Bounds::default()).unwrap();

@@ -183,7 +183,7 @@ impl Recording {
         input: &Data,
         limits: &Limits,
     ) -> Result<Finished, Vec<Problem>> {
-        let parameters: Vec<_> = program.parameters(function).collect();
+        let parameters: Vec<_> = program.inputs(function).collect();
         let problems = input::problems(&parameters, input);
         if !problems.is_empty() {
             return Err(problems);

@@ -7,6 +7,7 @@
 mod calls;
 
 pub use ilo_drive::call_slots::CallSlots;
+pub use ilo_drive::input::filled;
 pub use ilo_drive::lifecycle::{Finished, start};
 pub use ilo_drive::observer::{Ended, Observer};
 pub use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
@@ -70,7 +71,7 @@ impl Default for Options {
 
 /// All problems that prevent a run: an input that does not fit, and missing tools.
 pub fn problems(program: &Program, function: FunctionId, input: &Data, tools: &Tools) -> Vec<Problem> {
-    let parameters: Vec<_> = program.parameters(function).collect();
+    let parameters: Vec<_> = program.inputs(function).collect();
     let mut problems = input::problems(&parameters, input);
     problems.extend(tools.problems(program.tools()));
     problems.extend(plan::without_rollback(program, tools));

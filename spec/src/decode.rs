@@ -11,7 +11,7 @@ use crate::isa::Op;
 use crate::limits;
 use crate::operand::{Operand, ToolId};
 use crate::program::{
-    CallShape, Debug, Function, Key, Map, Number, Parameter, Parameters, Position, Program, Strings,
+    CallShape, Debug, Function, Key, Map, Need, Number, Parameter, Parameters, Position, Program, Strings,
 };
 use crate::types::{Output, Type};
 use alloc::borrow::ToOwned;
@@ -81,6 +81,7 @@ fn read_section(program: &mut Program, section: Section, r: &mut ByteReader<'_>)
             program.code.reserve_exact(most.min(r.left()));
             code(&mut program.code, r)?;
         }
+        Section::Inputs => inputs(&mut program.functions, r)?,
         Section::Positions => {
             let list = positions(r)?;
             program.debug.get_or_insert_with(Debug::default).positions = list;
@@ -189,7 +190,7 @@ fn functions(program: &mut Program, r: &mut ByteReader<'_>) -> Result<()> {
         let name = operand(r)?;
         let mut parameters = Parameters::default();
         for _ in 0..r.count("parameters", limits::REGISTERS, 2)? {
-            parameters.push(Parameter { name: operand(r)?, ty: ty(r)? });
+            parameters.push(Parameter::required(operand(r)?, ty(r)?));
         }
         let output = output(r)?;
         let registers = r.varint16()?;
@@ -200,6 +201,35 @@ fn functions(program: &mut Program, r: &mut ByteReader<'_>) -> Result<()> {
         let function = Function { name, parameters, output, registers, start, end };
         start = end;
         Ok(function)
+    })?;
+    Ok(())
+}
+
+/// What the parameters take that are not required, in the order of the functions and of their parameters.
+fn inputs(functions: &mut [Function], r: &mut ByteReader<'_>) -> Result<()> {
+    let mut last = None;
+    r.list("inputs", limits::FUNCTIONS * limits::REGISTERS, 3, |r| {
+        let start = r.at;
+        let (function, place) = (r.varint16()?, r.varint16()?);
+        let need = match r.byte()? {
+            0 => Need::Nullable,
+            1 => Need::Optional,
+            2 => Need::Default(operand(r)?),
+            found => {
+                r.at -= 1;
+                return r.error(DecodeErrorKind::Tag { what: "kind of input", found });
+            }
+        };
+        let found = functions.get_mut(usize::from(function));
+        let found = found.and_then(|found| found.parameters.get_mut(usize::from(place)));
+        let Some(parameter) = found.filter(|_| last < Some((function, place))) else {
+            let [found, _] = place.to_le_bytes();
+            let kind = DecodeErrorKind::Tag { what: "input", found };
+            return Err(DecodeError { offset: start, kind });
+        };
+        parameter.need = need;
+        last = Some((function, place));
+        Ok(())
     })?;
     Ok(())
 }

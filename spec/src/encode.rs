@@ -8,7 +8,7 @@
 use crate::bytes::ByteSink;
 use crate::operand::Operand as _;
 
-use crate::program::{Key, Map, Number, Program};
+use crate::program::{Key, Map, Need, Number, Program};
 use crate::types::{Output, Type};
 use alloc::vec::Vec;
 
@@ -63,6 +63,7 @@ fn write_section(program: &Program, section: Section, out: &mut ByteSink) {
             out.varint(u64::from(function.end.saturating_sub(function.start)));
         }),
         Section::Code => program.code.iter().for_each(|op| op.encode(out)),
+        Section::Inputs => inputs(program, out),
         Section::Positions => positions(program, out),
         Section::Source => {
             if let Some(debug) = &program.debug {
@@ -139,6 +140,31 @@ fn output(output: Output, out: &mut ByteSink) {
     ty(output.ok, out);
     if let Some(err) = output.err {
         ty(err, out);
+    }
+}
+
+/// The parameters that are not required: function, parameter and what it takes.
+fn inputs(program: &Program, out: &mut ByteSink) {
+    let needs = |need: Need| need != Need::Required;
+    let count = program.functions.iter().flat_map(|function| &function.parameters);
+    let count = count.filter(|parameter| needs(parameter.need)).count();
+    if count == 0 {
+        return;
+    }
+    out.size(count);
+    for (number, function) in program.functions.iter().enumerate() {
+        for (place, parameter) in function.parameters.iter().enumerate().filter(|(_, it)| needs(it.need)) {
+            out.size(number);
+            out.size(place);
+            match parameter.need {
+                Need::Required | Need::Nullable => out.byte(0),
+                Need::Optional => out.byte(1),
+                Need::Default(constant) => {
+                    out.byte(2);
+                    constant.encode(out);
+                }
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ pub const VERSION: u8 = 1;
 /// The sections, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-#[allow(missing_docs, reason = "each is the table of `Program` of that name")]
+#[allow(missing_docs, reason = "each is the part of `Program` of that name")]
 pub enum Section {
     Strings = 1,
     Numbers = 2,
@@ -18,13 +18,14 @@ pub enum Section {
     Maps = 6,
     Functions = 7,
     Code = 8,
+    Inputs = 9,
     Positions = 0x80,
     Source = 0x81,
 }
 
 impl Section {
     /// All sections, in order.
-    pub const ALL: [Section; 10] = [
+    pub const ALL: [Section; 11] = [
         Section::Strings,
         Section::Numbers,
         Section::Shapes,
@@ -33,6 +34,7 @@ impl Section {
         Section::Maps,
         Section::Functions,
         Section::Code,
+        Section::Inputs,
         Section::Positions,
         Section::Source,
     ];

@@ -151,6 +151,45 @@ pub struct Parameter {
     pub name: FieldId,
     /// Its type, which is checked when a host starts the function.
     pub ty: Type,
+    /// What it takes in place of a value of its type.
+    pub need: Need,
+}
+
+impl Parameter {
+    /// A parameter that takes only values of its type.
+    #[inline]
+    pub const fn required(name: FieldId, ty: Type) -> Parameter {
+        Parameter { name, ty, need: Need::Required }
+    }
+}
+
+/// What a parameter takes in place of a value of its type. The code of the function replaces nil by the
+/// default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// Nothing.
+    #[default]
+    Required,
+    /// Nil.
+    Nullable,
+    /// Nil, and it may be left out, which means nil.
+    Optional,
+    /// The same, and both mean the default: a constant, as JSON.
+    Default(StringId),
+}
+
+impl Need {
+    /// Whether the parameter may be left out.
+    #[inline]
+    pub const fn may_be_absent(self) -> bool {
+        matches!(self, Need::Optional | Need::Default(_))
+    }
+
+    /// Whether the parameter takes nil besides values of its type.
+    #[inline]
+    pub const fn takes_nil(self) -> bool {
+        !matches!(self, Need::Required)
+    }
 }
 
 /// The parameters of a function; a few are stored inline, so that most functions need no allocation.
@@ -189,7 +228,7 @@ impl Parameters {
 impl Default for Parameters {
     #[inline]
     fn default() -> Parameters {
-        let none = Parameter { name: FieldId(0), ty: Type::ANY };
+        let none = Parameter::required(FieldId(0), Type::ANY);
         Parameters::Few(0, [none; Parameters::FEW])
     }
 }

@@ -9,7 +9,7 @@ use ilo_spec::encode::{MAGIC, Section, VERSION};
 use ilo_spec::error::{DecodeError, DecodeErrorKind as Kind};
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldId, Imm, In, NumberId, Out};
-use ilo_spec::program::{Key, Number, Program};
+use ilo_spec::program::{Key, Need, Number, Program};
 use ilo_spec::types::{Base, Type};
 
 /// Where the content of the only section of [`file`] begins, if it is short: after magic, version, number and
@@ -52,7 +52,7 @@ fn sections_rise_and_fill_their_length() {
     assert!(sections(&[2, 1, 0, 3, 1, 0]).is_ok());
     assert_eq!(sections(&[3, 1, 0, 2, 1, 0]), Err((8, Kind::Section { found: 2 })));
     assert_eq!(sections(&[2, 1, 0, 2, 1, 0]), Err((8, Kind::Section { found: 2 })));
-    assert_eq!(sections(&[9, 1, 0]), Err((5, Kind::Section { found: 9 })));
+    assert_eq!(sections(&[10, 1, 0]), Err((5, Kind::Section { found: 10 })));
     assert_eq!(sections(&[0x82, 1, 0]), Err((5, Kind::Section { found: 0x82 })));
     assert_eq!(sections(&[2]), Err((6, Kind::Truncated)));
     let long = Kind::Count { what: "bytes", found: 2, limit: 1 };
@@ -164,6 +164,34 @@ fn maps_have_keys_of_five_kinds_and_a_default_or_none() {
     assert_eq!(refused(Section::Maps, &[1, 0, 0x81, 0x80, 4]).1, Kind::Varint);
     let tag = Kind::Tag { what: "kind of key", found: 5 };
     assert_eq!(refused(Section::Maps, &[1, 1, 5, 0, 0]), (2, tag));
+}
+
+#[test]
+fn inputs_say_what_a_parameter_takes_and_ascend() {
+    // One function with two parameters.
+    let inputs = |content: &[u8]| {
+        let functions = [7, 11, 1, 0, 2, 0, 1, 1, 1, 0, 0, 2, 0];
+        let mut bytes = [&MAGIC[..], &[VERSION], &functions].concat();
+        bytes.extend([9, u8::try_from(content.len()).unwrap()]);
+        bytes.extend(content);
+        let needs = |program: &Program| program.functions[0].parameters.iter().map(|it| it.need).collect();
+        let start = bytes.len() - content.len();
+        decode(&bytes)
+            .map(|program| {
+                assert_eq!(ilo_spec::encode::encode(&program), bytes, "one form only");
+                needs(&program)
+            })
+            .map_err(|error| (error.offset - start, error.kind))
+    };
+    let text = ilo_spec::operand::StringId(3);
+    assert_eq!(inputs(&[1, 0, 1, 0]), Ok(vec![Need::Required, Need::Nullable]));
+    assert_eq!(inputs(&[2, 0, 0, 1, 0, 1, 2, 3]), Ok(vec![Need::Optional, Need::Default(text)]));
+    let input = |found| Kind::Tag { what: "input", found };
+    assert_eq!(inputs(&[2, 0, 1, 1, 0, 1, 1]), Err((4, input(1))));
+    assert_eq!(inputs(&[2, 0, 1, 1, 0, 0, 1]), Err((4, input(0))));
+    assert_eq!(inputs(&[1, 0, 2, 1]), Err((1, input(2))));
+    assert_eq!(inputs(&[1, 1, 0, 1]), Err((1, input(0))));
+    assert_eq!(inputs(&[1, 0, 0, 3]), Err((3, Kind::Tag { what: "kind of input", found: 3 })));
 }
 
 #[test]

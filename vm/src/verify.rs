@@ -30,7 +30,7 @@ use crate::value::at;
 use alloc::vec::Vec;
 use ilo_spec::limits;
 use ilo_spec::operand::{FieldId, StringId};
-use ilo_spec::program::{Function, Key, Map, Number, Parameter, Program};
+use ilo_spec::program::{Function, Key, Map, Need, Number, Parameter, Program};
 
 /// Up to this many parameters are compared pairwise.
 const FEW_PARAMETERS: usize = 8;
@@ -159,6 +159,11 @@ fn parameters(program: &Program, function: &Function) -> core::result::Result<()
     let found = at(function.end - function.start);
     if found > limits::FUNCTION_CODE {
         return Err(Rule::Count { what: "instructions", found, limit: limits::FUNCTION_CODE });
+    }
+    for parameter in &function.parameters {
+        if let Need::Default(constant) = parameter.need {
+            index("string", at(constant.0), program.strings.len())?;
+        }
     }
     let registers = usize::from(function.registers);
     if registers > limits::REGISTERS {

@@ -149,6 +149,13 @@ pub struct Apply<'a> {
     pub id: Option<CallId>,
 }
 
+impl Call<'_> {
+    /// Whether it gives an argument.
+    pub fn gives(&self, name: &str) -> bool {
+        self.arguments.iter().any(|argument| argument.name.text == name)
+    }
+}
+
 /// A named value: an argument of a call, a field of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'a> {

@@ -15,6 +15,8 @@ pub(super) struct Wanted<'c> {
     pub(super) ty: Inferred,
     /// Its shape in the schema of the tool.
     pub(super) shape: Option<Shape<'c>>,
+    /// Whether it may be nil besides.
+    pub(super) nil: bool,
     /// The span of its declaration, if the source has one.
     pub(super) declared: Option<Span>,
 }
@@ -82,7 +84,15 @@ pub(super) fn of_function(
     for parameter in callee.parameters {
         if let Some(wanted) = given.find(parameter.name.text).and_then(|index| wanted.get_mut(index)) {
             let ty = Inferred::from(parameter.ty.ty);
-            *wanted = Some(Wanted { ty, shape: None, declared: Some(parameter.ty.span) });
+            *wanted = Some(Wanted {
+                ty,
+                shape: None,
+                nil: parameter.takes_nil(),
+                declared: Some(parameter.ty.span),
+            });
+            continue;
+        }
+        if parameter.may_be_absent() {
             continue;
         }
         let takes = Inferred::from(parameter.ty.ty);
@@ -126,7 +136,10 @@ pub(super) fn of_tool<'c>(
         .arguments
         .iter()
         .map(|argument| input.field(argument.name.text))
-        .map(|listed| listed.map(|(shape, _)| Wanted { ty: shape.ty(), shape: Some(shape), declared: None }))
+        .map(|listed| {
+            let (shape, _) = listed?;
+            Some(Wanted { ty: shape.ty(), shape: Some(shape), nil: false, declared: None })
+        })
         .collect();
     let meant = if input.is_open() {
         Vec::new()

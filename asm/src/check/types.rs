@@ -167,7 +167,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         // Filled in place: it is large to move.
         self.slots.resize(self.function.slots.len(), Slots::default());
         for (slot, parameter) in self.slots.iter_mut().zip(self.function.parameters) {
-            slot.plain = Some(ValueInfo::declared(parameter.ty.ty.into()));
+            slot.plain = Some(ValueInfo::declared(parameter.inside()));
             slot.origin = Some(parameter.ty.span);
         }
         for pass in 0.. {

@@ -5,6 +5,7 @@
 pub mod detect;
 pub(crate) mod document_names;
 pub mod infix;
+mod input_forms;
 pub mod operator;
 pub mod other_operator;
 pub(crate) mod reader_habits;
@@ -14,6 +15,8 @@ pub mod template;
 pub(crate) mod terms;
 pub mod words_at;
 mod write_reference;
+
+pub(crate) use input_forms::{InputForm, input_form};
 
 use crate::document::{Entry, Kind, Node, entries};
 use crate::notation::Notation;

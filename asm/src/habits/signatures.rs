@@ -96,6 +96,9 @@ impl<'a> Walk<'_, 'a> {
 
     /// A type as a JSON Schema, or as a list of the type of its items.
     fn type_text(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        if crate::dialect::input_form(node).is_some() {
+            return None;
+        }
         let ty = schema_type(node)?;
         self.no_schema(node, "a type is a text", quoted(&ty));
         Some(self.text_at(&ty, node))

@@ -6,6 +6,7 @@ use super::place::{self, At};
 use super::{Analysis, Target, known, meaning};
 use crate::ast::Slot;
 use crate::span::Span;
+use crate::syntax::inputs::behind;
 use crate::syntax::lexer::Kind;
 use crate::text::shortened;
 
@@ -70,7 +71,8 @@ impl Analysis<'_> {
             Target::Function(number) => {
                 let parameters = self.file.functions.get(number).map_or(&[][..], |of| of.parameters);
                 let found = parameters.iter().find(|parameter| parameter.name.text == name);
-                field(name, &found.map_or("any".to_owned(), |found| found.ty.ty.to_string()), true)
+                let required = found.is_none_or(|found| !found.may_be_absent());
+                field(name, &found.map_or("any".to_owned(), |found| found.ty.ty.to_string()), required)
             }
             Target::Tool(tool) => match tool.input().field(name) {
                 Some((shape, required)) => field(name, &shape.written(), required),
@@ -93,7 +95,8 @@ impl Analysis<'_> {
         let known = self.known(function);
         let ty = match parameter {
             Some(parameter) => {
-                format!("{}{}", "list ".repeat(usize::from(parameter.ty.ty.lists)), parameter.ty.name)
+                let (lists, behind) = ("list ".repeat(parameter.ty.ty.lists.into()), behind(&parameter.need));
+                format!("{lists}{}{behind}", parameter.ty.name)
             }
             None => known.get(slot.0 as usize).map_or_else(|| "any".to_owned(), known::slot),
         };

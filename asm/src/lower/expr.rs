@@ -446,6 +446,12 @@ impl<'a, 'l> Values<'_, 'l> {
                 // The frame of the callee begins at its arguments, so they must be above all registers in
                 // use.
                 let first = self.code.take(parameters.len());
+                // The callee replaces nil by the default.
+                for (place, parameter) in (first.0..).zip(parameters) {
+                    if parameter.may_be_absent() && !call.gives(parameter.name.text) {
+                        self.code.emit(Op::Nil { dst: Reg(place).write() });
+                    }
+                }
                 for argument in call.arguments {
                     let place = parameters.iter().position(|p| p.name.text == argument.name.text);
                     let place = u16::try_from(place.unwrap_or_default()).unwrap_or(u16::MAX);

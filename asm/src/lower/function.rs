@@ -8,8 +8,8 @@
 use super::emit::{Label, Reg};
 use super::expr::{Aliases, Lowered, Values, Want};
 use crate::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, If, Literal, Match, Slot, Stmt,
-    StmtKind,
+    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, If, Literal, Match, Parameter,
+    Slot, Stmt, StmtKind,
 };
 use crate::matched::{Matched, matched_call, rollbacks};
 use crate::span::Span;
@@ -84,6 +84,7 @@ pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<
     values.code.begin(values.registers.count);
     let output = function.output.ok.ty;
     let mut body = Body { values, output, deferred: SmallVec::new(), loops: SmallVec::new() };
+    body.defaults(function.parameters)?;
     let nothing = output == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
@@ -98,6 +99,26 @@ pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<
 }
 
 impl<'a, 'c> Body<'a, 'c, '_> {
+    /// Replaces inputs that are nil by their defaults.
+    fn defaults(&mut self, parameters: &[Parameter<'_>]) -> Lowered<()> {
+        for (slot, parameter) in (0..).map(Slot).zip(parameters) {
+            let (Some(register), Some(default)) = (self.values.registers.get(slot), parameter.default())
+            else {
+                continue;
+            };
+            let code = &mut *self.values.code;
+            let (mark, mut given) = (code.mark(), Label::default());
+            let nil = code.take(1);
+            code.emit(Op::Nil { dst: nil.write() });
+            let jump = Op::UnlessEq { a: register.read(), b: nil.read(), to: To(0) };
+            code.jump(jump, parameter.name.span.start, &mut given);
+            code.give_back(mark);
+            self.values.expr(default, Want::Into(register))?;
+            self.values.code.bind(given);
+        }
+        Ok(())
+    }
+
     fn block(&mut self, block: &'c Block<'a>, then: Then) -> Lowered<End> {
         let mut rest = block.statements;
         while let Some((statement, after)) = rest.split_first() {

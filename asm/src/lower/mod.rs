@@ -12,10 +12,11 @@ mod function;
 mod slots;
 mod tables;
 
-use crate::ast::{File, Function};
+use crate::ast::{File, Function, Need};
 use crate::check::{Checked, Facts};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
+use crate::syntax::inputs::write_constant;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
@@ -156,7 +157,17 @@ impl<'c> Lowering<'c> {
         let mut parameters = program::Parameters::default();
         for parameter in function.parameters {
             let field = self.tables.field(parameter.name.text)?;
-            parameters.push(program::Parameter { name: field, ty: parameter.ty.ty });
+            let need = match parameter.need {
+                Need::Required => program::Need::Required,
+                Need::Nullable => program::Need::Nullable,
+                Need::Optional => program::Need::Optional,
+                Need::Default(constant) => {
+                    let mut text = String::new();
+                    write_constant(&constant, &mut text);
+                    program::Need::Default(self.tables.text(&text)?)
+                }
+            };
+            parameters.push(program::Parameter { name: field, ty: parameter.ty.ty, need });
         }
         let Lowering { file, numbers, tables, registers, code, .. } = self;
         let aliases = expr::Aliases::new();
@@ -221,7 +232,14 @@ impl<'c> Lowering<'c> {
                 }
             }
         }
-        program.functions.iter_mut().for_each(|function| last(&mut function.name));
+        for function in &mut program.functions {
+            last(&mut function.name);
+            for parameter in function.parameters.iter_mut() {
+                if let program::Need::Default(constant) = &mut parameter.need {
+                    last(constant);
+                }
+            }
+        }
         self.tables.tool_list.iter_mut().for_each(last);
         program.strings = strings;
         program.fields = fields;

@@ -6,12 +6,13 @@ use super::reference_style::Style;
 use super::shared_names::{self, SharedNames};
 use super::slot_usage::Usage;
 use super::steps::{Step, Tail};
-use crate::ast::{Expr, ExprKind, File, Slot, TypeName};
+use crate::ast::{Expr, ExprKind, File, Parameter, Slot, TypeName};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{Key, UNNAMED, begins_step};
 use crate::document::print::{Doc, Entry};
 use crate::document::print::{json, yaml};
 use crate::notation::Notation;
+use crate::syntax::inputs::behind;
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
@@ -62,7 +63,7 @@ impl<'a> Printer<'_, 'a> {
     fn function(&mut self, named: bool) -> Doc<'a> {
         let name = Doc::word(self.function.name.text);
         let input = self.function.parameters.iter();
-        let input: Vec<Entry<'a>> = input.map(|p| (p.name.text.into(), Doc::word(self.ty(&p.ty)))).collect();
+        let input: Vec<Entry<'a>> = input.map(|p| (p.name.text.into(), Doc::word(self.input(p)))).collect();
         let output = Doc::word(self.output());
         let list = |names: &[crate::ast::Name<'a>]| {
             names.iter().map(|name| Doc::word(self.tool(name.text))).collect()
@@ -125,6 +126,14 @@ impl<'a> Printer<'_, 'a> {
                 let step = self.binding(Some(slot), 0, "", entries);
                 steps.push(step);
             }
+        }
+    }
+
+    fn input(&self, parameter: &Parameter<'a>) -> Cow<'a, str> {
+        let ty = self.ty(&parameter.ty);
+        match behind(&parameter.need) {
+            behind if behind.is_empty() => ty,
+            behind => Cow::Owned(format!("{ty}{behind}")),
         }
     }
 

@@ -2,12 +2,15 @@
 
 use super::entries::Keyed;
 use super::reader::StepReader;
-use crate::ast::{Name, OutputName, Parameter, TypeName};
+use crate::ast::{Expr, ExprKind, Field, Literal, Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{Key, META};
-use crate::document::{Kind, Node, Text};
+use crate::dialect::{InputForm, Key, META};
+use crate::document::{Entry, Kind, Node, Text};
 use crate::document::{entries, first_of, inner, shown};
 use crate::span::Span;
+use crate::syntax::input_of;
+use crate::syntax::inputs::default_fits;
+use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::types::Base;
 
@@ -54,8 +57,8 @@ impl<'a> StepReader<'_, 'a> {
                 Kind::Text(text) => text.text,
                 _ => self.arena.alloc_str(&shown(&entry.key)),
             };
-            let ty = self.type_name(&entry.value);
-            parameters.push(Parameter { name: Name { text, span: inner(&entry.key) }, ty });
+            let (ty, need) = self.input(&entry.value);
+            parameters.push(Parameter { name: Name { text, span: inner(&entry.key) }, ty, need });
         }
         self.arena.alloc_slice_copy(&parameters)
     }
@@ -96,9 +99,28 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    fn type_name(&mut self, node: &Node<'a>) -> TypeName<'a> {
-        let read = self.typed(node, input_type);
-        read.map_or(TypeName::implied(Base::Any, node.span), |ty| TypeName { span: node.span, ..ty })
+    /// The type of an input, and what it takes besides.
+    fn input(&mut self, node: &Node<'a>) -> (TypeName<'a>, Need<'a>) {
+        let arena = self.arena;
+        let form = crate::dialect::input_form(node);
+        let of = form.as_ref().map_or(node, |form| form.ty);
+        let read = self.typed(of, |source, span, found| input_of(source, span, arena, found));
+        let (ty, need) = read.unwrap_or((TypeName::implied(Base::Any, node.span), Need::Required));
+        let ty = TypeName { span: node.span, ..ty };
+        let need = match form {
+            None => need,
+            Some(InputForm { default: Some(default), .. }) if !matches!(default.kind, Kind::Null) => {
+                let constant = constant(default, arena);
+                default_fits(&ty, &constant, self.diagnostics);
+                Need::Default(constant)
+            }
+            Some(InputForm { optional, .. }) => match need {
+                Need::Required if optional => Need::Optional,
+                Need::Required => Need::Nullable,
+                other => other,
+            },
+        };
+        (ty, need)
     }
 
     pub(crate) fn output_type(&mut self, node: &Node<'a>) -> OutputName<'a> {
@@ -150,6 +172,28 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-fn input_type<'a>(source: &'a str, span: Span, found: &mut Diagnostics) -> TypeName<'a> {
-    crate::syntax::type_of(source, span, "an input's type", found)
+/// A constant in a document, as an expression.
+fn constant<'a>(node: &Node<'a>, arena: &'a Bump) -> Expr<'a> {
+    let kind = match &node.kind {
+        Kind::Null => ExprKind::Literal(Literal::Nil),
+        Kind::Bool(value) => ExprKind::Literal(Literal::Bool(*value)),
+        Kind::Number(number) => ExprKind::Literal(Literal::Number(*number)),
+        Kind::Text(text) => ExprKind::Literal(Literal::Text(text.text)),
+        Kind::List(items) => {
+            let items: Vec<Expr<'a>> = items.iter().map(|item| constant(item, arena)).collect();
+            ExprKind::List(arena.alloc_slice_copy(&items))
+        }
+        Kind::Record(fields) => {
+            let field = |entry: &Entry<'a>| {
+                let text = match entry.key.kind {
+                    Kind::Text(text) => text.text,
+                    _ => arena.alloc_str(&shown(&entry.key)),
+                };
+                Field { name: Name { text, span: inner(&entry.key) }, value: constant(&entry.value, arena) }
+            };
+            let fields: Vec<Field<'a>> = fields.iter().map(field).collect();
+            ExprKind::Record(arena.alloc_slice_copy(&fields))
+        }
+    };
+    Expr { kind, span: node.span }
 }

@@ -5,8 +5,9 @@
 
 use super::comment_cursor::{Cursor, Run};
 use super::id_table::repeated;
+use super::inputs::InputReader;
 use super::types::TypeReader;
-use crate::ast::{Name, OutputName, Parameter, TypeName};
+use crate::ast::{Name, Need, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use bumpalo::Bump;
@@ -99,11 +100,12 @@ struct Reader<'r, 'a> {
 }
 
 impl<'a> Reader<'_, 'a> {
-    /// Reads the type of a parameter.
-    fn ty(&mut self) -> TypeName<'a> {
-        let mut types = TypeReader { cursor: self.cursor, diagnostics: self.diagnostics };
-        let found = types.ty("a parameter's type");
-        self.cursor = types.cursor;
+    /// Reads the type of a parameter, and what it takes besides; `optional` if a `?` follows its name.
+    fn input(&mut self, optional: bool) -> (TypeName<'a>, Need<'a>) {
+        let mut inputs =
+            InputReader { cursor: self.cursor, arena: self.arena, diagnostics: self.diagnostics };
+        let found = inputs.input(optional);
+        self.cursor = inputs.cursor;
         found
     }
 
@@ -182,16 +184,21 @@ impl<'a> Reader<'_, 'a> {
         };
         let name = Name { text, span: self.cursor.since(start) };
         self.cursor.skip_blanks();
+        let optional = self.cursor.eat('?');
+        if optional {
+            self.cursor.skip_blanks();
+        }
         if !self.cursor.eat(':') {
             let message = format!("parameter `{text}` has no type");
             let wrong =
                 bad(name.span, message, "`:` and a type", self.cursor.peek().map_or("", |_| "no type"));
             self.diagnostics.push(wrong.help(format!("write `{text}: text`, or another type")));
             self.cursor.take(|c| !matches!(c, ',' | ')'));
-            return Some(Parameter { name, ty: TypeName::implied(Base::Any, name.span) });
+            let ty = TypeName::implied(Base::Any, name.span);
+            return Some(Parameter { name, ty, need: Need::Required });
         }
-        let ty = self.ty();
-        Some(Parameter { name, ty })
+        let (ty, need) = self.input(optional);
+        Some(Parameter { name, ty, need })
     }
 
     fn output(&mut self) -> OutputName<'a> {
@@ -212,7 +219,7 @@ impl<'a> Reader<'_, 'a> {
             self.diagnostics.push(wrong.help("write `-> type`; `-> nil` if it returns nothing"));
             return none(Span::at(start));
         }
-        let mut types = TypeReader { cursor: self.cursor, diagnostics: self.diagnostics };
+        let mut types = TypeReader { cursor: self.cursor, nullable: false, diagnostics: self.diagnostics };
         let found = types.output();
         self.cursor = types.cursor;
         found

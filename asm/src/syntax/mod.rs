@@ -4,10 +4,12 @@
 pub(crate) mod comment_cursor;
 pub(crate) mod header;
 pub(crate) mod id_table;
+pub(crate) mod inputs;
 pub(crate) mod lexer;
 pub(crate) mod registry;
 pub(crate) mod types;
 pub(crate) mod unknown_token;
 pub(crate) mod write;
 
-pub(crate) use types::{output_of, type_of};
+pub(crate) use inputs::input_of;
+pub(crate) use types::output_of;

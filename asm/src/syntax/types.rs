@@ -31,25 +31,14 @@ const LISTS: &[&str] = &["list", "array"];
 /// Reads types at a cursor.
 pub(crate) struct TypeReader<'r, 'a> {
     pub(crate) cursor: Cursor<'a>,
+    /// Whether a `?` may follow the type.
+    pub(crate) nullable: bool,
     pub(crate) diagnostics: &'r mut Diagnostics,
-}
-
-/// Reads a text that consists of a type. `what` names it in messages.
-pub(crate) fn type_of<'a>(
-    source: &'a str,
-    text: Span,
-    what: &str,
-    diagnostics: &mut Diagnostics,
-) -> TypeName<'a> {
-    let mut reader = TypeReader { cursor: Cursor::new(source, text), diagnostics };
-    let found = reader.ty(what);
-    reader.end();
-    found
 }
 
 /// Reads a text that consists of an output type.
 pub(crate) fn output_of<'a>(source: &'a str, text: Span, diagnostics: &mut Diagnostics) -> OutputName<'a> {
-    let mut reader = TypeReader { cursor: Cursor::new(source, text), diagnostics };
+    let mut reader = TypeReader { cursor: Cursor::new(source, text), nullable: false, diagnostics };
     let found = reader.output();
     reader.end();
     found
@@ -57,7 +46,7 @@ pub(crate) fn output_of<'a>(source: &'a str, text: Span, diagnostics: &mut Diagn
 
 impl<'a> TypeReader<'_, 'a> {
     /// Reports text after a type.
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.cursor.skip_blanks();
         let rest = self.cursor.rest().trim_end();
         if !rest.is_empty() {
@@ -127,7 +116,8 @@ impl<'a> TypeReader<'_, 'a> {
             let from = self.cursor.offset();
             let word = self.cursor.run(Run::Type);
             let span = self.cursor.since(from);
-            if self.cursor.peek().is_some_and(|c| matches!(c, '<' | '[' | '?')) {
+            let brackets = |c| matches!(c, '<' | '[') || (c == '?' && (!self.nullable || word.is_empty()));
+            if self.cursor.peek().is_some_and(brackets) {
                 return self.bracketed_type(start, word);
             }
             if LISTS.iter().any(|list| word.eq_ignore_ascii_case(list)) {

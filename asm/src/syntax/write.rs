@@ -1,7 +1,8 @@
 //! Writes headers and names of ID text.
 
 use super::comment_cursor::is_name_char;
-use crate::ast::{Name, OutputName, Parameter, TypeName};
+use super::inputs::write_need;
+use crate::ast::{Name, Need, OutputName, Parameter, TypeName};
 use crate::text;
 
 /// Writes the header of a function, without the end of its line.
@@ -17,8 +18,9 @@ pub(crate) fn write_header(
     for (index, parameter) in parameters.iter().enumerate() {
         out.push_str(if index == 0 { "" } else { ", " });
         bare_or_quoted(parameter.name.text, |c| is_name_char(c) && c != ':', out);
-        out.push_str(": ");
+        out.push_str(if matches!(parameter.need, Need::Optional) { "?: " } else { ": " });
         write_type(&parameter.ty, out);
+        write_need(&parameter.need, out);
     }
     out.push_str(") -> ");
     if let Some(err) = &output.err {

@@ -154,8 +154,8 @@ impl Core {
         let spec = self.program.spec();
         let names = spec.functions.iter().filter_map(|function| spec.strings.get(function.name));
         let all = names.filter_map(|name| {
-            let parameters = self.program.parameters(self.program.function(name)?);
-            let parameters = parameters.map(|(name, ty)| (name, ty.to_string())).collect();
+            let parameters = self.program.inputs(self.program.function(name)?);
+            let parameters = parameters.map(|it| (it.name, it.written().to_string())).collect();
             Some(Function { name, parameters })
         });
         json(&all.collect::<Vec<_>>())

@@ -13,6 +13,7 @@ use ilo_bindings::known::Known;
 use ilo_bindings::limits::input_bounds;
 use ilo_bindings::start::{function as function_of, missing, problems};
 use ilo_drive::data::Data;
+use ilo_drive::input::filled;
 use ilo_drive::lifecycle;
 use ilo_drive::plan::{self, Planned};
 use ilo_vm::{Datum, FunctionId, Limits, Program};
@@ -80,6 +81,7 @@ impl Core {
         if !problems.is_empty() {
             return Err(refused(problems));
         }
+        let input = filled(&self.program.inputs(function).collect::<Vec<_>>(), input);
         let mut run = ilo_vm::Run::new(&self.program, limits.clone());
         lifecycle::start(&mut run, function, &input).map_err(|problem| refused(vec![problem]))?;
         Ok((run, function, input))
@@ -124,7 +126,7 @@ impl Core {
     /// The functions: the name, and the name and type of each parameter.
     #[getter]
     fn functions(&self) -> Vec<(String, Vec<(String, String)>)> {
-        let parameters = |id| self.program.parameters(id).map(|(name, ty)| (name.to_owned(), ty.to_string()));
+        let parameters = |id| self.program.inputs(id).map(|it| (it.name.to_owned(), it.written().to_string()));
         let all =
             self.program.spec().functions.iter().filter_map(|f| self.program.spec().strings.get(f.name));
         let ids = all.filter_map(|name| Some((name.to_owned(), self.program.function(name)?)));

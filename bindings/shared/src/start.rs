@@ -46,7 +46,7 @@ pub fn problems(
     tools: Option<&Known>,
     words: &Words,
 ) -> Vec<Problem> {
-    let parameters: Vec<_> = program.parameters(function).collect();
+    let parameters: Vec<_> = program.inputs(function).collect();
     let mut problems = input::problems(&parameters, input);
     if let Some(tools) = tools {
         problems.extend(missing(program, tools, words));

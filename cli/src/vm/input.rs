@@ -7,6 +7,7 @@ use ilo_host::file;
 use ilo_host::problem::{Problem, meant_or_all};
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
+use ilo_vm::Input;
 use std::path::Path;
 
 /// The options of the input.
@@ -22,7 +23,7 @@ pub(super) struct InputArgs {
 
 impl InputArgs {
     /// The input: that of `--input`, then each `--arg`.
-    pub(super) fn read(&self, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<Data, Refused> {
+    pub(super) fn read(&self, parameters: &[Input<'_>], bounds: &Bounds) -> Result<Data, Refused> {
         input(self.input.as_deref(), &self.arguments, parameters, bounds)
     }
 
@@ -40,7 +41,7 @@ impl InputArgs {
 fn input(
     given: Option<&str>,
     arguments: &[String],
-    parameters: &[(&str, Type)],
+    parameters: &[Input<'_>],
     bounds: &Bounds,
 ) -> Result<Data, Refused> {
     let bad = |place: &str, message: String| Problem::new(Code::BadInput, place, message);
@@ -106,13 +107,13 @@ fn limit_option(kind: &ReadErrorKind) -> &'static str {
 const LIST_SHOWN: usize = 200;
 
 /// Reads `NAME=VALUE`.
-fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<(String, Data), Problem> {
+fn argument(text: &str, parameters: &[Input<'_>], bounds: &Bounds) -> Result<(String, Data), Problem> {
     let Some((name, value)) = text.split_once('=') else {
         let message = format!("expected NAME=VALUE, found `{text}`");
         return Err(Problem::new(Code::BadUsage, "--arg", message));
     };
-    let Some(&(_, ty)) = parameters.iter().find(|(known, _)| *known == name) else {
-        let there = meant_or_all(name, parameters.iter().map(|&(name, _)| name));
+    let Some(&Input { ty, .. }) = parameters.iter().find(|known| known.name == name) else {
+        let there = meant_or_all(name, parameters.iter().map(|known| known.name));
         let message = format!("the function has no parameter `{name}`{there}");
         return Err(Problem::new(Code::UnknownInput, "--arg", message));
     };

@@ -8,7 +8,7 @@ use ilo_host::entry;
 use ilo_host::problem::Problem;
 use ilo_host::recording::{self, Recording};
 use ilo_spec::error::Code;
-use ilo_spec::types::Type;
+use ilo_vm::Input;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let recording = recording(&args.trace)?;
     let program = load::load_file(&args.file, &args.files, None, &LockArgs::default())?;
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
-    let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
+    let parameters: Vec<Input<'_>> = program.inputs(function).collect();
     let input = args.input.read(&parameters, &args.limits.input())?;
     let finished = recording.replay(&program, function, &input, &args.limits.limits())?;
     // The replay has come to the end of the run.

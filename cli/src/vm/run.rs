@@ -14,7 +14,7 @@ use ilo_host::data::read::{Bounds, read};
 use ilo_host::entry;
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
-use ilo_host::run::{CallSlots, Ended, Observer, Options};
+use ilo_host::run::{CallSlots, Ended, Observer, Options, filled};
 use ilo_host::telemetry::Telemetry;
 #[cfg(feature = "journal")]
 use ilo_host::tools::Tools;
@@ -23,10 +23,9 @@ use ilo_host::trace::Trace;
 use ilo_journal::{Beginning, Session, Store};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
-use ilo_spec::types::Type;
 #[cfg(feature = "journal")]
 use ilo_vm::{FunctionId, Program, Run};
-use ilo_vm::{Limits, Outcome, Status};
+use ilo_vm::{Input, Limits, Outcome, Status};
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
@@ -186,13 +185,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let program =
         load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools), &args.lock)?;
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
-    let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
+    let parameters: Vec<Input<'_>> = program.inputs(function).collect();
     let bounds = args.limits.machine.input();
     let input = args.input.read(&parameters, &bounds)?;
     let problems = ilo_host::run::problems(&program, function, &input, &tools);
     if !problems.is_empty() {
         return Err(problems.into());
     }
+    let input = filled(&parameters, input);
     args.lock.hold(&tools, program.tools())?;
     let trace = match (old, &args.trace) {
         (None, Some(path)) => Some(open_trace(path, args)?),

@@ -512,7 +512,10 @@ impl Generator<'_> {
         let arguments: Vec<(usize, Kind)> = match callee.checked_sub(self.tools.len()) {
             None => self.arguments_of_tool(),
             Some(function) => {
+                let mut optional = self.functions[function].optional.clone().into_iter();
                 let mut parameters = self.functions[function].parameters.clone();
+                let choices = &mut self.choices;
+                parameters.retain(|_| !(optional.next() == Some(true) && choices.chance(128)));
                 if self.choices.chance(60) {
                     parameters.reverse();
                 }

@@ -16,6 +16,8 @@ pub(super) struct ToolKind {
 pub(super) struct Signature {
     pub(super) name: &'static str,
     pub(super) parameters: Vec<(usize, Kind)>,
+    /// Which of them may be left out.
+    pub(super) optional: Vec<bool>,
     pub(super) ok: Kind,
 }
 

@@ -77,11 +77,13 @@ pub fn case(bytes: &[u8]) -> Case {
         source = source.replace('\n', "\r\n");
     }
     let main = generator.functions.pop();
-    let parameters = main.map(|main| main.parameters).unwrap_or_default();
-    let input = parameters
-        .iter()
-        .map(|(name, kind)| (words::field(*name).into_owned(), argument(kind, &mut generator.choices)))
-        .collect();
+    let main = main.map(|main| (main.parameters, main.optional)).unwrap_or_default();
+    let mut input = Vec::new();
+    for ((name, kind), optional) in main.0.iter().zip(main.1) {
+        if !(optional && generator.choices.chance(128)) {
+            input.push((words::field(*name).into_owned(), argument(kind, &mut generator.choices)));
+        }
+    }
     Case { source, entry: "main".to_owned(), input, tools: answers }
 }
 
@@ -103,6 +105,18 @@ pub fn bytes(seed: u64) -> Vec<u8> {
 fn argument(kind: &Kind, choices: &mut Choices<'_>) -> Data {
     let declared = !matches!(kind, Kind::Any | Kind::Record(_));
     if !declared && choices.chance(16) { kind.other_value(choices) } else { kind.value(choices) }
+}
+
+/// What follows the name and the type of a parameter that may be left out.
+fn optional(kind: &Kind) -> Option<(&'static str, &'static str)> {
+    match kind {
+        Kind::Any => Some(("?", "")),
+        Kind::Bool => Some(("", " = true")),
+        Kind::Number => Some(("", " = 7")),
+        Kind::Text => Some(("", " = \"x\"")),
+        Kind::List(_) => Some(("", " = []")),
+        Kind::Nil | Kind::Record(_) => None,
+    }
 }
 
 fn answers(tool: &ToolKind, choices: &mut Choices<'_>) -> Tool {
@@ -137,16 +151,20 @@ impl Generator<'_> {
         self.scope = Scope::new(kinds, ok.clone(), err);
         let want = if ok == Kind::Nil { Want::Nothing } else { Want::Value(ok.clone()) };
         let body = self.block(&want, 0);
-        let source = self.write(name, &parameters, &body);
-        self.functions.push(Signature { name, parameters, ok });
+        let may_be = parameters.iter().map(|(_, kind)| optional(kind).is_some());
+        let optional: Vec<bool> = may_be.map(|may| may && self.choices.chance(64)).collect();
+        let source = self.write(name, (&parameters, &optional), &body);
+        self.functions.push(Signature { name, parameters, optional, ok });
         source
     }
 
-    fn write(&mut self, name: &str, parameters: &[(usize, Kind)], body: &Block) -> String {
+    fn write(&mut self, name: &str, inputs: (&[(usize, Kind)], &[bool]), body: &Block) -> String {
         let mut out = format!("; fn {name}(");
-        for (place, (name, kind)) in parameters.iter().enumerate() {
+        let (parameters, may_be_absent) = inputs;
+        for (place, ((name, kind), absent)) in parameters.iter().zip(may_be_absent).enumerate() {
             let comma = if place == 0 { "" } else { ", " };
-            let _ = write!(out, "{comma}{}: {}", words::field(*name), kind.declared());
+            let (mark, default) = optional(kind).filter(|_| *absent).unwrap_or_default();
+            let _ = write!(out, "{comma}{}{mark}: {}{default}", words::field(*name), kind.declared());
         }
         let ok = self.scope.ok.declared();
         match &self.scope.err {

@@ -133,6 +133,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         for parameter in function.parameters {
             match input.iter().find(|(name, _)| name == parameter.name.text) {
                 Some((_, data)) => arguments.push(data.into()),
+                None if parameter.may_be_absent() => arguments.push(Value::Nil),
                 None => return Ending::Broken("no such argument".to_owned()),
             }
         }
@@ -174,6 +175,11 @@ impl<'f> Machine<'f, '_, '_, '_> {
             *cell = Cell::Plain(argument);
         }
         let mut frame = Frame { function, number, cells, given: function.span };
+        for (slot, parameter) in function.parameters.iter().enumerate() {
+            if let (Some(default), Cell::Plain(Value::Nil)) = (parameter.default(), &frame.cells[slot]) {
+                frame.cells[slot] = Cell::Plain(self.expr(&mut frame, default)?);
+            }
+        }
         let height = self.entries.len();
         self.sent = None;
         let ended = self.block(&mut frame, &function.body);
@@ -515,8 +521,11 @@ impl<'f> Machine<'f, '_, '_, '_> {
         if let Some(number) = self.file.functions.iter().position(|function| function.name.text == name) {
             let mut ordered = Vec::new();
             for parameter in self.file.functions[number].parameters {
-                let argument = arguments.iter().find(|(name, _)| **name == *parameter.name.text);
-                ordered.push(argument.ok_or_else(|| broken("a missing argument"))?.1.clone());
+                match arguments.iter().find(|(name, _)| **name == *parameter.name.text) {
+                    Some((_, argument)) => ordered.push(argument.clone()),
+                    None if parameter.may_be_absent() => ordered.push(Value::Nil),
+                    None => return Err(broken("a missing argument")),
+                }
             }
             return match self.invoke(number, ordered) {
                 Err(Exit::Failure(failure, _)) => Err(Exit::Failure(failure, call.span)),

@@ -149,7 +149,7 @@ fn inferred(ty: &TypeName<'_>) -> Inferred {
 fn callee_of(function: &Function<'_>) -> Callee<'static> {
     let parameters = function.parameters.iter();
     Callee::Function {
-        parameters: parameters.map(|it| (it.name.text.to_owned(), inferred(&it.ty))).collect(),
+        parameters: parameters.map(|it| (it.name.text.to_owned(), it.inside())).collect(),
         output: inferred(&function.output.ok),
         err: function.output.err.as_ref().map(inferred),
     }

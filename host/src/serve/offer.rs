@@ -6,6 +6,7 @@ use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
 use ilo_asm::prompt;
 use ilo_spec::types::{Base, Type};
+use ilo_vm::Input;
 use rmcp::model::{JsonObject, ReadResourceResult, Resource, ResourceContents, Tool};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -66,11 +67,11 @@ fn object(schema: &Value) -> Arc<JsonObject> {
     Arc::new(schema.as_object().cloned().unwrap_or_default())
 }
 
-/// A function as a tool: its parameters are all required.
+/// A function as a tool.
 fn function(offered: &Offered) -> Tool {
-    let parameters: Vec<(&str, Type)> = offered.program.parameters(offered.function).collect();
-    let properties: JsonObject = parameters.iter().map(|&(name, ty)| (name.to_owned(), schema(ty))).collect();
-    let names: Vec<&str> = parameters.iter().map(|&(name, _)| name).collect();
+    let inputs: Vec<Input<'_>> = offered.program.inputs(offered.function).collect();
+    let properties: JsonObject = inputs.iter().map(|it| (it.name.to_owned(), input_schema(it))).collect();
+    let names: Vec<&str> = inputs.iter().filter(|it| !it.optional).map(|it| it.name).collect();
     let input = json!({
         "type": "object", "properties": properties, "required": names, "additionalProperties": false,
     });
@@ -79,11 +80,27 @@ fn function(offered: &Offered) -> Tool {
         "type": "object", "properties": {"result": schema(offered.program.output(offered.function).ok)},
         "required": ["result"], "x-fastmcp-wrap-result": true,
     });
-    let signature: Vec<String> = parameters.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
+    let signature: Vec<String> = inputs.iter().map(|it| format!("{}: {}", it.name, it.written())).collect();
     let about = format!("{}({})", offered.name, signature.join(", "));
     let mut tool = tool(&offered.name, &about, &input);
     tool.output_schema = Some(object(&output));
     tool
+}
+
+/// An input as a schema: null is allowed where the function takes nil, and the default is listed.
+fn input_schema(input: &Input<'_>) -> Value {
+    let mut schema = schema(input.ty);
+    if !input.takes_nil {
+        return schema;
+    }
+    if let Some(ty) = schema.get_mut("type") {
+        *ty = json!([ty.take(), "null"]);
+    }
+    let default = input.default.and_then(|default| serde_json::from_str(default).ok());
+    if let (Some(default), Some(fields)) = (default, schema.as_object_mut()) {
+        fields.insert("default".to_owned(), default);
+    }
+    schema
 }
 
 /// A type as a schema; the fields of records are not known.

@@ -57,7 +57,7 @@ impl Draft {
     ) -> &mut Draft {
         let name = self.text(name);
         let parameters =
-            parameters.iter().map(|&(name, ty)| Parameter { name: self.field(name), ty }).collect();
+            parameters.iter().map(|&(name, ty)| Parameter::required(self.field(name), ty)).collect();
         let start = u32::try_from(self.0.code.len()).unwrap();
         self.0.code.extend_from_slice(code);
         let end = u32::try_from(self.0.code.len()).unwrap();

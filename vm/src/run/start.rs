@@ -13,6 +13,7 @@ use crate::value::{Tag, Value, at};
 use alloc::string::{String, ToString};
 use core::ops::Range;
 use ilo_spec::operand::FunctionId;
+use ilo_spec::program::Need;
 use ilo_spec::types::Type;
 
 impl Run {
@@ -28,7 +29,9 @@ impl Run {
             return Err(self.unknown(argument));
         }
         for place in self.take_scalars(arguments)..parameters {
-            let Some(&datum) = arguments.get(place) else { return Err(self.missing(place)) };
+            let Some(datum) = arguments.get(place).copied().or_else(|| self.absent(place)) else {
+                return Err(self.missing(place));
+            };
             self.take_argument(place, datum)?;
         }
         self.launch();
@@ -56,9 +59,8 @@ impl Run {
         }
         for place in 0..parameters {
             let name = self.parameter(place).0;
-            let Some(&(_, datum)) = arguments.iter().find(|&&(known, _)| known == name) else {
-                return Err(self.missing(place));
-            };
+            let given = arguments.iter().find(|&&(known, _)| known == name).map(|&(_, datum)| datum);
+            let Some(datum) = given.or_else(|| self.absent(place)) else { return Err(self.missing(place)) };
             self.take_argument(place, datum)?;
         }
         self.launch();
@@ -76,8 +78,11 @@ impl Run {
         let Heap { shapes, values, .. } = &self.machine.heap;
         for (place, (name, _)) in program.parameters(self.function).enumerate() {
             let found = shapes.find_name(inner, name).and_then(|id| shapes.position(inner, record.aux, id));
-            let Some(found) = found else { return Err(self.missing(place)) };
-            let argument = values[at(record.low()) + found];
+            let argument = match found {
+                Some(found) => values[at(record.low()) + found],
+                None if self.need(place).may_be_absent() => Value::NIL,
+                None => return Err(self.missing(place)),
+            };
             push_argument(&mut self.machine.stack, &mut self.arguments, argument);
         }
         let known = |name: &str| program.parameters(self.function).any(|(known, _)| known == name);
@@ -219,6 +224,18 @@ impl Run {
         self.machine.program.parameters(self.function).nth(place).unwrap_or(("", Type::ANY))
     }
 
+    fn need(&self, place: usize) -> Need {
+        let function = self.machine.program.inner().function(self.function);
+        function.and_then(|found| found.parameters.get(place)).map_or(Need::Required, |found| found.need)
+    }
+
+    /// The value of an argument that is left out, if it may be. The code of the function replaces it by the
+    /// default.
+    #[cold]
+    fn absent(&self, place: usize) -> Option<Datum<'static>> {
+        self.need(place).may_be_absent().then_some(Datum::Nil)
+    }
+
     /// Checks that an argument has the type of its parameter.
     #[inline(never)]
     fn check_type(&mut self, place: usize) -> Result<(), StartError> {
@@ -227,6 +244,9 @@ impl Run {
             return Ok(());
         }
         let argument = self.machine.stack[self.arguments.start + place];
+        if argument.tag == Tag::Nil && self.need(place).takes_nil() {
+            return Ok(());
+        }
         match mistyped(&mut self.machine.heap, argument, expected, |_, _| Ok(()))? {
             None => Ok(()),
             Some(found) => {

@@ -102,7 +102,7 @@ impl Asm {
     ) -> FunctionId {
         let name = self.text(name);
         let parameters =
-            parameters.iter().map(|&(name, ty)| Parameter { name: self.field(name), ty }).collect();
+            parameters.iter().map(|&(name, ty)| Parameter::required(self.field(name), ty)).collect();
         let start = u32::try_from(self.spec.code.len()).unwrap();
         self.spec.code.extend_from_slice(code);
         let end = u32::try_from(self.spec.code.len()).unwrap();

@@ -34,9 +34,10 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             Some(Wanted { shape: Some(shape), .. }) => {
                 self.given(&given.value, shape, Place { call, path: &Path::of(name) });
             }
-            Some(Wanted { ty: wanted, declared, .. }) => {
+            Some(Wanted { ty: wanted, nil, declared, .. }) => {
                 let seen = self.expression(&given.value);
-                if let Some(found) = ty(seen).filter(|found| !found.meets(wanted)) {
+                let fits = |found: &Inferred| found.meets(wanted) || (nil && *found == Inferred::NIL);
+                if let Some(found) = ty(seen).filter(|found| !fits(found)) {
                     let value = self.typed(&given.value, found);
                     let (path, demand) = (Path::of(name), Demand::Is(wanted));
                     self.found.push(argument(self.function, call, &path, value, demand, declared));

@@ -78,7 +78,8 @@ fn arguments(of: &Analysis<'_>, place: &Place, found: &mut Found) {
             for parameter in of.file.functions.get(number).map_or(&[][..], |callee| callee.parameters) {
                 if !written(parameter.name.text) {
                     let ty = parameter.ty.ty.to_string();
-                    found.add(CompletionKind::Argument, parameter.name.text, ty, "");
+                    let about = if parameter.may_be_absent() { "may be left out" } else { "" };
+                    found.add(CompletionKind::Argument, parameter.name.text, ty, about);
                 }
             }
         }

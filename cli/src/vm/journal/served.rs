@@ -4,7 +4,7 @@ use super::super::load;
 use super::shown;
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
-use ilo_host::run::{Due, NotRecorded, Options, Permit, Recorder, Taken};
+use ilo_host::run::{Due, NotRecorded, Options, Permit, Recorder, Taken, filled};
 use ilo_host::serve::{Call, Durable, DurableWork, NewRun, Now, Seen, Verdict};
 use ilo_host::tools::Failure;
 use ilo_journal::{
@@ -121,6 +121,8 @@ impl Durable for Served {
         if !problems.is_empty() {
             return Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
         }
+        let inputs: Vec<_> = program.inputs(function).collect();
+        let input = &filled(&inputs, input.clone());
         let time_ms = u64::try_from(work.options.timeout.as_millis()).unwrap_or(u64::MAX);
         let beginning = Beginning {
             name: None,

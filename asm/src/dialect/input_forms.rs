@@ -1,0 +1,41 @@
+//! Inputs as records: `{"type": "text", "default": "x"}`, `{"type": "text", "optional": true}`.
+
+use crate::document::{Kind, Node, entries};
+use ilo_spec::types::Base;
+
+/// An input that is declared by a record.
+pub(crate) struct InputForm<'d, 'a> {
+    pub(crate) ty: &'d Node<'a>,
+    pub(crate) default: Option<&'d Node<'a>>,
+    /// Whether it may be left out. Otherwise it takes nil.
+    pub(crate) optional: bool,
+}
+
+/// The input that a record declares. A record of which another value names a type is none: it may be the type
+/// of a record.
+pub(crate) fn input_form<'d, 'a>(node: &'d Node<'a>) -> Option<InputForm<'d, 'a>> {
+    let all = entries(node);
+    let get = |name: &str| all.iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value);
+    let ty = get("type").filter(|ty| ty.text().is_some())?;
+    let (default, mut optional, mut nullable) = (get("default"), false, false);
+    for entry in all {
+        let flag = match entry.value.kind {
+            Kind::Bool(flag) => Some(flag),
+            _ => None,
+        };
+        match entry.name()? {
+            "type" => {}
+            "default" if entry.value.text().is_none_or(|text| !names_type(text)) => optional = true,
+            "optional" => optional |= flag?,
+            "required" => optional |= !flag?,
+            "nullable" => nullable |= flag?,
+            _ => return None,
+        }
+    }
+    (optional || nullable).then_some(InputForm { ty, default, optional })
+}
+
+fn names_type(text: &str) -> bool {
+    let word = text.split_whitespace().next().unwrap_or("");
+    word == "list" || Base::ALL.iter().any(|&(_, name)| name == word)
+}
