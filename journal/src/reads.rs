@@ -71,6 +71,15 @@ pub(crate) fn of_key(connection: &Connection, key: &[u8; RUN_KEY]) -> Result<Opt
     Ok(statement.query_row([&key[..]], |row| row.get(0)).optional()?)
 }
 
+/// How many runs of a subject have not ended.
+pub(crate) fn unfinished(connection: &Connection, subject: &str) -> Result<usize> {
+    let mut statement = connection.prepare_cached(
+        "SELECT count(*) FROM live CROSS JOIN run ON run.id = live.run WHERE run.subject = ?",
+    )?;
+    let count: i64 = statement.query_row([subject], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
 /// A setting of the journal that is a number; damage is never taken for one.
 pub(crate) fn setting(connection: &Connection, name: &str) -> Result<Option<i64>> {
     let mut statement = connection.prepare_cached("SELECT value FROM setting WHERE name = ?")?;

@@ -252,6 +252,14 @@ impl Store {
         reads::count(&self.reader())
     }
 
+    /// How many runs of a subject have not ended.
+    ///
+    /// # Errors
+    /// If the file of the journal cannot be used.
+    pub fn unfinished(&self, subject: &str) -> Result<usize> {
+        reads::unfinished(&self.reader(), subject)
+    }
+
     /// The runs that a process may continue now, in the order of starting: they wait for no person and no
     /// later time. Another process may be at work on some of them.
     ///

@@ -13,7 +13,7 @@ use ilo_host::telemetry::Telemetry;
 use ilo_host::tools::{Tools, process_mark};
 use ilo_spec::error::Code;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,6 +84,15 @@ struct HttpArgs {
     /// A scope that every access token must have
     #[arg(long = "scope", value_name = "SCOPE", requires = "issuer")]
     scopes: Vec<String>,
+    /// A scope whose subjects may decide on the calls of others; without it each decides on its own
+    #[arg(long, value_name = "SCOPE", requires = "issuer")]
+    approver_scope: Option<String>,
+    /// The address of a proxy, whose header `X-Forwarded-For` says where a request comes from
+    #[arg(long = "trusted-proxy", value_name = "ADDRESS", requires = "http")]
+    proxies: Vec<IpAddr>,
+    /// The header in which the trusted proxies name the subject of a request, such as `X-Remote-User`
+    #[arg(long, value_name = "NAME", requires = "proxies", conflicts_with = "issuer")]
+    subject_header: Option<String>,
     /// An origin whose pages may send HTTP requests, such as `https://app.example.com:443`
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     origins: Vec<String>,
@@ -99,7 +108,7 @@ struct ClientLimits {
     /// Runs at a time, for all clients
     #[arg(long, value_name = "N", default_value_t = 16)]
     max_runs: usize,
-    /// Runs at a time, for one client: a session, or an address if there are no sessions
+    /// Runs at a time, for one client: a subject with --issuer or --subject-header, otherwise an address
     #[arg(long, value_name = "N", default_value_t = 4)]
     max_client_runs: usize,
     /// How long a question to a person may be open before it counts as refused
@@ -171,8 +180,11 @@ fn serve(args: &Args) -> Result<Exit, Refused> {
         Some(address) => {
             let (origins, hosts) = (args.http.origins.clone(), args.http.hosts.clone());
             let (resource, scopes) = (args.http.resource.clone(), args.http.scopes.clone());
-            let issuer = args.http.issuer.clone().map(|url| Issuer { url, resource, scopes });
-            let settings = Http { address, token: token(args)?, issuer, origins, hosts };
+            let approver_scope = args.http.approver_scope.clone();
+            let issuer = args.http.issuer.clone().map(|url| Issuer { url, resource, scopes, approver_scope });
+            let (proxies, subject_header) = (args.http.proxies.clone(), args.http.subject_header.clone());
+            let settings =
+                Http { address, token: token(args)?, issuer, origins, hosts, proxies, subject_header };
             let ready = |address| output::error(&format!("serving http://{address}/mcp\n"));
             let served = runtime.block_on(http(service, settings, Box::new(ready), signal(&runtime, keeps)));
             served.map(|()| Exit::Ok).map_err(Refused::from)

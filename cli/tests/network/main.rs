@@ -3,5 +3,7 @@
 
 mod issuer;
 mod login;
+#[cfg(feature = "journal")]
+mod owners;
 mod resource;
 mod telemetry;

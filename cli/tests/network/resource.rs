@@ -80,6 +80,39 @@ fn a_token_is_let_in_only_if_all_of_it_holds() {
         assert_eq!(status, "401", "{name} {value}");
         assert!(challenge.contains("error=\"invalid_token\"") && challenge.contains(why), "{challenge}");
     }
+    assert_eq!(with("iss", json!([world.issuer.url])).0, "401", "a list of issuers");
+    for (name, value, status) in [
+        ("sub", Value::Null, "401"),
+        ("sub", json!(7), "401"),
+        ("sub", json!(""), "401"),
+        ("sub", json!(["ada"]), "401"),
+        ("sub", json!("x".repeat(1025)), "401"),
+        ("client_id", json!({"a": 1}), "401"),
+        ("azp", json!(7), "200"),
+    ] {
+        assert_eq!(
+            with(name, value.clone()).0,
+            status,
+            "{name} {value}: the first claim of the client counts"
+        );
+    }
+    let without = |names: &[&str], more: Value| {
+        let mut claims = good.clone();
+        names.iter().for_each(|name| drop(claims.as_object_mut().unwrap().remove(*name)));
+        for (name, value) in more.as_object().unwrap() {
+            claims[name] = value.clone();
+        }
+        world.with(&world.issuer.signed(&claims))
+    };
+    assert_eq!(without(&["sub"], json!({})).0, "200", "a client without a subject");
+    assert_eq!(without(&["client_id"], json!({})).0, "200", "a subject without a client");
+    let (status, challenge) = without(&["sub", "client_id"], json!({}));
+    assert_eq!(status, "401");
+    assert!(challenge.contains("it names neither a subject nor a client"), "{challenge}");
+    for name in ["azp", "cid", "appid"] {
+        assert_eq!(without(&["sub", "client_id"], json!({name: "c"})).0, "200", "{name}");
+        assert_eq!(without(&["sub", "client_id"], json!({name: 1})).0, "401", "{name}");
+    }
     for name in ["aud", "iss", "exp"] {
         let mut claims = good.clone();
         claims.as_object_mut().unwrap().remove(name);
@@ -118,6 +151,9 @@ fn a_token_with_another_form_or_signature_is_not_let_in() {
         header(json!({"alg": "RS256", "kid": "k1"})),
         header(json!({"alg": "EdDSA", "kid": "k2"})),
         header(json!({"alg": "EdDSA", "kid": "k1", "typ": "dpop+jwt"})),
+        header(json!({"alg": "EdDSA", "kid": "k1", "crit": ["exp"]})),
+        header(json!({"alg": "EdDSA", "kid": "k1", "crit": []})),
+        header(json!({"alg": "EdDSA", "kid": "k1", "crit": null})),
     ] {
         assert_eq!(world.with(&bad).0, "401", "{bad}");
     }

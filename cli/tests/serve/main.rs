@@ -5,6 +5,7 @@
 #[cfg(feature = "journal")]
 mod durable;
 mod endings;
+mod fairness;
 mod http;
 mod questions;
 #[cfg(unix)]

@@ -1,15 +1,16 @@
 //! Access control over HTTP: decides by the head of a request, before its body is read.
 
 use super::http::Http;
-use super::origin::{Host, Origin, is_allowed, is_asked_for};
-use super::resource::{Resource, Subject};
+use super::origin::{Host, Origin, is_allowed, is_asked_for, is_target};
+use super::resource::Resource;
+use super::sender::{Proxies, Sender};
 use axum::http::header::HeaderValue;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use serde_json::Value;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// The requirements for a request.
 pub(super) struct Door {
@@ -17,6 +18,7 @@ pub(super) struct Door {
     origins: Vec<Origin>,
     token: Option<String>,
     resource: Option<Resource>,
+    proxies: Proxies,
 }
 
 impl Door {
@@ -34,6 +36,7 @@ impl Door {
                 "either one token or those of an issuer are accepted; leave out `--token-env` or `--issuer`";
             return Err(problem("--issuer", message.to_owned()));
         }
+        let proxies = Proxies::new(&settings.proxies, settings.subject_header.as_deref());
         let origins = settings.origins.iter().map(|origin| Origin::allowed(origin));
         let origins: Result<Vec<_>, _> = Origin::local().map(Ok).chain(origins).collect();
         let hosts = settings.hosts.iter().map(|host| Host::allowed(host));
@@ -47,6 +50,7 @@ impl Door {
         };
         Ok(Door {
             resource,
+            proxies: proxies.map_err(|why| problem("--subject-header", why))?,
             hosts: hosts.map_err(|why| problem("--allow-host", why))?,
             origins: origins.map_err(|why| problem("--allow-origin", why))?,
             token: settings.token.clone(),
@@ -58,8 +62,17 @@ impl Door {
         is_allowed(&self.origins, origin)
     }
 
+    /// The proxies whose headers are believed.
+    pub(super) fn proxies(&self) -> &Proxies {
+        &self.proxies
+    }
+
     /// Rejects a request for another host, or from a page of another origin.
-    pub(super) fn refuses(&self, headers: &HeaderMap) -> Option<Response> {
+    pub(super) fn refuses(&self, target: &Uri, headers: &HeaderMap) -> Option<Response> {
+        if !is_target(&self.hosts, target) {
+            let why = "the target of the request names another host\n";
+            return Some((StatusCode::BAD_REQUEST, why).into_response());
+        }
         if !is_asked_for(&self.hosts, headers) {
             let why = "the Host header names no host of this server; allow it with `--allow-host`\n";
             return Some((StatusCode::FORBIDDEN, why).into_response());
@@ -76,12 +89,19 @@ impl Door {
         self.resource.as_ref().map(Resource::metadata)
     }
 
-    /// The subject of the token of a request, if tokens have one; or the rejection.
-    pub(super) async fn subject(&self, headers: &HeaderMap) -> Result<Option<Subject>, Response> {
-        match &self.resource {
-            Some(resource) => resource.subject(headers).await.map(Some),
-            None => self.refuses_token(headers).map_or(Ok(None), Err),
+    /// Who sends a request, which comes from an address; or the rejection.
+    pub(super) async fn sender(&self, headers: &HeaderMap, peer: IpAddr) -> Result<Sender, Response> {
+        let from = self.proxies.sender(headers, peer);
+        if let Some(resource) = &self.resource {
+            let (subject, decides) = resource.subject(headers).await?;
+            return Ok(Sender::of(Some(subject), decides, from));
         }
+        if let Some(refused) = self.refuses_token(headers) {
+            return Err(refused);
+        }
+        let subject = self.proxies.subject(headers, peer);
+        let subject = subject.map_err(|why| (StatusCode::UNAUTHORIZED, why).into_response())?;
+        Ok(Sender::of(subject, false, from))
     }
 
     /// The rejection of a request without the token.

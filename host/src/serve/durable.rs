@@ -54,17 +54,29 @@ pub trait Durable: Send + Sync {
     /// If the journal cannot be used.
     fn seen(&self, run: u64) -> Result<Option<Seen>, String>;
 
-    /// Records the decision of a person on a call.
+    /// The owner of a run; `None` if it has none, or if there is no such run.
+    ///
+    /// # Errors
+    /// If the journal cannot be used.
+    fn owner(&self, run: u64) -> Result<Option<String>, String>;
+
+    /// How many runs of an owner have not ended.
+    ///
+    /// # Errors
+    /// If the journal cannot be used.
+    fn unfinished(&self, owner: &str) -> Result<usize, String>;
+
+    /// Records the decision of a person on a call; `who` is the owner of the request, if it has one.
     ///
     /// # Errors
     /// If the run no longer waits at that call.
-    fn decide(&self, run: u64, call: u64, verdict: &Verdict) -> Result<(), String>;
+    fn decide(&self, run: u64, call: u64, verdict: &Verdict, who: Option<&str>) -> Result<(), String>;
 
     /// Cancels a run; its rollback follows when it continues.
     ///
     /// # Errors
     /// If the journal cannot be used.
-    fn cancel(&self, run: u64) -> Result<(), String>;
+    fn cancel(&self, run: u64, who: Option<&str>) -> Result<(), String>;
 
     /// A text for a run and a purpose that nobody can guess; `None` if there is no such run.
     ///
@@ -82,6 +94,8 @@ pub struct NewRun<'r> {
     pub function: FunctionId,
     /// The arguments: a record.
     pub input: &'r Data,
+    /// The subject to whom it belongs, if clients have one.
+    pub owner: Option<&'r str>,
 }
 
 /// The environment of a run.
@@ -281,15 +295,21 @@ impl Keeping {
     }
 
     /// Records a decision, and lets the run continue.
-    pub(super) fn decide(&self, run: u64, call: u64, verdict: &Verdict) -> Result<(), String> {
-        self.durable.decide(run, call, verdict)?;
+    pub(super) fn decide(
+        &self,
+        run: u64,
+        call: u64,
+        verdict: &Verdict,
+        who: Option<&str>,
+    ) -> Result<(), String> {
+        self.durable.decide(run, call, verdict, who)?;
         self.news.notify_one();
         Ok(())
     }
 
     /// Cancels a run, whoever works on it.
-    pub(super) fn cancel(&self, run: u64) -> Result<(), String> {
-        self.durable.cancel(run)?;
+    pub(super) fn cancel(&self, run: u64, who: Option<&str>) -> Result<(), String> {
+        self.durable.cancel(run, who)?;
         if let Some(entry) = self.under_way().get(&run) {
             entry.cancel.set();
         }
@@ -334,7 +354,7 @@ async fn continue_run(shared: &Arc<Shared>, keeping: &Arc<Keeping>, run: u64) {
     if keeping.under_way().contains_key(&run) || shared.slots.is_stopping() {
         return;
     }
-    let Some(slot) = shared.slots.run(Arc::clone(&keeping.own)).await else { return };
+    let Ok(slot) = shared.slots.run(Arc::clone(&keeping.own)).await else { return };
     let (shared, keeping) = (Arc::clone(shared), Arc::clone(keeping));
     spawn_blocking(move || {
         if let Err(error) = keeping.resume(&shared, &slot, run) {

@@ -3,10 +3,13 @@
 //! The server listens on loopback unless an address is given. `door` decides by the head of a request whether
 //! it is accepted; then the body is read, within limits of size and time.
 
+use super::connections::Connection;
 use super::door::Door;
 use super::message::{Kind, Refused, kind, split};
 use super::resource::{Issuer, METADATA};
+use super::sender::Counted;
 use super::sessions::{Connected, Sessions, is_named};
+use super::slots::{Client, REQUESTS_OF_CLIENT, Slots};
 use super::{Address, Service, Serving, Session, Shared, listen};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
@@ -22,7 +25,7 @@ use rmcp::model::{JsonRpcError, RequestId};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
@@ -37,7 +40,7 @@ pub(super) const PATH: &str = "/mcp";
 /// The size up to which a body is always read, since the number of connections is limited.
 const SMALL: usize = 64 << 10;
 /// The total size in kilobytes of all larger bodies whose requests are in progress.
-const TOGETHER: usize = 64 << 10;
+pub(super) const TOGETHER: usize = 64 << 10;
 /// How long a client may take for the body of a request.
 const BODY: Duration = Duration::from_secs(30);
 /// How long a browser may cache which requests are allowed.
@@ -58,6 +61,10 @@ pub struct Http {
     pub origins: Vec<String>,
     /// Names of this machine, in addition to those of loopback, that requests may use as host.
     pub hosts: Vec<String>,
+    /// The addresses of proxies, whose headers about the sender of a request are believed.
+    pub proxies: Vec<IpAddr>,
+    /// The header in which these proxies name the subject of a request.
+    pub subject_header: Option<String>,
 }
 
 /// Serves clients until `until` is over; `ready` gets the address once it listens.
@@ -109,7 +116,7 @@ impl App {
         let config =
             StreamableHttpServerConfig::default().with_max_request_body_bytes(most).disable_allowed_hosts();
         let (shared, sessions, door) = (Arc::clone(shared), Arc::new(Sessions::new()), Arc::new(door));
-        let own = Arc::clone(&sessions);
+        let (own, slots) = (Arc::clone(&sessions), Arc::clone(&shared.slots));
         let mcp = StreamableHttpService::new(
             move || Ok(shared.session(Some(Arc::clone(&own)))),
             sessions.manager(),
@@ -136,13 +143,18 @@ impl App {
                 }
             };
             let pages = TowerToHyperService::new(Router::new().fallback(answer).layer(cors));
-            App { visitor: Visitor { door, sessions, mcp, most, bodies }, pages }
+            App { visitor: Visitor { door, sessions, slots, mcp, most, bodies }, pages }
         })
+    }
+
+    /// Whether an address is that of a trusted proxy.
+    pub(super) fn is_proxy(&self, address: IpAddr) -> bool {
+        self.visitor.door.proxies().trusts(address)
     }
 
     /// The answer to a request.
     pub(super) async fn answer(&self, request: Request) -> Response {
-        if let Some(refused) = self.visitor.door.refuses(request.headers()) {
+        if let Some(refused) = self.visitor.door.refuses(request.uri(), request.headers()) {
             return refused;
         }
         if !request.headers().contains_key(header::ORIGIN) {
@@ -157,6 +169,7 @@ impl App {
 struct Visitor {
     door: Arc<Door>,
     sessions: Arc<Sessions>,
+    slots: Arc<Slots>,
     mcp: StreamableHttpService<Session, LocalSessionManager>,
     most: usize,
     /// The budget for bodies that are not small.
@@ -181,11 +194,21 @@ impl Visitor {
     }
 
     async fn pass(&self, request: Request) -> Result<Response, Response> {
-        let (head, body) = request.into_parts();
-        let subject = self.door.subject(&head.headers).await?;
-        let address = head.extensions.get::<Address>().map(|address| address.0);
+        let (mut head, body) = request.into_parts();
+        let peer = head.extensions.get::<Address>().map_or(Ipv4Addr::UNSPECIFIED.into(), |address| address.0);
+        // The library keeps heads, and a connection is forgotten with the last that has it.
+        let connection = head.extensions.remove::<Connection>();
+        let sender = self.door.sender(&head.headers, peer).await?;
+        let (subject, counted) = (sender.subject.clone(), sender.counted.clone());
+        let client = self.slots.client_at(&counted);
+        let open = Arc::clone(&client.requests).try_acquire_owned().map_err(|_| {
+            let why =
+                format!("{REQUESTS_OF_CLIENT} requests of this client are under way; try again later\n");
+            (StatusCode::TOO_MANY_REQUESTS, why).into_response()
+        })?;
+        head.extensions.insert(sender);
         let named = is_named(&head.headers);
-        let mut connected = self.sessions.connected(&head.headers, address).await;
+        let mut connected = self.sessions.connected(&head.headers, Some(counted.clone())).await;
         let ends = head.method == Method::DELETE && named;
         // Only the subject that began a session may use it.
         if named && !self.sessions.belongs(&head.headers, subject.as_ref()) {
@@ -194,14 +217,16 @@ impl Visitor {
         if ends && connected.is_none() {
             return Err((StatusCode::NOT_FOUND, "there is no such session\n").into_response());
         }
-        if !named && !self.sessions.has_room().await {
+        if !named && !self.sessions.has_room(&counted).await {
             return Err(
                 (StatusCode::SERVICE_UNAVAILABLE, "all sessions have runs under way\n").into_response()
             );
         }
         let headers = head.headers.clone();
-        let (whole, room) = self.whole(body, &headers).await?;
+        let (whole, room) = self.whole(body, &headers, &client).await?;
         let is_post = head.method == Method::POST;
+        let listens = (head.method == Method::GET).then(|| counted.clone());
+        let answering = connection.map(|connection| Answering::new(connection, listens));
         let mut request = Request::from_parts(head, Body::empty());
         if is_post || !whole.is_empty() {
             let (rest, arguments, id) = split(whole).map_err(|refused| bad_request(&refused))?;
@@ -223,20 +248,23 @@ impl Visitor {
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
         if connected.is_none() {
-            connected = self.sessions.connected(answer.headers(), address).await;
+            connected = self.sessions.connected(answer.headers(), Some(counted)).await;
             self.sessions.begun(answer.headers(), subject);
         }
-        Ok(answer.map(|body| Body::new(Tracked { body, _connected: connected, _room: room })))
+        let held =
+            Held { _connected: connected, _room: room, _open: open, _client: client, _answering: answering };
+        Ok(answer.map(|body| Body::new(Tracked { body, _held: held })))
     }
 }
 
 impl Visitor {
-    /// Reads a whole body within its time limit. Also returns its part of the budget.
+    /// Reads a whole body of a client within its time limit. Also returns its part of the budgets.
     async fn whole(
         &self,
         body: Body,
         headers: &HeaderMap,
-    ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Response> {
+        client: &Client,
+    ) -> Result<(Bytes, Option<Room>), Response> {
         let most = self.most;
         let too_large = || {
             let why = format!("the body of a request may have {most} bytes\n");
@@ -254,8 +282,13 @@ impl Visitor {
             None
         } else {
             let kilobytes = u32::try_from(length.div_ceil(1024)).unwrap_or(u32::MAX);
-            match timeout(BODY, Arc::clone(&self.bodies).acquire_many_owned(kilobytes)).await {
-                Ok(Ok(room)) => Some(room),
+            let room = async {
+                // A client waits for its own part first, and others do not wait for it.
+                let own = Arc::clone(&client.bodies).acquire_many_owned(kilobytes).await.ok()?;
+                Some((own, Arc::clone(&self.bodies).acquire_many_owned(kilobytes).await.ok()?))
+            };
+            match timeout(BODY, room).await {
+                Ok(Some(room)) => Some(room),
                 _ => {
                     let why = "other large requests are under way; try again\n";
                     return Err((StatusCode::SERVICE_UNAVAILABLE, why).into_response());
@@ -295,9 +328,37 @@ fn bad_request(refused: &Refused) -> Response {
 /// The body of an answer, with the connection, which ends when the body was sent or the client has left.
 struct Tracked {
     body: Body,
+    _held: Held,
+}
+
+/// What a request holds until its answer was sent.
+struct Held {
     _connected: Option<Connected>,
     /// The budget of the body of the request, whose arguments may be read until the answer ends.
-    _room: Option<OwnedSemaphorePermit>,
+    _room: Option<Room>,
+    /// Its place among the requests of its client.
+    _open: OwnedSemaphorePermit,
+    _client: Arc<Client>,
+    _answering: Option<Answering>,
+}
+
+/// The parts of a body in the budget of its client, and in that of all.
+type Room = (OwnedSemaphorePermit, OwnedSemaphorePermit);
+
+/// A connection whose request is answered. When this is dropped, it waits for the next one.
+struct Answering(Connection);
+
+impl Answering {
+    fn new(connection: Connection, listens: Option<Counted>) -> Answering {
+        connection.has_request(listens);
+        Answering(connection)
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.0.waits();
+    }
 }
 
 impl HttpBody for Tracked {

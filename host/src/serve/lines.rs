@@ -65,6 +65,8 @@ pub(super) struct Lines<W: AsyncWrite> {
     sending: Option<Sending>,
     /// The requests that have been neither answered nor cancelled.
     asked: HashSet<RequestId>,
+    /// Whether there was a request: the library ends if a notification comes before.
+    begun: bool,
     broken: Broken,
 }
 
@@ -85,6 +87,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
             output,
             sending: None,
             asked: HashSet::new(),
+            begun: false,
             broken: broken.clone(),
         };
         (lines, broken)
@@ -226,7 +229,13 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
                 received = self.read() => received?,
             };
             match received.and_then(|message| self.counted(message)) {
-                Ok(message) => return Some(message),
+                Ok(message) => {
+                    self.begun |= matches!(message, RxJsonRpcMessage::<RoleServer>::Request(_));
+                    if self.begun {
+                        return Some(message);
+                    }
+                    tracing::debug!("a message before the first request is ignored");
+                }
                 Err(refused) => self.refuse(refused),
             }
         }

@@ -1,5 +1,6 @@
 //! Accepts connections: their number, and the time limits of clients, are restricted.
 
+use super::connections::{Connections, YOUNG};
 use super::http::App;
 use super::{Address, Shared};
 use axum::body::Body;
@@ -15,13 +16,15 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 /// The most connections at a time, fewer than the usual limit on open files; more wait until one ends.
 const CONNECTIONS: usize = 512;
 /// How long a client may take for the head of a request.
-const HEAD: Duration = Duration::from_secs(20);
+const HEAD: Duration = Duration::from_secs(5);
+/// How often a connection is closed to make room for one that waits.
+const SHORT: Duration = Duration::from_millis(20);
 /// The pause after a connection could not be accepted, for example for lack of files.
 const PAUSE: Duration = Duration::from_millis(100);
 /// How long active runs may continue after serving has ended, before they are cancelled.
@@ -40,11 +43,11 @@ pub(super) async fn serve(
     let (room, open) = (Arc::new(Semaphore::new(CONNECTIONS)), GracefulShutdown::new());
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    let mut until = pin!(until);
+    let (mut until, connections, mut number) = (pin!(until), Connections::default(), 0);
     loop {
         let next = async {
-            let permit = Arc::clone(&room).acquire_owned().await;
-            (permit, listener.accept().await)
+            let accepted = listener.accept().await;
+            (place(&room, &connections, shared).await, accepted)
         };
         let (permit, accepted) = tokio::select! {
             () = &mut until => break,
@@ -57,18 +60,22 @@ pub(super) async fn serve(
         // An answer is small and sent in parts, none of which may wait for the acknowledgement of the
         // previous one.
         drop(stream.set_nodelay(true));
-        let (app, address) = (Arc::clone(&app), Address(from.ip()));
+        number += 1;
+        let opened = connections.opened(number, from.ip(), app.is_proxy(from.ip()));
+        let (app, address, own) = (Arc::clone(&app), Address(from.ip()), opened.clone());
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let (app, mut request) = (Arc::clone(&app), request.map(Body::new));
             request.extensions_mut().insert(address);
+            request.extensions_mut().insert(own.clone());
             async move { Ok::<_, Infallible>(app.answer(request).await) }
         });
         let connection = open.watch(builder.serve_connection(TokioIo::new(Prompt(stream)), service));
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             // A client that disconnects is not an error.
             drop(connection.await);
             drop(permit);
         });
+        opened.served_by(task.abort_handle());
     }
     drop(listener);
     let closed = async {
@@ -80,6 +87,22 @@ pub(super) async fn serve(
         () = open.shutdown() => {}
         () = closed => {}
     }
+}
+
+/// A place for a connection. While there is none, others are closed.
+async fn place(
+    room: &Arc<Semaphore>,
+    connections: &Connections,
+    shared: &Shared,
+) -> Option<OwnedSemaphorePermit> {
+    let mut taken = Arc::clone(room).try_acquire_owned().ok();
+    while taken.is_none() {
+        let closed =
+            connections.close_unfinished(YOUNG) || shared.slots.shorten() || connections.close_stream();
+        tracing::debug!(closed, "connections are short");
+        taken = timeout(SHORT, Arc::clone(room).acquire_owned()).await.ok().and_then(Result::ok);
+    }
+    taken
 }
 
 /// A connection that acknowledges immediately what it has read. Clients that write the head and body of a

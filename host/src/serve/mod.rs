@@ -7,6 +7,8 @@
 
 mod answer;
 mod arguments;
+mod bound;
+mod connections;
 mod consent;
 mod door;
 mod durable;
@@ -20,10 +22,12 @@ mod origin;
 mod progress;
 mod resource;
 mod search;
+mod sender;
 mod sessions;
 mod signature;
 mod slots;
 mod tasks;
+mod turns;
 mod waiting;
 
 use crate::interrupt::Interrupt;
@@ -32,6 +36,7 @@ use crate::tools::Tools;
 use answer::{Long, Short, Work};
 use arguments::Given;
 use axum::http::request::Parts;
+use bound::Bound;
 use consent::{Asked, Line, Way};
 use durable::Keeping;
 use ilo_drive::problem::meant_or_all;
@@ -47,6 +52,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use sender::Sender;
 use sessions::Sessions;
 use slots::{Client, Slots};
 use std::io;
@@ -58,6 +64,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::sleep;
+use turns::Busy;
 use waiting::Waiting;
 
 pub use durable::{Call, Durable, NewRun, Now, Seen, Verdict, Work as DurableWork};
@@ -84,7 +91,7 @@ pub struct Service {
     pub options: run::Options,
     /// The most runs at a time, for all clients.
     pub runs: usize,
-    /// The most runs at a time for one client: one session, or all clients without a session at one address.
+    /// The most runs at a time for one client: a subject of an issuer or of a proxy, else an address.
     pub runs_of_client: usize,
     /// The maximum size of a source.
     pub source: usize,
@@ -143,6 +150,8 @@ struct Running {
     interrupt: Interrupt,
     /// How often it has asked by returning questions as the answer of its call.
     rounds: u32,
+    /// The call to which such questions belong.
+    bound: Bound,
     /// Completes when all progress has been sent to the client.
     progress: Option<JoinHandle<()>>,
 }
@@ -205,7 +214,8 @@ pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
 impl Shared {
     fn new(service: Service) -> Arc<Shared> {
         let offered = offer::tools(&service);
-        let slots = Arc::new(Slots::new(service.runs, service.runs_of_client));
+        let bodies = (http::TOGETHER / 2).max(service.message().div_ceil(1024));
+        let slots = Arc::new(Slots::new(service.runs, service.runs_of_client, bodies));
         let keep = |durable: &Arc<dyn Durable>| {
             Arc::new(Keeping::new(Arc::clone(durable), Slots::client_of(service.runs)))
         };
@@ -287,25 +297,25 @@ impl ServerHandler for Session {
     async fn get_task(
         &self,
         request: GetTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.task(request.task_id).await.map(GetTaskResult::new)
+        self.task(request.task_id, sender_of(&context)).await.map(GetTaskResult::new)
     }
 
     async fn update_task(
         &self,
         request: UpdateTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.update(&request.task_id, request.input_responses)
+        self.update(&request.task_id, request.input_responses, sender_of(&context))
     }
 
     async fn cancel_task(
         &self,
         request: CancelTaskParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.stop_task(&request.task_id)
+        self.stop_task(&request.task_id, sender_of(&context))
     }
 
     async fn list_resources(
@@ -350,7 +360,10 @@ impl Session {
         };
         match work.quick(&self.shared.service) {
             Some(quick) => Ok(CallToolResponse::Complete(quick)),
-            None => Box::pin(self.called(work, context)).await,
+            None => {
+                let bound = bound_of(&request, &context);
+                Box::pin(self.called(work, bound, context)).await
+            }
         }
     }
 
@@ -361,10 +374,11 @@ impl Session {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let state = request.request_state.as_deref().unwrap_or_default();
-        if let Some(answer) = self.answered(state, request.input_responses.clone(), &context).await {
+        let bound = bound_of(&request, &context);
+        if let Some(answer) = self.answered(state, request.input_responses.clone(), &bound, &context).await {
             return answer;
         }
-        let running = self.shared.waiting.resume(state, request.input_responses);
+        let running = self.shared.waiting.resume(state, &bound, request.input_responses);
         let over = || ErrorData::invalid_params("no such run waits for an answer; it may be over", None);
         self.drive(running.ok_or_else(over)?, context).await
     }
@@ -373,6 +387,7 @@ impl Session {
     async fn called(
         &self,
         work: Work,
+        bound: Bound,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let work = match work {
@@ -380,23 +395,18 @@ impl Session {
             Work::Long(work) => work,
         };
         if let Some(keeping) = self.shared.keeping.clone() {
-            return self.keep(work, keeping, context).await;
+            return self.keep(work, keeping, bound, context).await;
         }
-        match self.start(work, &context).await? {
+        match self.start(work, bound, &context).await? {
             Some(running) => self.drive(running, context).await,
             None => Ok(cancelled()),
         }
     }
 
-    /// The client of a request over HTTP: its session, or its address if it has none. The library makes a new
-    /// `Session` for each request without a session, so `own` says nothing there.
+    /// The client for which a request is counted: over HTTP its subject or address, never its session, of
+    /// which a client can begin any number.
     fn client(&self, context: &RequestContext<RoleServer>) -> Arc<Client> {
-        let slots = &self.shared.slots;
-        let parts = self.sessions.as_ref().zip(context.extensions.get::<Parts>());
-        let client = parts.and_then(|(sessions, parts)| {
-            let address = || parts.extensions.get::<Address>().map(|address| slots.client_at(address.0));
-            sessions.slots(&parts.headers, slots).or_else(address)
-        });
+        let client = sender_of(context).map(|sender| self.shared.slots.client_at(&sender.counted));
         client.unwrap_or_else(|| Arc::clone(&self.own))
     }
 
@@ -409,7 +419,7 @@ impl Session {
         let client = self.client(context);
         let slot = tokio::select! {
             () = context.ct.cancelled() => return Ok(cancelled()),
-            slot = self.shared.slots.check(&client) => slot,
+            slot = self.shared.slots.check(&client) => slot.map_err(busy)?,
         };
         let shared = Arc::clone(&self.shared);
         let task = tokio::task::spawn_blocking(move || {
@@ -424,14 +434,13 @@ impl Session {
     async fn start(
         &self,
         work: Long,
+        bound: Bound,
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<Running>, ErrorData> {
         let slot = tokio::select! {
             () = context.ct.cancelled() => return Ok(None),
-            slot = self.shared.slots.run(self.client(context)) => slot,
+            slot = self.shared.slots.run(self.client(context)) => slot.map_err(busy)?,
         };
-        let slot = slot
-            .ok_or_else(|| ErrorData::internal_error("the server is ending; this call was not made", None))?;
         let interrupt = slot.cancel().clone();
         let request = context.extensions.get::<Parts>();
         let of_session = self
@@ -451,7 +460,7 @@ impl Session {
             let _held = (slot, of_session);
             work.done(&shared.service, cancel, Arc::new(line), parent, Watch::new(progress.0))
         });
-        Ok(Some(Running { task, questions, interrupt, rounds: 0, progress: progress.1 }))
+        Ok(Some(Running { task, questions, interrupt, rounds: 0, bound, progress: progress.1 }))
     }
 
     /// Waits for the end of a run, or for a question that the client must answer first.
@@ -496,6 +505,26 @@ impl Running {
         }
         ended(result)
     }
+}
+
+/// Who sends a request over HTTP.
+fn sender_of(context: &RequestContext<RoleServer>) -> Option<&Sender> {
+    context.extensions.get::<Parts>()?.extensions.get()
+}
+
+/// The call of a request, to which its questions belong.
+fn bound_of(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Bound {
+    let arguments = context.extensions.get::<Arguments>().or_else(|| arguments_of(context));
+    let arguments = arguments.map_or(&b"{}"[..], |arguments| &arguments.0);
+    let subject = sender_of(context).and_then(|sender| sender.subject.as_ref());
+    // Others are asked by requests, which need no state.
+    let asked = if matches!(Way::of(context), Way::Answer) { arguments } else { b"" };
+    Bound::new(subject, &request.name, asked)
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "`map_err` passes it so")]
+fn busy(busy: Busy) -> ErrorData {
+    ErrorData::internal_error(busy.to_string(), None)
 }
 
 /// The arguments of a call over HTTP.

@@ -2,7 +2,7 @@
 
 use axum::http::header::HeaderValue;
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Uri, header};
 
 /// The loopback names of this machine.
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -135,11 +135,19 @@ pub(super) fn is_asked_for(hosts: &[Host], headers: &HeaderMap) -> bool {
         (Some(only), None) => only.to_str().ok().and_then(Host::read),
         _ => None,
     };
-    asked.is_some_and(|asked| {
-        hosts
-            .iter()
-            .any(|host| host.name == asked.name && host.port.is_none_or(|port| asked.port == Some(port)))
-    })
+    asked.is_some_and(|asked| is_one_of(hosts, &asked))
+}
+
+/// Whether the target of a request, if it names a host, names one of these.
+pub(super) fn is_target(hosts: &[Host], target: &Uri) -> bool {
+    let Some(authority) = target.authority() else { return true };
+    Host::read(authority.as_str()).is_some_and(|asked| is_one_of(hosts, &asked))
+}
+
+fn is_one_of(hosts: &[Host], asked: &Host) -> bool {
+    let is_it =
+        |host: &&Host| host.name == asked.name && host.port.is_none_or(|port| asked.port == Some(port));
+    hosts.iter().find(is_it).is_some()
 }
 
 #[cfg(test)]
@@ -228,6 +236,16 @@ mod tests {
         twice.append(header::HOST, HeaderValue::from_static("evil"));
         assert!(!is_asked_for(&hosts, &twice));
         assert!(!is_asked_for(&hosts, &HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_target_of_another_host_is_not_taken() {
+        let hosts: Vec<Host> = Host::local().collect();
+        let taken = |target: &str| is_target(&hosts, &target.parse().unwrap());
+        assert!(taken("/mcp") && taken("http://localhost:80/mcp") && taken("http://[::1]/mcp"));
+        assert!(
+            !taken("http://evil.example/mcp") && !taken("http://user@localhost/mcp") && !taken("evil:443")
+        );
     }
 
     #[test]

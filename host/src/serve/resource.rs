@@ -5,17 +5,25 @@
 
 use super::http::PATH;
 use super::keys::Keys;
+use super::sender::Subject;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Validation, decode};
 use reqwest::Url;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The path of the metadata; that of the endpoint follows.
 pub(super) const METADATA: &str = "/.well-known/oauth-protected-resource";
 /// The maximum size of a token.
 const TOKEN: usize = 16 << 10;
+/// The claims that name the client, the one of the specification first.
+const CLIENT: [&str; 4] = ["client_id", "azp", "cid", "appid"];
+/// The maximum size of a subject or client.
+const NAME: usize = 1 << 10;
 /// Seconds by which the clock of the authorization server may differ.
 const LEEWAY: u64 = 30;
 
@@ -29,20 +37,19 @@ pub struct Issuer {
     pub resource: Option<String>,
     /// The scopes that every token must have.
     pub scopes: Vec<String>,
+    /// The scope with which a subject may decide on the calls of others.
+    pub approver_scope: Option<String>,
 }
 
 /// A protected resource.
 pub(super) struct Resource {
-    issuer: String,
+    issuer: Arc<str>,
     url: String,
     metadata_url: String,
     scopes: Vec<String>,
+    approver_scope: Option<String>,
     keys: Keys,
 }
-
-/// The subject of a token, which separates sessions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Subject(String);
 
 /// Why a request is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,17 +78,19 @@ impl Resource {
         let is_scope = |scope: &String| {
             !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, b'!' | b'#'..=b'[' | b']'..=b'~'))
         };
-        if let Some(scope) = settings.scopes.iter().find(|scope| !is_scope(scope)) {
+        let mut all = settings.scopes.iter().chain(&settings.approver_scope);
+        if let Some(scope) = all.find(|scope| !is_scope(scope)) {
             return Err(format!("`{scope}` is not a scope: it has a character that scopes cannot have"));
         }
         let path = parsed.path().trim_end_matches('/');
         let metadata_url = format!("{}{METADATA}{path}", parsed.origin().ascii_serialization());
         let keys = Keys::new(&settings.url).await?;
         Ok(Resource {
-            issuer: settings.url.clone(),
+            issuer: settings.url.as_str().into(),
             url,
             metadata_url,
             scopes: settings.scopes.clone(),
+            approver_scope: settings.approver_scope.clone(),
             keys,
         })
     }
@@ -91,14 +100,15 @@ impl Resource {
         json!({
             "resource": self.url,
             "resource_name": "ilo-vm",
-            "authorization_servers": [self.issuer],
+            "authorization_servers": [&*self.issuer],
             "scopes_supported": self.scopes,
             "bearer_methods_supported": ["header"],
         })
     }
 
-    /// The subject of the token of a request, or the rejection.
-    pub(super) async fn subject(&self, headers: &HeaderMap) -> Result<Subject, Response> {
+    /// The subject of the token of a request, and whether it may decide on the calls of others; or the
+    /// rejection.
+    pub(super) async fn subject(&self, headers: &HeaderMap) -> Result<(Subject, bool), Response> {
         let checked = match bearer(headers) {
             Ok(token) => self.checked(token).await,
             Err(refusal) => Err(refusal),
@@ -106,7 +116,10 @@ impl Resource {
         checked.map_err(|refusal| self.refused(refusal))
     }
 
-    async fn checked(&self, token: &str) -> Result<Subject, Refusal> {
+    async fn checked(&self, token: &str) -> Result<(Subject, bool), Refusal> {
+        if is_critical(token) {
+            return Err(Refusal::Invalid("it has an extension that must be understood (`crit`)"));
+        }
         let header = jsonwebtoken::decode_header(token).map_err(|_| Refusal::Invalid("it is not a JWT"))?;
         let typed = header.typ.as_deref().map(str::to_ascii_lowercase);
         if !matches!(typed.as_deref(), None | Some("jwt" | "at+jwt" | "application/at+jwt")) {
@@ -117,7 +130,7 @@ impl Resource {
         let key = key.ok_or(Refusal::Invalid("the issuer has no such key"))?;
         let mut validation = Validation::new(header.alg);
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
-        validation.set_issuer(&[&self.issuer]);
+        validation.set_issuer(&[&*self.issuer]);
         validation.set_audience(&[&self.url]);
         validation.validate_nbf = true;
         validation.leeway = LEEWAY;
@@ -132,12 +145,32 @@ impl Resource {
                 _ => "its signature or form is wrong",
             })
         })?;
-        let given = scopes(&token.claims);
+        let claims = &token.claims;
+        if !claims.get("iss").is_some_and(Value::is_string) {
+            return Err(Refusal::Invalid("its issuer is no text"));
+        }
+        let given = scopes(claims);
         if self.scopes.iter().any(|scope| !given.contains(scope.as_str())) {
             return Err(Refusal::Scope);
         }
-        let claim = |name: &str| token.claims.get(name).and_then(Value::as_str).unwrap_or_default();
-        Ok(Subject(format!("{}\n{}", claim("sub"), claim("client_id"))))
+        let decides = self.approver_scope.as_deref().is_some_and(|scope| given.contains(scope));
+        Ok((self.named(claims)?, decides))
+    }
+
+    /// Who has a token: its subject and its client, of which one must be there.
+    fn named(&self, claims: &Map<String, Value>) -> Result<Subject, Refusal> {
+        let text = |name: &str| match claims.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) if (1..=NAME).contains(&text.len()) => Ok(Some(text.clone())),
+            Some(_) => Err(Refusal::Invalid("its subject or client is no text")),
+        };
+        let sub = text("sub")?;
+        let client = CLIENT.into_iter().find(|name| claims.contains_key(*name));
+        let client = client.map(text).transpose()?.flatten();
+        if sub.is_none() && client.is_none() {
+            return Err(Refusal::Invalid("it names neither a subject nor a client"));
+        }
+        Ok(Subject { issuer: Arc::clone(&self.issuer), sub, client })
     }
 
     fn refused(&self, refusal: Refusal) -> Response {
@@ -171,6 +204,13 @@ impl Resource {
         let challenge = HeaderValue::from_str(&challenge).unwrap_or(HeaderValue::from_static("Bearer"));
         (status, [(header::WWW_AUTHENTICATE, challenge)], text + "\n").into_response()
     }
+}
+
+/// Whether the head of a token has extensions that must be understood: none are.
+fn is_critical(token: &str) -> bool {
+    let head = token.split('.').next().and_then(|head| URL_SAFE_NO_PAD.decode(head).ok());
+    let head = head.and_then(|head| serde_json::from_slice::<Map<String, Value>>(&head).ok());
+    head.is_some_and(|head| head.contains_key("crit"))
 }
 
 /// The token of a request.

@@ -1,7 +1,6 @@
 //! The sessions over HTTP. Clients that have left make room for others, and their runs end.
 
-use super::resource::Subject;
-use super::slots::{self, Slots};
+use super::sender::{Counted, Subject};
 use crate::interrupt::Interrupt;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
@@ -9,7 +8,6 @@ use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -19,6 +17,8 @@ use tokio::time::sleep;
 const NAME: &str = "mcp-session-id";
 /// The most sessions at a time: some tens of megabytes.
 const MOST: usize = 512;
+/// The most sessions of one client.
+const MOST_OF_CLIENT: usize = MOST / 2;
 /// How long an answer is kept for a client whose connection broke and that requests it again.
 const ANSWERED: Duration = Duration::from_secs(5);
 /// A client has left if it has had no connection for this time, which is longer than clients wait before they
@@ -29,6 +29,7 @@ const LEFT: Duration = Duration::from_secs(10);
 pub(super) struct Sessions {
     manager: Arc<LocalSessionManager>,
     most: usize,
+    most_of_client: usize,
     left: Duration,
     clients: Mutex<HashMap<String, Client>>,
 }
@@ -43,24 +44,22 @@ struct Client {
     asked: HashSet<RequestId>,
     runs: HashMap<u64, Interrupt>,
     next: u64,
-    address: Option<IpAddr>,
+    /// The client for which it is counted, if it is known.
+    counted: Option<Counted>,
     /// The subject that began it, if requests have one.
     subject: Option<Subject>,
-    /// Its slots, once it has used some.
-    slots: Option<Arc<slots::Client>>,
 }
 
 impl Client {
-    fn new(address: Option<IpAddr>) -> Client {
+    fn new(counted: Option<Counted>) -> Client {
         Client {
             last: Instant::now(),
             open: 0,
             asked: HashSet::new(),
             runs: HashMap::new(),
             next: 0,
-            address,
+            counted,
             subject: None,
-            slots: None,
         }
     }
 
@@ -80,13 +79,13 @@ fn name(headers: &HeaderMap) -> Option<&str> {
 
 impl Sessions {
     pub(super) fn new() -> Sessions {
-        Sessions::of(MOST, LEFT)
+        Sessions::of(MOST, MOST_OF_CLIENT, LEFT)
     }
 
-    fn of(most: usize, left: Duration) -> Sessions {
+    fn of(most: usize, most_of_client: usize, left: Duration) -> Sessions {
         let mut manager = LocalSessionManager::default();
         manager.session_config.completed_cache_ttl = ANSWERED;
-        Sessions { manager: Arc::new(manager), most, left, clients: Mutex::default() }
+        Sessions { manager: Arc::new(manager), most, most_of_client, left, clients: Mutex::default() }
     }
 
     pub(super) fn manager(&self) -> Arc<LocalSessionManager> {
@@ -102,7 +101,7 @@ impl Sessions {
     pub(super) async fn connected(
         self: &Arc<Sessions>,
         headers: &HeaderMap,
-        address: Option<IpAddr>,
+        counted: Option<Counted>,
     ) -> Option<Connected> {
         let id = name(headers)?;
         let there = self.manager.sessions.read().await;
@@ -114,7 +113,7 @@ impl Sessions {
             // The library also ends sessions by itself.
             clients.retain(|id, client| !client.runs.is_empty() || there.contains_key(id.as_str()));
         }
-        let client = clients.entry(id.to_owned()).or_insert_with(|| Client::new(address));
+        let client = clients.entry(id.to_owned()).or_insert_with(|| Client::new(counted));
         (client.open, client.last) = (client.open + 1, Instant::now());
         Some(Connected { sessions: Arc::clone(self), id: id.to_owned(), request: None })
     }
@@ -135,19 +134,16 @@ impl Sessions {
         client.is_none_or(|client| client.subject.as_ref() == subject)
     }
 
-    /// The slots of the session that a request names; `None` if there is no such session.
-    pub(super) fn slots(&self, headers: &HeaderMap, slots: &Slots) -> Option<Arc<slots::Client>> {
-        let mut clients = self.clients();
-        let client = clients.get_mut(name(headers)?)?;
-        Some(Arc::clone(client.slots.get_or_insert_with(|| slots.client())))
-    }
-
-    /// Whether there is room for another session. If there is none, the session that was idle for longest and
-    /// has no run ends: of those at the address with the most sessions, and if possible one whose client is
-    /// not connected.
-    pub(super) async fn has_room(&self) -> bool {
+    /// Whether there is room for another session of a client. If there is none, the session that was idle for
+    /// longest and has no run ends: of the client itself if it has as many as one may have, otherwise of the
+    /// client with the most, and if possible one that is not connected.
+    pub(super) async fn has_room(&self, counted: &Counted) -> bool {
         let there = self.manager.sessions.read().await;
-        if there.len() < self.most {
+        let is_own = |(id, client): &(&String, &Client)| {
+            client.counted.as_ref() == Some(counted) && there.contains_key(id.as_str())
+        };
+        let own = self.clients().iter().filter(is_own).count() >= self.most_of_client;
+        if there.len() < self.most && !own {
             return true;
         }
         let idle = {
@@ -159,7 +155,7 @@ impl Sessions {
                     clients.insert(id.to_string(), Client::new(None));
                 }
             }
-            longest_idle(&clients)
+            longest_idle(&clients, own.then_some(counted))
         };
         drop(there);
         let Some(id) = idle else { return false };
@@ -210,13 +206,15 @@ impl Sessions {
     }
 }
 
-fn longest_idle(clients: &HashMap<String, Client>) -> Option<String> {
-    let mut at: HashMap<Option<IpAddr>, usize> = HashMap::new();
+/// The session that was idle for longest: of one client, or of the one with the most.
+fn longest_idle(clients: &HashMap<String, Client>, of: Option<&Counted>) -> Option<String> {
+    let mut at: HashMap<Option<&Counted>, usize> = HashMap::new();
     for client in clients.values() {
-        *at.entry(client.address).or_default() += 1;
+        *at.entry(client.counted.as_ref()).or_default() += 1;
     }
-    let count = |client: &Client| at.get(&client.address).copied().unwrap_or_default();
-    let idle = clients.iter().filter(|(_, client)| client.runs.is_empty());
+    let count = |client: &Client| at.get(&client.counted.as_ref()).copied().unwrap_or_default();
+    let is_of = |client: &Client| of.is_none() || client.counted.as_ref() == of;
+    let idle = clients.iter().filter(|(_, client)| client.runs.is_empty() && is_of(client));
     let order = |client: &Client| (client.open > 0, usize::MAX - count(client), client.last);
     idle.min_by_key(|(_, client)| order(client)).map(|(id, _)| id.clone())
 }
@@ -276,9 +274,14 @@ impl Drop for Running {
 mod tests {
     use super::*;
     use axum::http::Request;
+    use std::net::IpAddr;
 
     fn sessions(most: usize) -> Arc<Sessions> {
-        Arc::new(Sessions::of(most, Duration::from_millis(50)))
+        Arc::new(Sessions::of(most, most, Duration::from_millis(50)))
+    }
+
+    fn client(at: u8) -> Counted {
+        Counted::Address(IpAddr::from([127, 0, 0, at]))
     }
 
     /// A new session, whose client has been connected.
@@ -286,7 +289,7 @@ mod tests {
         let (id, _) = sessions.manager.create_session().await.unwrap();
         let mut headers = HeaderMap::new();
         headers.insert(NAME, id.parse().unwrap());
-        assert!(sessions.connected(&headers, Some(IpAddr::from([127, 0, 0, at]))).await.is_some());
+        assert!(sessions.connected(&headers, Some(client(at))).await.is_some());
         headers
     }
 
@@ -308,21 +311,35 @@ mod tests {
         let [busy, idle, last] =
             [open(&sessions, 1).await, open(&sessions, 1).await, open(&sessions, 1).await];
         let running = run(&sessions, &busy);
-        assert!(sessions.has_room().await);
+        assert!(sessions.has_room(&client(9)).await);
         assert_eq!(there(&sessions, [&busy, &idle, &last]).await, [true, false, true]);
         drop(running);
         // Its run has ended later than the last one was connected.
         let next = open(&sessions, 1).await;
-        assert!(sessions.has_room().await);
+        assert!(sessions.has_room(&client(9)).await);
         assert_eq!(there(&sessions, [&busy, &last, &next]).await, [true, false, true]);
     }
 
     #[tokio::test]
-    async fn the_address_with_the_most_sessions_makes_room() {
+    async fn a_client_has_only_its_part_of_the_sessions() {
+        let sessions = Arc::new(Sessions::of(9, 2, Duration::from_millis(50)));
+        let [other, first, second] =
+            [open(&sessions, 1).await, open(&sessions, 2).await, open(&sessions, 2).await];
+        assert!(sessions.has_room(&client(2)).await);
+        assert_eq!(there(&sessions, [&other, &first, &second]).await, [true, false, true]);
+        let _running = run(&sessions, &second);
+        let third = open(&sessions, 2).await;
+        let _running = run(&sessions, &third);
+        assert!(!sessions.has_room(&client(2)).await, "all of its own have runs");
+        assert!(sessions.has_room(&client(1)).await);
+    }
+
+    #[tokio::test]
+    async fn the_client_with_the_most_sessions_makes_room() {
         let sessions = sessions(3);
         let [one, many, more] =
             [open(&sessions, 1).await, open(&sessions, 2).await, open(&sessions, 2).await];
-        assert!(sessions.has_room().await);
+        assert!(sessions.has_room(&client(9)).await);
         assert_eq!(there(&sessions, [&one, &many, &more]).await, [true, false, true]);
     }
 
@@ -331,17 +348,17 @@ mod tests {
         let sessions = sessions(2);
         let [connected, other] = [open(&sessions, 1).await, open(&sessions, 1).await];
         let _connected = sessions.connected(&connected, None).await;
-        assert!(sessions.has_room().await);
+        assert!(sessions.has_room(&client(9)).await);
         assert_eq!(there(&sessions, [&connected, &other]).await, [true, false]);
     }
 
     #[tokio::test]
     async fn sessions_with_runs_make_no_room() {
         let sessions = sessions(1);
-        assert!(sessions.has_room().await, "the first");
+        assert!(sessions.has_room(&client(9)).await, "the first");
         let only = open(&sessions, 1).await;
         let _running = run(&sessions, &only);
-        assert!(!sessions.has_room().await, "a second");
+        assert!(!sessions.has_room(&client(9)).await, "a second");
     }
 
     #[tokio::test]

@@ -1,17 +1,20 @@
 //! Limits on simultaneous runs, checks and open questions, in total and for each client.
 //!
 //! A run has a slot while it works. While it waits for a person it has none: its slot goes to another run.
-//! Searches and checks are short and have slots of their own, so they never wait behind runs.
+//! Searches and checks are short and have slots of their own, so they never wait behind runs. Free slots go
+//! to the clients in turns (`turns`).
 
+use super::sender::Counted;
+use super::turns::{Busy, Place, Share, Turns};
 use crate::interrupt::Interrupt;
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::available_parallelism;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 /// The most open questions. The run of each has a waiting thread.
@@ -20,17 +23,23 @@ const QUESTIONS: usize = 128;
 const QUESTIONS_OF_CLIENT: usize = 16;
 /// The most simultaneous checks of one client.
 const CHECKS_OF_CLIENT: usize = 2;
+/// The most calls of one client that wait for a slot.
+pub(super) const WAITING_OF_CLIENT: usize = 256;
+/// The most requests of one client over HTTP at a time, half of the connections.
+pub(super) const REQUESTS_OF_CLIENT: usize = 256;
 /// The longest interval between checks for an interrupt.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The slots of the server.
 pub(super) struct Slots {
-    runs: Arc<Semaphore>,
+    runs: Turns,
     runs_of_client: usize,
-    checks: Arc<Semaphore>,
+    /// Kilobytes of bodies of one client at a time.
+    bodies_of_client: usize,
+    checks: Turns,
     questions: Semaphore,
-    /// Clients without a session, by address, as long as they have work in progress.
-    addresses: Mutex<HashMap<IpAddr, Weak<Client>>>,
+    /// Clients over HTTP, as long as they have work in progress.
+    clients: Mutex<HashMap<Counted, Weak<Client>>>,
     /// Cancels every run.
     stop: Interrupt,
     under_way: watch::Sender<usize>,
@@ -38,64 +47,89 @@ pub(super) struct Slots {
 
 /// The slots of one client.
 pub(super) struct Client {
-    runs: Arc<Semaphore>,
-    checks: Arc<Semaphore>,
+    number: u64,
+    runs: usize,
+    waiting: usize,
     questions: Semaphore,
+    /// Its requests over HTTP.
+    pub(super) requests: Arc<Semaphore>,
+    /// Its bodies, in kilobytes.
+    pub(super) bodies: Arc<Semaphore>,
 }
 
-/// The permits for work: that of the client and that of the server.
-pub(super) type Held = (OwnedSemaphorePermit, OwnedSemaphorePermit);
+impl Client {
+    fn new(runs: usize, waiting: usize, bodies: usize) -> Arc<Client> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Arc::new(Client {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            runs,
+            waiting,
+            questions: Semaphore::new(QUESTIONS_OF_CLIENT),
+            requests: Arc::new(Semaphore::new(REQUESTS_OF_CLIENT)),
+            bodies: Arc::new(Semaphore::new(bodies)),
+        })
+    }
+
+    fn share(&self, most: usize) -> Share {
+        Share { client: self.number, most, waiting: self.waiting }
+    }
+}
 
 impl Slots {
-    pub(super) fn new(runs: usize, runs_of_client: usize) -> Slots {
+    pub(super) fn new(runs: usize, runs_of_client: usize, bodies_of_client: usize) -> Slots {
         Slots {
-            runs: Arc::new(Semaphore::new(runs)),
+            runs: Turns::new(runs),
             runs_of_client,
-            checks: Arc::new(Semaphore::new(checks())),
+            bodies_of_client,
+            checks: Turns::new(checks()),
             questions: Semaphore::new(QUESTIONS),
-            addresses: Mutex::default(),
+            clients: Mutex::default(),
             stop: Interrupt::default(),
             under_way: watch::Sender::new(0),
         }
     }
 
-    /// A separate client.
+    /// The only client of a server over its standard streams, which counts the requests itself.
     pub(super) fn client(&self) -> Arc<Client> {
         Slots::client_of(self.runs_of_client)
     }
 
     /// A client with a maximum number of runs.
     pub(super) fn client_of(runs: usize) -> Arc<Client> {
-        Arc::new(Client {
-            runs: Arc::new(Semaphore::new(runs)),
-            checks: Arc::new(Semaphore::new(CHECKS_OF_CLIENT)),
-            questions: Semaphore::new(QUESTIONS_OF_CLIENT),
-        })
+        Client::new(runs, usize::MAX, 0)
     }
 
-    /// All clients without a session at an address, as one.
-    pub(super) fn client_at(&self, address: IpAddr) -> Arc<Client> {
-        let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = addresses.get(&address).and_then(Weak::upgrade) {
+    /// A client over HTTP: the same for all requests that are counted together.
+    pub(super) fn client_at(&self, counted: &Counted) -> Arc<Client> {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(counted).and_then(Weak::upgrade) {
             return client;
         }
-        addresses.retain(|_, client| client.strong_count() > 0);
-        let client = self.client();
-        addresses.insert(address, Arc::downgrade(&client));
+        clients.retain(|_, client| client.strong_count() > 0);
+        let client = Client::new(self.runs_of_client, WAITING_OF_CLIENT, self.bodies_of_client);
+        clients.insert(counted.clone(), Arc::downgrade(&client));
         client
     }
 
     /// Waits for a slot for a check or a search.
-    pub(super) async fn check(&self, client: &Client) -> Option<Held> {
-        held(&client.checks, &self.checks).await
+    pub(super) async fn check(&self, client: &Client) -> Result<Place, Busy> {
+        self.checks.take(client.share(CHECKS_OF_CLIENT)).await
     }
 
-    /// Waits for a slot for a run. `None` if the server is ending.
-    pub(super) async fn run(self: &Arc<Slots>, client: Arc<Client>) -> Option<Slot> {
-        let held = held(&client.runs, &self.runs).await.filter(|_| !self.is_stopping())?;
+    /// Waits for a slot for a run.
+    pub(super) async fn run(self: &Arc<Slots>, client: Arc<Client>) -> Result<Slot, Busy> {
+        let place = self.runs.take(client.share(client.runs)).await?;
+        if self.is_stopping() {
+            return Err(Busy::Ending);
+        }
         self.under_way.send_modify(|count| *count += 1);
-        let (slots, held) = (Arc::clone(self), Mutex::new(Some(held)));
-        Some(Slot { slots, client, held, cancel: self.stop.child(), runtime: Handle::current() })
+        let (slots, held) = (Arc::clone(self), Mutex::new(Some(place)));
+        Ok(Slot { slots, client, held, cancel: self.stop.child(), runtime: Handle::current() })
+    }
+
+    /// Sends a call away that waits in the longest line. Returns whether there was one.
+    pub(super) fn shorten(&self) -> bool {
+        self.runs.shorten() || self.checks.shorten()
     }
 
     /// Waits until no run is active.
@@ -127,17 +161,11 @@ fn checks() -> usize {
     available_parallelism().map_or(2, usize::from)
 }
 
-/// Both permits. `None` never happens: nothing closes a semaphore.
-async fn held(own: &Arc<Semaphore>, all: &Arc<Semaphore>) -> Option<Held> {
-    let own = Arc::clone(own).acquire_owned().await.ok()?;
-    Some((own, Arc::clone(all).acquire_owned().await.ok()?))
-}
-
 /// The slot of a run. It is released when this is dropped.
 pub(super) struct Slot {
     slots: Arc<Slots>,
     client: Arc<Client>,
-    held: Mutex<Option<Held>>,
+    held: Mutex<Option<Place>>,
     cancel: Interrupt,
     runtime: Handle,
 }
@@ -166,22 +194,24 @@ impl Slot {
     /// Waits for a slot again, on the thread of the run, until the run is cancelled. Returns whether there is
     /// one.
     pub(super) fn again(&self, is_over: impl Fn() -> bool) -> bool {
-        let held = self.runtime.block_on(async {
-            let mut held = pin!(held(&self.client.runs, &self.slots.runs));
+        let share = self.client.share(self.client.runs);
+        let place = self.runtime.block_on(async {
+            let mut place = pin!(self.slots.runs.take_again(share));
             loop {
                 tokio::select! {
-                    held = &mut held => return held,
+                    place = &mut place => return place,
                     () = sleep(PAUSE) => if is_over() { return None },
                 }
             }
         });
-        let has = held.is_some();
-        self.set(held);
+        let has = place.is_some();
+        self.set(place);
         has
     }
 
-    fn set(&self, held: Option<Held>) {
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = held;
+    fn set(&self, place: Option<Place>) {
+        let before = std::mem::replace(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner), place);
+        drop(before);
     }
 }
 
@@ -195,6 +225,7 @@ impl Drop for Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::IpAddr;
 
     async fn comes<T>(future: impl Future<Output = T>) -> Option<T> {
         timeout(Duration::from_millis(50), future).await.ok()
@@ -202,7 +233,7 @@ mod tests {
 
     #[tokio::test]
     async fn runs_are_limited_in_total_and_for_each_client() {
-        let slots = Arc::new(Slots::new(3, 2));
+        let slots = Arc::new(Slots::new(3, 2, 0));
         let (one, other) = (slots.client(), slots.client());
         let first = slots.run(Arc::clone(&one)).await.unwrap();
         let _second = slots.run(Arc::clone(&one)).await.unwrap();
@@ -215,25 +246,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn clients_without_a_session_count_by_address() {
-        let slots = Arc::new(Slots::new(9, 1));
-        let at = |last| IpAddr::from([127, 0, 0, last]);
+    async fn clients_over_http_count_by_address_or_owner() {
+        let slots = Arc::new(Slots::new(9, 1, 0));
+        let at = |last| &*Box::leak(Box::new(Counted::Address(IpAddr::from([127, 0, 0, last]))));
         let _first = slots.run(slots.client_at(at(1))).await.unwrap();
         assert!(comes(slots.run(slots.client_at(at(1)))).await.is_none());
         let second = slots.run(slots.client_at(at(2))).await;
-        assert!(second.is_some());
+        assert!(second.is_ok());
         drop(second);
         drop(slots.client_at(at(3)));
-        assert_eq!(
-            slots.addresses.lock().unwrap().len(),
-            2,
-            "an address with nothing under way is forgotten"
-        );
+        assert_eq!(slots.clients.lock().unwrap().len(), 2, "a client with nothing under way is forgotten");
     }
 
     #[tokio::test]
     async fn a_question_holds_no_slot_and_questions_are_limited() {
-        let slots = Arc::new(Slots::new(1, 1));
+        let slots = Arc::new(Slots::new(1, 1, 0));
         let slot = slots.run(slots.client()).await.unwrap();
         let other = slots.client();
         let waits = tokio::task::spawn_blocking(move || {
@@ -244,7 +271,7 @@ mod tests {
                 drop(open);
                 slot.runtime.block_on(slots.run(other))
             });
-            let inside = inside.flatten();
+            let inside = inside.map(Result::unwrap);
             assert!(inside.is_some(), "the slot was free");
             assert!(!slot.again(|| true), "it is taken, and the run is over");
             drop(inside);
@@ -255,13 +282,13 @@ mod tests {
 
     #[tokio::test]
     async fn to_stop_is_to_cancel_and_wait() {
-        let slots = Arc::new(Slots::new(1, 1));
+        let slots = Arc::new(Slots::new(1, 1, 0));
         let slot = slots.run(slots.client()).await.unwrap();
         assert!(!slot.cancel().is_set());
         assert_eq!(slots.stop(Duration::from_millis(10)).await, 1);
         assert!(slot.cancel().is_set());
         drop(slot);
         assert_eq!(slots.stop(Duration::from_secs(9)).await, 0);
-        assert!(slots.run(slots.client()).await.is_none(), "nothing begins any more");
+        assert_eq!(slots.run(slots.client()).await.err(), Some(Busy::Ending), "nothing begins any more");
     }
 }

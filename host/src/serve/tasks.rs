@@ -2,13 +2,16 @@
 //! clients.
 //!
 //! The name of a task consists of the number of its run, the kind of tool that started it, and an unguessable
-//! text. So a server needs no memory to find it again.
+//! text. So a server needs no memory to find it again. A task belongs to the owner of the request that
+//! started it, whose name is in the journal; for others there is no such task.
 
 use super::answer::{self, Kind, Prepared};
+use super::bound::Bound;
 use super::consent::{self, Way};
 use super::durable::{Call, Keeping, NewRun, Now, Seen, Verdict};
 use super::progress::{Progress, Watch};
-use super::{Session, answer::Long, cancelled, ended};
+use super::sender::{Sender, Subject};
+use super::{Session, answer::Long, busy, cancelled, ended, sender_of};
 use crate::tools::consent::Consent;
 use crate::utc::to_millisecond;
 use rmcp::RoleServer;
@@ -27,6 +30,8 @@ use tokio::task::spawn_blocking;
 
 /// The polling interval for clients, in milliseconds.
 const POLL: u64 = 1_000;
+/// The most runs of one owner that have not ended.
+const UNFINISHED: usize = 1_000;
 /// The prefix of the state that a client sends back with its answers.
 const STATE: &str = "run:";
 
@@ -39,11 +44,23 @@ fn broken(error: String) -> ErrorData {
     ErrorData::internal_error(error, None)
 }
 
+/// What is said of a task that there is not, or that is another subject's.
+fn none() -> ErrorData {
+    ErrorData::invalid_params("there is no such task; it may have been removed", None)
+}
+
+/// The owner that a request has, if subjects are known.
+fn owner_of(sender: Option<&Sender>) -> Option<String> {
+    sender.and_then(|sender| sender.subject.as_ref()).map(Subject::owner)
+}
+
 /// A run that a client knows.
 #[derive(Clone, Copy)]
 pub(super) struct Known {
     run: u64,
     kind: Kind,
+    /// Whether it is the client's own; otherwise the client may only decide on its calls.
+    own: bool,
 }
 
 impl Known {
@@ -54,16 +71,35 @@ impl Known {
         Ok(format!("{}-{}-{handle}", self.run, self.kind.word()))
     }
 
-    /// The run of a name.
-    fn of(keeping: &Keeping, name: &str) -> Result<Known, ErrorData> {
-        let none = || ErrorData::invalid_params("there is no such task; it may have been removed", None);
+    /// The run of a name, if the sender of a request has a right to it.
+    fn of(keeping: &Keeping, name: &str, sender: Option<&Sender>) -> Result<Known, ErrorData> {
         let mut parts = name.splitn(3, '-');
         let run = parts.next().and_then(|run| run.parse().ok()).ok_or_else(none)?;
         let kind = parts.next().and_then(Kind::of).ok_or_else(none)?;
-        let known = Known { run, kind };
         let handle = keeping.durable.handle(run, kind.word()).map_err(broken)?;
-        if handle.as_deref() == parts.next() { Ok(known) } else { Err(none()) }
+        if handle.is_none() || handle.as_deref() != parts.next() {
+            return Err(none());
+        }
+        let owner = keeping.durable.owner(run).map_err(broken)?;
+        let own = owner == owner_of(sender);
+        // A run without an owner is for the command line.
+        if own || (owner.is_some() && sender.is_some_and(|sender| sender.decides)) {
+            Ok(Known { run, kind, own })
+        } else {
+            Err(none())
+        }
     }
+
+    /// The run, if it is the client's own.
+    fn own(self) -> Result<Known, ErrorData> {
+        if self.own { Ok(self) } else { Err(none()) }
+    }
+}
+
+/// What the state of a question has to show that it is for this call.
+fn seal(keeping: &Keeping, known: Known, bound: &Bound) -> Result<String, ErrorData> {
+    let sealed = keeping.durable.handle(known.run, &bound.text()).map_err(broken)?;
+    sealed.ok_or_else(|| broken(of_run(known.run, "it is gone")))
 }
 
 /// The state of a run for a client.
@@ -167,13 +203,18 @@ fn verdict(call: &Call, response: Value) -> Result<Option<Verdict>, ErrorData> {
 }
 
 /// Records the answers to the open questions; other answers are ignored.
-fn take(keeping: &Keeping, known: Known, mut responses: InputResponses) -> Result<(), ErrorData> {
+fn take(
+    keeping: &Keeping,
+    known: Known,
+    mut responses: InputResponses,
+    who: Option<&str>,
+) -> Result<(), ErrorData> {
     let seen = keeping.durable.seen(known.run).map_err(broken)?;
     let Some(Seen { now: Now::Asks(call), since, .. }) = seen else { return Ok(()) };
     let Some(response) = responses.remove(&question_name(&call, since)) else { return Ok(()) };
     let Some(verdict) = verdict(&call, response)? else { return Ok(()) };
     let refused = |error: String| ErrorData::invalid_params(error, None);
-    keeping.decide(known.run, call.number, &verdict).map_err(refused)
+    keeping.decide(known.run, call.number, &verdict, who).map_err(refused)
 }
 
 /// The answer for a client without tasks, whose run waits for something that it cannot decide.
@@ -208,21 +249,29 @@ impl Session {
         &self,
         work: Long,
         keeping: Arc<Keeping>,
+        bound: Bound,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let owner = owner_of(sender_of(&context));
+        if let Some(owner) = &owner
+            && keeping.durable.unfinished(owner).map_err(broken)? >= UNFINISHED
+        {
+            let why =
+                format!("{UNFINISHED} runs of this subject have not ended; decide on them or cancel them");
+            return Err(broken(why));
+        }
         let slot = tokio::select! {
             () = context.ct.cancelled() => return Ok(cancelled()),
-            slot = self.shared.slots.run(self.client(&context)) => slot,
+            slot = self.shared.slots.run(self.client(&context)) => slot.map_err(busy)?,
         };
-        let slot = slot.ok_or_else(|| broken("the server is closing".to_owned()))?;
         let progress = context.meta.get_progress_token();
         let (progress, _) = progress.map(|token| Progress::new(context.peer.clone(), token)).unzip();
         let (begun, has_begun) = oneshot::channel();
         let (shared, kept) = (Arc::clone(&self.shared), Arc::clone(&keeping));
-        let kind = work.kind();
+        let (kind, whose) = (work.kind(), owner.clone());
         let driving = spawn_blocking(move || {
             let Prepared { program, function, input } = work.prepare(&shared.service)?;
-            let new = NewRun { program: &program, function, input: &input };
+            let new = NewRun { program: &program, function, input: &input, owner: whose.as_deref() };
             kept.start(&shared, &slot, &new, Watch::new(progress), begun).map_err(|error| {
                 tracing::error!("a run: {error}");
                 Box::new(answer::refusal(kind, &error))
@@ -236,7 +285,7 @@ impl Session {
                 Err(error) => ended(Err(error)),
             };
         };
-        let known = Known { run, kind };
+        let known = Known { run, kind, own: true };
         if context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks()) {
             let name = known.name(&keeping)?;
             return Ok(CallToolResponse::Task(CreateTaskResult::new(
@@ -250,11 +299,11 @@ impl Session {
                 }
             }
             () = context.ct.cancelled() => {
-                keeping.cancel(run).map_err(broken)?;
+                keeping.cancel(run, owner.as_deref()).map_err(broken)?;
                 return Ok(cancelled());
             }
         }
-        self.without_tasks(known, &keeping, &context).await
+        self.without_tasks(known, &keeping, &bound, &context).await
     }
 
     /// The result of a run for a client without tasks: its outcome, or the question for which it waits.
@@ -262,18 +311,19 @@ impl Session {
         &self,
         known: Known,
         keeping: &Arc<Keeping>,
+        bound: &Bound,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         loop {
             let seen = keeping.durable.seen(known.run).map_err(broken)?;
-            let seen = seen.ok_or_else(|| broken(of_run(known.run, "it is gone")))?;
+            let seen = self.named(seen.ok_or_else(|| broken(of_run(known.run, "it is gone")))?);
             let call = match (&seen.now, Way::of(context)) {
                 (Now::Ended(outcome), _) => {
                     let result = answer::told(known.kind, known.run, outcome);
                     return Ok(result.map_or_else(cancelled, CallToolResponse::Complete));
                 }
                 (Now::Asks(call), Way::Answer) => {
-                    let name = format!("{STATE}{}", known.name(keeping)?);
+                    let name = format!("{STATE}{}:{}", known.name(keeping)?, seal(keeping, known, bound)?);
                     let requests = requests(call, seen.since);
                     return Ok(InputRequiredResult::new(Some(requests), Some(name)).into());
                 }
@@ -287,7 +337,8 @@ impl Session {
                 }
                 _ => return Ok(CallToolResponse::Complete(waits(known, &seen))),
             };
-            keeping.decide(known.run, call.0, &call.1).map_err(broken)?;
+            let who = owner_of(sender_of(context));
+            keeping.decide(known.run, call.0, &call.1, who.as_deref()).map_err(broken)?;
             self.continue_run(known, keeping, context).await?;
         }
     }
@@ -299,8 +350,7 @@ impl Session {
         keeping: &Arc<Keeping>,
         context: &RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let slot = self.shared.slots.run(self.client(context)).await;
-        let slot = slot.ok_or_else(|| broken("the server is closing".to_owned()))?;
+        let slot = self.shared.slots.run(self.client(context)).await.map_err(busy)?;
         let (shared, kept) = (Arc::clone(&self.shared), Arc::clone(keeping));
         let driven = spawn_blocking(move || kept.resume(&shared, &slot, known.run)).await;
         driven.map_err(|error| broken(error.to_string()))?.map_err(broken)?;
@@ -316,15 +366,21 @@ impl Session {
         &self,
         state: &str,
         responses: Option<InputResponses>,
+        bound: &Bound,
         context: &RequestContext<RoleServer>,
     ) -> Option<Result<CallToolResponse, ErrorData>> {
-        let name = state.strip_prefix(STATE)?;
+        let state = state.strip_prefix(STATE)?;
         let answered = async {
-            let keeping = self.keeping()?;
-            let known = Known::of(&keeping, name)?;
-            take(&keeping, known, responses.unwrap_or_default())?;
+            let (keeping, sender) = (self.keeping()?, sender_of(context));
+            let (name, sealed) = state.split_once(':').ok_or_else(none)?;
+            let known = Known::of(&keeping, name, sender)?.own()?;
+            // Another call, or another client of the owner.
+            if seal(&keeping, known, bound)? != sealed {
+                return Err(none());
+            }
+            take(&keeping, known, responses.unwrap_or_default(), owner_of(sender).as_deref())?;
             self.continue_run(known, &keeping, context).await?;
-            self.without_tasks(known, &keeping, context).await
+            self.without_tasks(known, &keeping, bound, context).await
         };
         Some(answered.await)
     }
@@ -338,30 +394,54 @@ impl Session {
         let kept = Arc::clone(keeping);
         let seen = spawn_blocking(move || kept.durable.seen(known.run)).await;
         let seen = seen.map_err(|error| broken(error.to_string()))?.map_err(broken)?;
-        let seen = seen.ok_or_else(|| broken(of_run(known.run, "it is gone")))?;
+        let seen = self.named(seen.ok_or_else(|| broken(of_run(known.run, "it is gone")))?);
+        // Who only decides sees the question and nothing else of the run.
+        if !known.own && !matches!(seen.now, Now::Asks(_)) {
+            return Err(none());
+        }
         Ok(task(keeping, known, name, seen))
     }
 
+    /// The state of a run in whose question the tool has the name of its entry: the run's own name for it
+    /// could be worded by the program.
+    fn named(&self, mut seen: Seen) -> Seen {
+        if let Now::Asks(call) = &mut seen.now
+            && let Some(tool) = self.shared.service.tools.get(&call.tool)
+        {
+            (call.tool, call.arguments) = tool.asked(&call.arguments);
+        }
+        seen
+    }
+
     /// The task with this name.
-    pub(super) async fn task(&self, name: String) -> Result<DetailedTask, ErrorData> {
+    pub(super) async fn task(
+        &self,
+        name: String,
+        sender: Option<&Sender>,
+    ) -> Result<DetailedTask, ErrorData> {
         let keeping = self.keeping()?;
-        let known = Known::of(&keeping, &name)?;
+        let known = Known::of(&keeping, &name, sender)?;
         self.seen(&keeping, known, name).await
     }
 
     /// Takes the decisions of people on a task.
-    pub(super) fn update(&self, name: &str, responses: InputResponses) -> Result<(), ErrorData> {
+    pub(super) fn update(
+        &self,
+        name: &str,
+        responses: InputResponses,
+        sender: Option<&Sender>,
+    ) -> Result<(), ErrorData> {
         let keeping = self.keeping()?;
-        take(&keeping, Known::of(&keeping, name)?, responses)
+        take(&keeping, Known::of(&keeping, name, sender)?, responses, owner_of(sender).as_deref())
     }
 
     /// Cancels a task; its rollback follows.
-    pub(super) fn stop_task(&self, name: &str) -> Result<(), ErrorData> {
+    pub(super) fn stop_task(&self, name: &str, sender: Option<&Sender>) -> Result<(), ErrorData> {
         let keeping = self.keeping()?;
-        let known = Known::of(&keeping, name)?;
+        let known = Known::of(&keeping, name, sender)?.own()?;
         if matches!(keeping.durable.seen(known.run).map_err(broken)?, Some(Seen { now: Now::Ended(_), .. })) {
             return Ok(());
         }
-        keeping.cancel(known.run).map_err(broken)
+        keeping.cancel(known.run, owner_of(sender).as_deref()).map_err(broken)
     }
 }

@@ -5,6 +5,7 @@
 //! outcome; the outcome is kept for a while, for a client that answers late.
 
 use super::Running;
+use super::bound::Bound;
 use super::consent::{Asked, expired, understood};
 use crate::tools::consent::Consent;
 use rmcp::model::{ElicitResult, InputRequest, InputRequiredResult, InputResponses};
@@ -115,9 +116,19 @@ impl Waiting {
         }
     }
 
-    /// Takes a kept run and gives it the answer of the client. `None` if there is no such run.
-    pub(super) fn resume(&self, name: &str, responses: Option<InputResponses>) -> Option<Running> {
-        let kept = self.runs().remove(name)?;
+    /// Takes a kept run and gives it the answer of the client. `None` if there is no such run, or if another
+    /// subject asks, or with another call.
+    pub(super) fn resume(
+        &self,
+        name: &str,
+        bound: &Bound,
+        responses: Option<InputResponses>,
+    ) -> Option<Running> {
+        let kept = {
+            let mut runs = self.runs();
+            runs.get(name).filter(|kept| kept.running.bound == *bound)?;
+            runs.remove(name)?
+        };
         if let Some(asked) = kept.asked {
             let mut responses = responses.unwrap_or_default();
             let mut consents = (0..asked.count()).map_while(|at| {

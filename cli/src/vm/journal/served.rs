@@ -116,7 +116,7 @@ impl Durable for Served {
         work: DurableWork<'_>,
         begun: &mut dyn FnMut(u64),
     ) -> Result<(), String> {
-        let &NewRun { program, function, input } = new;
+        let &NewRun { program, function, input, owner } = new;
         let problems = ilo_host::run::problems(program, function, input, work.tools);
         if !problems.is_empty() {
             return Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
@@ -133,7 +133,8 @@ impl Durable for Served {
         };
         let mut run = Run::new(program, work.options.limits.clone());
         ilo_host::run::start(&mut run, function, input).map_err(|problem| problem.to_string())?;
-        let session = Session::new(self.store.clone(), beginning).recorded_at_once();
+        let session =
+            Session::new(self.store.clone(), beginning).recorded_at_once().owned_by(owner.map(str::to_owned));
         drive(session, run, work, begun)
     }
 
@@ -202,7 +203,19 @@ impl Durable for Served {
         Ok(Some(Seen { started: time(summary.started), since: time(since), now }))
     }
 
-    fn decide(&self, run: u64, call: u64, verdict: &Verdict) -> Result<(), String> {
+    fn owner(&self, run: u64) -> Result<Option<String>, String> {
+        match self.store.show(id(run)) {
+            Ok(summary) => Ok(summary.subject),
+            Err(error) if error.code == ErrorCode::NoRun => Ok(None),
+            Err(error) => Err(told(error)),
+        }
+    }
+
+    fn unfinished(&self, owner: &str) -> Result<usize, String> {
+        self.store.unfinished(owner).map_err(told)
+    }
+
+    fn decide(&self, run: u64, call: u64, verdict: &Verdict, who: Option<&str>) -> Result<(), String> {
         let asking =
             matches!(self.seen(run)?, Some(Seen { now: Now::Asks(Call { in_doubt: false, .. }), .. }));
         let decision = match verdict {
@@ -212,11 +225,11 @@ impl Durable for Served {
             Verdict::Made(json) => Decision::Answer(json.clone()),
             Verdict::Failed(message) => Decision::Fail(message.clone()),
         };
-        self.store.resolve(id(run), Some(call), &decision, CLIENT).map(drop).map_err(told)
+        self.store.resolve(id(run), Some(call), &decision, who.unwrap_or(CLIENT)).map(drop).map_err(told)
     }
 
-    fn cancel(&self, run: u64) -> Result<(), String> {
-        self.store.resolve(id(run), None, &Decision::Cancel, CLIENT).map(drop).map_err(told)
+    fn cancel(&self, run: u64, who: Option<&str>) -> Result<(), String> {
+        self.store.resolve(id(run), None, &Decision::Cancel, who.unwrap_or(CLIENT)).map(drop).map_err(told)
     }
 
     fn handle(&self, run: u64, part: &str) -> Result<Option<String>, String> {

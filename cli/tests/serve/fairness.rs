@@ -1,0 +1,189 @@
+//! What one client can take from another: nothing that makes it wait long.
+
+use crate::support::{INITIALIZE, Lines, Served, folder, program};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const PROXY: [&str; 2] = ["--trusted-proxy", "127.0.0.1"];
+
+fn from(address: &str) -> String {
+    format!("x-forwarded-for: {address}\r\n")
+}
+
+/// Runs a program that takes 200 ms. Returns how long that took.
+fn run(served: &Served, header: &str) -> Duration {
+    let begun = Instant::now();
+    let answer = served.call_with(header, "run_program", &program("wait"), "");
+    assert!(answer.contains(r#""status":"ok""#), "{answer}");
+    begun.elapsed()
+}
+
+/// The longest time that a quiet client waits while others do something all the time.
+fn quiet(served: &Served, quiet: &str, loud: impl Fn(usize) + Sync) -> Duration {
+    let over = AtomicBool::new(false);
+    thread::scope(|threads| {
+        for client in 0..20 {
+            let (loud, over) = (&loud, &over);
+            threads.spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    loud(client);
+                }
+            });
+        }
+        thread::sleep(Duration::from_millis(500));
+        let longest = (0..3).map(|_| run(served, quiet)).max().unwrap();
+        over.store(true, Ordering::Relaxed);
+        longest
+    })
+}
+
+/// Twenty clients through a proxy, each with four runs under way or in line, on two slots.
+#[test]
+fn a_quiet_client_waits_for_one_run_of_others_at_most() {
+    let served = Served::start(&folder(), &[&["--max-runs", "2"][..], &PROXY].concat());
+    let longest = quiet(&served, &from("9.9.9.9"), |client| {
+        thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| run(&served, &from(&format!("10.0.0.{client}"))));
+            }
+        });
+    });
+    // Its own run, and the rest of one of another client; without turns, forty runs stand before it.
+    assert!(longest < Duration::from_millis(2_500), "{longest:?}");
+}
+
+#[test]
+fn sessions_give_a_client_no_more() {
+    let served =
+        Served::start(&folder(), &[&["--max-runs", "4", "--max-client-runs", "1"][..], &PROXY].concat());
+    let open = |address: &str| {
+        let answer = served.post(&format!("{}{}", served.host(), from(address)), INITIALIZE);
+        let name = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
+        format!("{}mcp-session-id: {name}\r\n", from(address))
+    };
+    let call = |session: &str| {
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"run_program","arguments":{}}}}}"#,
+            program("wait")
+        );
+        let answer = served.post(&format!("{}{session}", served.host()), &body);
+        assert!(answer.contains(r#"\"status\":\"ok\""#), "{answer}");
+    };
+    let sessions: Vec<String> = (0..3).map(|_| open("10.0.0.1")).collect();
+    let begun = Instant::now();
+    thread::scope(|threads| sessions.iter().for_each(|session| drop(threads.spawn(|| call(session)))));
+    assert!(begun.elapsed() >= Duration::from_millis(600), "three sessions of one client, one run at a time");
+    let others: Vec<String> = (2..5).map(|last| open(&format!("10.0.0.{last}"))).collect();
+    let begun = Instant::now();
+    thread::scope(|threads| others.iter().for_each(|session| drop(threads.spawn(|| call(session)))));
+    assert!(
+        begun.elapsed() < Duration::from_millis(550),
+        "three clients at the same time: {:?}",
+        begun.elapsed()
+    );
+}
+
+#[test]
+fn a_header_about_the_sender_is_believed_from_a_proxy_only() {
+    // Without a trusted proxy all come from one address, whatever they say.
+    let served = Served::start(&folder(), &["--max-client-runs", "1"]);
+    let begun = Instant::now();
+    thread::scope(|threads| {
+        for last in 1..4 {
+            let served = &served;
+            threads.spawn(move || run(served, &from(&format!("10.0.0.{last}"))));
+        }
+    });
+    assert!(begun.elapsed() >= Duration::from_millis(600));
+}
+
+#[test]
+fn a_subject_that_a_proxy_names_has_its_own_sessions() {
+    let served = Served::start(&folder(), &[&["--subject-header", "x-remote-user"][..], &PROXY].concat());
+    let post =
+        |who: &str, session: &str, body: &str| served.post(&format!("{}{who}{session}", served.host()), body);
+    let (ada, eve) = ("x-remote-user: ada\r\n", "x-remote-user: eve\r\n");
+    let answer = post(ada, "", INITIALIZE);
+    let name = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
+    let session = format!("mcp-session-id: {name}\r\n");
+    let ping = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;
+    let status = |who: &str| post(who, &session, ping).split(' ').nth(1).unwrap().to_owned();
+    assert_eq!(status(eve), "404");
+    assert_eq!(status(ada), "200");
+    assert_eq!(status(""), "401", "the proxy names nobody");
+    assert_eq!(status(&format!("{ada}{eve}")), "401", "the proxy names two");
+}
+
+/// Connections without a request, and others with half a head, make room for one with a request.
+#[test]
+fn silent_connections_do_not_keep_others_out() {
+    let served = Served::start(&folder(), &[]);
+    let over = AtomicBool::new(false);
+    thread::scope(|threads| {
+        for _ in 0..4 {
+            let (served, over) = (&served, &over);
+            threads.spawn(move || {
+                let mut open = Vec::new();
+                while !over.load(Ordering::Relaxed) {
+                    if open.len() < 200 {
+                        let Ok(mut stream) = TcpStream::connect(&served.address) else { continue };
+                        drop(stream.write_all(b"POST /mcp HTTP/1.1\r\nhost: loc"));
+                        open.push(stream);
+                    } else {
+                        // Those that were closed are opened again.
+                        thread::sleep(Duration::from_millis(50));
+                        open.retain(|stream| {
+                            let mut stream = stream;
+                            drop(stream.set_nonblocking(true));
+                            !matches!(stream.read(&mut [0; 64]), Ok(0))
+                        });
+                    }
+                }
+            });
+        }
+        thread::sleep(Duration::from_secs(1));
+        let begun = Instant::now();
+        assert_eq!(served.status(&served.host()), "200");
+        let took = begun.elapsed();
+        over.store(true, Ordering::Relaxed);
+        assert!(took < Duration::from_secs(15), "{took:?}");
+    });
+}
+
+#[test]
+fn a_head_has_five_seconds() {
+    let served = Served::start(&folder(), &[]);
+    let mut stream = TcpStream::connect(&served.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.write_all(b"POST /mcp HTTP/1.1\r\nhost: localhost\r\n").unwrap();
+    let begun = Instant::now();
+    let mut rest = Vec::new();
+    drop(stream.read_to_end(&mut rest));
+    let took = begun.elapsed();
+    assert!((4..12).contains(&took.as_secs()), "{took:?}");
+}
+
+#[test]
+fn a_request_target_of_another_host_is_not_taken() {
+    let served = Served::start(&folder(), &[]);
+    let status = |target: &str| {
+        let head = format!("GET {target} HTTP/1.1\r\n{}", served.host());
+        served.request(&head, "").split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(status("http://evil.example/mcp"), "400");
+    assert_eq!(status(&format!("http://user@{}/mcp", served.address)), "400");
+    assert_ne!(status(&format!("http://{}/mcp", served.address)), "400");
+}
+
+#[test]
+fn a_notification_as_the_first_message_is_ignored() {
+    let mut lines = Lines::unopened(&folder(), &[]);
+    lines.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    lines.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    lines.open("{}");
+    lines.run(2, "wait");
+    assert!(lines.hear_with(r#""id":2,"#).contains(r#"\"status\":\"ok\""#));
+}
