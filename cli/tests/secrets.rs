@@ -25,6 +25,10 @@ const TOOLS: &str = r#"{
     "leak": {
       "command": ["sh", "-c", "echo \"$* $LEAK_TOKEN\" >&2; exit 3", "x", "--token", "canary-59-argument", "--password=canary-60"],
       "env": {"LEAK_TOKEN": "canary-61-environment"}
+    },
+    "codes": {
+      "command": ["sh", "-c", "printf 'user:%s' \"$CODED_TOKEN\" | base64 >&2; printf %s \"$CODED_TOKEN\" | od -An -tx1 | tr -d ' \\n' >&2; exit 3"],
+      "env": {"CODED_TOKEN": "canary-64-environment"}
     }
   }
 }"#;
@@ -55,7 +59,12 @@ fn no_secret_of_the_tools_file_is_shown_anywhere() {
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("bad.json", TOOLS);
     write("tools.json", &TOOLS.replace("ftp://", "http://").replace("127.0.0.1/?key", "127.0.0.1:1/?key"));
-    for (name, tool) in [("leak.ilo", "leak"), ("dies.ilo", "mcp://dies/x"), ("web.ilo", "mcp://web/x")] {
+    for (name, tool) in [
+        ("leak.ilo", "leak"),
+        ("codes.ilo", "codes"),
+        ("dies.ilo", "mcp://dies/x"),
+        ("web.ilo", "mcp://web/x"),
+    ] {
         write(name, &program(tool));
     }
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
@@ -68,6 +77,8 @@ fn no_secret_of_the_tools_file_is_shown_anywhere() {
         ([&["tools"], &tools[..]].concat(), "command: sh", ""),
         ([&["tools", "--json"], &tools[..]].concat(), "leak", ""),
         ([&["run", "leak.ilo", "--arg", "id=1", "--trace", "trace"], &tools[..]].concat(), "tool-failed", ""),
+        ([&["run", "codes.ilo", "--arg", "id=1"], &tools[..]].concat(), "tool-failed", ""),
+        ([&["check", "leak.ilo", "--lock", "lock"], &tools[..]].concat(), "", ""),
         ([&["run", "dies.ilo", "--arg", "id=1"], &tools[..]].concat(), "it said", ""),
         ([&["run", "web.ilo", "--arg", "id=1"], &tools[..]].concat(), "Connection refused", ""),
         ([&["check", "leak.ilo"], &tools[..]].concat(), "", ""),
@@ -79,6 +90,10 @@ fn no_secret_of_the_tools_file_is_shown_anywhere() {
         assert!(said.contains(expected), "{line:?}: {said}");
         let shown = said.replace("CANARY", "").lines().find(|line| line.contains(CANARY)).map(str::to_owned);
         assert_eq!(shown, None, "{line:?}");
+        // `canary-64-environment` in base64 after `user:`, and as digits.
+        for coded in ["Y2FuYXJ5LTY0", "jYW5hcnktNjQt", "63616e6172792d3634"] {
+            assert!(!said.contains(coded), "{line:?}: {said}");
+        }
     }
     let trace = std::fs::read_to_string(folder.path().join("trace")).unwrap();
     assert!(

@@ -10,6 +10,7 @@ mod changes;
 mod lock_file;
 
 use crate::file;
+use crate::tool::secrets::hide_of_all;
 use crate::tools::{Source, Tool, Tools};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
@@ -52,7 +53,13 @@ impl Lock {
             Source::Server(target) => tools.get(target).unwrap_or(tool),
             _ => tool,
         });
-        Lock { tools: own.map(|tool| (tool.name.clone(), definition(tool))).collect() }
+        // A server may list what it was started with.
+        let written = own.map(|tool| {
+            let mut definition = definition(tool);
+            hide_of_all(&mut definition);
+            (tool.name.clone(), definition)
+        });
+        Lock { tools: written.collect() }
     }
 
     /// Compares these definitions with those in a file. If there is no file, it is written. Different

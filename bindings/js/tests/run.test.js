@@ -28,6 +28,16 @@ function errs(outcome, error) {
     assert.deepEqual({ status: outcome.status, error: outcome.error ?? outcome.message }, { status: "err", error });
 }
 
+test("a revoked proxy that a tool throws or answers is a failure of its call", async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    for (const execute of [() => { throw proxy; }, async () => { throw proxy; }]) {
+        errs(await ONE.run({}, one(execute)), "the tool failed");
+    }
+    const outcome = await ONE.run({}, one(async () => [proxy]));
+    assert.match(outcome.error, /could not be read/);
+});
+
 test("reads run side by side, and their order is that of the program", async () => {
     const made = [];
     const read = async ({ n }) => {

@@ -205,7 +205,8 @@ fn of_the_command_line(shop: &Shop) -> Value {
     shop.runs(&["show", "2"])
 }
 
-/// In the newer protocol a question is the answer to a call, and its state comes back with the person's answer.
+/// In the newer protocol a question is the answer to a call, and its state comes back with the person's
+/// answer.
 #[test]
 fn the_state_of_a_question_is_for_the_call_that_asked() {
     for with_journal in [false, true] {

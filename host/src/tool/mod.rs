@@ -229,7 +229,9 @@ impl Tool {
 
     /// A call in the form for a question.
     pub(crate) fn asked(&self, arguments: &Data) -> (String, Data) {
-        (self.asked_as(), self.arguments(arguments).into_owned())
+        let mut shown = self.arguments(arguments).into_owned();
+        secrets::hide_of_all(&mut shown);
+        (self.asked_as(), shown)
     }
 
     /// Asks for confirmation of a call; an error if it must not be made.
@@ -243,9 +245,12 @@ impl Tool {
         };
         let Some(ask) = &limits.ask else { return refused("there is nobody to ask") };
         let interrupt = limits.interrupt.or(&limits.cancel);
+        // A program may have got a secret of another tool in an answer.
+        let mut shown = given.clone();
+        secrets::hide_of_all(&mut shown);
         let question = Question {
             tool: &whole,
-            arguments: given,
+            arguments: &shown,
             foreseen: &limits.foreseen,
             deadline: until,
             interrupt: &interrupt,

@@ -3,11 +3,14 @@
 //!
 //! A value counts as a secret unless it is plain: a path, a number, a word of small letters, or very short.
 //! If its name says that it is a secret, it always counts. An answer that a tool gives is data and is not
-//! changed.
+//! changed. Longer secrets are hidden in their encoded forms too ([`encodings`]).
+
+mod encodings;
 
 use super::Failure;
 use ilo_drive::data::Data;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// The minimum length of a secret; a shorter one would hide ordinary text.
 const LEAST: usize = 4;
@@ -28,8 +31,77 @@ const OPEN: [&str; 5] = ["accept", "accept-language", "content-type", "user-agen
 pub(crate) struct Secrets {
     /// The secrets of the tools file.
     written: Arc<[String]>,
-    /// Secrets that become known at run time, such as tokens; the latest ones are kept.
-    learned: Arc<Mutex<Vec<String>>>,
+    /// Their encoded forms.
+    forms: Arc<[String]>,
+    /// Secrets that become known at run time, such as tokens; the latest ones are kept. Each with its forms.
+    learned: Arc<Mutex<Vec<Vec<String>>>>,
+}
+
+/// The secrets of one tool or server, as long as it is there.
+type Known = (Weak<[String]>, Weak<[String]>, Weak<Mutex<Vec<Vec<String>>>>);
+
+/// The secrets of all tools and servers of this process, for texts that could have those of any.
+static ALL: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+
+/// A text without the secrets of any tool or server.
+pub(crate) fn hidden_of_all(text: &str) -> String {
+    let known: Vec<Secrets> = {
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(written, ..)| written.strong_count() > 0);
+        let there = |(written, forms, learned): &Known| {
+            Some(Secrets {
+                written: written.upgrade()?,
+                forms: forms.upgrade()?,
+                learned: learned.upgrade()?,
+            })
+        };
+        all.iter().filter_map(there).collect()
+    };
+    known.iter().fold(text.to_owned(), |text, secrets| secrets.replaced(&text))
+}
+
+/// The same for all texts of a value, also the names of fields.
+pub(crate) fn hide_of_all(value: &mut Data) {
+    hide(value, &hidden_of_all);
+}
+
+/// Hides secrets in all texts of a value. The name of a field is cut where it has one, and stays another than
+/// those beside it.
+fn hide(value: &mut Data, hidden: &dyn Fn(&str) -> String) {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Data::Text(text) => *text = hidden(text),
+            Data::List(items) => open.extend(items),
+            Data::Record(fields) => {
+                hide_names(fields, hidden);
+                open.extend(fields.iter_mut().map(|(_, value)| value));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn hide_names(fields: &mut [(String, Data)], hidden: &dyn Fn(&str) -> String) {
+    let shown: Vec<String> = fields.iter().map(|(name, _)| hidden(name)).collect();
+    if shown.iter().zip(fields.iter()).all(|(shown, (name, _))| shown == name) {
+        return;
+    }
+    let same = |(shown, (name, _)): &(&String, &(String, Data))| *shown == name;
+    let mut taken: BTreeSet<String> =
+        shown.iter().zip(fields.iter()).filter(same).map(|(shown, _)| shown.clone()).collect();
+    for (shown, (name, _)) in shown.into_iter().zip(fields) {
+        if shown == *name {
+            continue;
+        }
+        let mut own = shown.clone();
+        let mut count = 1;
+        while !taken.insert(own.clone()) {
+            count += 1;
+            own = format!("{shown} {count}");
+        }
+        *name = own;
+    }
 }
 
 impl std::fmt::Debug for Secrets {
@@ -141,49 +213,69 @@ impl Found {
 
     /// All of them, longer ones first, so that none is replaced in part.
     pub(crate) fn secrets(mut self) -> Secrets {
-        let escaped: Vec<String> = self.0.iter().map(|text| ilo_drive::data::write::quote(text)).collect();
-        self.0.extend(escaped.into_iter().map(|quoted| quoted.trim_matches('"').to_owned()));
         self.0.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self.0.dedup();
-        Secrets { written: self.0.into(), learned: Arc::default() }
+        let forms: Vec<String> = self.0.iter().flat_map(|secret| encodings::forms(secret)).collect();
+        let secrets = Secrets { written: self.0.into(), forms: forms.into(), learned: Arc::default() };
+        secrets.know();
+        secrets
     }
 }
 
 impl Secrets {
-    fn learned(&self) -> MutexGuard<'_, Vec<String>> {
+    fn learned(&self) -> MutexGuard<'_, Vec<Vec<String>>> {
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds these to those of all tools and servers.
+    fn know(&self) {
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(written, ..)| written.strong_count() > 0);
+        if !all.iter().any(|(_, _, learned)| learned.as_ptr() == Arc::as_ptr(&self.learned)) {
+            let known =
+                (Arc::downgrade(&self.written), Arc::downgrade(&self.forms), Arc::downgrade(&self.learned));
+            all.push(known);
+        }
     }
 
     /// Adds a secret that is not in the tools file.
     #[cfg_attr(not(feature = "login"), allow(dead_code, reason = "only tokens are learned"))]
     pub(crate) fn learn(&self, secret: &str) {
         let mut learned = self.learned();
-        if secret.len() < LEAST || learned.iter().any(|known| known == secret) {
+        let is_it = |known: &Vec<String>| known.first().is_some_and(|known| known == secret);
+        if secret.len() < LEAST || learned.iter().any(is_it) {
             return;
         }
         if learned.len() >= LEARNED {
             learned.remove(0);
         }
-        learned.push(secret.to_owned());
+        learned.push(std::iter::once(secret.to_owned()).chain(encodings::forms(secret)).collect());
+        drop(learned);
+        self.know();
     }
 
-    /// All secrets.
+    /// All secrets with their forms, longer ones first, so that none is replaced in part.
     fn all(&self) -> Vec<String> {
-        let mut all = self.learned().clone();
+        let mut all: Vec<String> = self.learned().concat();
+        all.extend(self.written.iter().chain(&*self.forms).cloned());
         all.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        all.extend(self.written.iter().cloned());
         all
     }
 
-    /// A text without secrets; its end may be truncated.
-    pub(crate) fn hidden(&self, text: &str) -> String {
+    /// A text in which whole secrets are replaced.
+    fn replaced(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        let all = self.all();
-        for secret in &all {
+        for secret in self.all() {
             if text.contains(secret.as_str()) {
                 text = text.replace(secret.as_str(), HIDDEN);
             }
         }
+        text
+    }
+
+    /// A text without secrets; its end may be truncated.
+    pub(crate) fn hidden(&self, text: &str) -> String {
+        let (text, all) = (self.replaced(text), self.all());
         let (whole, dots) = text.strip_suffix('…').map_or((text.as_str(), ""), |text| (text, "…"));
         let cut = all.iter().filter_map(|secret| {
             (UNNAMED..secret.len())
@@ -220,25 +312,12 @@ impl Secrets {
         }
         match failure {
             Failure::Failed(mut value) => {
-                self.hide(&mut value);
+                hide(&mut value, &|text| self.hidden(text));
                 Failure::Failed(value)
             }
             Failure::InDoubt(text) => Failure::InDoubt(self.hidden(&text)),
             Failure::Limit(code, text) => Failure::Limit(code, self.hidden(&text)),
             other => other,
-        }
-    }
-
-    /// Hides secrets in all texts of a value.
-    fn hide(&self, value: &mut Data) {
-        let mut open = vec![value];
-        while let Some(value) = open.pop() {
-            match value {
-                Data::Text(text) => *text = self.hidden(text),
-                Data::List(items) => open.extend(items),
-                Data::Record(fields) => open.extend(fields.iter_mut().map(|(_, value)| value)),
-                _ => {}
-            }
         }
     }
 }
@@ -293,5 +372,40 @@ mod tests {
         assert_eq!(secrets.hidden("at the end 0123456789a…"), "at the end ***…");
         assert_eq!(secrets.hidden_in_end("89abcdef and more"), "*** and more");
         assert_eq!(secrets.hidden_in_end("more"), "more");
+    }
+
+    #[test]
+    fn encoded_secrets_are_hidden_and_names_of_fields_are_cut_and_stay_apart() {
+        let secrets = secrets(|found| found.header("Authorization", "Bearer 0123456789abcdef"));
+        // `user:0123456789abcdef` in base64, and the bytes as digits.
+        for text in ["dXNlcjowMTIzNDU2Nzg5YWJjZGVm", "30313233343536373839616263646566"] {
+            let hidden = secrets.hidden(text);
+            assert!(hidden.contains(HIDDEN) && hidden.len() < text.len(), "{hidden}");
+        }
+        let field = |name: &str| (name.to_owned(), Data::from(name));
+        let failure = Failure::Failed(Data::Record(vec![
+            field("***"),
+            field("a"),
+            field("0123456789abcdef"),
+            field("Bearer 0123456789abcdef"),
+        ]));
+        let Failure::Failed(Data::Record(fields)) = secrets.hidden_in(failure) else { panic!("no record") };
+        let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["***", "a", "*** 2", "*** 3"]);
+        assert_eq!(
+            fields.iter().map(|(_, value)| value.to_json()).collect::<String>(),
+            r#""***""a""***""***""#
+        );
+    }
+
+    #[test]
+    fn texts_of_all_tools_have_the_secrets_of_none() {
+        let one = secrets(|found| found.header("x-key", "canary-of-one-9"));
+        let two = secrets(|found| found.header("x-key", "canary-of-two-9"));
+        two.learn("canary-of-three-9");
+        let text = "canary-of-one-9 canary-of-two-9 canary-of-three-9";
+        assert_eq!(hidden_of_all(text), "*** *** ***");
+        drop(one);
+        assert_eq!(hidden_of_all(text), "canary-of-one-9 *** ***");
     }
 }
