@@ -140,7 +140,7 @@ pub struct Session {
 #[derive(Debug)]
 enum Stage {
     New(Box<Beginning>),
-    Running(Lease),
+    Running(Box<Lease>),
     Over,
 }
 
@@ -174,7 +174,7 @@ impl Session {
     /// A run that was taken over, and is restored from its snapshot.
     pub fn resumed(store: Arc<Store>, claimed: Claimed) -> Session {
         let Claimed { lease, state, call, policy, tries, approved, answer, cancel, active_ms, .. } = claimed;
-        let mut session = Session::of(store, Stage::Running(lease), active_ms);
+        let mut session = Session::of(store, Stage::Running(Box::new(lease)), active_ms);
         session.cancel = cancel;
         session.found = Some(Found { call, state, policy, tries, approved, answer });
         session
@@ -373,7 +373,7 @@ impl Session {
             }
             Stage::Running(lease) => {
                 self.ended = Some(lease.run());
-                self.store.end(lease, json.as_bytes())?.wait()?;
+                self.store.end(*lease, json.as_bytes())?.wait()?;
                 self.left = Some(Left::Ended);
             }
             Stage::Over => {}
@@ -454,7 +454,7 @@ impl Session {
                 if lease.state() != record.to.state() {
                     self.store.record(&mut lease, &record)?.wait()?;
                 }
-                self.stage = Stage::Running(lease);
+                self.stage = Stage::Running(Box::new(lease));
                 Ok(true)
             }
             Stage::Over => Err(Error::new(ErrorCode::Closed, "the session has left its run")),

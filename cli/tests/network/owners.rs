@@ -85,11 +85,11 @@ impl Client<'_> {
         );
         let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).to_string();
         let answer = http(address, &head, &body);
-        let found = answer.lines().filter_map(|line| {
+        let mut found = answer.lines().filter_map(|line| {
             let line = line.strip_prefix("data:").unwrap_or(line);
             serde_json::from_str::<Value>(line).ok().filter(|value| value["id"] == 7)
         });
-        let found = found.last().unwrap_or_else(|| panic!("{answer}"));
+        let found = found.next_back().unwrap_or_else(|| panic!("{answer}"));
         if found["error"].is_null() { found["result"].clone() } else { found["error"].clone() }
     }
 

@@ -151,7 +151,7 @@ struct Running {
     /// How often it has asked by returning questions as the answer of its call.
     rounds: u32,
     /// The call to which such questions belong.
-    bound: Bound,
+    bound: Box<Bound>,
     /// Completes when all progress has been sent to the client.
     progress: Option<JoinHandle<()>>,
 }
@@ -460,7 +460,14 @@ impl Session {
             let _held = (slot, of_session);
             work.done(&shared.service, cancel, Arc::new(line), parent, Watch::new(progress.0))
         });
-        Ok(Some(Running { task, questions, interrupt, rounds: 0, bound, progress: progress.1 }))
+        Ok(Some(Running {
+            task,
+            questions,
+            interrupt,
+            rounds: 0,
+            bound: Box::new(bound),
+            progress: progress.1,
+        }))
     }
 
     /// Waits for the end of a run, or for a question that the client must answer first.

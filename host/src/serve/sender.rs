@@ -26,7 +26,7 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// The owner of its runs: the subject of the issuer, or the client if there is none. It stands in the
+    /// The owner of its runs: the subject of the issuer, or the client if there is none. It is in the
     /// journal.
     pub(super) fn owner(&self) -> String {
         let issuer = &self.issuer;

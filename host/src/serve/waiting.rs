@@ -126,7 +126,7 @@ impl Waiting {
     ) -> Option<Running> {
         let kept = {
             let mut runs = self.runs();
-            runs.get(name).filter(|kept| kept.running.bound == *bound)?;
+            runs.get(name).filter(|kept| *kept.running.bound == *bound)?;
             runs.remove(name)?
         };
         if let Some(asked) = kept.asked {

@@ -389,7 +389,8 @@ mod tests {
             field("0123456789abcdef"),
             field("Bearer 0123456789abcdef"),
         ]));
-        let Failure::Failed(Data::Record(fields)) = secrets.hidden_in(failure) else { panic!("no record") };
+        let Failure::Failed(value) = secrets.hidden_in(failure) else { panic!("no failure") };
+        let Data::Record(fields) = &value else { panic!("no record") };
         let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["***", "a", "*** 2", "*** 3"]);
         assert_eq!(
