@@ -294,7 +294,6 @@ fn what_has_no_single_fix_is_one_error_that_helps() {
         ("$a ** 2", "unknown-operator", "no power"),
         ("$a ? 1 : 2", "bad-expression", "`then: {expr: \"1\"}`"),
         ("$a ?? 1", "unknown-operator", "get($record, 'field', value)"),
-        ("$a // 2", "unknown-operator", "% $b"),
         ("$a ++ $b", "unknown-operator", "concat($a, $b)"),
         ("!$a == $b", "unknown-operator", "(not $x)"),
         ("$a == gold", "bad-expression", "'gold'"),

@@ -4,7 +4,7 @@
 //! may occur, and one line of meaning. The lexer's keywords, the parser's dispatch, the formatter and the
 //! specification's table are all derived from it. The meaning of a pure function is in [`crate::pure`].
 
-use crate::pure::Pure;
+use crate::pure::{self, Pure};
 
 /// What follows a mnemonic, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,18 +84,52 @@ pub struct Row {
     pub pure: Option<Pure>,
 }
 
+macro_rules! place {
+    () => {
+        Place::Expression
+    };
+    ($place:ident) => {
+        Place::$place
+    };
+}
+
+macro_rules! origin {
+    () => {
+        Origin::Added
+    };
+    ($origin:ident) => {
+        Origin::$origin
+    };
+}
+
+macro_rules! meaning {
+    ($name:ident) => {
+        Pure::$name.row().meaning
+    };
+    ($name:ident $meaning:literal) => {
+        $meaning
+    };
+}
+
+macro_rules! pure {
+    ($name:ident) => {
+        Some(Pure::$name)
+    };
+    ($name:ident $meaning:literal) => {
+        None
+    };
+}
+
+/// The rows in the order of their numbers. One that gives no place and no meaning is a pure function, and has
+/// those of [`crate::pure`].
 macro_rules! words {
-    ($($number:literal $name:ident $mnemonic:literal $place:ident $origin:ident [$($shape:ident)*] $meaning:literal;)*
-     pure: $($pure_number:literal $pure:ident $pure_mnemonic:literal [$($pure_shape:ident)*];)*
-     later: $($later_number:literal $later:ident $later_mnemonic:literal $later_place:ident
-          [$($later_shape:ident)*] $later_meaning:literal;)*) => {
+    ($($number:literal $name:ident $mnemonic:literal $($place:ident $($origin:ident)?)? [$($shape:ident)*]
+       $($meaning:literal)?;)*) => {
         /// A text instruction. The numbers are frozen.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Word {
-            $(#[doc = $meaning] $name = $number,)*
-            $(#[doc = concat!("The pure function ", $pure_mnemonic, ".")] $pure = $pure_number,)*
-            $(#[doc = $later_meaning] $later = $later_number,)*
+            $(#[doc = concat!("The instruction ", $mnemonic, ".")] $name = $number,)*
         }
 
         /// The rows in the order of their numbers.
@@ -103,26 +137,10 @@ macro_rules! words {
             word: Word::$name,
             mnemonic: $mnemonic,
             operands: &[$(Shape::$shape),*],
-            place: Place::$place,
-            origin: Origin::$origin,
-            meaning: $meaning,
-            pure: None,
-        },)* $(Row {
-            word: Word::$pure,
-            mnemonic: $pure_mnemonic,
-            operands: &[$(Shape::$pure_shape),*],
-            place: Place::Expression,
-            origin: Origin::Added,
-            meaning: Pure::$pure.row().meaning,
-            pure: Some(Pure::$pure),
-        },)* $(Row {
-            word: Word::$later,
-            mnemonic: $later_mnemonic,
-            operands: &[$(Shape::$later_shape),*],
-            place: Place::$later_place,
-            origin: Origin::Added,
-            meaning: $later_meaning,
-            pure: None,
+            place: place!($($place)?),
+            origin: origin!($($($origin)?)?),
+            meaning: meaning!($name $($meaning)?),
+            pure: pure!($name $($meaning)?),
         },)*];
 
         impl Word {
@@ -138,19 +156,17 @@ macro_rules! words {
             pub const fn mnemonic(self) -> &'static str {
                 match self {
                     $(Word::$name => $mnemonic,)*
-                    $(Word::$pure => $pure_mnemonic,)*
-                    $(Word::$later => $later_mnemonic,)*
                 }
             }
 
             /// The row of the table.
-            pub fn row(self) -> &'static Row {
+            pub const fn row(self) -> &'static Row {
                 &TABLE[self as usize]
             }
 
             /// The instruction that applies a pure function.
             pub const fn of_pure(function: Pure) -> Word {
-                match function { $(Pure::$pure => Word::$pure,)* }
+                OF_PURE[function as usize]
             }
         }
     };
@@ -205,8 +221,6 @@ words! {
     37 Undo "UNDO" Statement Added [Call]
         "a compensation: a call that undoes an earlier call; if it fails, the failure is recorded and execution continues";
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
-
-pure:
     39 Join "JOIN" [Expr Expr];
     40 Get "GET" [Expr FieldOrName Expr];
     41 Put "PUT" [Expr FieldOrName Expr];
@@ -230,12 +244,45 @@ pure:
     59 Number "NUMBER" [Expr];
     60 Parse "PARSE" [Expr];
     61 Time "TIME" [Expr];
-
-later:
     62 Break "BREAK" Statement [] "ends the innermost FOR; its pass has no value";
     63 Rollback "ROLLBACK" Statement [Call]
         "registers a call that undoes earlier work; the call is made if the function or the run ends without success";
+    64 Floor "FLOOR" [Expr];
+    65 Ceil "CEIL" [Expr];
+    66 Abs "ABS" [Expr];
+    67 FloorDiv "FLOORDIV" [Expr Expr];
+    68 SortDown "SORT_DOWN" [Expr FieldOrName];
+    69 Unique "UNIQUE" [Expr FieldOrName];
+    70 Group "GROUP" [Expr FieldOrName];
+    71 Column "COLUMN" [Expr FieldOrName];
+    72 Find "FIND" [Expr FieldOrName Expr];
+    73 Values "VALUES" [Expr];
+    74 Entries "ENTRIES" [Expr];
+    75 Record "RECORD" [Expr];
+    76 Without "WITHOUT" [Expr FieldOrName];
+    77 Joined "JOINED" [Expr Expr];
+    78 Set "SET" [Expr Expr Expr];
+    79 Starts "STARTS" [Expr Expr];
+    80 Ends "ENDS" [Expr Expr];
+    81 Index "INDEX" [Expr Expr];
+    82 Date "DATE" [Expr];
+    83 Days "DAYS" [Expr Expr];
+    84 Grouped "GROUPED" [Expr Expr];
+    85 Read "READ" [Expr];
 }
+
+/// The instruction of each pure function, by the numbers of the functions.
+static OF_PURE: [Word; pure::TABLE.len()] = {
+    let mut words = [Word::Let; pure::TABLE.len()];
+    let mut at = 0;
+    while at < TABLE.len() {
+        if let Some(function) = TABLE[at].pure {
+            words[function as usize] = TABLE[at].word;
+        }
+        at += 1;
+    }
+    words
+};
 
 /// The letters of a word packed after a leading one bit; `None` if it is too long or not ASCII, and so not a
 /// mnemonic.
@@ -256,7 +303,7 @@ const fn key(text: &str) -> Option<u64> {
     if seen.is_ascii() { Some(key) } else { None }
 }
 
-/// The hash of a key: the highest nine bits of the key times a factor. There are many more places in the
+/// The hash of a key: the highest ten bits of the key times a factor. There are many more places in the
 /// table than mnemonics, so a factor without collisions is found quickly.
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "the shift leaves as many bits as the table has")]
@@ -264,7 +311,7 @@ const fn hash(key: u64, factor: u64) -> usize {
     (key.wrapping_mul(factor) >> (u64::BITS - PLACES.ilog2())) as usize
 }
 
-const PLACES: usize = 1 << 9;
+const PLACES: usize = 1 << 10;
 
 /// The mnemonics at the places of their hashes, and the factor that avoids collisions.
 static BY_HASH: ([(u64, Option<Word>); PLACES], u64) = {
@@ -304,6 +351,11 @@ const _: () = {
             assert!(same(row.name, TABLE[at].mnemonic), "a pure function has the name of its row");
             assert!(row.operands.len() == TABLE[at].operands.len(), "a pure function has all its operands");
         }
+        at += 1;
+    }
+    let mut at = 0;
+    while at < pure::TABLE.len() {
+        assert!(TABLE[OF_PURE[at] as usize].pure.is_some(), "a pure function has an instruction");
         at += 1;
     }
 };

@@ -229,12 +229,55 @@ functions! {
         "the number as text with 0 to 20 decimal places, rounded as by ROUND";
     18 Number "NUMBER" [value: TEXT | NUMBER] Type::NUMBER, fails, "bytes / 64"
         "the text read as a JSON number, ignoring white space at both ends; a number is returned unchanged";
-    19 Parse "PARSE" [text: TEXT] Type::ANY, fails, "bytes / 4, values / 4" "the value of a JSON document";
+    19 Parse "PARSE" [text: TEXT] Type::ANY, fails, "bytes / 4, values / 4"
+        "the value of a JSON document; a value that is no text is returned unchanged";
     20 Json "JSON" [value: ANY] Type::TEXT, total, "bytes / 4" "the value as compact JSON";
     21 Time "TIME" [text: TEXT] Type::NUMBER, fails, "1"
         "the seconds since 1970 of an RFC 3339 time or date; UTC if it has no zone";
     22 Iso "ISO" [seconds: NUMBER] Type::TEXT, total, "1"
         "the RFC 3339 time in UTC of seconds since 1970, in the years 1 to 9999";
+    23 Floor "FLOOR" [number: NUMBER] Type::NUMBER, total, "1" "the greatest integer that is at most the number";
+    24 Ceil "CEIL" [number: NUMBER] Type::NUMBER, total, "1" "the least integer that is at least the number";
+    25 Abs "ABS" [number: NUMBER] Type::NUMBER, total, "1" "the number without its sign";
+    26 FloorDiv "FLOORDIV" [number: NUMBER, by: NUMBER] Type::NUMBER, total, "1"
+        "the quotient rounded down to an integer; exact for two integers";
+    27 SortDown "SORT_DOWN" [list: LIST, field: TEXT | NIL = Nil] LIST, total,
+        "(n + text bytes / 64) * ceil(log2 n)"
+        "the items in descending order, stable: by themselves, or by a field; all numbers or all texts";
+    28 Unique "UNIQUE" [list: LIST, field: TEXT | NIL = Nil] LIST, total,
+        "fields / 4, name bytes / 64, values, bytes / 64"
+        "the first of the items that are equal, or whose fields are, in order";
+    29 Group "GROUP" [list: LIST, field: TEXT | NIL = Nil] LIST, total,
+        "fields / 4, name bytes / 64, values, bytes / 64"
+        "a record `{key, items}` for each different item or field, in the order of the first ones";
+    30 Column "COLUMN" [list: LIST, field: TEXT] LIST, total, "fields / 4, name bytes / 64"
+        "the field of each record; nil where it is absent";
+    31 Find "FIND" [list: LIST, field: TEXT, value: ANY] Type::ANY, total,
+        "fields / 4, name bytes / 64, values, bytes / 64"
+        "the first record whose field equals the value, else nil";
+    32 Values "VALUES" [record: RECORD] LIST, total, "fields / 4" "the values of the fields, in order";
+    33 Entries "ENTRIES" [record: RECORD] LIST, total, "fields / 4, name bytes / 64"
+        "a record `{key, value}` for each field, in order";
+    34 Record "RECORD" [list: LIST] Type::ANY, total, "fields / 4, name bytes / 64, values / 4"
+        "the record of a list of records `{key, value}`; of equal keys, the last value at the first place";
+    35 Without "WITHOUT" [record: RECORD, name: TEXT] Type::ANY, total, "fields / 4, name bytes / 64"
+        "the record without the field";
+    36 Joined "JOINED" [record: RECORD, other: RECORD] Type::ANY, total, "fields / 4"
+        "the first record with the fields of the second set, as MERGE sets them";
+    37 Set "SET" [list: LIST, index: NUMBER, value: ANY] LIST, total, "values / 4"
+        "the list with one item replaced; a negative index counts from the end";
+    38 Starts "STARTS" [text: TEXT, part: TEXT] Type::BOOL, total, "bytes / 64" "whether the text begins with the part";
+    39 Ends "ENDS" [text: TEXT, part: TEXT] Type::BOOL, total, "bytes / 64" "whether the text ends with the part";
+    40 Index "INDEX" [value: TEXT | LIST, wanted: ANY] Type::ANY, total, "values, bytes / 64"
+        "the position of the first such part or equal item, else nil";
+    41 Date "DATE" [time: TEXT | NUMBER] Type::TEXT, fails, "1"
+        "the date in UTC, as in `2026-01-31`, of an RFC 3339 time or of seconds since 1970";
+    42 Days "DAYS" [from: TEXT | NUMBER, to: TEXT | NUMBER] Type::NUMBER, fails, "2"
+        "the whole days from one time to another, rounded down";
+    43 Grouped "GROUPED" [number: NUMBER, places: NUMBER] Type::TEXT, total, "1"
+        "the number as FIXED writes it, with commas between thousands";
+    44 Read "READ" [value: ANY] Type::ANY, total, "bytes / 4, values / 4"
+        "the value of a text that is a JSON object or array; any other value is returned unchanged";
 }
 
 impl Pure {

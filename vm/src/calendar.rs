@@ -6,7 +6,8 @@ use core::fmt::{self, Write};
 
 /// Days from 0001-01-01 to 1970-01-01.
 const EPOCH: i64 = 719_162;
-const DAY: i64 = 86_400;
+/// Seconds of a day.
+pub(crate) const DAY: i64 = 86_400;
 /// The first second of year 1 and the one after year 9999, in seconds since 1970.
 pub(crate) const FIRST: i64 = -EPOCH * DAY;
 pub(crate) const END: i64 = FIRST + 3_652_059 * DAY;
@@ -124,8 +125,24 @@ fn zone(cursor: &mut Cursor<'_>) -> Option<i64> {
 /// Writes the time of seconds since 1970 in UTC, with the nanoseconds that are not 0. The seconds are in the
 /// years 1 to 9999.
 pub(crate) fn write(seconds: i64, nanoseconds: u32, out: &mut impl Write) -> fmt::Result {
-    let since = seconds - FIRST;
-    let (mut days, second) = (since.div_euclid(DAY), since.rem_euclid(DAY));
+    write_date(seconds, out)?;
+    let second = (seconds - FIRST).rem_euclid(DAY);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    write!(out, "T{hour:02}:{minute:02}:{second:02}")?;
+    if nanoseconds > 0 {
+        let (mut digits, mut width) = (nanoseconds, 9);
+        while digits % 10 == 0 {
+            digits /= 10;
+            width -= 1;
+        }
+        write!(out, ".{digits:0width$}")?;
+    }
+    out.write_char('Z')
+}
+
+/// Writes the date in UTC of seconds since 1970, in the years 1 to 9999.
+pub(crate) fn write_date(seconds: i64, out: &mut impl Write) -> fmt::Result {
+    let mut days = (seconds - FIRST).div_euclid(DAY);
     // At most one year too early: no year has more days than 366.
     let mut year = 1 + days / 366;
     while days_before_year(year + 1) <= days {
@@ -137,17 +154,7 @@ pub(crate) fn write(seconds: i64, nanoseconds: u32, out: &mut impl Write) -> fmt
         days -= month_length(year, month);
         month += 1;
     }
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    write!(out, "{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}", days + 1)?;
-    if nanoseconds > 0 {
-        let (mut digits, mut width) = (nanoseconds, 9);
-        while digits % 10 == 0 {
-            digits /= 10;
-            width -= 1;
-        }
-        write!(out, ".{digits:0width$}")?;
-    }
-    out.write_char('Z')
+    write!(out, "{year:04}-{month:02}-{:02}", days + 1)
 }
 
 #[cfg(test)]

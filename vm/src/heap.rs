@@ -451,6 +451,15 @@ impl Heap {
         };
         shapes.intern_name(program, budget, name)
     }
+
+    /// The shape of records with these two fields.
+    pub(crate) fn pair_shape(&mut self, program: &ProgramData, a: &str, b: &str) -> Result<u32, Trap> {
+        self.longest = self.longest.max(a.len()).max(b.len());
+        let names = [a, b].map(|name| self.shapes.intern_name(program, &mut self.budget, name));
+        let [a, b] = names;
+        let shape = self.shapes.intern(program, &mut self.budget, &[a?, b?])?;
+        shape.map_err(|_| self.budget.no_memory(0))
+    }
 }
 
 /// Bytes of a value when written out, without its text: brackets, commas, the longest number.

@@ -329,10 +329,10 @@ fn flow() -> Vec<Row> {
         ),
         (
             25,
-            one(&[apply(23, 1, 0), RETURN]),
+            one(&[apply(45, 1, 0), RETURN]),
             Some(0),
-            |rule| matches!(rule, Rule::Index { what: "pure function", found: 23, size: 23 }),
-            one(&[apply(22, 1, 0), RETURN]),
+            |rule| matches!(rule, Rule::Index { what: "pure function", found: 45, size: 45 }),
+            one(&[apply(44, 1, 0), RETURN]),
         ),
         (
             25,

@@ -4,6 +4,7 @@
 //! This module does not depend on documents or on infix text.
 
 use crate::ast::{Binary, Unary};
+use ilo_spec::node::{Shape, Word};
 use ilo_spec::pure::{Omitted, Pure};
 
 /// The node that an operator produces.
@@ -54,7 +55,7 @@ const fn function(spelling: &'static str, makes: Makes, folds: bool) -> Operator
 }
 
 /// Every operator.
-pub const TABLE: [Operator; 42] = [
+pub const TABLE: [Operator; 64] = [
     between("or", Binary::Or, 1, true),
     between("and", Binary::And, 2, true),
     Operator { spelling: "not", makes: Makes::Unary(Unary::Not), form: Form::Before(3), folds: false },
@@ -97,10 +98,32 @@ pub const TABLE: [Operator; 42] = [
     function("number", Makes::Apply(Pure::Number), false),
     function("parse", Makes::Apply(Pure::Parse), false),
     function("time", Makes::Apply(Pure::Time), false),
+    Operator { spelling: "//", makes: Makes::Apply(Pure::FloorDiv), form: Form::Between(6), folds: false },
+    function("floor", Makes::Apply(Pure::Floor), false),
+    function("ceil", Makes::Apply(Pure::Ceil), false),
+    function("abs", Makes::Apply(Pure::Abs), false),
+    function("sort_down", Makes::Apply(Pure::SortDown), false),
+    function("unique", Makes::Apply(Pure::Unique), false),
+    function("group", Makes::Apply(Pure::Group), false),
+    function("column", Makes::Apply(Pure::Column), false),
+    function("find", Makes::Apply(Pure::Find), false),
+    function("values", Makes::Apply(Pure::Values), false),
+    function("entries", Makes::Apply(Pure::Entries), false),
+    function("record", Makes::Apply(Pure::Record), false),
+    function("without", Makes::Apply(Pure::Without), false),
+    function("joined", Makes::Apply(Pure::Joined), false),
+    function("set", Makes::Apply(Pure::Set), false),
+    function("starts", Makes::Apply(Pure::Starts), false),
+    function("ends", Makes::Apply(Pure::Ends), false),
+    function("index", Makes::Apply(Pure::Index), false),
+    function("date", Makes::Apply(Pure::Date), false),
+    function("days", Makes::Apply(Pure::Days), false),
+    function("grouped", Makes::Apply(Pure::Grouped), false),
+    function("read", Makes::Apply(Pure::Read), false),
 ];
 
 /// All spellings, for a message that lists them.
-pub const LIST: &str = "`+ - * / % == != > >= < <= and or not len at has append concat join get put keys split replace trim lower upper slice sort reverse range sum round fixed json iso min max number parse time`";
+pub const LIST: &str = "`+ - * / % == != > >= < <= and or not len at has append concat join get put keys split replace trim lower upper slice sort reverse range sum round fixed json iso min max number parse time // floor ceil abs sort_down unique group column find values entries record without joined set starts ends index date days grouped read`";
 
 /// What to write if a range has two bounds, as in other languages.
 pub(crate) const RANGE_BEGINS_AT_ZERO: &str = "`range` takes how many items there are, and begins at 0: add the first number to \
@@ -131,10 +154,22 @@ impl Operator {
 
     /// Whether its second operand may be the name of a field.
     pub const fn takes_field(&self) -> bool {
-        matches!(
-            self.makes,
-            Makes::Binary(Binary::At | Binary::HasName) | Makes::Apply(Pure::Get | Pure::Put | Pure::Sort)
-        )
+        match self.makes {
+            Makes::Binary(Binary::At | Binary::HasName) => true,
+            Makes::Apply(function) => {
+                matches!(Word::of_pure(function).row().operands, [_, Shape::FieldOrName, ..])
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a record with this key alone is an operation in every place. The functions that were added
+    /// later are operators only where something is computed: elsewhere such a record is data, as before.
+    pub const fn is_everywhere(&self) -> bool {
+        match self.makes {
+            Makes::Apply(function) => (function as u8) < Pure::Floor as u8,
+            _ => true,
+        }
     }
 
     /// Its number of operands, in words.
@@ -171,9 +206,9 @@ pub fn find(spelling: &str) -> Option<&'static Operator> {
     TABLE.iter().find(|operator| operator.spelling == spelling)
 }
 
-/// Whether this is the spelling of an operator.
+/// Whether a record with this key alone is an operation in every place.
 pub(crate) fn is(spelling: &str) -> bool {
-    find(spelling).is_some()
+    find(spelling).is_some_and(Operator::is_everywhere)
 }
 
 #[cfg(test)]

@@ -24,8 +24,18 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("-", &["−", "-=", "sub", "subtract", "minus"]),
     ("+", &["+=", "add", "plus"]),
     ("%", &["mod", "rem"]),
+    ("//", &["floordiv", "idiv", "intdiv"]),
+    ("abs", &["fabs"]),
+    ("ceil", &["ceiling"]),
+    ("unique", &["uniq", "distinct", "dedupe"]),
+    ("group", &["groupby"]),
+    ("column", &["pluck"]),
+    ("starts", &["startswith", "hasprefix", "beginswith"]),
+    ("ends", &["endswith", "hassuffix"]),
+    ("without", &["omit"]),
+    ("record", &["fromentries"]),
     ("len", &["length", "size", "count", "strlen"]),
-    ("at", &["index", "nth"]),
+    ("at", &["nth"]),
     ("append", &["push", "additem"]),
     ("concat", &["cat", "++", ".."]),
     ("has", &["contains", "includes", "haskey", "hasfield", "hasownproperty"]),
@@ -87,7 +97,7 @@ pub(crate) fn is_default(spelling: &str) -> bool {
 }
 
 /// Functions of other languages that can be expressed with the functions here.
-const INSTEAD: [Instead; 15] = [
+const INSTEAD: [Instead; 10] = [
     instead(
         &["avg", "average"],
         "the average of a list",
@@ -104,40 +114,9 @@ const INSTEAD: [Instead; 15] = [
         [r#"{"at": [list, -1]}"#, "at($list, -1)", "AT <list> LIT 1 -1"],
     ),
     instead(
-        &["startswith", "hasprefix", "beginswith"],
-        "whether a text begins with another",
-        [
-            r#"{"==": [{"slice": [text, 0, {"len": part}]}, part]}"#,
-            "slice($text, 0, len($part)) == $part",
-            "EQ SLICE <text> LIT 1 0 LEN <part> <part>",
-        ],
-    ),
-    instead(
-        &["endswith", "hassuffix"],
-        "whether a text ends with another",
-        [
-            r#"{"==": [{"at": [{"split": [{"concat": [text, "\n"]}, {"concat": [part, "\n"]}]}, -1]}, ""]}"#,
-            "slice($text, len($text) - len($part)) == $part",
-            "EQ SLICE <text> SUB LEN <text> LEN <part> LIT 2 nil <part>",
-        ],
-    ),
-    instead(
         &["indexof", "findindex"],
-        "where a text begins in another that has it",
-        [
-            r#"{"len": {"at": [{"split": [text, part]}, 0]}}"#,
-            "len(at(split($text, $part), 0))",
-            "LEN AT SPLIT <text> <part> LIT 1 0",
-        ],
-    ),
-    instead(
-        &["abs", "fabs"],
-        "the distance of a number from 0",
-        [
-            r#"{"max": [x, {"-": [0, x]}]}"#,
-            r#"{max: [$x, {"-": [0, $x]}]}"#,
-            "MAX LIST 2 <x> SUB LIT 1 0 <x>",
-        ],
+        "where a text begins in another, or an item in a list, else nil,",
+        [r#"{"index": [text, part]}"#, "index($text, $part)", "INDEX <text> <part>"],
     ),
     instead(
         &["neg", "negate", "negative"],
@@ -145,7 +124,7 @@ const INSTEAD: [Instead; 15] = [
         [r#"{"-": [0, x]}"#, "0 - $x", "SUB LIT 1 0 <x>"],
     ),
     instead(
-        &["floor", "trunc", "truncate"],
+        &["trunc", "truncate"],
         "a number from 0 on without its fraction",
         [r#"{"-": [x, {"%": [x, 1]}]}"#, "$x - $x % 1", "SUB <x> MOD <x> LIT 1 1"],
     ),
@@ -153,16 +132,6 @@ const INSTEAD: [Instead; 15] = [
         &["string", "str", "tostring"],
         "a value as text",
         [r#"{"concat": [x, ""]}"#, "concat($x, '')", r#"CONCAT <x> LIT 0 """#],
-    ),
-    instead(
-        &["unique", "uniq", "distinct", "dedupe"],
-        "whether a list has an item, for an `if` in a loop that appends to it,",
-        [r#"{"has": [list, x]}"#, "has($list, $x)", "HAS <list> <x>"],
-    ),
-    instead(
-        &["values", "entries"],
-        "the names of a record's fields, for a loop that reads each with `at`,",
-        [r#"{"keys": record}"#, "keys($record)", "KEYS <record>"],
     ),
     instead(
         &["any", "some", "all", "every"],
@@ -190,8 +159,7 @@ const INSTEAD: [Instead; 15] = [
 ];
 
 /// Functions of other languages that only a tool can compute.
-const OF_TOOLS: [&str; 11] =
-    ["format", "now", "today", "uuid", "random", "flatten", "group", "sqrt", "pow", "groupby", "ceil"];
+const OF_TOOLS: [&str; 8] = ["format", "now", "today", "uuid", "random", "flatten", "sqrt", "pow"];
 
 /// Whether a word is a function of other languages that only a tool can compute here.
 pub(crate) fn is_of_tool(spelling: &str) -> bool {

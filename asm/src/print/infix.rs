@@ -3,9 +3,10 @@
 use super::Printer;
 use super::text::path;
 use super::value::written;
-use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
+use crate::ast::{Apply, Binary, Expr, ExprKind, Literal, Unary};
 use crate::dialect::operator::row;
 use crate::dialect::operator::{COMPARISON, Form, Makes, Operator};
+use ilo_spec::pure::Pure;
 use std::fmt::Write;
 
 /// An expression as infix text; `None` if a part of it has no infix form.
@@ -44,6 +45,9 @@ fn write_inside(
             })
         }
         ExprKind::Unary(operator, operand) => function(printer, row(Makes::Unary(operator)), &[operand], out),
+        ExprKind::Apply(Apply { function: Pure::FloorDiv, operands: [a, b], .. }) => {
+            between(printer, row(Makes::Apply(Pure::FloorDiv)), [a, b], closeness, out)
+        }
         ExprKind::Apply(apply) => {
             let operands: Vec<&Expr<'_>> = written(apply).iter().collect();
             function(printer, row(Makes::Apply(apply.function)), &operands, out)
@@ -60,13 +64,7 @@ fn write_inside(
                 return Some(());
             }
             let row = row(Makes::Binary(operator));
-            let Form::Between(own) = row.form else { return function(printer, row, &[a, b], out) };
-            parenthesised(own < closeness, out, |out| {
-                // Comparisons do not chain, so neither operand of one may be another.
-                write(printer, a, if own == COMPARISON { own + 1 } else { own }, out)?;
-                let _ = write!(out, " {} ", row.spelling);
-                write(printer, b, own + 1, out)
-            })
+            between(printer, row, [a, b], closeness, out)
         }
         ExprKind::Has(record, name) | ExprKind::Field(record, name) => {
             let has = matches!(expr.kind, ExprKind::Has(..));
@@ -80,6 +78,23 @@ fn write_inside(
         }
         _ => None,
     }
+}
+
+/// An operator between its operands, or as a function if that is its form.
+fn between(
+    printer: &mut Printer<'_, '_>,
+    row: &Operator,
+    [a, b]: [&Expr<'_>; 2],
+    closeness: u8,
+    out: &mut String,
+) -> Option<()> {
+    let Form::Between(own) = row.form else { return function(printer, row, &[a, b], out) };
+    parenthesised(own < closeness, out, |out| {
+        // Comparisons do not chain, so neither operand of one may be another.
+        write(printer, a, if own == COMPARISON { own + 1 } else { own }, out)?;
+        let _ = write!(out, " {} ", row.spelling);
+        write(printer, b, own + 1, out)
+    })
 }
 
 fn write_literal(printer: &Printer<'_, '_>, literal: Literal<'_>, out: &mut String) {

@@ -210,7 +210,7 @@ impl<'a> Printer<'_, 'a> {
                         ("a".into(), self.long(a)),
                         ("b".into(), self.long(b)),
                     ],
-                    _ => vec![("expr".into(), self.value(value))],
+                    _ => vec![("expr".into(), self.operand(value))],
                 }
             }
             _ => vec![("expr".into(), self.formula(value))],
@@ -225,7 +225,7 @@ impl<'a> Printer<'_, 'a> {
             {
                 Doc::Record(self.bound(value))
             }
-            _ => self.value(value),
+            _ => self.operand(value),
         }
     }
 
@@ -254,7 +254,7 @@ impl<'a> Printer<'_, 'a> {
             ReturnKind::Plain => (None, output.ok.ty),
         };
         let formula = ty == Type::NUMBER || ty == Type::BOOL;
-        let value = if formula { self.formula(value) } else { self.value(value) };
+        let value = if formula { self.returned_formula(value) } else { self.value(value) };
         match (self.words.returns(), key) {
             (Some(word), Some(key)) => vec![(word.into(), Doc::one(key, value))],
             (Some(word), None) => vec![(word.into(), Self::no_outcome(value))],

@@ -59,14 +59,30 @@ impl<'a> Printer<'_, 'a> {
             ExprKind::MatchMap(map) => Doc::Record(self.cases(map)),
             ExprKind::Record(fields) => self.record(fields),
             ExprKind::Merge(base, fields) => Doc::Record(self.merge(base, fields)),
-            ExprKind::Apply(apply) => self.applied(apply),
+            ExprKind::Apply(apply) => {
+                let operation = self.applied(apply);
+                let row = operator::row(Makes::Apply(apply.function));
+                if row.is_everywhere() {
+                    return operation;
+                }
+                self.fits(1, expr.span);
+                Doc::one("expr", operation)
+            }
             ExprKind::List(items) => Doc::List(items.iter().map(|item| self.value(item)).collect()),
+        }
+    }
+
+    /// An expression where every operator is one: an operand, or what a key that computes holds.
+    pub(super) fn operand(&mut self, expr: &Expr<'a>) -> Doc<'a> {
+        match expr.kind {
+            ExprKind::Apply(apply) => self.deeper(expr.span, |printer| printer.applied(apply)),
+            _ => self.value(expr),
         }
     }
 
     /// An operator whose second operand is the name of a field.
     fn of_name(&mut self, operator: Binary, record: &Expr<'a>, name: &'a str) -> Doc<'a> {
-        let operands = vec![self.value(record), self.literal(Literal::Text(name))];
+        let operands = vec![self.operand(record), self.literal(Literal::Text(name))];
         Doc::one(operator::row(Makes::Binary(operator)).spelling, Doc::List(operands))
     }
 
@@ -75,12 +91,21 @@ impl<'a> Printer<'_, 'a> {
     pub(super) fn formula(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         if self.words.notation == Notation::Workflow {
             // The content of a text counts as another level.
-            return self.deeper(expr.span, |printer| printer.formula_inside(expr));
+            return self.deeper(expr.span, |printer| printer.formula_inside(expr, Printer::operand));
+        }
+        self.operand(expr)
+    }
+
+    /// A returned value of a type for which a workflow reads texts as formulas.
+    pub(super) fn returned_formula(&mut self, expr: &Expr<'a>) -> Doc<'a> {
+        if self.words.notation == Notation::Workflow {
+            return self.deeper(expr.span, |printer| printer.formula_inside(expr, Printer::value));
         }
         self.value(expr)
     }
 
-    fn formula_inside(&mut self, expr: &Expr<'a>) -> Doc<'a> {
+    /// An expression as infix text; `other` prints one that has no such form.
+    fn formula_inside(&mut self, expr: &Expr<'a>, other: fn(&mut Self, &Expr<'a>) -> Doc<'a>) -> Doc<'a> {
         let computes = matches!(
             expr.kind,
             ExprKind::Unary(..)
@@ -105,7 +130,7 @@ impl<'a> Printer<'_, 'a> {
                 let operands = vec![self.formula(a), self.formula(b)];
                 Doc::one(operator::row(Makes::Binary(operator)).spelling, Doc::List(operands))
             }
-            _ => self.value(expr),
+            _ => other(self, expr),
         }
     }
 
@@ -200,7 +225,7 @@ impl<'a> Printer<'_, 'a> {
         let lists = !parts.iter().take(2).any(Expr::is_no_list);
         let first = lists.then(|| Doc::Text("".into()));
         self.fits(parts.len().saturating_sub(1), span);
-        let operands = first.into_iter().chain(parts.iter().map(|part| self.value(part))).collect();
+        let operands = first.into_iter().chain(parts.iter().map(|part| self.operand(part))).collect();
         Doc::one(operator::row(Makes::Binary(Binary::Concat)).spelling, Doc::List(operands))
     }
 
@@ -242,7 +267,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     fn unary(&mut self, operator: Unary, operand: &Expr<'a>) -> Doc<'a> {
-        let operand = self.value(operand);
+        let operand = self.operand(operand);
         // A list with one item would be read as the list of operands, so an operand that is a list is wrapped
         // in a list.
         let operand = if matches!(operand, Doc::List(_)) { Doc::List(vec![operand]) } else { operand };
@@ -251,7 +276,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// A pure function. Trailing operands that have their default values are omitted.
     fn applied(&mut self, apply: Apply<'a>) -> Doc<'a> {
-        let mut operands: Vec<Doc<'a>> = written(apply).iter().map(|operand| self.value(operand)).collect();
+        let mut operands: Vec<Doc<'a>> = written(apply).iter().map(|operand| self.operand(operand)).collect();
         let operands = match &operands[..] {
             [only] if !matches!(only, Doc::List(_)) => operands.remove(0),
             _ => Doc::List(operands),
@@ -277,10 +302,10 @@ impl<'a> Printer<'_, 'a> {
             {
                 break;
             }
-            operands.push(self.value(b));
+            operands.push(self.operand(b));
             at = a;
         }
-        operands.push(self.value(at));
+        operands.push(self.operand(at));
         operands.reverse();
         operands
     }

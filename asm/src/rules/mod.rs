@@ -223,10 +223,19 @@ fn operand_of_function(function: Pure, index: usize, first: Option<Inferred>) ->
     match (function, index, first) {
         (Pure::Sum, 0, _) => return Demand::Is(Inferred::NUMBER.list()),
         (Pure::Min | Pure::Max, 0, _) => return Demand::Comparable,
-        (Pure::Sort, 0, _) => return Demand::Sortable,
-        (Pure::Sort, 1, Some(first)) if first.lists > 0 && item(first) != Inferred::ANY => {
+        (Pure::Sort | Pure::SortDown, 0, _) => return Demand::Sortable,
+        (Pure::Column | Pure::Find | Pure::Record, 0, _) => return Demand::Is(Inferred::RECORD.list()),
+        (Pure::Sort | Pure::SortDown, 1, Some(first)) if first.lists > 0 && item(first) != Inferred::ANY => {
             return if item(first) == Inferred::RECORD { TEXT } else { Demand::Is(Inferred::NIL) };
         }
+        (Pure::Unique | Pure::Group, 1, Some(first))
+            if first.lists > 0 && ![Inferred::ANY, Inferred::RECORD].contains(&item(first)) =>
+        {
+            return Demand::Is(Inferred::NIL);
+        }
+        (Pure::Index, 1, Some(Inferred::TEXT)) => return TEXT,
+        // A value that is no text is returned unchanged.
+        (Pure::Parse, 0, _) => return Demand::Any,
         (Pure::Get, 1, Some(first)) if first.lists > 0 => return NUMBER,
         (Pure::Get, 1, Some(Inferred::RECORD)) => return TEXT,
         _ => {}
@@ -258,15 +267,21 @@ pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> O
     }
 }
 
-/// The result type of a pure function: SORT, REVERSE and SLICE keep the type of a list, SLICE keeps that of a
-/// text, and MIN and MAX return an item.
+/// Whether the result of a function has the type of its first operand if that is a list.
+pub const fn keeps_list(function: Pure) -> bool {
+    matches!(function, Pure::Sort | Pure::SortDown | Pure::Reverse | Pure::Slice | Pure::Unique)
+}
+
+/// The result type of a pure function: some keep the type of a list, SLICE keeps that of a text, and MIN and
+/// MAX return an item.
 fn result(function: Pure, first: Option<Inferred>) -> Inferred {
     let known = match function {
-        Pure::Sort | Pure::Reverse | Pure::Slice => {
-            first.filter(|&first| first.lists > 0 || first == Inferred::TEXT)
+        _ if keeps_list(function) => {
+            first.filter(|&first| first.lists > 0 || (first == Inferred::TEXT && function == Pure::Slice))
         }
         Pure::Min | Pure::Max => first.filter(|first| first.lists > 0).map(item),
-        Pure::Put => Some(Inferred::RECORD),
+        Pure::Put | Pure::Record | Pure::Without | Pure::Joined => Some(Inferred::RECORD),
+        Pure::Group | Pure::Entries => Some(Inferred::RECORD.list()),
         _ => None,
     };
     known.unwrap_or_else(|| function.row().result.into())

@@ -140,8 +140,7 @@ impl<'a> StepReader<'_, 'a> {
     fn is_value_step(&self, item: &Item<'_, 'a>) -> bool {
         const VALUES: [Key; 6] = [Key::Expr, Key::Obj, Key::Value, Key::Op, Key::Merge, Key::Cases];
         let list = entries(item.node);
-        let makes_value =
-            |name: &str| self.dialect.key(name, &VALUES).is_some() || operator::find(name).is_some();
+        let makes_value = |name: &str| self.dialect.key(name, &VALUES).is_some() || operator::is(name);
         let binds = list.iter().any(|entry| entry.name() == Some(self.dialect.word(Key::Let)));
         !binds && (is_data(item.node) || list.iter().any(|entry| entry.is(makes_value)))
     }
@@ -164,7 +163,6 @@ fn is_data(node: &Node<'_>) -> bool {
     const PARTS: [&str; 8] = ["let", "args", "arguments", "parameters", "catch", "cases", "yield", "do"];
     let word = |name: &str| begins_step(name) || PARTS.contains(&name);
     let list = entries(node);
-    let operation =
-        matches!(list, [only] if only.is(|name| name == "value" || operator::find(name).is_some()));
+    let operation = matches!(list, [only] if only.is(|name| name == "value" || operator::is(name)));
     !operation && !list.iter().any(|entry| entry.is(word))
 }

@@ -23,6 +23,8 @@ struct Reading {
     infix: bool,
     /// Whether something is computed, so that a record with one key is meant as an operator.
     place: Place,
+    /// Whether it is directly under a key that computes or an operand, so that every operator is one.
+    computes: bool,
 }
 
 /// The maximum nesting of cases whose keys match a number in addition to their text. Each level doubles its
@@ -32,18 +34,20 @@ const DOUBLED: u8 = 4;
 impl<'a> StepReader<'_, 'a> {
     /// A value: an argument, a field, a returned value.
     pub(crate) fn value(&mut self, node: &Node<'a>) -> Expr<'a> {
-        self.read_value(node, Reading { infix: false, place: Place::Data })
+        self.read_value(node, Reading { infix: false, place: Place::Data, computes: false })
     }
 
     /// The value of `expr`, in YAML an infix expression.
     fn formula(&mut self, node: &Node<'a>) -> Expr<'a> {
-        self.read_value(node, Reading { infix: self.dialect.is_yaml(), place: Place::Formula })
+        let reading = Reading { infix: self.dialect.is_yaml(), place: Place::Formula, computes: true };
+        self.read_value(node, reading)
     }
 
     /// The value that a function returns: in YAML it is infix text if the output is a number or bool.
     pub(crate) fn returned(&mut self, node: &Node<'a>) -> Expr<'a> {
         let computes = self.output.ok.ty == Type::NUMBER || self.output.ok.ty == Type::BOOL;
-        self.read_value(node, Reading { infix: self.dialect.is_yaml() && computes, place: Place::Data })
+        let infix = self.dialect.is_yaml() && computes;
+        self.read_value(node, Reading { infix, place: Place::Data, computes: false })
     }
 
     /// The subject of a loop, match or merge.
@@ -126,7 +130,7 @@ impl<'a> StepReader<'_, 'a> {
     /// A record with one key that is an operator.
     fn operation(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, reading: Reading) -> Option<Expr<'a>> {
         let name = entry.name()?;
-        let operator = operator::find(name)?;
+        let operator = operator::find(name).filter(|found| reading.computes || found.is_everywhere())?;
         let operands: &[Node<'a>] = match &entry.value.kind {
             Kind::List(items) if operator.most() >= 2 || items.len() == 1 => items,
             _ if operator.least() == 1 => core::slice::from_ref(&entry.value),
@@ -155,7 +159,7 @@ impl<'a> StepReader<'_, 'a> {
             true => Place::Data,
             false => Place::Formula,
         };
-        let value = self.read_value(node, Reading { infix, place });
+        let value = self.read_value(node, Reading { infix, place, computes: true });
         self.checked_operand(operator, number, node, value)
     }
 

@@ -167,7 +167,7 @@ impl Generator<'_> {
         name
     }
 
-    fn any_field(&mut self) -> usize {
+    pub(super) fn any_field(&mut self) -> usize {
         let name = self.choices.below(words::FIELDS.len());
         self.field(name)
     }
@@ -183,6 +183,7 @@ impl Generator<'_> {
     fn operator(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) {
         match want {
             Kind::Nil => self.leaf(want, out),
+            Kind::Any if self.choices.chance(90) => self.function_of_any(depth, tail, out),
             Kind::Any => {
                 let kind = Kind::choose(&mut self.choices, 2);
                 self.operator(&kind, depth, tail, out);
@@ -206,7 +207,7 @@ impl Generator<'_> {
                     self.expr(item, depth, tail && place + 1 == length, out);
                 }
             }
-            Kind::Record(fields) if self.choices.chance(20) && !fields.is_empty() => {
+            Kind::Record(fields) if self.choices.chance(40) && !fields.is_empty() => {
                 self.put(want, fields, depth, tail, out);
             }
             Kind::Record(fields) if self.choices.chance(128) => {
@@ -341,6 +342,10 @@ impl Generator<'_> {
                 self.expr(&Kind::Record(Vec::new()), depth, false, out);
                 let field = self.any_field();
                 let _ = write!(out, " {field}");
+            }
+            6 if self.choices.chance(128) => {
+                let word = *self.choices.pick(&["STARTS", "ENDS"]);
+                self.two(word, [&Kind::Text, &Kind::Text], depth, tail, out);
             }
             6 => {
                 let of = if self.choices.chance(128) { Kind::Text } else { Kind::list(Kind::Text) };

@@ -9,7 +9,13 @@ impl Generator<'_> {
     /// A pure function, or another word, that gives a text.
     pub(super) fn function_of_text(&mut self, depth: usize, tail: bool, out: &mut String) {
         let text = &Kind::Text;
-        match self.choices.below(9) {
+        match self.choices.below(11) {
+            9 => {
+                out.push_str("GROUPED ");
+                self.expr(&Kind::Number, depth, false, out);
+                self.places(tail, out);
+            }
+            10 => self.time("DATE ", depth, tail, out),
             0 => self.two("JOIN", [&Kind::list(Kind::Any), text], depth, tail, out),
             1 => {
                 self.two("REPLACE", [text, text], depth, false, out);
@@ -55,7 +61,18 @@ impl Generator<'_> {
         tail: bool,
         out: &mut String,
     ) {
-        match (self.choices.below(7), item) {
+        match (self.choices.below(10), item) {
+            (7, _) => {
+                out.push_str("SET ");
+                self.expr(want, depth, false, out);
+                let _ = write!(out, " LIT 1 {} ", [0, 1, -1, 2][self.choices.below(4)]);
+                self.expr(item, depth, tail, out);
+            }
+            (word @ (8 | 9), _) => {
+                out.push_str(["SORT_DOWN ", "UNIQUE "][word - 8]);
+                self.expr(want, depth, false, out);
+                self.sorted_by(item, out);
+            }
             (0, _) => self.two("ADD", [want, want], depth, tail, out),
             (1, _) => self.two("CONCAT", [want, want], depth, tail, out),
             (2, _) => {
@@ -73,14 +90,7 @@ impl Generator<'_> {
             (5, _) => {
                 out.push_str("SORT ");
                 self.expr(want, depth, false, out);
-                match item {
-                    Kind::Record(fields) if !fields.is_empty() => {
-                        let (field, _) = fields[self.choices.below(fields.len())];
-                        self.scope.fields.insert(field);
-                        let _ = write!(out, " {field}");
-                    }
-                    _ => out.push_str(" LIT 2 nil"),
-                }
+                self.sorted_by(item, out);
             }
             _ => {
                 out.push_str("REVERSE ");
@@ -89,7 +99,71 @@ impl Generator<'_> {
         }
     }
 
-    /// PUT of one of the fields.
+    /// A field of the items, or nil.
+    fn sorted_by(&mut self, item: &Kind, out: &mut String) {
+        match item {
+            Kind::Record(fields) if !fields.is_empty() => {
+                let (field, _) = fields[self.choices.below(fields.len())];
+                self.scope.fields.insert(field);
+                let _ = write!(out, " {field}");
+            }
+            _ => out.push_str(" LIT 2 nil"),
+        }
+    }
+
+    /// A time as text or as seconds.
+    fn time(&mut self, word: &str, depth: usize, tail: bool, out: &mut String) {
+        out.push_str(word);
+        let of = if self.choices.chance(128) { Kind::Number } else { Kind::Text };
+        self.read(&of, depth, tail, out);
+    }
+
+    /// A pure function whose value may be of several kinds, or of a kind that nothing else wants.
+    pub(super) fn function_of_any(&mut self, depth: usize, tail: bool, out: &mut String) {
+        let record = Kind::choose_record(&mut self.choices);
+        let Kind::Record(fields) = &record else { return };
+        let (field, kind) = fields[self.choices.below(fields.len())].clone();
+        self.scope.fields.insert(field);
+        let records = Kind::list(record.clone());
+        match self.choices.below(10) {
+            place @ (0 | 1) => {
+                out.push_str(["COLUMN ", "GROUP "][place]);
+                self.expr(&records, depth, false, out);
+                let _ = write!(out, " {field}");
+            }
+            2 => {
+                out.push_str("FIND ");
+                self.expr(&records, depth, false, out);
+                let _ = write!(out, " {field} ");
+                self.expr(&kind, depth, tail, out);
+            }
+            3 => {
+                let item = Kind::choose(&mut self.choices, 1);
+                self.two("INDEX", [&Kind::list(item.clone()), &item], depth, tail, out);
+            }
+            4 => self.two("INDEX", [&Kind::Text, &Kind::Text], depth, tail, out),
+            5 => {
+                out.push_str("READ ");
+                self.read(&Kind::Text, depth, tail, out);
+            }
+            6 => {
+                out.push_str("GROUP ");
+                let items = Kind::list(Kind::choose(&mut self.choices, 1));
+                self.expr(&items, depth, false, out);
+                out.push_str(" LIT 2 nil");
+            }
+            7 => {
+                out.push_str("RECORD ENTRIES ");
+                self.expr(&record, depth, tail, out);
+            }
+            place => {
+                out.push_str(["VALUES ", "ENTRIES "][place - 8]);
+                self.expr(&record, depth, tail, out);
+            }
+        }
+    }
+
+    /// PUT of one of the fields, JOINED of two records, or WITHOUT another field.
     pub(super) fn put(
         &mut self,
         want: &Kind,
@@ -98,6 +172,19 @@ impl Generator<'_> {
         tail: bool,
         out: &mut String,
     ) {
+        match self.choices.below(4) {
+            0 => return self.two("JOINED", [want, &Kind::Record(Vec::new())], depth, tail, out),
+            1 => {
+                let other = self.any_field();
+                if fields.iter().all(|(name, _)| *name != other) {
+                    out.push_str("WITHOUT ");
+                    self.expr(want, depth, false, out);
+                    let _ = write!(out, " {other}");
+                    return;
+                }
+            }
+            _ => {}
+        }
         let (field, kind) = fields[self.choices.below(fields.len())].clone();
         self.scope.fields.insert(field);
         out.push_str("PUT ");
@@ -116,7 +203,17 @@ impl Generator<'_> {
 
     /// A pure function that gives a number.
     pub(super) fn function_of_number(&mut self, depth: usize, tail: bool, out: &mut String) {
-        match self.choices.weighted(&[3, 3, 2, 2, 1]) {
+        match self.choices.weighted(&[3, 3, 2, 2, 1, 1, 1, 1]) {
+            5 => {
+                let word = *self.choices.pick(&["FLOOR ", "CEIL ", "ABS "]);
+                out.push_str(word);
+                self.expr(&Kind::Number, depth, tail, out);
+            }
+            6 => self.two("FLOORDIV", [&Kind::Number, &Kind::Number], depth, tail, out),
+            7 => {
+                self.time("DAYS ", depth, false, out);
+                self.time(" ", depth, tail, out);
+            }
             0 => {
                 out.push_str("SUM ");
                 self.expr(&Kind::list(Kind::Number), depth, tail, out);

@@ -68,6 +68,11 @@ impl Kind {
         }
     }
 
+    /// A record with at least one field.
+    pub(super) fn choose_record(choices: &mut Choices<'_>) -> Kind {
+        Kind::record(choices, 0)
+    }
+
     pub(super) fn list(item: Kind) -> Kind {
         Kind::List(Box::new(item))
     }

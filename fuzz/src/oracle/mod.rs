@@ -13,6 +13,7 @@ mod number;
 mod pure;
 mod render;
 mod report;
+mod search;
 mod time;
 mod value;
 

@@ -4,7 +4,7 @@ use super::decimal::Decimal;
 use super::number;
 use super::render;
 use super::value::Value;
-use super::{json, time};
+use super::{json, search, time};
 use ilo_asm::ast::Binary;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
@@ -25,9 +25,9 @@ pub(super) enum Stop {
     Limit,
 }
 
-type Result<T> = core::result::Result<T, Stop>;
+pub(super) type Result<T> = core::result::Result<T, Stop>;
 
-const MISMATCH: Stop = Stop::Fault(Code::FaultTypeMismatch);
+pub(super) const MISMATCH: Stop = Stop::Fault(Code::FaultTypeMismatch);
 
 /// The value of a function.
 pub(super) fn apply(function: Pure, operands: &[Value]) -> Result<Value> {
@@ -53,7 +53,8 @@ pub(super) fn apply(function: Pure, operands: &[Value]) -> Result<Value> {
         Pure::Lower => Value::text(&mapped(text(a)?, |c| one(c, c.to_lowercase()))),
         Pure::Upper => Value::text(&mapped(text(a)?, |c| one(c, c.to_uppercase()))),
         Pure::Slice => slice(a, b, c)?,
-        Pure::Sort => sort(a, b)?,
+        Pure::Sort => sort(a, b, |order| order)?,
+        Pure::SortDown => sort(a, b, Ordering::reverse)?,
         Pure::Reverse => Value::list(items(a)?.iter().rev().cloned().collect()),
         Pure::Range => {
             let count = usize::try_from(whole(a)?).map_err(|_| MISMATCH)?;
@@ -67,20 +68,142 @@ pub(super) fn apply(function: Pure, operands: &[Value]) -> Result<Value> {
         Pure::Min => extreme(a, Ordering::Less, "the least of an empty list")?,
         Pure::Max => extreme(a, Ordering::Greater, "the greatest of an empty list")?,
         Pure::Round => round(a, b)?,
-        Pure::Fixed => {
-            let (number, places) = (a.number().ok_or(MISMATCH)?, whole(b)?);
-            let places = usize::try_from(places).ok().filter(|&places| places <= 20).ok_or(MISMATCH)?;
-            Value::text(&Decimal::of(number).rounded(places as i128).fixed(places))
-        }
+        Pure::Fixed => Value::text(&fixed(a, b)?),
+        Pure::Grouped => Value::text(&grouped(&fixed(a, b)?)),
         Pure::Number => match a {
             Value::Int(_) | Value::Double(_) => a.clone(),
             _ => json::number(text(a)?.trim()).map_err(|expected| refused(expected, a))?,
         },
-        Pure::Parse => json::parse(text(a)?)?,
+        Pure::Parse => match a {
+            Value::Text(text) => json::parse(text)?,
+            _ => a.clone(),
+        },
+        Pure::Read => read(a)?,
         Pure::Time => time::read(text(a)?)
             .ok_or_else(|| refused("expected a time such as 2026-01-31T12:00:00Z or a date", a))?,
         Pure::Iso => Value::text(&time::write(a.number().ok_or(MISMATCH)?).ok_or(MISMATCH)?),
+        Pure::Date => Value::text(&day(moment(a)?.1)?),
+        Pure::Days => {
+            let (from, to) = (moment(a)?.0, moment(b)?.0);
+            let difference = number::calculate(Binary::Sub, to, from).map_err(Stop::Fault)?;
+            floor_div(difference, Number::Int(86_400))?
+        }
+        Pure::Floor => floor(a.number().ok_or(MISMATCH)?)?,
+        Pure::Ceil => match a.number().ok_or(MISMATCH)? {
+            Number::Double(double) => floor(Number::Double(double.ceil()))?,
+            int @ Number::Int(_) => floor(int)?,
+        },
+        Pure::Abs => match a.number().ok_or(MISMATCH)? {
+            Number::Int(int) => Value::Int(int.checked_abs().ok_or(Stop::Fault(Code::FaultOverflow))?),
+            Number::Double(double) => Value::Double(double.abs()),
+        },
+        Pure::FloorDiv => floor_div(a.number().ok_or(MISMATCH)?, b.number().ok_or(MISMATCH)?)?,
+        Pure::Set => set(a, b, c)?,
+        Pure::Starts => {
+            let (whole, part) = (text(a)?, text(b)?);
+            Value::Bool(whole.as_bytes().get(..part.len()) == Some(part.as_bytes()))
+        }
+        Pure::Ends => {
+            let (whole, part) = (text(a)?.as_bytes(), text(b)?.as_bytes());
+            let from = whole.len().checked_sub(part.len());
+            Value::Bool(from.is_some_and(|from| whole.get(from..) == Some(part)))
+        }
+        Pure::Unique => search::unique(a, b)?,
+        Pure::Group => search::group(a, b)?,
+        Pure::Column => search::column(a, b)?,
+        Pure::Find => search::find(a, b, c)?,
+        Pure::Index => search::index(a, b)?,
+        Pure::Values => search::values(a)?,
+        Pure::Entries => search::entries(a)?,
+        Pure::Record => search::of_entries(a)?,
+        Pure::Without => search::without(a, b)?,
+        Pure::Joined => search::joined(a, b)?,
     })
+}
+
+/// The number with decimal places (12.10).
+fn fixed(number: &Value, places: &Value) -> Result<String> {
+    let (number, places) = (number.number().ok_or(MISMATCH)?, whole(places)?);
+    let places = usize::try_from(places).ok().filter(|&places| places <= 20).ok_or(MISMATCH)?;
+    Ok(Decimal::of(number).rounded(places as i128).fixed(places))
+}
+
+/// A number with a comma before every third digit of its whole part, from the right.
+fn grouped(fixed: &str) -> String {
+    let (sign, rest) = fixed.strip_prefix('-').map_or(("", fixed), |rest| ("-", rest));
+    let (whole, fraction) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+    let mut digits: Vec<char> = whole.chars().collect();
+    let mut place = digits.len();
+    while place > 3 {
+        place -= 3;
+        digits.insert(place, ',');
+    }
+    sign.to_owned() + &digits.into_iter().collect::<String>() + fraction
+}
+
+/// The greatest integer that is at most a number (12.20).
+fn floor(number: Number) -> Result<Value> {
+    let down = match number {
+        Number::Int(int) => return Ok(Value::Int(int)),
+        Number::Double(double) => number::whole(Number::Double(double.floor())),
+    };
+    down.and_then(|down| i64::try_from(down).ok()).map(Value::Int).ok_or(Stop::Fault(Code::FaultOverflow))
+}
+
+fn floor_div(a: Number, b: Number) -> Result<Value> {
+    if let (Number::Int(a), Number::Int(b)) = (a, b)
+        && b != 0
+    {
+        let (a, b) = if b < 0 { (-i128::from(a), -i128::from(b)) } else { (i128::from(a), i128::from(b)) };
+        let down = i64::try_from(a.div_euclid(b));
+        return down.map(Value::Int).map_err(|_| Stop::Fault(Code::FaultOverflow));
+    }
+    floor(number::calculate(Binary::Div, a, b).map_err(Stop::Fault)?)
+}
+
+/// The list with one item replaced.
+fn set(list: &Value, index: &Value, value: &Value) -> Result<Value> {
+    let mut list = items(list)?.to_vec();
+    let index = index.number().ok_or(MISMATCH)?;
+    let index = number::whole(index);
+    let from_start = index.map(|index| if index < 0 { index + list.len() as i128 } else { index });
+    let place = from_start.and_then(|place| usize::try_from(place).ok());
+    let item = place.and_then(|place| list.get_mut(place)).ok_or(Stop::Fault(Code::FaultIndexOutOfRange))?;
+    *item = value.clone();
+    Ok(Value::list(list))
+}
+
+/// The value of a JSON object or array in a text; anything else is itself.
+fn read(value: &Value) -> Result<Value> {
+    let Value::Text(text) = value else { return Ok(value.clone()) };
+    match json::parse(text) {
+        Ok(found @ (Value::List(_) | Value::Record(_))) => Ok(found),
+        Ok(_) | Err(Stop::Failure(_)) => Ok(value.clone()),
+        Err(stop) => Err(stop),
+    }
+}
+
+/// The seconds of a time, and the time of day as text; a failure outside the years 1 to 9999.
+fn moment(value: &Value) -> Result<(Number, Number)> {
+    let (number, expected) = match value {
+        Value::Text(text) => {
+            let expected = "expected a time such as 2026-01-31T12:00:00Z or a date";
+            let read = time::read(text).and_then(|read| read.number());
+            (read.ok_or_else(|| refused(expected, value))?, expected)
+        }
+        _ => (value.number().ok_or(MISMATCH)?, "expected seconds since 1970 within the years 1 to 9999"),
+    };
+    let Ok(Value::Int(down)) = floor(number) else { return Err(refused(expected, value)) };
+    match time::write(Number::Int(down)) {
+        Some(_) => Ok((number, Number::Int(down))),
+        None => Err(refused(expected, value)),
+    }
+}
+
+/// The date of whole seconds.
+fn day(seconds: Number) -> Result<String> {
+    let written = time::write(seconds).ok_or(MISMATCH)?;
+    Ok(written.split_once('T').map_or("", |(date, _)| date).to_owned())
 }
 
 /// The first item and the others added to it (12.9), so that the sum of `-0.0` alone is `-0.0`.
@@ -93,11 +216,11 @@ fn sum(items: &[Value]) -> Result<Value> {
     others.iter().try_fold(first, add).map(Value::from)
 }
 
-fn text(value: &Value) -> Result<&str> {
+pub(super) fn text(value: &Value) -> Result<&str> {
     if let Value::Text(text) = value { Ok(text) } else { Err(MISMATCH) }
 }
 
-fn items(value: &Value) -> Result<&[Value]> {
+pub(super) fn items(value: &Value) -> Result<&[Value]> {
     if let Value::List(list) = value { Ok(&list.items) } else { Err(MISMATCH) }
 }
 
@@ -220,7 +343,7 @@ fn slice(value: &Value, from: &Value, to: &Value) -> Result<Value> {
     }
 }
 
-fn sort(list: &Value, field: &Value) -> Result<Value> {
+fn sort(list: &Value, field: &Value, direction: impl Fn(Ordering) -> Ordering) -> Result<Value> {
     let mut keyed: Vec<(Value, Value)> = Vec::new();
     let list = items(list)?;
     if !matches!(field, Value::Nil) {
@@ -241,6 +364,6 @@ fn sort(list: &Value, field: &Value) -> Result<Value> {
         }
         keyed.push((key, item.clone()));
     }
-    keyed.sort_by(|(a, _), (b, _)| a.order(b).unwrap_or(Ordering::Equal));
+    keyed.sort_by(|(a, _), (b, _)| direction(a.order(b).unwrap_or(Ordering::Equal)));
     Ok(Value::list(keyed.into_iter().map(|(_, item)| item).collect()))
 }

@@ -10,11 +10,11 @@ use ilo_asm::check::{Part, ValueInfo};
 use ilo_asm::rules::{self, Demand, Gives};
 use ilo_asm::types::Inferred;
 use ilo_spec::node::{Place, Shape as Operand, TABLE, Word};
-use ilo_spec::pure::Kinds;
+use ilo_spec::pure::{Kinds, Pure};
 use std::sync::LazyLock;
 
 /// A set of words.
-pub(crate) type Words = u64;
+pub(crate) type Words = u128;
 
 pub(crate) fn one(word: Word) -> Words {
     1 << (word as u8)
@@ -447,7 +447,7 @@ impl<'c> Core<'_, 'c> {
 /// Whether the type of a word's value depends on its first operand.
 fn depends(word: Word) -> bool {
     let is = |word| rules::TABLE.iter().find(|rule| rule.word == word).map(|rule| rule.gives);
-    matches!(word, Word::Sort | Word::Reverse | Word::Slice | Word::Min | Word::Max)
+    word.row().pure.is_some_and(|it| rules::keeps_list(it) || matches!(it, Pure::Min | Pure::Max))
         || matches!(is(word), Some(Gives::Item | Gives::Sum | Gives::Join | Gives::Appended))
 }
 

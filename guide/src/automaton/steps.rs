@@ -11,7 +11,6 @@ use ilo_asm::rules;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
-use ilo_spec::pure::Pure;
 
 /// A constant.
 #[derive(Clone, Copy, Debug)]
@@ -360,7 +359,7 @@ impl<'c> Core<'_, 'c> {
         let second = (frame.others != NONE).then(|| self.arena.value(frame.others));
         let word = frame.word;
         if let Some(function) = word.row().pure {
-            let keeps = matches!(function, Pure::Sort | Pure::Reverse | Pure::Slice) && first.ty.lists > 0;
+            let keeps = rules::keeps_list(function) && first.ty.lists > 0;
             let ty = rules::gives(word, Some(first.ty), None).unwrap_or(Inferred::ANY);
             return if keeps { ValueInfo { ty, ..first } } else { ValueInfo::held(ty) };
         }

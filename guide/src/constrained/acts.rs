@@ -157,7 +157,7 @@ impl Machine<'_, '_> {
             Act::Expr => {
                 self.place.opens_step = true;
                 self.push(Around::Step);
-                self.push(Around::Ends("}"));
+                self.push(Around::Computed);
                 self.goes_on(Next::Value);
             }
             Act::Call => {
@@ -199,7 +199,7 @@ impl Machine<'_, '_> {
     fn go_on_step(&mut self, act: Act) {
         match act {
             Act::BoundExpr => {
-                self.push(Around::Ends("}"));
+                self.push(Around::Computed);
                 self.goes_on(Next::Value);
             }
             Act::BoundCall => {

@@ -115,6 +115,8 @@ pub(super) enum Around {
     Handler { slot: u8, names: usize, end: &'static str },
     /// A construct that these bytes end.
     Ends(&'static str),
+    /// The value of `expr`.
+    Computed,
     /// An operator with this number of operands to come.
     Operands(usize),
     /// A list with this number of items.

@@ -78,6 +78,12 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     Known { all, runs, operations, digits, others }
 });
 
+/// The words of the operators that are operators only where something is computed.
+static COMPUTED_ONLY: LazyLock<Words> = LazyLock::new(|| {
+    let rows = OPERATORS.iter().filter(|row| !row.is_everywhere());
+    rows.filter_map(word_of).fold(0, |all, word| all | one(word))
+});
+
 fn bit(place: usize) -> Set {
     u32::try_from(place).ok().and_then(|place| 1_u128.checked_shl(place)).unwrap_or_default()
 }
@@ -147,6 +153,9 @@ impl Machine<'_, '_> {
         let mut words = if self.place.opens_step { self.step_words() } else { self.core.trial(Core::words) };
         if is_whole {
             words &= !one(Word::Call);
+        }
+        if !matches!(self.around(), Some(Around::Computed | Around::If | Around::Operands(_))) {
+            words &= !*COMPUTED_ONLY;
         }
         let has = |word: Word| words & one(word) != 0;
         let (mut set, mut more) = (0, Vec::new());

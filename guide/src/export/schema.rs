@@ -220,7 +220,8 @@ impl Schema<'_, '_> {
             let set = fields.clone();
             all.push(step(&[(Key::Merge, inner), (Key::Set, &set)]));
             // A record with one field that has the name of an operator is read as that operator.
-            let first = operator::TABLE.iter().map(|row| quoted(row.spelling));
+            let first =
+                operator::TABLE.iter().filter(|row| row.is_everywhere()).map(|row| quoted(row.spelling));
             let taken: Vec<String> = first.chain([quoted("text")]).collect();
             let only = format!(
                 "\"minProperties\":1,\"maxProperties\":1,\"propertyNames\":{{\"enum\":[{}]}}",

@@ -38,6 +38,11 @@ pub(crate) fn append(heap: &mut Heap, w: &mut Window, dst: Out, (list, item): (I
 
 /// The item at an index, from 0 or negative from the end, if the list has it.
 pub(crate) fn item_at(heap: &Heap, list: Value, index: Value) -> Result<Option<Value>, Trap> {
+    Ok(place_of(list, index)?.map(|place| heap.value(at(list.low()) + place)))
+}
+
+/// The position of the item at an index, from 0 or negative from the end, if the list has it.
+pub(crate) fn place_of(list: Value, index: Value) -> Result<Option<usize>, Trap> {
     let int = match index.tag {
         Tag::Int => Some(index.as_int()),
         Tag::Double => integral(index.payload),
@@ -45,7 +50,7 @@ pub(crate) fn item_at(heap: &Heap, list: Value, index: Value) -> Result<Option<V
     };
     let from_start = int.and_then(|int| if int < 0 { int.checked_add(list.aux.into()) } else { Some(int) });
     let place = from_start.and_then(|place| u32::try_from(place).ok()).filter(|&place| place < list.aux);
-    Ok(place.map(|place| heap.value(at(list.low()) + at(place))))
+    Ok(place.map(at))
 }
 
 /// `dst` = the item at an index, or the field that a text names.
@@ -72,7 +77,7 @@ pub(crate) fn item(
 }
 
 #[cold]
-fn out_of_range(list: Value, index: Value) -> Trap {
+pub(crate) fn out_of_range(list: Value, index: Value) -> Trap {
     let Some(index) = index.as_number() else { return mismatch("a number as index", index.tag) };
     let len = list.aux;
     let message = match len {

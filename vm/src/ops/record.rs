@@ -142,7 +142,7 @@ pub(crate) fn flag(
 
 #[cold]
 #[inline(never)]
-fn missing(heap: &Heap, program: &ProgramData, record: &Value, name: &str) -> Trap {
+pub(crate) fn missing(heap: &Heap, program: &ProgramData, record: &Value, name: &str) -> Trap {
     let mut there = String::new();
     let fields = heap.shapes.fields(program, record.aux);
     for &name in fields.iter().take(NAMED) {

@@ -113,11 +113,14 @@ fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
         (Word::Has, 0) => format!("{name} searches a record, list or text"),
         (Word::Has, 1) => format!("{name} takes a text as name or part"),
         (Word::Len, _) => format!("{name} measures a text, list or record"),
-        (Word::Sort, 1) if demand == Demand::Is(Inferred::TEXT) => {
+        (Word::Sort | Word::SortDown, 1) if demand == Demand::Is(Inferred::TEXT) => {
             format!("{name} of records takes the name of a field to sort by")
         }
-        (Word::Sort, 1) if demand == Demand::Is(Inferred::NIL) => {
+        (Word::Sort | Word::SortDown, 1) if demand == Demand::Is(Inferred::NIL) => {
             format!("{name} of numbers or texts takes no field")
+        }
+        (Word::Unique | Word::Group, 1) if demand == Demand::Is(Inferred::NIL) => {
+            format!("{name} takes a field only if the items are records")
         }
         (Word::Get, 1) if demand == Demand::Is(Inferred::NUMBER) => {
             format!("{name} of a list takes a number as `key`")

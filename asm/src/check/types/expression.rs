@@ -85,8 +85,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 (first, fitting) = (seen, seen.filter(|_| fits));
             }
         }
-        // SORT, REVERSE and SLICE keep the item type of their list.
-        let keeps = matches!(apply.function, Pure::Sort | Pure::Reverse | Pure::Slice);
+        let keeps = rules::keeps_list(apply.function);
         let kept = first.filter(|first| keeps && first.ty.lists > 0);
         let known = rules::gives(word, ty(first), None)?;
         // A type that is taken from the first operand is as certain as that one.

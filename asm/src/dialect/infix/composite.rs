@@ -82,7 +82,7 @@ fn record(fields: &[&str], levels: usize) -> Option<String> {
     for field in fields {
         let (key, inside) = field.split_once(':')?;
         let key = key.trim().trim_matches(['\'', '"']);
-        let is_operation = fields.len() == 1 && operator::find(key).is_some();
+        let is_operation = fields.len() == 1 && operator::is(key);
         if is_operation || CONSTRUCTS.contains(&key) {
             return None;
         }

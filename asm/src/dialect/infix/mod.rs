@@ -171,8 +171,8 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             self.seen.computes |= here >= COMPARISON;
             let middle = self.from;
             let right = self.expression(here + 1, level + 1)?;
-            let Makes::Binary(binary) = operator.makes else { return None };
-            left = self.binary(binary, left, right)?;
+            let span = left.tree.span.to(right.tree.span);
+            left = self.made(operator, &[left, right], span)?;
             if here == COMPARISON && matches!(self.between(), Some((_, COMPARISON))) {
                 self.chained(middle);
                 return None;

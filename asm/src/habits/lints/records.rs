@@ -73,6 +73,9 @@ impl<'a> Lints<'_, '_, 'a> {
             let text = (!self.at.dialect.is_yaml()).then(|| form.clone());
             return self.suspect(node.span, written(warning, &form, node, text));
         }
+        if let Some(operator) = operator::find(name).filter(|found| !found.is_everywhere()) {
+            return self.later_operator(node, entry, operator);
+        }
         let word = name.strip_prefix('$').unwrap_or(name);
         if self.at.names.has_function(name) {
             let blank = if self.at.dialect.is_bare() { "" } else { " " };
@@ -122,6 +125,26 @@ impl<'a> Lints<'_, '_, 'a> {
             let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
             self.suspect(node.span, warning.fix(rename(&entry.key, meant.spelling)));
         }
+    }
+
+    /// A record whose key is an operator only where something is computed.
+    fn later_operator(&mut self, node: &Node<'a>, entry: &Entry<'a>, operator: &Operator) {
+        let operands = match entry.value.kind {
+            Kind::List(items) => items.len(),
+            _ => 1,
+        };
+        if !operator.takes(operands) {
+            return;
+        }
+        let expr = self.at.dialect.word(Key::Expr);
+        let form =
+            if self.at.dialect.is_yaml() { format!("{expr}:") } else { format!("{{\"{expr}\": …}}") };
+        let message = format!(
+            "this record is data here: `{}` computes only under `{expr}`, in conditions and in operations",
+            operator.spelling
+        );
+        let warning = self.data(&message, node, &format!("`{form}` around it"));
+        self.suspect(node.span, warning);
     }
 
     /// The reference that `{"var": "x"}` and `{"$input": "x"}` are in other languages.

@@ -217,13 +217,7 @@ pub(crate) const ROWS: [Row; 25] = [
         "one of two values is `LET <slot> IF <condition> <count>` with `ELSE <count>`",
         "RET TERNARY REF 0",
     ),
-    advice(
-        |place| matches!(place, Place::Operand(_)),
-        Pattern::Function,
-        "",
-        "{new}",
-        "RET startsWith REF 0",
-    ),
+    advice(|place| matches!(place, Place::Operand(_)), Pattern::Function, "", "{new}", "RET indexOf REF 0"),
     elsewhere(
         &["CONTINUE", "SKIP"],
         "put what follows into `IF NOT <condition> <count>`; a pass without a value adds nothing",

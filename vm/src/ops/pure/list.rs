@@ -5,6 +5,7 @@ use crate::fault::{Trap, mismatch};
 use crate::heap::{Heap, narrow};
 use crate::number::compare_exactly;
 use crate::ops::arith::{self, Add};
+use crate::ops::list::{out_of_range, place_of};
 use crate::ops::record;
 use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
@@ -53,6 +54,18 @@ pub(super) fn reverse(heap: &mut Heap, list: Value) -> Result<Value, Trap> {
     let reversed = copy(heap, places(list))?;
     heap.values[places(reversed)].reverse();
     Ok(reversed)
+}
+
+/// The list with one item replaced.
+pub(super) fn set(heap: &mut Heap, list: Value, index: Value, value: Value) -> Result<Value, Trap> {
+    want(list, Tag::List, "a list to set an item of")?;
+    let Some(place) = place_of(list, index)? else { return Err(out_of_range(list, index)) };
+    let depth =
+        if value.is_container() { heap.nest(&[value])?.max(list.depth()) } else { list.depth().max(1) };
+    let changed = copy(heap, places(list))?;
+    let start = at(changed.low());
+    heap.values[start + place] = value;
+    Ok(Value::list(changed.low(), changed.aux, depth))
 }
 
 pub(super) fn range(heap: &mut Heap, count: Value) -> Result<Value, Trap> {
@@ -148,7 +161,20 @@ struct Keyed {
     item: Value,
 }
 
-pub(super) fn sort(heap: &mut Heap, program: &ProgramData, list: Value, field: Value) -> Result<Value, Trap> {
+/// Whether the least or the greatest item comes first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Up,
+    Down,
+}
+
+pub(super) fn sort(
+    heap: &mut Heap,
+    program: &ProgramData,
+    list: Value,
+    field: Value,
+    direction: Direction,
+) -> Result<Value, Trap> {
     want(list, Tag::List, "a list to sort")?;
     if field.tag != Tag::Nil {
         want(field, Tag::Text, "the name of a field or nil to sort by")?;
@@ -158,12 +184,18 @@ pub(super) fn sort(heap: &mut Heap, program: &ProgramData, list: Value, field: V
     // The items with their keys, and the buffer of a stable sort.
     let scratch = 2 * (count * size_of::<Keyed>()) as u64;
     heap.budget.charge(scratch)?;
-    let sorted = sort_keyed(heap, program, list, field);
+    let sorted = sort_keyed(heap, program, list, field, direction);
     heap.budget.give_back(scratch);
     sorted
 }
 
-fn sort_keyed(heap: &mut Heap, program: &ProgramData, list: Value, field: Value) -> Result<Value, Trap> {
+fn sort_keyed(
+    heap: &mut Heap,
+    program: &ProgramData,
+    list: Value,
+    field: Value,
+    direction: Direction,
+) -> Result<Value, Trap> {
     let count = at(list.aux);
     let mut keyed = Vec::with_capacity(count);
     for place in places(list) {
@@ -181,7 +213,10 @@ fn sort_keyed(heap: &mut Heap, program: &ProgramData, list: Value, field: Value)
     let rounds = u64::from(count.next_power_of_two().trailing_zeros());
     heap.budget.burn(rounds.saturating_mul((count + bytes / 64) as u64))?;
     let start = heap.take(count)?;
-    keyed.sort_by(|a, b| order(heap, program, a.key, b.key));
+    match direction {
+        Direction::Up => keyed.sort_by(|a, b| order(heap, program, a.key, b.key)),
+        Direction::Down => keyed.sort_by(|a, b| order(heap, program, b.key, a.key)),
+    }
     for (value, keyed) in heap.values[start..start + count].iter_mut().zip(keyed) {
         *value = keyed.item;
     }

@@ -5,12 +5,15 @@
 //! it is written. If there is no memory, the instruction is executed again after a collection, so it first
 //! takes back what it burnt and wrote.
 
+mod hash;
 mod list;
 mod number;
 mod operand;
 mod parse;
 mod record;
+mod search;
 mod text;
+mod time;
 
 use crate::fault::Trap;
 use crate::frame::Window;
@@ -82,7 +85,7 @@ fn call(
             Tag::Text => text::slice(heap, program, a, b, c),
             _ => list::slice(heap, a, b, c),
         },
-        Pure::Sort => list::sort(heap, program, a, b),
+        Pure::Sort => list::sort(heap, program, a, b, list::Direction::Up),
         Pure::Reverse => list::reverse(heap, a),
         Pure::Range => list::range(heap, a),
         Pure::Sum => list::sum(heap, a),
@@ -93,8 +96,30 @@ fn call(
         Pure::Number => return number::number(heap, program, a),
         Pure::Parse => return parse::parse(heap, program, a),
         Pure::Json => text::json(heap, program, a),
-        Pure::Time => return number::time(heap, program, a),
-        Pure::Iso => number::iso(heap, a),
+        Pure::Time => return time::time(heap, program, a),
+        Pure::Iso => time::iso(heap, a),
+        Pure::Floor => number::floor(heap, a),
+        Pure::Ceil => number::ceil(heap, a),
+        Pure::Abs => number::abs(heap, a),
+        Pure::FloorDiv => number::floor_div(heap, a, b),
+        Pure::SortDown => list::sort(heap, program, a, b, list::Direction::Down),
+        Pure::Unique => search::unique(heap, program, a, b),
+        Pure::Group => search::group(heap, program, a, b),
+        Pure::Column => search::column(heap, program, a, b),
+        Pure::Find => search::find(heap, program, a, b, c),
+        Pure::Values => record::values(heap, program, a),
+        Pure::Entries => record::entries(heap, program, a),
+        Pure::Record => record::of_entries(heap, program, a),
+        Pure::Without => record::without(heap, program, a, b),
+        Pure::Joined => record::joined(heap, program, a, b),
+        Pure::Set => list::set(heap, a, b, c),
+        Pure::Starts => text::starts(heap, program, a, b),
+        Pure::Ends => text::ends(heap, program, a, b),
+        Pure::Index => search::index(heap, program, a, b),
+        Pure::Date => return time::date(heap, program, a),
+        Pure::Days => return time::days(heap, program, a, b),
+        Pure::Grouped => number::grouped(heap, a, b),
+        Pure::Read => parse::read(heap, program, a),
     };
     value.map(Applied::Value)
 }

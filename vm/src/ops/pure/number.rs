@@ -1,10 +1,11 @@
-//! Functions on numbers and times.
+//! Functions on numbers.
 
 use super::operand::{Applied, number_of, unfit, want, whole};
-use crate::calendar;
-use crate::decimal::{self, Decimal};
-use crate::fault::{Trap, mismatch};
+use crate::decimal;
+use crate::fault::Trap;
 use crate::heap::Heap;
+use crate::number::{nearest, truncated};
+use crate::ops::arith;
 use crate::program::ProgramData;
 use crate::render;
 use crate::value::{Tag, Value, at};
@@ -15,9 +16,6 @@ use ilo_spec::program::Number;
 
 /// The most decimal places that FIXED writes.
 const MOST_PLACES: usize = 20;
-
-/// The longest text that can be a time, in bytes.
-const LONGEST_TIME: usize = 64;
 
 pub(super) fn round(heap: &mut Heap, value: Value, places: Value) -> Result<Value, Trap> {
     let number = number_of(value, "a number to round")?;
@@ -32,17 +30,90 @@ pub(super) fn round(heap: &mut Heap, value: Value, places: Value) -> Result<Valu
     }
 }
 
+/// The greatest integer that is at most a number.
+pub(super) fn floor(heap: &mut Heap, value: Value) -> Result<Value, Trap> {
+    let number = number_of(value, "a number to round down")?;
+    heap.budget.burn(1)?;
+    let down = |double: f64| truncated(double)?.checked_sub((nearest(truncated(double)?) > double).into());
+    integer(number, down, "down")
+}
+
+/// The least integer that is at least a number.
+pub(super) fn ceil(heap: &mut Heap, value: Value) -> Result<Value, Trap> {
+    let number = number_of(value, "a number to round up")?;
+    heap.budget.burn(1)?;
+    let up = |double: f64| truncated(double)?.checked_add((nearest(truncated(double)?) < double).into());
+    integer(number, up, "up")
+}
+
+/// A number rounded to an integer.
+fn integer(number: Number, round: impl Fn(f64) -> Option<i64>, way: &str) -> Result<Value, Trap> {
+    let rounded = match number {
+        Number::Int(int) => Some(int),
+        Number::Double(double) => round(double),
+    };
+    rounded.map(Value::int).ok_or_else(|| {
+        Trap::new(Code::FaultOverflow, format_args!("{number} rounded {way} is beyond 64 bits"))
+    })
+}
+
+/// A number without its sign.
+pub(super) fn abs(heap: &mut Heap, value: Value) -> Result<Value, Trap> {
+    let number = number_of(value, "a number")?;
+    heap.budget.burn(1)?;
+    match number {
+        Number::Double(double) => Ok(Value::double(double.abs())),
+        Number::Int(int) => int.checked_abs().map(Value::int).ok_or_else(|| {
+            Trap::new(Code::FaultOverflow, format_args!("{int} without its sign is beyond 64 bits"))
+        }),
+    }
+}
+
+/// The quotient rounded down.
+pub(super) fn floor_div(heap: &mut Heap, value: Value, by: Value) -> Result<Value, Trap> {
+    if value.tag == Tag::Int && by.tag == Tag::Int && by.as_int() != 0 {
+        heap.budget.burn(1)?;
+        let (a, b) = (value.as_int(), by.as_int());
+        let down = a.checked_div(b).map(|quotient| quotient - i64::from(a % b != 0 && (a < 0) != (b < 0)));
+        return down
+            .map(Value::int)
+            .ok_or_else(|| Trap::new(Code::FaultOverflow, format_args!("{a} // {b} is beyond 64 bits")));
+    }
+    let quotient = arith::quotient(&value, &by)?;
+    floor(heap, quotient)
+}
+
+/// The number as FIXED writes it, with commas between thousands.
+pub(super) fn grouped(heap: &mut Heap, value: Value, places: Value) -> Result<Value, Trap> {
+    let plain = written(heap, value, places)?;
+    let signed = usize::from(plain.starts_with('-'));
+    let whole = plain.find('.').unwrap_or(plain.len());
+    let mut text = String::new();
+    for (place, digit) in plain.char_indices() {
+        if place > signed && place < whole && (whole - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    heap.add_text(&text)
+}
+
 pub(super) fn fixed(heap: &mut Heap, value: Value, places: Value) -> Result<Value, Trap> {
+    let text = written(heap, value, places)?;
+    heap.add_text(&text)
+}
+
+/// A number with decimal places, at most 309 digits and the places.
+fn written(heap: &mut Heap, value: Value, places: Value) -> Result<String, Trap> {
     const EXPECTED: &str = "0 to 20 decimal places";
     let number = number_of(value, "a number to write")?;
     let places = whole(places, EXPECTED)?;
     let wanted = usize::try_from(places).ok().filter(|&places| places <= MOST_PLACES);
     let Some(wanted) = wanted else { return Err(unfit(EXPECTED, Number::Int(places))) };
     heap.budget.burn(1)?;
-    // At most 309 digits and the places.
     let mut text = String::new();
     decimal::write_fixed(number, wanted, &mut text);
-    heap.add_text(&text)
+    Ok(text)
 }
 
 pub(super) fn number(heap: &mut Heap, program: &ProgramData, value: Value) -> Result<Applied, Trap> {
@@ -65,52 +136,9 @@ pub(super) fn number(heap: &mut Heap, program: &ProgramData, value: Value) -> Re
 }
 
 /// A failure that says what was expected and shows the text.
-fn failure(heap: &Heap, program: &ProgramData, expected: &str, found: Value) -> Applied {
+pub(super) fn failure(heap: &Heap, program: &ProgramData, expected: &str, found: Value) -> Applied {
     let mut message = String::from(expected);
     message.push_str(", found ");
     render::excerpt(heap, program, found, &mut message);
     Applied::Failure(message)
-}
-
-pub(super) fn time(heap: &mut Heap, program: &ProgramData, text: Value) -> Result<Applied, Trap> {
-    want(text, Tag::Text, "a text that is a time")?;
-    heap.budget.burn(1)?;
-    let source = heap.text_of(program, text);
-    let time = if source.len() <= LONGEST_TIME { calendar::parse(source) } else { None };
-    let Some(calendar::Time { seconds, fraction }) = time else {
-        return Ok(failure(heap, program, "expected a time such as 2026-01-31T12:00:00Z or a date", text));
-    };
-    if fraction == 0 {
-        return Ok(Applied::Value(Value::int(seconds)));
-    }
-    let unit = i128::from(10_u64.pow(calendar::FRACTION_DIGITS));
-    let attos = i128::from(seconds) * unit + i128::from(fraction);
-    Ok(Applied::Value(Value::double(decimal::from_attos(attos))))
-}
-
-pub(super) fn iso(heap: &mut Heap, value: Value) -> Result<Value, Trap> {
-    const EXPECTED: &str = "seconds since 1970 within the years 1 to 9999";
-    const NANOS: i128 = 1_000_000_000;
-    let number = value.as_number().ok_or_else(|| mismatch("a number of seconds", value.tag))?;
-    heap.budget.burn(1)?;
-    let nanos = match number {
-        Number::Int(int) => Some(i128::from(int) * NANOS),
-        Number::Double(double) => {
-            let mut decimal = Decimal::of(double);
-            decimal.round(9);
-            decimal.scaled(9)
-        }
-    };
-    let within = i128::from(calendar::FIRST) * NANOS..i128::from(calendar::END) * NANOS;
-    let Some(nanos) = nanos.filter(|nanos| within.contains(nanos)) else {
-        return Err(unfit(EXPECTED, number));
-    };
-    let (seconds, rest) = (nanos.div_euclid(NANOS), nanos.rem_euclid(NANOS));
-    let (Ok(seconds), Ok(rest)) = (i64::try_from(seconds), u32::try_from(rest)) else {
-        return Err(unfit(EXPECTED, number));
-    };
-    let mut text = String::new();
-    // A string takes everything.
-    let _ = calendar::write(seconds, rest, &mut text);
-    heap.add_text(&text)
 }

@@ -1,6 +1,6 @@
 //! PARSE: reads a JSON document as a value, within the limits on the answer of a tool.
 
-use super::operand::{Applied, want};
+use super::operand::Applied;
 use crate::budget::Meter;
 use crate::fault::Trap;
 use crate::heap::{Heap, narrow};
@@ -12,8 +12,29 @@ use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// The value of a text that is a JSON object or array; any other value is itself.
+pub(super) fn read(heap: &mut Heap, program: &ProgramData, value: Value) -> Result<Value, Trap> {
+    if value.tag != Tag::Text {
+        return Ok(value);
+    }
+    let blank = [' ', '\t', '\n', '\r'];
+    if !heap.text_of(program, value).trim_start_matches(blank).starts_with(['{', '[']) {
+        return Ok(value);
+    }
+    let before = heap.checkpoint();
+    match parse(heap, program, value)? {
+        Applied::Value(read) => Ok(read),
+        Applied::Failure(_) => {
+            heap.undo(&before);
+            Ok(value)
+        }
+    }
+}
+
 pub(super) fn parse(heap: &mut Heap, program: &ProgramData, text: Value) -> Result<Applied, Trap> {
-    want(text, Tag::Text, "a text to parse")?;
+    if text.tag != Tag::Text {
+        return Ok(Applied::Value(text));
+    }
     let length = at(text.high());
     // As for values: reading a byte takes far longer than copying it.
     heap.budget.burn_bulk(length, 0)?;

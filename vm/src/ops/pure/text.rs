@@ -152,6 +152,30 @@ pub(super) fn trim(heap: &mut Heap, program: &ProgramData, text: Value) -> Resul
     part(heap, program, text, from..from + trimmed)
 }
 
+/// Whether a text begins with a part.
+pub(super) fn starts(
+    heap: &mut Heap,
+    program: &ProgramData,
+    text: Value,
+    part: Value,
+) -> Result<Value, Trap> {
+    two_texts(heap, text, part)?;
+    Ok(Value::bool(heap.text_of(program, text).starts_with(heap.text_of(program, part))))
+}
+
+/// Whether a text ends with a part.
+pub(super) fn ends(heap: &mut Heap, program: &ProgramData, text: Value, part: Value) -> Result<Value, Trap> {
+    two_texts(heap, text, part)?;
+    Ok(Value::bool(heap.text_of(program, text).ends_with(heap.text_of(program, part))))
+}
+
+/// Checks a text and the part that is looked for at one of its ends; burns the fuel of comparing.
+fn two_texts(heap: &mut Heap, text: Value, part: Value) -> Result<(), Trap> {
+    want(text, Tag::Text, "a text")?;
+    want(part, Tag::Text, "a text to look for")?;
+    burn(heap, at(part.high()))
+}
+
 /// A text with each character mapped to one.
 pub(super) fn change_case(
     heap: &mut Heap,
