@@ -233,11 +233,10 @@ fn operand_of_function(function: Pure, index: usize, first: Option<Inferred>) ->
         {
             return Demand::Is(Inferred::NIL);
         }
-        (Pure::Index, 1, Some(Inferred::TEXT)) => return TEXT,
         // A value that is no text is returned unchanged.
         (Pure::Parse, 0, _) => return Demand::Any,
         (Pure::Get, 1, Some(first)) if first.lists > 0 => return NUMBER,
-        (Pure::Get, 1, Some(Inferred::RECORD)) => return TEXT,
+        (Pure::Get, 1, Some(Inferred::RECORD)) | (Pure::Index, 1, Some(Inferred::TEXT)) => return TEXT,
         _ => {}
     }
     function.row().operands.get(index).map_or(Demand::Any, |operand| Demand::Kinds(operand.kinds))

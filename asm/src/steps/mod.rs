@@ -33,6 +33,7 @@
 
 mod binding;
 mod blocks;
+pub(crate) mod call_forms;
 mod callees;
 mod calls;
 mod cases;

@@ -1,5 +1,6 @@
 //! Reads values as expressions: constants, texts, lists, records, operations, `match`, `merge` and calls.
 
+use super::call_forms;
 use super::cases::{Cases, UnreadCase};
 use super::entries::Keyed;
 use super::operations::is_logical;
@@ -14,6 +15,7 @@ use crate::document::{entries, inner, shown};
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
+use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
 
 /// How a value is read.
@@ -136,7 +138,7 @@ impl<'a> StepReader<'_, 'a> {
             _ if operator.least() == 1 => core::slice::from_ref(&entry.value),
             _ => &[],
         };
-        if !operator.takes(operands.len()) {
+        if !operator.takes(operands.len()) && !call_forms::takes(operator, operands.len()) {
             self.operand_count(entry, operator, operands.len());
             return Some(nothing(node));
         }
@@ -148,6 +150,13 @@ impl<'a> StepReader<'_, 'a> {
             operands.iter().enumerate().map(|(at, node)| self.operand(operator, at, node, infix)).collect();
         let makes = self.makes(operator, &entry.key, &read);
         let span = Span::new(entry.key.span.start, entry.value.span.end);
+        let listed = match (&read[..], &entry.value.kind) {
+            ([only], Kind::List([_, _])) => call_forms::operands_of_list(name, only),
+            _ => None,
+        };
+        if let Some(form) = self.call_form(name, listed.unwrap_or(&read), None, span) {
+            return Some(form);
+        }
         Some(self.made(makes, &read, span).unwrap_or(nothing(node)))
     }
 
@@ -379,14 +388,17 @@ impl<'a> StepReader<'_, 'a> {
             self.incomplete_merge(node, entry.key.span);
             return nothing(node);
         };
+        let span = Span::new(entry.key.span.start, set.span.end.max(node.span.end));
+        if matches!(set.kind, Kind::Text(_)) {
+            // Fields that are not written come from another record.
+            let other = self.subject(set);
+            return self.made(Makes::Apply(Pure::Joined), &[base, other], span).unwrap_or(nothing(node));
+        }
         if !matches!(set.kind, Kind::Record(_)) {
             self.bad_shape(set, "what a merge sets", "a record");
         }
         let fields = self.fields(set);
-        Expr {
-            kind: ExprKind::Merge(self.alloc(base), fields),
-            span: Span::new(entry.key.span.start, set.span.end.max(node.span.end)),
-        }
+        Expr { kind: ExprKind::Merge(self.alloc(base), fields), span }
     }
 
     /// The call of a step or value.

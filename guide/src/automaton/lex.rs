@@ -59,10 +59,10 @@ pub(crate) enum Offered {
 }
 
 /// The words that have this byte at a position.
-fn words_with() -> &'static [[Words; 128]; LONGEST_WORD] {
-    static WORDS: OnceLock<Box<[[Words; 128]; LONGEST_WORD]>> = OnceLock::new();
+fn words_with() -> &'static [[Words; 128]] {
+    static WORDS: OnceLock<Vec<[Words; 128]>> = OnceLock::new();
     WORDS.get_or_init(|| {
-        let mut words = Box::new([[0; 128]; LONGEST_WORD]);
+        let mut words = vec![[0; 128]; LONGEST_WORD];
         for row in TABLE {
             for (place, byte) in words.iter_mut().zip(row.mnemonic.bytes()) {
                 if let Some(cell) = place.get_mut(usize::from(byte)) {

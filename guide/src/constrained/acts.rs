@@ -400,6 +400,10 @@ impl Machine<'_, '_> {
                 self.push(Around::Subject);
                 self.goes_on(Next::Value);
             }
+            Act::Wrapped => {
+                self.push(Around::Wrapped);
+                self.goes_on(Next::Value);
+            }
             Act::Nested => {
                 self.open(Word::Call);
                 self.push(Around::Ends("}"));

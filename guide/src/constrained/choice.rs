@@ -109,6 +109,8 @@ pub(super) enum Act {
     EmptyRecord,
     Merge,
     MatchMap,
+    /// `expr` in a value, around an operation that is one only there.
+    Wrapped,
     Nested,
     Ref(u8),
     /// The slot of a path.

@@ -61,7 +61,7 @@ impl Machine<'_, '_> {
     fn soonest_behind_value(&self) -> Option<Choice> {
         Some(match self.around()? {
             Around::Ends(end) => choice(end, Act::End),
-            Around::Call(_) | Around::Computed => choice("}", Act::End),
+            Around::Call(_) | Around::Computed | Around::Wrapped => choice("}", Act::End),
             Around::Handler { end, .. } => choice(end, Act::EndHandler),
             Around::Operands(0) => choice("]}", Act::End),
             Around::Operands(_) => choice(",", Act::Comma),

@@ -117,6 +117,8 @@ pub(super) enum Around {
     Ends(&'static str),
     /// The value of `expr`.
     Computed,
+    /// The operation of `expr` in a value.
+    Wrapped,
     /// An operator with this number of operands to come.
     Operands(usize),
     /// A list with this number of items.

@@ -207,7 +207,7 @@ impl Machine<'_, '_> {
     fn behind_value(&mut self) -> Vec<Choice> {
         match self.around() {
             Some(Around::Ends(end)) => vec![choice(end, Act::End)],
-            Some(Around::Computed) => vec![choice("}", Act::End)],
+            Some(Around::Computed | Around::Wrapped) => vec![choice("}", Act::End)],
             Some(Around::Call(_)) => {
                 let mut found = vec![choice("}", Act::End)];
                 found.extend(self.handlers());

@@ -39,7 +39,7 @@ struct Known {
     others: [(Act, Set); OTHERS.len()],
 }
 
-const OTHERS: [(&str, Act); 13] = [
+const OTHERS: [(&str, Act); 14] = [
     ("{\"text\":\"", Act::Text),
     ("\"", Act::Quote(0)),
     ("null", Act::Nil),
@@ -53,6 +53,7 @@ const OTHERS: [(&str, Act); 13] = [
     ("{\"merge\":", Act::Merge),
     ("{\"match\":", Act::MatchMap),
     ("{\"call\":", Act::Nested),
+    ("{\"expr\":", Act::Wrapped),
 ];
 
 static KNOWN: LazyLock<Known> = LazyLock::new(|| {
@@ -154,8 +155,14 @@ impl Machine<'_, '_> {
         if is_whole {
             words &= !one(Word::Call);
         }
-        if !matches!(self.around(), Some(Around::Computed | Around::If | Around::Operands(_))) {
-            words &= !*COMPUTED_ONLY;
+        let mut wraps = false;
+        match self.around() {
+            Some(Around::Computed | Around::If | Around::Operands(_)) => {}
+            Some(Around::Wrapped) => words &= *COMPUTED_ONLY,
+            _ => {
+                wraps = words & *COMPUTED_ONLY != 0;
+                words &= !*COMPUTED_ONLY;
+            }
         }
         let has = |word: Word| words & one(word) != 0;
         let (mut set, mut more) = (0, Vec::new());
@@ -192,6 +199,9 @@ impl Machine<'_, '_> {
         }
         if has(Word::Call) {
             set |= of(Act::Nested);
+        }
+        if wraps {
+            set |= of(Act::Wrapped);
         }
         if in_list {
             set |= of(Act::EndList);

@@ -105,7 +105,7 @@ impl Writer {
             StmtKind::Let { .. } => return Err("the result of MATCH that LET binds"),
             StmtKind::Value(value) => match value.kind {
                 ExprKind::Call(call) => format!("{{{}}}", self.call(call)?),
-                _ => format!("{{\"expr\":{}}}", self.value(value)?),
+                _ => format!("{{\"expr\":{}}}", self.computed(value)?),
             },
             StmtKind::Return(kind, value) => format!("{{{}}}", self.ret(*kind, value)?),
             StmtKind::Fail(value) => format!("{{\"raise\":{}}}", self.value(value)?),
@@ -135,7 +135,7 @@ impl Writer {
                 let whole = self.value(value)?;
                 Ok(whole[1..whole.len() - 1].to_owned())
             }
-            _ => Ok(format!("\"expr\":{}", self.value(value)?)),
+            _ => Ok(format!("\"expr\":{}", self.computed(value)?)),
         }
     }
 
@@ -180,7 +180,7 @@ impl Writer {
     }
 
     fn branch(&mut self, node: &If<'_>) -> Written {
-        let condition = self.value(&node.condition)?;
+        let condition = self.computed(&node.condition)?;
         let then = match node.then.statements {
             [Stmt { kind: StmtKind::Return(kind, value), .. }] if self.deep => Some(self.ret(*kind, value)?),
             [Stmt { kind: StmtKind::Break, .. }] if self.deep => Some("\"break\":true".to_owned()),
@@ -234,7 +234,17 @@ impl Writer {
     }
 
     fn operation(&mut self, makes: Makes, operands: &[Expr<'_>]) -> Written {
-        Ok(format!("{{{}:{}}}", quoted(operator::row(makes).spelling), self.all(operands)?))
+        let operands: Vec<String> =
+            operands.iter().map(|operand| self.computed(operand)).collect::<Result<_, _>>()?;
+        Ok(format!("{{{}:[{}]}}", quoted(operator::row(makes).spelling), operands.join(",")))
+    }
+
+    /// A value where every operator is one.
+    fn computed(&mut self, value: &Expr<'_>) -> Written {
+        match value.kind {
+            ExprKind::Apply(apply) => self.operation(Makes::Apply(apply.function), apply.operands),
+            _ => self.value(value),
+        }
     }
 
     fn value(&mut self, value: &Expr<'_>) -> Written {
@@ -249,7 +259,7 @@ impl Writer {
             },
             ExprKind::Field(of, name) => match self.path(value) {
                 Some(path) => quoted(&path),
-                None => format!("{{\"at\":[{},{{\"text\":{}}}]}}", self.value(of)?, quoted(name.text)),
+                None => format!("{{\"at\":[{},{{\"text\":{}}}]}}", self.computed(of)?, quoted(name.text)),
             },
             ExprKind::Call(call) => format!("{{{}}}", self.call(call)?),
             ExprKind::Unary(unary, of) => self.operation(Makes::Unary(unary), &[*of])?,
@@ -259,9 +269,13 @@ impl Writer {
             },
             ExprKind::Binary(binary, a, b) => self.operation(Makes::Binary(binary), &[*a, *b])?,
             ExprKind::Has(of, name) => {
-                format!("{{\"has\":[{},{{\"text\":{}}}]}}", self.value(of)?, quoted(name.text))
+                format!("{{\"has\":[{},{{\"text\":{}}}]}}", self.computed(of)?, quoted(name.text))
             }
-            ExprKind::Apply(apply) => self.operation(Makes::Apply(apply.function), apply.operands)?,
+            ExprKind::Apply(apply) => {
+                let operation = self.computed(value)?;
+                let row = operator::row(Makes::Apply(apply.function));
+                if row.is_everywhere() { operation } else { format!("{{\"expr\":{operation}}}") }
+            }
             ExprKind::Record(fields) => format!("{{\"obj\":{}}}", self.fields(fields)?),
             ExprKind::Merge(_, []) => return Err("MERGE without a field"),
             ExprKind::Merge(of, fields) => {

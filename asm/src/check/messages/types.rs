@@ -1,7 +1,7 @@
 //! Messages about values of the wrong type, comparisons that are never equal, and unused values.
 
 use super::naming::slot_name;
-use crate::ast::{Apply, Binary, Call, Case, Expr, ExprKind, Function, Slot};
+use crate::ast::{Apply, Binary, Call, Case, Expr, ExprKind, Function, Literal, Slot};
 use crate::check::fixes;
 use crate::check::messages::given::Path;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
@@ -10,6 +10,7 @@ use crate::dialect::terms::Terms;
 use crate::notation::Notation;
 use crate::rules::Demand;
 use crate::span::Span;
+use crate::text::shorten;
 use crate::types::Inferred;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
@@ -177,6 +178,33 @@ pub(in crate::check) fn list_in_template(function: &Function<'_>, list: Typed<'_
         "refer to a step before this one, with `{\"join\": [list, text]}` for the items with a text between them, or \
          `{\"json\": list}` for the list as JSON",
     )
+}
+
+/// `min` or `max` of a value of unknown type and a constant text.
+pub(in crate::check) fn unclear_column(
+    function: &Function<'_>,
+    extreme: Pure,
+    field: &Expr<'_>,
+    whole: Span,
+) -> Diagnostic {
+    let name = Terms::of(function.notation).word(Word::of_pure(extreme));
+    let text =
+        if let ExprKind::Literal(Literal::Text(text)) = field.kind { shorten(text) } else { "…".into() };
+    let message = format!("`{name}` of a value of unknown type and the text `{text}` has two meanings");
+    let help = match function.notation {
+        Notation::Workflow => {
+            format!(
+                "write `{name}(column(list, '{text}'))` for a field of the records, or `{name}([x, '{text}'])`"
+            )
+        }
+        _ => format!(
+            "write `{{\"{name}\": {{\"column\": [list, \"{text}\"]}}}}` for a field of the records, or \
+             `{{\"{name}\": [[x, \"{text}\"]]}}` for two values"
+        ),
+    };
+    Diagnostic::new(Code::TypeMismatch, whole, message)
+        .expected("a list of records, or two values of one kind", "any")
+        .help(help)
 }
 
 /// A value of another type than the declared output.

@@ -59,7 +59,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 seen
             }
             ExprKind::List(items) => Some(self.items(items, &mut Types::expression)),
-            ExprKind::Apply(apply) => self.applied(apply),
+            ExprKind::Apply(apply) => self.applied(apply, expression.span),
             ExprKind::Template(parts) => {
                 for part in *parts {
                     let seen = self.expression(part);
@@ -75,8 +75,15 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     }
 
     /// A pure function. The kinds of its operands are in its row of the table.
-    fn applied(&mut self, apply: &Apply<'a>) -> Seen<'t> {
+    fn applied(&mut self, apply: &Apply<'a>, whole: Span) -> Seen<'t> {
         let word = Word::of_pure(apply.function);
+        if let [Expr { kind: ExprKind::Apply(column), span }] = apply.operands
+            && *span == whole
+            && let Some(unclear) = self.unclear_column(apply.function, column, whole)
+        {
+            self.found.push(unclear);
+            return Some(ValueInfo::ANY);
+        }
         let (mut first, mut fitting) = (None, None);
         for (index, operand) in apply.operands.iter().enumerate() {
             let seen = self.expression(operand);
@@ -93,6 +100,15 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let held = alone == Some(known) || first.is_none_or(|first| first.held);
         let given = ValueInfo { held: held || known == Inferred::ANY, ..ValueInfo::held(known) };
         Some(kept.map_or(given, |kept| ValueInfo { ty: known, ..kept }))
+    }
+
+    /// The error of `min(x, 'f')`, which is the least field `f` of a list, where x is not known to be a list.
+    fn unclear_column(&mut self, function: Pure, column: &Apply<'a>, whole: Span) -> Option<Diagnostic> {
+        let (Pure::Min | Pure::Max, [list, field]) = (function, column.operands) else { return None };
+        let seen = self.expression(list);
+        let known = ty(seen).is_some_and(|seen| seen.lists > 0);
+        (column.function == Pure::Column && !known)
+            .then(|| messages::unclear_column(self.function, function, field, whole))
     }
 
     fn fields(&mut self, fields: &[Field<'a>]) {

@@ -17,9 +17,8 @@ use alloc::vec::Vec;
 /// Mixes a word into a hash.
 fn mix(hash: u64, word: u64) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let product = u128::from(hash ^ word ^ ODD) * u128::from(ODD | 1);
-    let [low, high] = [product, product >> 64].map(|half| (half & u128::from(u64::MAX)) as u64);
-    low ^ high.rotate_left(29) ^ word.rotate_left(17)
+    let mixed = (hash.rotate_left(29) ^ word ^ ODD).wrapping_mul(ODD);
+    mixed ^ (mixed >> 32)
 }
 
 /// The hash of a value without its items.
@@ -112,7 +111,7 @@ pub(super) fn firsts(heap: &mut Heap, program: &ProgramData, values: &[Value]) -
         };
         let hash_of = |index: &HashIndex, number: u32| {
             let hash = hashes.get(at(number)).copied().unwrap_or(0);
-            index.hash_list(&[hash as u32, (hash >> 32) as u32])
+            index.hash_list(&[(hash & 0xffff_ffff) as u32, (hash >> 32) as u32])
         };
         index.insert_new(number, same, hash_of);
         if let Some(trap) = trap {
