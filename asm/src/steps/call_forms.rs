@@ -116,8 +116,8 @@ impl<'a> StepReader<'_, 'a> {
         self.made(Makes::Apply(function), &[list], span)
     }
 
-    /// A field of each record of a list. It has the span of the call of which it is a part: so the check knows
-    /// that it was not written, and asks whether the list is one.
+    /// A field of each record of a list. It has the span of the call of which it is a part: so the check
+    /// knows that it was not written, and asks whether the list is one.
     fn column(&mut self, list: &Expr<'a>, field: &Expr<'a>, span: Span) -> Option<Expr<'a>> {
         self.made(Makes::Apply(Pure::Column), &[*list, *field], span)
     }
