@@ -14,12 +14,14 @@ mod signature;
 mod tests;
 mod tools_file;
 mod unchecked_keywords;
+mod validation;
 
 pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,
     tool_of_client_name, without_scheme,
 };
 pub use shape::{Bound, Field, Misfit, Shape};
+pub use validation::Validation;
 
 use hashbrown::{HashMap, HashSet};
 use serde_json::Value;
@@ -49,9 +51,8 @@ pub struct Tool {
     pub name: String,
     /// A description of its purpose.
     pub description: Option<String>,
-    /// Whether answers are validated against their schema: an answer that does not fit is a failure of the
-    /// call.
-    validated: bool,
+    /// What follows an answer that does not fit its schema.
+    validation: Validation,
     schemas: Arc<dyn Schemas>,
     shapes: OnceLock<Arc<shape::Shapes>>,
     /// Whether each call of it must be followed directly by a ROLLBACK.
@@ -68,7 +69,7 @@ impl PartialEq for Tool {
     fn eq(&self, other: &Tool) -> bool {
         self.name == other.name
             && self.description == other.description
-            && self.validated == other.validated
+            && self.validation == other.validation
             && self.requires_rollback == other.requires_rollback
             && (Arc::ptr_eq(&self.schemas, &other.schemas)
                 || self.schemas.schemas() == other.schemas.schemas())
@@ -96,17 +97,22 @@ impl Tool {
         Tool {
             name: name.to_owned(),
             description,
-            validated: true,
+            validation: Validation::Fail,
             schemas,
             shapes: OnceLock::new(),
             requires_rollback: false,
         }
     }
 
-    /// Marks a tool whose answers are not validated, so that their types are unknown.
+    /// The tool with another rule for answers that do not fit.
     #[must_use]
-    pub fn not_validated(self) -> Tool {
-        Tool { validated: false, ..self }
+    pub fn with_validation(self, validation: Validation) -> Tool {
+        Tool { validation, ..self }
+    }
+
+    /// What follows an answer that does not fit.
+    pub fn validation(&self) -> Validation {
+        self.validation
     }
 
     fn shapes(&self) -> &shape::Shapes {
@@ -140,7 +146,13 @@ impl Tool {
 
     /// Whether its answers are certain to have the types in their schema.
     pub fn is_validated(&self) -> bool {
-        self.validated
+        self.validation == Validation::Fail
+    }
+
+    /// Whether records of a shape may have fields that it does not list: the schema does not forbid them, and
+    /// a value that does not fit is accepted.
+    pub fn lets_others(&self, shape: Shape<'_>) -> bool {
+        !self.is_validated() && !shape.refuses_others()
     }
 
     /// Its arguments in the form for a model: `user-id: text, deep?: bool`.

@@ -316,7 +316,7 @@ impl<V: Default> Drive<V> {
                 return self.fail(CANCELLED);
             }
         }
-        let arguments = data_of(&json);
+        let arguments = world.sent(&tool, data_of(&json));
         if let Some(why) = world.refuses(&tool, &arguments) {
             let turn =
                 Turn { seq: self.seq, number, rollback, changes, tool, arguments, ahead: false, sent: false };

@@ -36,6 +36,7 @@ pub mod policy;
 pub mod problem;
 pub mod recorder;
 pub mod replay;
+pub mod sent;
 pub mod trace;
 pub mod validate;
 mod world;

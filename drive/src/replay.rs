@@ -10,6 +10,7 @@ use crate::failure::ANSWER;
 use crate::input;
 use crate::lifecycle::{CANCELLED, End, Finished, NO_ANSWER, start};
 use crate::problem::{Problem, shortened};
+use crate::sent::as_recorded;
 use crate::trace::{AFTER_CANCEL, ENDED, IN_DOUBT, INTERRUPTED, SENT};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
@@ -218,8 +219,9 @@ impl Recording {
             let mut json = String::new();
             // Writing to a string does not fail.
             let _ = call.write_json(&mut json);
-            let (tool, arguments) = (call.tool().to_owned(), data_of(&json));
+            let (tool, mut arguments) = (call.tool().to_owned(), data_of(&json));
             let Some(recorded) = calls.next() else { return Err(self.no_more(&tool, &arguments)) };
+            as_recorded(&recorded.arguments, &mut arguments);
             self.compare(recorded, &tool, &arguments)?;
             if let (Some(Ending::Interrupted), false, false) =
                 (recorded.ended, recorded.rollback, recorded.cancelled)

@@ -2,7 +2,8 @@
 //!
 //! It refuses nothing that the schema allows. Keywords that a [`Shape`] does not hold (`pattern`, `format`
 //! and the like) are ignored, and a field that the schema does not list is refused only if the schema
-//! forbids other fields.
+//! forbids other fields. A field that is nil counts as absent where it may be absent: tools answer so, and
+//! `sent` leaves it out of arguments.
 
 use crate::data::Data;
 use crate::problem::{did_you_mean, nearest, shortened};
@@ -37,6 +38,9 @@ impl<'v, 's> Inside<'v, 's> {
             }
             Inside::Record { fields, name, shape } => loop {
                 let (field, value) = fields.next()?;
+                if *value == Data::Nil && shape.omits_nil(field) {
+                    continue;
+                }
                 if let Some((shape, _)) = shape.field(field) {
                     *name = field;
                     return Some((value, shape));

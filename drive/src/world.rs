@@ -3,8 +3,9 @@
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::policy::Policies;
+use crate::sent::leave_out;
 use crate::validate::misfit;
-use ilo_asm::catalog::Tool;
+use ilo_asm::catalog::{Tool, Validation};
 
 /// What a run asks of its environment, apart from answers.
 pub trait World: Policies {
@@ -29,18 +30,35 @@ pub trait World: Policies {
         None
     }
 
+    /// The arguments that are sent. What a run records, asks and shows of a call are these.
+    fn sent(&self, tool: &str, mut arguments: Data) -> Data {
+        if let Some(tool) = self.signature(tool) {
+            leave_out(tool.input(), &mut arguments);
+        }
+        arguments
+    }
+
+    /// Reports an answer that does not fit and is accepted.
+    fn accepted(&self, _tool: &str, _why: &str) {}
+
     /// Why a call with these arguments is not made: the arguments do not fit.
     fn refuses(&self, tool: &str, arguments: &Data) -> Option<String> {
-        let tool = self.signature(tool).filter(|tool| tool.is_validated())?;
+        let tool = self.signature(tool).filter(|tool| tool.validation() != Validation::Off)?;
         misfit(tool.input(), arguments)
     }
 
     /// The result of a call, which is a failure if its answer does not fit.
     fn checked(&self, tool: &str, result: Result<Data, Failure>) -> Result<Data, Failure> {
         let value = result?;
-        let tool = self.signature(tool).filter(|tool| tool.is_validated());
-        match tool.and_then(|tool| misfit(tool.output(), &value)) {
-            Some(why) => Err(Failure::Misfit(why)),
+        let Some(found) = self.signature(tool).filter(|tool| tool.validation() != Validation::Off) else {
+            return Ok(value);
+        };
+        match misfit(found.output(), &value) {
+            Some(why) if found.is_validated() => Err(Failure::Misfit(why)),
+            Some(why) => {
+                self.accepted(tool, &why);
+                Ok(value)
+            }
             None => Ok(value),
         }
     }

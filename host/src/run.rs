@@ -203,6 +203,10 @@ impl World for Around<'_> {
         Instant::now() >= self.until.get()
     }
 
+    fn accepted(&self, tool: &str, why: &str) {
+        self.tools.note_accepted(tool, why);
+    }
+
     fn is_cancelled(&self) -> bool {
         self.options.cancel.is_set()
     }
@@ -220,7 +224,12 @@ impl Around<'_> {
             return Arc::default();
         }
         let calls = foresight::to_confirm(run, self, FORESEEN).into_iter();
-        calls.filter_map(|(name, arguments)| Some(self.tools.get(&name)?.asked(&arguments))).collect()
+        calls
+            .filter_map(|(name, arguments)| {
+                let arguments = self.sent(&name, arguments);
+                Some(self.tools.get(&name)?.asked(&arguments))
+            })
+            .collect()
     }
 
     /// A call has ended.

@@ -2,7 +2,7 @@
 //!
 //! The whole list must be JSON. Schemas stay text until a program names their tool.
 
-use super::{Catalog, CatalogError, Schemas, Tool, unmarked};
+use super::{Catalog, CatalogError, Schemas, Tool, Validation, unmarked};
 use crate::text::shortened;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -34,7 +34,7 @@ impl Catalog {
             let requires_rollback =
                 policy.as_ref().and_then(|policy| policy.get("rollback")?.as_str()) == Some("required");
             let tool = Tool::with_schemas(&name, description, Arc::new(schemas));
-            if !catalog.insert(Tool { validated: validate, requires_rollback, ..tool }) {
+            if !catalog.insert(Tool { validation: validate, requires_rollback, ..tool }) {
                 return Err(CatalogError::Duplicate { index, name: name.into_owned() });
             }
         }
@@ -57,14 +57,10 @@ struct Listed<'j> {
     input: Option<&'j RawValue>,
     #[serde(borrow, rename = "outputSchema")]
     output: Option<&'j RawValue>,
-    #[serde(default = "yes")]
-    validate: bool,
+    #[serde(default)]
+    validate: Validation,
     /// The members that `ilo-vm tools --json` adds from the tools file.
     policy: Option<Value>,
-}
-
-const fn yes() -> bool {
-    true
 }
 
 /// The first byte that is not white space.

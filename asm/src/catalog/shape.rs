@@ -82,6 +82,14 @@ pub(super) struct Record {
     pub(super) refused: bool,
 }
 
+impl Record {
+    /// Whether the schema lists a field.
+    fn lists(&self, name: &str) -> bool {
+        let of = |place: &u32| self.fields.get(*place as usize).map_or("", |field| &*field.name);
+        self.sorted.binary_search_by(|place| of(place).cmp(name)).is_ok()
+    }
+}
+
 /// A field that a schema lists.
 #[derive(Clone, Debug)]
 pub(super) struct ListedField {
@@ -245,6 +253,13 @@ impl<'c> Shape<'c> {
             Ok(at) => record.sorted.get(at).and_then(of).map(|field| (self.at(field.node), field.required)),
             Err(_) => self.unlisted().map(|rest| (rest, false)),
         }
+    }
+
+    /// Whether a field that is nil is left out of what a tool gets: it is listed, not required, and takes no
+    /// null.
+    pub fn omits_nil(self, name: &str) -> bool {
+        let listed = self.node().record.as_ref().is_some_and(|record| record.lists(name));
+        listed && self.field(name).is_some_and(|(of, required)| !required && !of.kinds().meets(Kinds::NIL))
     }
 
     /// The shape of the fields that are not listed; `None` if the record cannot have others.

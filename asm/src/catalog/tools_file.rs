@@ -1,6 +1,6 @@
 //! The tools that a host's tools file describes, without starting anything: for editors.
 
-use super::{AtHand, Catalog, CatalogError, Tool, unmarked};
+use super::{AtHand, Catalog, CatalogError, Tool, Validation, unmarked};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -36,9 +36,9 @@ fn tool(name: &str, entry: &Map<String, Value>) -> Tool {
     let description = entry.get("description").and_then(Value::as_str).map(str::to_owned);
     let schemas = AtHand(schema("input_schema"), schema("output_schema"));
     let tool = Tool::with_schemas(name, description, Arc::new(schemas));
-    let validated = entry.get("validate").and_then(Value::as_bool).unwrap_or(true);
+    let validation = entry.get("validate").and_then(Validation::of).unwrap_or_default();
     let requires_rollback = entry.get("rollback").and_then(Value::as_str) == Some("required");
-    Tool { validated, requires_rollback, ..tool }
+    Tool { validation, requires_rollback, ..tool }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub(super) struct Wanted<'c> {
     pub(super) ty: Inferred,
     /// Its shape in the schema of the tool.
     pub(super) shape: Option<Shape<'c>>,
-    /// Whether it may be nil besides.
+    /// Whether it may be nil besides. For a tool: whether it is left out then.
     pub(super) nil: bool,
     /// The span of its declaration, if the source has one.
     pub(super) declared: Option<Span>,
@@ -135,13 +135,14 @@ pub(super) fn of_tool<'c>(
     let wanted: Vec<Option<Wanted<'c>>> = call
         .arguments
         .iter()
-        .map(|argument| input.field(argument.name.text))
-        .map(|listed| {
+        .map(|argument| {
+            let listed = input.field(argument.name.text);
             let (shape, _) = listed?;
-            Some(Wanted { ty: shape.ty(), shape: Some(shape), nil: false, declared: None })
+            let nil = input.omits_nil(argument.name.text);
+            Some(Wanted { ty: shape.ty(), shape: Some(shape), nil, declared: None })
         })
         .collect();
-    let meant = if input.is_open() {
+    let meant = if input.is_open() || tool.lets_others(input) {
         Vec::new()
     } else {
         unknown(call, &given, &wanted, &input.names(), notation, report)

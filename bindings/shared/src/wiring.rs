@@ -7,10 +7,11 @@
 use crate::Words;
 use crate::known::Known;
 use crate::start::missing;
-use ilo_asm::catalog::Tool;
+use ilo_asm::catalog::{Tool, Validation};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::data_of;
 use ilo_drive::policy::Policies as _;
+use ilo_drive::sent::leave_out;
 use ilo_drive::validate::misfit;
 use ilo_vm::{Program, Waiting};
 use std::sync::Arc;
@@ -46,8 +47,8 @@ impl Wiring {
             plain.then(|| Wired {
                 name: tool.name.clone(),
                 read_only: policy.read_only,
-                checks_arguments: tool.is_validated() && !tool.input().is_any(),
-                checks_answer: tool.is_validated() && !tool.output().is_any(),
+                checks_arguments: !tool.input().is_any(),
+                checks_answer: tool.validation() != Validation::Off && !tool.output().is_any(),
             })
         };
         let calls = program.tools().map(wired).collect();
@@ -71,7 +72,7 @@ impl Wiring {
         (!call.is_rollback()).then_some(wired)
     }
 
-    /// Whether the arguments of a call fit its tool.
+    /// Whether the arguments of a call fit its tool as they are.
     pub fn arguments_fit(&self, wired: &Wired, call: &Waiting<'_>) -> bool {
         if !wired.checks_arguments {
             return true;
@@ -79,7 +80,10 @@ impl Wiring {
         let mut json = String::new();
         // Writing to a string does not fail.
         let _ = call.write_json(&mut json);
-        self.tool(wired).is_none_or(|tool| misfit(tool.input(), &data_of(&json)).is_none())
+        self.tool(wired).is_none_or(|tool| {
+            let mut arguments = data_of(&json);
+            !leave_out(tool.input(), &mut arguments) && misfit(tool.input(), &arguments).is_none()
+        })
     }
 
     /// Whether an answer fits its tool. The answer is read only if that matters.

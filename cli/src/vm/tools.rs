@@ -1,7 +1,7 @@
 //! `tools`: lists the tools of a tools file, for people or as a catalogue for `ilo-asm`.
 
 use super::{Exit, Refused, output, tools_of};
-use ilo_asm::catalog::Lookup;
+use ilo_asm::catalog::{Lookup, Validation};
 use ilo_asm::text::visible;
 use ilo_host::data::Data;
 use ilo_host::problem::MOST;
@@ -84,7 +84,7 @@ fn watch(tools: &Tools) -> Result<Exit, Refused> {
 /// The keywords of a tool's schemas that are not checked.
 fn unchecked_keywords(tools: &Tools, tool: &Tool) -> Vec<&'static str> {
     match tools.catalog().lookup(&tool.name) {
-        Lookup::Found(found) if tool.validate => found.unchecked_keywords(),
+        Lookup::Found(found) if tool.validate != Validation::Off => found.unchecked_keywords(),
         _ => Vec::new(),
     }
 }
@@ -108,7 +108,14 @@ fn entry(tools: &Tools, tool: &Tool) -> Data {
     add("description", tool.description.as_deref().map(Data::from));
     add("inputSchema", Some(tool.input_schema.as_deref().cloned().unwrap_or_else(any)));
     add("outputSchema", tool.output_schema.as_deref().cloned());
-    add("validate", (!tool.validate).then_some(Data::Bool(false)));
+    add(
+        "validate",
+        match tool.validate {
+            Validation::Fail => None,
+            Validation::Warn => Some(Data::from("warn")),
+            Validation::Off => Some(Data::Bool(false)),
+        },
+    );
     let passed = unchecked_keywords(tools, tool);
     let names = || Data::List(passed.iter().map(|name| Data::from(*name)).collect());
     add("passedOver", (!passed.is_empty()).then(names));

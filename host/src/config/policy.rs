@@ -5,6 +5,7 @@ use super::text::Step;
 use super::{Fields, Reading};
 use crate::tool::policy::Rules;
 use crate::tool::rate::{RATE_CALLS, RATE_MS};
+use ilo_asm::catalog::Validation;
 use ilo_drive::data::Data;
 use ilo_drive::policy::{OnDoubt, RETRIES, Rate};
 use ilo_drive::problem::shortened;
@@ -23,6 +24,7 @@ pub(super) const RULES: &[&str] = &[
     "rate",
     "json",
     "deferred",
+    "validate",
 ];
 
 impl Reading {
@@ -42,6 +44,7 @@ impl Reading {
             rate: self.field(fields, "rate", Reading::rate),
             json: self.field(fields, "json", Reading::flag),
             deferred: self.field(fields, "deferred", Reading::flag),
+            validate: self.field(fields, "validate", Reading::validation),
         }
     }
 
@@ -96,6 +99,20 @@ impl Reading {
             self.wrong(format!("expected at most {RETRIES}, found {}", shortened(&data.to_json(), 40)));
         }
         count
+    }
+
+    /// Reads what follows an answer that does not fit.
+    fn validation(&mut self, data: &Data) -> Option<Validation> {
+        match data {
+            Data::Bool(true) => Some(Validation::Fail),
+            Data::Bool(false) => Some(Validation::Off),
+            Data::Text(text) if text == "warn" => Some(Validation::Warn),
+            other => {
+                let found = shortened(&other.to_json(), 40);
+                self.wrong(format!("expected true, false or \"warn\", found {found}"));
+                None
+            }
+        }
     }
 
     /// Reads what happens after a call that may have been made.

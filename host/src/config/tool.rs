@@ -20,18 +20,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// Keys of a tool in addition to the policy keys.
-const TOOL: &[&str] = &[
-    "mock",
-    "command",
-    "mcp",
-    "builtin",
-    "description",
-    "input_schema",
-    "output_schema",
-    "validate",
-    "env",
-    "args",
-];
+const TOOL: &[&str] =
+    &["mock", "command", "mcp", "builtin", "description", "input_schema", "output_schema", "env", "args"];
 /// The kinds of tools.
 const KINDS: &[&str] = &["mock", "command", "mcp", "builtin"];
 /// The keys of an answer of a mock.
@@ -69,7 +59,6 @@ impl Reading {
         let description = self.field(fields, "description", Reading::text).map(str::to_owned);
         let input_schema = self.field(fields, "input_schema", Reading::schema);
         let output_schema = self.field(fields, "output_schema", Reading::schema);
-        let validate = self.field(fields, "validate", Reading::flag);
         let around = fields.iter().find(|(key, _)| key == "mcp").map(|(_, target)| around(target, tools));
         let around = around.unwrap_or_default();
         if kinds == ["builtin"] {
@@ -88,7 +77,7 @@ impl Reading {
         }
         tool.description = description;
         (tool.input_schema, tool.output_schema) = (input_schema, output_schema);
-        tool.validate = validate.unwrap_or(true);
+        tool.validate = rules.validate.unwrap_or_default();
         Some(tool)
     }
 

@@ -17,7 +17,7 @@ pub use schema::Schema;
 use crate::interrupt::Interrupt;
 use crate::trace_context::Context;
 use consent::{Ask, Consent, Question};
-use ilo_asm::catalog;
+use ilo_asm::catalog::{self, Validation};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, ReadErrorKind, read};
 use ilo_drive::problem::{Problem, shortened};
@@ -117,9 +117,8 @@ pub struct Tool {
     pub input_schema: Option<Schema>,
     /// The JSON Schema of its answer.
     pub output_schema: Option<Schema>,
-    /// Whether its answers are validated against their schema. If not, the check does not rely on the types
-    /// in it.
-    pub validate: bool,
+    /// What follows an answer that does not fit its schema.
+    pub validate: Validation,
     /// Its policy.
     pub policy: Policy,
     /// Its origin.
@@ -176,7 +175,7 @@ impl Tool {
         let schemas = Described { input: self.input_schema.clone(), output: self.output_schema.clone() };
         let mut tool = catalog::Tool::with_schemas(&self.name, description, Arc::new(schemas));
         tool.requires_rollback = self.policy.requires_rollback;
-        if self.validate { tool } else { tool.not_validated() }
+        tool.with_validation(self.validate)
     }
 
     pub(crate) fn of(name: String, source: Source, provider: Option<Box<dyn Provider>>) -> Tool {
@@ -185,7 +184,7 @@ impl Tool {
             description: None,
             input_schema: None,
             output_schema: None,
-            validate: true,
+            validate: Validation::Fail,
             policy: Policy::default(),
             source,
             limiter: Arc::default(),

@@ -2,6 +2,7 @@
 //! server about its tools are not used.
 
 use crate::interrupt::Interrupt;
+use ilo_asm::catalog::Validation;
 use ilo_drive::policy::{OnDoubt, Policy, Rate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
@@ -24,6 +25,7 @@ pub(crate) struct Rules {
     pub(crate) rate: Option<Rate>,
     pub(crate) json: Option<bool>,
     pub(crate) deferred: Option<bool>,
+    pub(crate) validate: Option<Validation>,
 }
 
 impl Rules {
@@ -46,6 +48,7 @@ impl Rules {
             rate: self.rate.or(around.rate),
             json: self.json.or(around.json),
             deferred: self.deferred.or(around.deferred),
+            validate: self.validate.or(around.validate),
         }
     }
 

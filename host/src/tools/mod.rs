@@ -14,7 +14,11 @@ use ilo_asm::catalog::{Catalog, Lookup};
 use ilo_drive::data::Data;
 pub use ilo_drive::policy::{OnDoubt, Policies, Rate};
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+
+/// The most answers of a run that are noted.
+const MOST_NOTES: usize = 100;
 
 /// The tools that programs can call.
 #[derive(Debug, Default)]
@@ -22,9 +26,19 @@ pub struct Tools {
     entries: BTreeMap<String, Tool>,
     servers: servers::Servers,
     catalog: Catalog,
+    /// Notes about answers that do not fit and were accepted.
+    accepted: Mutex<Vec<String>>,
 }
 
 impl Tools {
+    /// Notes an answer that does not fit its schema and was accepted.
+    pub(crate) fn note_accepted(&self, tool: &str, why: &str) {
+        let mut notes = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() < MOST_NOTES {
+            notes.push(format!("an answer of `{tool}` does not fit: {why}"));
+        }
+    }
+
     /// A table without tools.
     pub fn new() -> Tools {
         Tools::default()

@@ -9,6 +9,7 @@ use ilo_asm::catalog::{Catalog, Lookup, server_and_tool};
 use ilo_drive::problem::{Problem, did_you_mean, shortened};
 use ilo_spec::error::Code;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::PoisonError;
 
 /// The servers, running or not.
 #[derive(Debug, Default)]
@@ -92,7 +93,9 @@ impl Servers {
         let problems: BTreeMap<String, Problem> =
             problems.map(|problem| (problem.message.clone(), problem)).collect();
         for tool in &mut tools {
-            tool.policy = policy.rules(&bare(tool)).policy();
+            let rules = policy.rules(&bare(tool));
+            tool.validate = rules.validate.unwrap_or_default();
+            tool.policy = rules.policy();
         }
         let withheld = tools.extract_if(.., |tool| !policy.allows(&bare(tool)));
         self.withheld.extend(withheld.map(|tool| tool.name));
@@ -105,7 +108,9 @@ impl Tools {
     /// Takes the notes about answers of servers that did not make them fail, such as text that had to be
     /// changed to be read.
     pub fn notes(&self) -> Vec<String> {
-        self.servers.connections.as_ref().map(Connections::notes).unwrap_or_default()
+        let mut notes = self.servers.connections.as_ref().map(Connections::notes).unwrap_or_default();
+        notes.append(&mut self.accepted.lock().unwrap_or_else(PoisonError::into_inner));
+        notes
     }
 
     /// The servers of the file, each with its state; `None` for one that was not started.

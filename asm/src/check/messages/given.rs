@@ -16,6 +16,9 @@ use ilo_spec::pure::Kinds;
 /// The most names or constants that are compared with a wrong one.
 pub(in crate::check) const COMPARED: usize = 1024;
 
+/// The help for a null that the tool does not take, where the field is optional.
+pub(in crate::check) const LEAVE_OUT: &str = "leave it out: this may be absent, but not null";
+
 /// A path within an argument: fields and items.
 pub(in crate::check) struct Path<'p> {
     /// The field; `None` for an item.

@@ -10,6 +10,7 @@ use crate::catalog::{Misfit, Shape};
 use crate::check::arguments::Wanted;
 use crate::check::messages::given::{self as messages, Path};
 use crate::check::messages::types::argument;
+use crate::check::resolve::Target;
 use crate::check::value_info::ty;
 use crate::dialect::reference::FAILURES;
 use crate::notation::Notation;
@@ -31,8 +32,8 @@ impl<'t, 'a> Types<'_, 't, 'a> {
     pub(super) fn argument(&mut self, call: &Call<'a>, given: &Field<'a>, wanted: Option<Wanted<'t>>) {
         let name = given.name.text;
         match wanted {
-            Some(Wanted { shape: Some(shape), .. }) => {
-                self.given(&given.value, shape, Place { call, path: &Path::of(name) });
+            Some(Wanted { shape: Some(shape), nil, .. }) => {
+                self.given_or_nil(&given.value, (shape, nil), Place { call, path: &Path::of(name) });
             }
             Some(Wanted { ty: wanted, nil, declared, .. }) => {
                 let seen = self.expression(&given.value);
@@ -80,6 +81,13 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         }
     }
 
+    /// Whether a record may have fields that its schema does not list.
+    fn lets_others(&self, call: &Call<'a>, wanted: Shape<'t>) -> bool {
+        let resolved = self.resolved.get(call.id.0 as usize);
+        let tool = resolved.map(|resolved| resolved.target);
+        matches!(tool, Some(Target::Tool(tool)) if tool.lets_others(wanted))
+    }
+
     /// The name that another one most likely means.
     fn near<'n>(&mut self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<Near<'n>> {
         let left = &mut self.comparisons;
@@ -96,6 +104,9 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             let path = Path::field(field.name.text, place.path);
             let Some((shape, _)) = wanted.field(field.name.text) else {
                 self.expression(&field.value);
+                if self.lets_others(place.call, wanted) {
+                    continue;
+                }
                 let free = wanted.names().filter(|name| fields.iter().all(|field| field.name.text != *name));
                 let near = self.near(field.name.text, free);
                 let function = self.function;
@@ -103,7 +114,26 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 self.found.push(messages::unknown_field(function, call, path, field.name, wanted, near));
                 continue;
             };
-            self.given(&field.value, shape, Place { path: &path, ..place });
+            let nil = wanted.omits_nil(field.name.text);
+            self.given_or_nil(&field.value, (shape, nil), Place { path: &path, ..place });
+        }
+    }
+
+    /// Checks a value that must fit a shape. If `nil` is set, it may be nil, and is then left out; but a
+    /// written null may be meant to clear something.
+    fn given_or_nil(&mut self, value: &Expr<'a>, wanted: (Shape<'t>, bool), place: Place<'_, 'a>) {
+        let (shape, nil) = wanted;
+        match value.kind {
+            ExprKind::Literal(Literal::Nil) if nil => {
+                let typed = self.typed(value, Inferred::NIL);
+                let demand = rules::of_shape(shape);
+                let wrong = argument(self.function, place.call, place.path, typed, demand, None);
+                self.found.push(wrong.help(messages::LEAVE_OUT));
+            }
+            ExprKind::Ref(_) if nil && ty(self.expression(value)) == Some(Inferred::NIL) => {}
+            _ => {
+                self.given(value, shape, place);
+            }
         }
     }
 
