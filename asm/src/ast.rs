@@ -165,30 +165,47 @@ impl<'a> Block<'a> {
         self.statements.iter().any(|statement| match &statement.kind {
             StmtKind::Let { value: Bound::Expr(value), .. }
             | StmtKind::Value(value)
+            | StmtKind::Yield(value)
             | StmtKind::Return(_, value)
             | StmtKind::Fail(value) => value.reads(slot),
             StmtKind::Undo(call) | StmtKind::Rollback(call) => {
                 call.arguments.iter().any(|argument| argument.value.reads(slot))
             }
-            StmtKind::Break => false,
+            StmtKind::Break | StmtKind::Skip => false,
             StmtKind::Let { value: Bound::Control(node), .. } | StmtKind::Control(node) => control(node),
         })
     }
 
-    /// Whether every path through it leaves the function, and none leaves an enclosing loop by BREAK.
+    /// Whether every path through it leaves the function: none leaves an enclosing loop by BREAK, or its pass
+    /// by SKIP.
     pub fn leaves_function(&self) -> bool {
-        !self.completes() && !self.breaks()
+        !self.completes() && !self.goes_on_elsewhere()
     }
 
-    /// Whether a BREAK in it ends an enclosing loop.
-    pub fn breaks(&self) -> bool {
-        let control = |control: &Control<'_>| match control {
-            Control::For(node) => node.otherwise.is_some_and(|block| block.breaks()),
-            _ => control.blocks().any(|(_, block)| block.breaks()),
+    /// Whether a BREAK or a SKIP in it ends an enclosing loop or its pass.
+    pub fn goes_on_elsewhere(&self) -> bool {
+        self.has_of_loop(&|kind| matches!(kind, StmtKind::Break | StmtKind::Skip))
+    }
+
+    /// Whether a BREAK, SKIP or YIELD in it belongs to an enclosing loop.
+    pub fn belongs_to_loop(&self) -> bool {
+        self.has_of_loop(&|kind| matches!(kind, StmtKind::Break | StmtKind::Skip | StmtKind::Yield(_)))
+    }
+
+    /// Whether a YIELD in it belongs to an enclosing loop.
+    pub fn yields(&self) -> bool {
+        self.has_of_loop(&|kind| matches!(kind, StmtKind::Yield(_)))
+    }
+
+    /// Whether a statement of a kind in it belongs to an enclosing loop: it is not in the body of a FOR.
+    fn has_of_loop(&self, is: &impl Fn(&StmtKind<'a>) -> bool) -> bool {
+        let control = |control: &Control<'a>| match control {
+            Control::For(node) => node.otherwise.is_some_and(|block| block.has_of_loop(is)),
+            _ => control.blocks().any(|(_, block)| block.has_of_loop(is)),
         };
-        self.statements.iter().any(|statement| {
-            matches!(statement.kind, StmtKind::Break) || statement.control().is_some_and(control)
-        })
+        self.statements
+            .iter()
+            .any(|statement| is(&statement.kind) || statement.control().is_some_and(control))
     }
 
     /// Visits each call in it, rollbacks included; a call is visited before the calls in its arguments.
@@ -197,6 +214,7 @@ impl<'a> Block<'a> {
             match &statement.kind {
                 StmtKind::Let { value: Bound::Expr(value), .. }
                 | StmtKind::Value(value)
+                | StmtKind::Yield(value)
                 | StmtKind::Return(_, value)
                 | StmtKind::Fail(value) => value.each_call(each),
                 StmtKind::Undo(call) | StmtKind::Rollback(call) => {
@@ -206,7 +224,7 @@ impl<'a> Block<'a> {
                 StmtKind::Let { value: Bound::Control(control), .. } | StmtKind::Control(control) => {
                     control.each_call(each);
                 }
-                StmtKind::Break => {}
+                StmtKind::Break | StmtKind::Skip => {}
             }
         }
     }
@@ -230,7 +248,7 @@ impl Stmt<'_> {
     /// Whether control can reach its end.
     pub fn completes(&self) -> bool {
         match &self.kind {
-            StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break => false,
+            StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break | StmtKind::Skip => false,
             _ => self.control().is_none_or(Control::completes),
         }
     }
@@ -270,6 +288,10 @@ pub enum StmtKind<'a> {
     Undo(&'a Call<'a>),
     /// BREAK out of the innermost enclosing loop.
     Break,
+    /// SKIP the rest of the pass of the innermost enclosing loop.
+    Skip,
+    /// YIELD: adds a value to the list of the innermost enclosing loop.
+    Yield(Expr<'a>),
     /// ROLLBACK: registers the call without making it.
     Rollback(&'a Call<'a>),
     /// IF, MATCH or FOR.
@@ -427,6 +449,8 @@ pub struct For<'a> {
     pub otherwise: Option<Block<'a>>,
     /// Whether its body has a BREAK that ends it.
     pub breaks: bool,
+    /// Whether its body has a YIELD that adds to its list: then the values of its passes add nothing.
+    pub yields: bool,
     /// The word FOR.
     pub span: Span,
 }

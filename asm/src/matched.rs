@@ -55,14 +55,16 @@ fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
         (Some(slot), [Stmt { kind: StmtKind::Value(value), .. }]) => {
             let gives = matches!(value.kind, ExprKind::Ref(given) if given == ok.bind);
             let body = &err.body;
-            let free = err.bind != slot && body.completes() && !body.breaks() && !body.touches(slot);
+            let free =
+                err.bind != slot && body.completes() && !body.goes_on_elsewhere() && !body.touches(slot);
             (gives && free).then_some((slot, true))
         }
         // Both arms bind the slot.
         (None, []) => {
             let slot = ok.bind;
             let binds = matches!(err.body.statements.last(), Some(last) if binds(last, slot));
-            (binds && err.bind != slot && !err.body.breaks() && !err.body.uses(slot)).then_some((slot, false))
+            (binds && err.bind != slot && !err.body.goes_on_elsewhere() && !err.body.uses(slot))
+                .then_some((slot, false))
         }
         _ => None,
     }

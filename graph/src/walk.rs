@@ -135,6 +135,8 @@ impl<'g, 'a> Walk<'g, 'a> {
                 ReturnKind::Err => self.steps.ends(Kind::Err, "err ", &value),
             },
             StmtKind::Break => self.breaks(),
+            StmtKind::Skip => self.skips(),
+            StmtKind::Yield(value) => self.yields(&value),
             StmtKind::Fail(value) => self.steps.ends(Kind::Err, "fail ", &value),
             StmtKind::Undo(call) => {
                 let node = self.steps.call(call, None);
@@ -286,8 +288,11 @@ impl<'g, 'a> Walk<'g, 'a> {
         self.steps.flow.bind(node.item, Some(def));
         self.steps.open = vec![Exit { from: head, kind: EdgeKind::Flow, label: "each" }];
         let slots: Vec<usize> = bound.iter().map(|&(slot, _)| slot).collect();
-        self.loops.push(OpenLoop { slots, breaks: Vec::new() });
-        self.block(&node.body, if tail == Tail::Drop { Tail::Drop } else { Tail::Yield });
+        let collects = tail != Tail::Drop;
+        self.loops.push(OpenLoop { slots, breaks: Vec::new(), skips: Vec::new(), collects });
+        self.block(&node.body, if collects && !node.yields { Tail::Yield } else { Tail::Drop });
+        let skips = self.loops.last_mut().map(|open| std::mem::take(&mut open.skips)).unwrap_or_default();
+        self.resume(skips);
         if self.steps.open.len() > 1 || self.steps.open.iter().any(|exit| !exit.label.is_empty()) {
             self.steps.step(Kind::Next, "next".to_owned());
         }
@@ -306,10 +311,7 @@ impl<'g, 'a> Walk<'g, 'a> {
             self.block(block, Tail::Drop);
             past = std::mem::take(&mut self.steps.open);
         }
-        for (exit, slots) in breaks {
-            self.steps.open.push(exit);
-            slots.into_iter().for_each(|(slot, def)| self.steps.flow.meet(slot, def));
-        }
+        self.resume(breaks);
         if !self.steps.open.is_empty() {
             self.collected(head, def, tail);
         }
@@ -318,12 +320,41 @@ impl<'g, 'a> Walk<'g, 'a> {
 
     /// BREAK leads to the end of the innermost loop.
     fn breaks(&mut self) {
-        let node = self.steps.step(Kind::Break, "break".to_owned());
+        let left = self.leave("break");
+        if let Some(open) = self.loops.last_mut() {
+            open.breaks.push(left);
+        }
+    }
+
+    /// SKIP leads to the end of the pass of the innermost loop.
+    fn skips(&mut self) {
+        let left = self.leave("skip");
+        if let Some(open) = self.loops.last_mut() {
+            open.skips.push(left);
+        }
+    }
+
+    fn leave(&mut self, title: &str) -> Break {
+        let node = self.steps.step(Kind::Break, title.to_owned());
         self.steps.open.clear();
-        let Some(open) = self.loops.last_mut() else { return };
-        let slots = if open.slots.len() <= limits::REGISTERS { &open.slots[..] } else { &[] };
+        let slots = self.loops.last().map(|open| &open.slots[..]).unwrap_or_default();
+        let slots = if slots.len() <= limits::REGISTERS { slots } else { &[] };
         let slots = slots.iter().map(|&slot| (slot, self.steps.flow.at(slot))).collect();
-        open.breaks.push((Exit { from: node, kind: EdgeKind::Flow, label: "" }, slots));
+        (Exit { from: node, kind: EdgeKind::Flow, label: "" }, slots)
+    }
+
+    /// The place to which BREAKs or SKIPs lead.
+    fn resume(&mut self, left: Vec<Break>) {
+        for (exit, slots) in left {
+            self.steps.open.push(exit);
+            slots.into_iter().for_each(|(slot, def)| self.steps.flow.meet(slot, def));
+        }
+    }
+
+    /// YIELD adds a value to the list of the innermost loop.
+    fn yields(&mut self, value: &Expr<'a>) {
+        let collects = self.loops.last().is_some_and(|open| open.collects);
+        self.value(value, if collects { Tail::Yield } else { Tail::Drop });
     }
 
     /// What happens to the list that a loop yields.
@@ -346,7 +377,7 @@ impl<'g, 'a> Walk<'g, 'a> {
     }
 }
 
-/// A BREAK, and the bindings of its loop's slots there.
+/// A BREAK or SKIP, and the bindings of its loop's slots there.
 type Break = (Exit, Vec<(usize, Option<Def>)>);
 
 /// A loop whose body is being walked.
@@ -355,6 +386,10 @@ struct OpenLoop {
     slots: Vec<usize>,
     /// Its BREAKs.
     breaks: Vec<Break>,
+    /// The SKIPs of its passes.
+    skips: Vec<Break>,
+    /// Whether it collects what its YIELDs give.
+    collects: bool,
 }
 
 /// One path out of a branch.

@@ -108,6 +108,10 @@ codes! {
     149 HandlerNowhere "handler-nowhere" Error
         "a handler beside an expression whose outermost part cannot fail";
     150 BreakNowhere "break-nowhere" Error "a BREAK outside a loop";
+    151 SkipNowhere "skip-nowhere" Error "a SKIP outside a loop";
+    152 YieldNowhere "yield-nowhere" Error "a YIELD outside a loop";
+    153 MixedYield "mixed-yield" Error
+        "a value at the end of a pass, in a FOR that collects what its YIELDs give";
     155 ValueRecord "value-record" Warning "`{value: V}` alone in the place of a value, where it is a record";
 
     201 MissingHeader "missing-header" Error

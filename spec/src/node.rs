@@ -269,6 +269,8 @@ words! {
     83 Days "DAYS" [Expr Expr];
     84 Grouped "GROUPED" [Expr Expr];
     85 Read "READ" [Expr];
+    86 Skip "SKIP" Statement [] "ends the pass of the innermost FOR, without a value";
+    87 Yield "YIELD" Statement [Expr] "adds a value to the list that the innermost FOR collects";
 }
 
 /// The instruction of each pure function, by the numbers of the functions.

@@ -65,11 +65,14 @@ fn statement<'a>(of: &Stmt<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
                 Bound::Control(node) => control(node, each),
             }
         }
-        StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => {
+        StmtKind::Value(value)
+        | StmtKind::Yield(value)
+        | StmtKind::Return(_, value)
+        | StmtKind::Fail(value) => {
             expression(value, each);
         }
         StmtKind::Undo(of) | StmtKind::Rollback(of) => call(of, each),
-        StmtKind::Break => {}
+        StmtKind::Break | StmtKind::Skip => {}
         StmtKind::Control(node) => control(node, each),
     }
 }

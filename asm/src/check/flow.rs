@@ -180,16 +180,29 @@ struct Open<const W: usize, R> {
     first: Option<(State<W, R>, u32)>,
     /// The start of the current branch.
     branch: Option<u32>,
+    is_loop: bool,
 }
 
 impl<const W: usize, R> Open<W, R> {
     fn new(before: State<W, R>) -> Open<W, R> {
-        Open { before, first: None, branch: None }
+        Open { before, first: None, branch: None, is_loop: false }
     }
 }
 
-/// The state at the BREAKs of a loop, with the last BREAK; `None` without one.
-type Broken<const W: usize, R> = Option<(State<W, R>, u32)>;
+/// The state at the BREAKs or the SKIPs of a loop, with the last of them; `None` without one.
+type Left<const W: usize, R> = Option<(State<W, R>, u32)>;
+
+/// BREAK or SKIP: control does not continue here but where the loop or its pass has ended.
+fn leave<const W: usize, R: Reasons>(left: Option<&mut Left<W, R>>, state: &mut State<W, R>, index: u32) {
+    if state.live {
+        match left {
+            Some(Some((before, event))) => before.meet(state, *event, index),
+            Some(none) => *none = Some((state.clone(), index)),
+            None => {}
+        }
+    }
+    state.leave();
+}
 
 struct Forward<'e, 'a, const W: usize, R> {
     function: &'e Function<'a>,
@@ -198,7 +211,9 @@ struct Forward<'e, 'a, const W: usize, R> {
     /// The effect of the iterations of a loop on the slots that they set, by [`crate::ast::LoopId`].
     loops: SmallVec<[State<W, R>; 2]>,
     /// The state at the BREAKs of a loop and the last BREAK, by [`crate::ast::LoopId`].
-    broken: SmallVec<[Broken<W, R>; 2]>,
+    broken: SmallVec<[Left<W, R>; 2]>,
+    /// The state at the SKIPs of a loop and the last SKIP, by [`crate::ast::LoopId`].
+    skipped: SmallVec<[Left<W, R>; 2]>,
     /// Whether this run only computes the effects of loops.
     only_loops: bool,
     wrong: bool,
@@ -218,6 +233,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             bindings,
             loops: smallvec![State::default(); events.yields.len()],
             broken: smallvec![None; events.yields.len()],
+            skipped: smallvec![None; events.yields.len()],
             only_loops: true,
             wrong: false,
             bound_by: if R::RECORDED { vec![None; function.slots.len()] } else { Vec::new() },
@@ -272,10 +288,14 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
                 Event::Join => Self::join(&mut state, open.pop()),
                 Event::Loop(id, _) => {
                     let before = self.enter(&mut state, id.0 as usize, index);
-                    open.push(Open::new(before));
+                    open.push(Open { is_loop: true, ..Open::new(before) });
                 }
                 Event::Repeat(id, _) => self.repeat(&mut state, open.pop(), id.0 as usize, index),
-                Event::Break(id, _) => self.leave_loop(&mut state, id.0 as usize, index),
+                Event::Break(id, _) => leave(self.broken.get_mut(id.0 as usize), &mut state, index),
+                Event::Skip(id, span) => {
+                    self.skip(&mut state, open.as_slice(), span);
+                    leave(self.skipped.get_mut(id.0 as usize), &mut state, index);
+                }
                 Event::Done(id, _) => self.done(&mut state, id.0 as usize, index),
             }
         }
@@ -313,6 +333,9 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
 
     fn repeat(&mut self, state: &mut State<W, R>, open: Option<Open<W, R>>, id: usize, index: u32) {
         let Some(Open { mut before, .. }) = open else { return };
+        if let Some((skipped, event)) = self.skipped.get_mut(id).and_then(Option::take) {
+            state.meet(&skipped, index, event);
+        }
         let (live, only_loops) = (before.live, self.only_loops);
         if let Some(passes) = self.loops.get_mut(id) {
             if only_loops {
@@ -329,17 +352,18 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         *state = before;
     }
 
-    /// BREAK: control does not continue here but after the loop.
-    fn leave_loop(&mut self, state: &mut State<W, R>, id: usize, index: u32) {
-        if state.live
-            && let Some(broken) = self.broken.get_mut(id)
-        {
-            match broken {
-                Some((before, event)) => before.meet(state, *event, index),
-                None => *broken = Some((state.clone(), index)),
-            }
+    /// SKIP: a result that the pass has made and no MATCH has handled is lost.
+    fn skip(&mut self, state: &mut State<W, R>, open: &[Open<W, R>], span: Span) {
+        if state.checked.is_empty() {
+            return;
         }
-        state.leave();
+        let around = open.iter().rev().find(|open| open.is_loop).map(|open| open.before.checked);
+        let mut lost = state.checked;
+        lost.remove_all(&around.unwrap_or_default());
+        for slot in lost.iter() {
+            self.dropped(slot, span, Loss::Skipped);
+            state.settle(slot, Holds::Plain);
+        }
     }
 
     /// After a loop and its ELSE: joins the paths of the BREAKs.
@@ -366,6 +390,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             Some(Event::Repeat(_, span)) => Unset::NoPass(*span),
             Some(Event::Match(_, span)) => Unset::Matched(*span),
             Some(Event::Break(_, span)) => Unset::Branch(Path::Broken, *span),
+            Some(Event::Skip(_, span)) => Unset::Branch(Path::Skipped, *span),
             Some(Event::Done(_, span)) => Unset::Branch(Path::Unbroken, *span),
             _ => Unset::Never,
         }

@@ -68,6 +68,7 @@ fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {
         events: &events.list,
         loops: smallvec![Ahead::default(); events.yields.len()],
         behind: smallvec![Ahead::default(); events.yields.len()],
+        ends: smallvec![Ahead::default(); events.yields.len()],
         bindings: smallvec![Binding::default(); events.calls.len()],
     };
     if !events.yields.is_empty() {
@@ -83,6 +84,8 @@ struct Backward<'e, const W: usize> {
     loops: SmallVec<[Ahead<W>; 4]>,
     /// What is reached after a loop with a BREAK and its ELSE, by [`LoopId`].
     behind: SmallVec<[Ahead<W>; 4]>,
+    /// What the end of an iteration reaches, by [`LoopId`].
+    ends: SmallVec<[Ahead<W>; 4]>,
     bindings: Bindings,
 }
 
@@ -148,6 +151,9 @@ impl<const W: usize> Backward<'_, W> {
                     } else {
                         ahead = Ahead::default();
                     }
+                    if let Some(place) = self.ends.get_mut(id.0 as usize) {
+                        *place = ahead;
+                    }
                 }
                 Event::Loop(id, _) => {
                     if let Some(place) = self.loops.get_mut(id.0 as usize).filter(|_| !judge) {
@@ -160,6 +166,7 @@ impl<const W: usize> Backward<'_, W> {
                     ahead = Ahead { broken: Bits::all(), ..Ahead::default() };
                 }
                 Event::Break(id, _) => ahead = self.behind(id),
+                Event::Skip(id, _) => ahead = self.ends.get(id.0 as usize).copied().unwrap_or_default(),
                 Event::Done(id, _) => {
                     if let Some(place) = self.behind.get_mut(id.0 as usize) {
                         *place = ahead;

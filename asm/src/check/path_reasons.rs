@@ -19,6 +19,8 @@ pub(super) enum Path {
     Broken,
     /// No BREAK ended a FOR.
     Unbroken,
+    /// A SKIP ended a pass of a FOR.
+    Skipped,
 }
 
 /// Why a slot is unset at a point.

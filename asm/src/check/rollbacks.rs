@@ -70,6 +70,7 @@ fn doubled(function: &Function<'_>, events: &Events<'_>, facts: &Facts, report: 
         entries: entries(events),
         passes: vec![None; events.yields.len()],
         broken: vec![None; events.yields.len()],
+        skipped: vec![None; events.yields.len()],
     };
     if !events.yields.is_empty() {
         flow.run(false, |_, _| ());
@@ -101,6 +102,8 @@ struct Flow<'e, 'a> {
     passes: Vec<State>,
     /// The set at the BREAKs of the loop, by [`crate::ast::LoopId`].
     broken: Vec<State>,
+    /// The set at the SKIPs of the loop, by [`crate::ast::LoopId`].
+    skipped: Vec<State>,
 }
 
 impl<'a> Flow<'_, 'a> {
@@ -149,6 +152,8 @@ impl<'a> Flow<'_, 'a> {
                     }
                 }
                 Event::Repeat(id, _) => {
+                    let skipped = self.skipped.get_mut(id.0 as usize).and_then(Option::take);
+                    meet(&mut state, skipped);
                     if let Some(place) = self.passes.get_mut(id.0 as usize).filter(|_| !with_passes) {
                         *place = state;
                     }
@@ -168,6 +173,12 @@ impl<'a> Flow<'_, 'a> {
                 Event::Break(id, _) => {
                     if let Some(broken) = self.broken.get_mut(id.0 as usize) {
                         meet(broken, state);
+                    }
+                    state = None;
+                }
+                Event::Skip(id, _) => {
+                    if let Some(skipped) = self.skipped.get_mut(id.0 as usize) {
+                        meet(skipped, state);
                     }
                     state = None;
                 }

@@ -40,6 +40,8 @@ pub(super) enum Event {
     Repeat(LoopId, Span),
     /// A BREAK ends the loop; the span is that of the BREAK.
     Break(LoopId, Span),
+    /// A SKIP ends an iteration of the loop; the span is that of the SKIP.
+    Skip(LoopId, Span),
     /// After a loop with a BREAK and its ELSE: the paths join. The span is that of the loop.
     Done(LoopId, Span),
     /// The function ends, with a value or a failure.
@@ -129,13 +131,22 @@ fn mark(calls: &mut [bool], call: CallId) {
     }
 }
 
+/// A loop whose body is being walked.
+struct OpenLoop {
+    id: LoopId,
+    /// Whether a path reaches one of its BREAKs.
+    broken: bool,
+    /// Whether a path reaches one of its YIELDs.
+    yielded: bool,
+}
+
 struct Walk<'e, 'a> {
     function: &'a Function<'a>,
     events: &'e mut Events<'a>,
     /// The number of enclosing ERR arms.
     err_arms: u32,
-    /// The enclosing loops, and whether a path reaches one of their BREAKs.
-    loops: SmallVec<[(LoopId, bool); 4]>,
+    /// The enclosing loops.
+    loops: SmallVec<[OpenLoop; 4]>,
     /// Whether the statement is unreachable.
     dead: bool,
 }
@@ -220,6 +231,8 @@ impl<'a> Walk<'_, 'a> {
                 Gives::nothing(NoValue::Statement(statement.span))
             }
             StmtKind::Break => self.leave_loop(statement.span),
+            StmtKind::Skip => self.skip(statement.span),
+            StmtKind::Yield(value) => self.yields(value, statement.span),
             StmtKind::Control(control) => self.control(control, after),
         }
     }
@@ -228,13 +241,33 @@ impl<'a> Walk<'_, 'a> {
     fn leave_loop(&mut self, span: Span) -> Gives {
         let dead = self.dead;
         match self.loops.last_mut() {
-            Some((id, reached)) => {
-                *reached |= !dead;
-                self.events.list.push(Event::Break(*id, span));
+            Some(open) => {
+                open.broken |= !dead;
+                self.events.list.push(Event::Break(open.id, span));
             }
             None => self.events.found.push(messages::loops::break_nowhere(self.function, span)),
         }
         Gives::NEVER
+    }
+
+    /// SKIP ends the pass of the innermost enclosing loop.
+    fn skip(&mut self, span: Span) -> Gives {
+        match self.loops.last() {
+            Some(open) => self.events.list.push(Event::Skip(open.id, span)),
+            None => self.events.found.push(messages::loops::skip_nowhere(self.function, span)),
+        }
+        Gives::NEVER
+    }
+
+    /// YIELD adds a value to the list of the innermost enclosing loop.
+    fn yields(&mut self, value: &Expr<'a>, span: Span) -> Gives {
+        self.expression(value);
+        let dead = self.dead;
+        match self.loops.last_mut() {
+            Some(open) => open.yielded |= !dead,
+            None => self.events.found.push(messages::loops::yield_nowhere(self.function, span)),
+        }
+        Gives::nothing(NoValue::Statement(span))
     }
 
     /// Reports the first call in an argument of a ROLLBACK.
@@ -330,9 +363,14 @@ impl<'a> Walk<'_, 'a> {
         self.expression(&node.list);
         self.events.list.push(Event::Loop(node.id, node.span));
         self.events.list.push(Event::Bind(node.item, node.item_span));
-        self.loops.push((node.id, false));
-        let pass = self.block(&node.body, (Owner::Other, false), node.span);
-        let broken = self.loops.pop().is_some_and(|(_, broken)| broken);
+        self.loops.push(OpenLoop { id: node.id, broken: false, yielded: false });
+        let mut pass = self.block(&node.body, (Owner::Other, false), node.span);
+        let open = self.loops.pop();
+        let broken = open.as_ref().is_some_and(|open| open.broken);
+        if node.yields {
+            pass.value = open.is_some_and(|open| open.yielded);
+            messages::loops::mixed(self.function, node, &mut self.events.found);
+        }
         self.events.list.push(Event::Repeat(node.id, node.span));
         if let Some(yields) = self.events.yields.get_mut(node.id.0 as usize) {
             *yields = pass.value;

@@ -110,6 +110,8 @@ struct Types<'l, 't, 'a> {
     asked: HashSet<&'a str>,
     reads: Vec<Read<'t, 'a>>,
     returns: Vec<Span>,
+    /// For each enclosing loop: the type of what its YIELDs have given, and its use.
+    yielded: SmallVec<[(Seen<'t>, Goes); 4]>,
     /// The number of names that may still be compared for suggestions.
     comparisons: usize,
 }
@@ -158,6 +160,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             reads: Vec::new(),
             comparisons,
             returns: Vec::new(),
+            yielded: SmallVec::new(),
         }
     }
 
@@ -274,7 +277,17 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 self.call(call);
                 None
             }
-            StmtKind::Break => None,
+            StmtKind::Yield(value) => {
+                let seen = self.expression(value);
+                if let Some((gives, to)) = self.yielded.last_mut() {
+                    *gives = join(*gives, seen);
+                    if *to == Goes::Nowhere {
+                        self.unused(value);
+                    }
+                }
+                None
+            }
+            StmtKind::Break | StmtKind::Skip => None,
             StmtKind::Control(control) => self.control(control, to),
         }
     }
@@ -384,7 +397,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let list = self.expression(&node.list);
         self.operand(Word::For, 0, &node.list, list, None);
         self.bind(node.item, list.map(item), node.item_span);
-        let pass = self.block(&node.body, if to == Goes::Nowhere { to } else { Goes::Kept });
+        let of_pass = if to == Goes::Nowhere { to } else { Goes::Kept };
+        self.yielded.push((None, of_pass));
+        let last = self.block(&node.body, if node.yields { Goes::Kept } else { of_pass });
+        let given = self.yielded.pop().and_then(|(given, _)| given);
+        let pass = if node.yields { given } else { last };
         if let Some(block) = &node.otherwise {
             self.block(block, Goes::Nowhere);
         }

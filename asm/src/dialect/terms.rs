@@ -62,6 +62,8 @@ fn document_word(word: Word, dialect: Dialect) -> &'static str {
         Word::Else => Key::Else,
         Word::For => Key::For,
         Word::Break => Key::Break,
+        Word::Skip => Key::Skip,
+        Word::Yield => Key::Yield,
         Word::Let => Key::Let,
         Word::Call => Key::Call,
         Word::Ret => Key::Return,

@@ -16,6 +16,7 @@ pub(crate) fn form(word: Word) -> &'static str {
         Word::If => "`IF <condition> <count>` and the statements",
         Word::Else => "`ELSE <count>` and the statements",
         Word::For => "`FOR <slot> <list> <count>` and the statements",
+        Word::Yield => "`YIELD <value>`",
         Word::Match => "`MATCH <slot> <count>` and the arms",
         Word::Err => "`ERR <slot> <count>` and the statements",
         Word::Ok => "`OK <slot> <count>` and the statements",

@@ -105,6 +105,8 @@ pub(crate) struct State<'a> {
     pub(crate) loops: u32,
     /// The number of BREAKs of the innermost open loop so far.
     pub(crate) breaks: u32,
+    /// The number of YIELDs of the innermost open loop so far.
+    pub(crate) yields: u32,
     pub(super) too_deep: bool,
     /// The token whose indent was reported.
     pub(super) mixed_at: Option<usize>,
@@ -128,6 +130,7 @@ impl State<'_> {
             calls: 0,
             loops: 0,
             breaks: 0,
+            yields: 0,
             too_deep: false,
             mixed_at: None,
             read_as: None,

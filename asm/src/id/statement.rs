@@ -136,6 +136,16 @@ impl<'a> Parser<'_, 'a> {
                 self.state.breaks += 1;
                 StmtKind::Break
             }
+            Word::Skip => {
+                self.bump();
+                StmtKind::Skip
+            }
+            Word::Yield => {
+                self.bump();
+                let value = self.expr(word, nesting)?;
+                self.state.yields += 1;
+                StmtKind::Yield(value)
+            }
             Word::If | Word::Match | Word::For => StmtKind::Control(self.control(word, header, nesting)?),
             Word::Else | Word::Err | Word::Ok => return Err(self.orphan(word)),
             _ => StmtKind::Value(self.expr(Word::Let, nesting)?),
@@ -261,10 +271,12 @@ impl<'a> Parser<'_, 'a> {
         // An ELSE in the body may belong to an enclosing IF, or to an enclosing loop with a BREAK.
         let in_if = nesting.in_if || (nesting.in_loop && self.state.breaks > 0);
         let around = core::mem::take(&mut self.state.breaks);
+        let yields_around = core::mem::take(&mut self.state.yields);
         let body = self.block(&head, Nesting { in_if, in_loop: true, ..nesting })?;
         let breaks = core::mem::replace(&mut self.state.breaks, around) > 0;
+        let yields = core::mem::replace(&mut self.state.yields, yields_around) > 0;
         let otherwise = if breaks { self.otherwise(nesting)? } else { None };
-        Ok(self.context.arena.alloc(For { id, item, item_span, list, body, otherwise, breaks, span }))
+        Ok(self.context.arena.alloc(For { id, item, item_span, list, body, otherwise, breaks, yields, span }))
     }
 
     fn matching(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a Match<'a>, Stop> {

@@ -64,17 +64,21 @@ struct Body<'a, 'c, 'l> {
     output: Type,
     /// The deferred blocks of the function, in order; one that has been emitted is `None`.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
-    /// The enclosing loops that a BREAK may end.
-    loops: SmallVec<[Breaks<'c, 'a>; 4]>,
+    /// The enclosing loops.
+    loops: SmallVec<[OpenLoop<'c, 'a>; 4]>,
 }
 
-/// The target of the BREAKs of a loop.
-struct Breaks<'c, 'a> {
+/// The targets of the BREAKs, SKIPs and YIELDs of a loop.
+struct OpenLoop<'c, 'a> {
     /// The register for the collected list and the state of the loop, if the loop collects.
     collected: Option<(Reg, LoopBase)>,
+    /// The list to which a YIELD adds, if it adds to one.
+    yields: Option<LoopBase>,
+    /// The end of a pass, where a SKIP continues.
+    next: Label,
     /// The position after the loop and its ELSE.
     after: Label,
-    /// Deferred blocks with a BREAK; their code is placed at the end of the body.
+    /// Deferred blocks with a BREAK, SKIP or YIELD; their code is placed at the end of the body.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
 }
 
@@ -182,6 +186,11 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             StmtKind::Return(_, value) => return self.give(&value, Then::Return),
             StmtKind::Undo(call) => self.undo(call)?,
             StmtKind::Break => return Ok(self.break_(statement.span.start)),
+            StmtKind::Skip => return Ok(self.skip(statement.span.start)),
+            StmtKind::Yield(value) => {
+                let base = self.loops.last().and_then(|around| around.yields);
+                return self.give(&value, base.map_or(Then::Drop, Then::Yield));
+            }
             StmtKind::Rollback(call) => self.values.register(call)?,
             StmtKind::Control(control) => return self.control(control, then),
         }
@@ -190,12 +199,20 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     /// Leaves the innermost enclosing loop. The code stays in the body of that loop.
     fn break_(&mut self, at: u32) -> End {
-        if let Some(Breaks { collected, after, .. }) = self.loops.last_mut() {
+        if let Some(OpenLoop { collected, after, .. }) = self.loops.last_mut() {
             let op = match *collected {
                 Some((dst, base)) => Op::Break { dst: dst.write(), base, to: To(0) },
                 None => Op::Jump { to: To(0) },
             };
             self.values.code.jump(op, at, after);
+        }
+        End::Never
+    }
+
+    /// Ends the pass of the innermost enclosing loop.
+    fn skip(&mut self, at: u32) -> End {
+        if let Some(around) = self.loops.last_mut() {
+            self.values.code.jump(Op::Jump { to: To(0) }, at, &mut around.next);
         }
         End::Never
     }
@@ -478,8 +495,8 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 *then = Then::Drop;
             }
             let aliases = self.values.aliases.clone();
-            let breaks = matches!(code, DeferredCode::Block(block, _) if block.breaks());
-            let list = match self.loops.last_mut().filter(|_| breaks) {
+            let of_loop = matches!(code, DeferredCode::Block(block, _) if block.belongs_to_loop());
+            let list = match self.loops.last_mut().filter(|_| of_loop) {
                 Some(around) => &mut around.deferred,
                 None => &mut self.deferred,
             };
@@ -523,12 +540,21 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             _ => Reg(0),
         };
         let collected = collects.then_some((dst, base));
-        self.loops.push(Breaks { collected, after: Label::default(), deferred: SmallVec::new() });
+        self.loops.push(OpenLoop {
+            collected,
+            yields: collects.then_some(base),
+            next: Label::default(),
+            after: Label::default(),
+            deferred: SmallVec::new(),
+        });
         self.values.code.enter_loop();
-        let end = self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
+        // With a YIELD, the values of the passes add nothing.
+        let of_pass = if collects && !node.yields { Then::Yield(base) } else { Then::Drop };
+        let end = self.block(&node.body, of_pass)?;
         self.end_of_pass(end, node.span.start)?;
+        let (next, after) = self.loops.pop().map_or_else(Default::default, |open| (open.next, open.after));
+        self.values.code.bind(next);
         self.values.code.close_loop(start, base, item.write());
-        let after = self.loops.pop().map_or_else(Label::default, |breaks| breaks.after);
         if let Some(block) = &node.otherwise {
             return self.otherwise(block, (after, dst), collects.then_some(then), node.span);
         }

@@ -195,10 +195,13 @@ impl<'c, 'a> Scan<'c, 'a> {
                     self.control(control);
                     self.bind(*slot, None);
                 }
-                StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => {
+                StmtKind::Value(value)
+                | StmtKind::Yield(value)
+                | StmtKind::Return(_, value)
+                | StmtKind::Fail(value) => {
                     self.expr(value);
                 }
-                StmtKind::Break => {}
+                StmtKind::Break | StmtKind::Skip => {}
                 StmtKind::Undo(call) | StmtKind::Rollback(call) => {
                     call.arguments.iter().for_each(|argument| self.expr(&argument.value));
                 }

@@ -178,7 +178,7 @@ impl<'a> Printer<'_, 'a> {
             _ => false,
         };
         // After a BREAK in the arm, another slot would still have its old value.
-        let breaks = err.body.breaks();
+        let breaks = err.body.goes_on_elsewhere();
         match (bound, &node.ok) {
             (None, None) => binds(node.slot).then_some(node.slot),
             (None, Some(ok)) if !ok.body.statements.is_empty() && is_registered_alone(matched) => {

@@ -142,6 +142,11 @@ impl<'a> Printer<'a> {
                 self.expr(&value);
             }
             StmtKind::Break => self.line(Word::Break),
+            StmtKind::Skip => self.line(Word::Skip),
+            StmtKind::Yield(value) => {
+                self.line(Word::Yield);
+                self.expr(&value);
+            }
             StmtKind::Undo(call) => {
                 self.line(Word::Undo);
                 self.call(call, Behind::Word);

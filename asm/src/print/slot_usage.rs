@@ -112,10 +112,11 @@ impl Usage {
         match &statement.kind {
             StmtKind::Let { value: Bound::Expr(value), .. }
             | StmtKind::Value(value)
+            | StmtKind::Yield(value)
             | StmtKind::Return(_, value)
             | StmtKind::Fail(value) => self.expr(value),
             StmtKind::Undo(call) | StmtKind::Rollback(call) => self.call(call),
-            StmtKind::Break => {}
+            StmtKind::Break | StmtKind::Skip => {}
             StmtKind::Let { value: Bound::Control(control), .. } => {
                 self.control(control);
                 self.ends.insert(statement.span, self.furthest);

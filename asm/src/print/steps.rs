@@ -176,6 +176,11 @@ impl<'a> Printer<'_, 'a> {
                 out.push(Step::of(None, "fail", entries));
             }
             StmtKind::Break => out.push(Step::of(None, "stop", vec![self.breaks()])),
+            StmtKind::Skip => out.push(Step::of(None, "skip", vec![self.skips()])),
+            StmtKind::Yield(value) => {
+                let entries = vec![(self.words.word(Key::Yield).into(), self.value(value))];
+                out.push(Step::of(None, "add", entries));
+            }
             StmtKind::Undo(call) => {
                 let entries = self.compensate(&[*call]).into_iter().collect();
                 out.push(Step::of(None, "undo", entries));
@@ -273,6 +278,11 @@ impl<'a> Printer<'_, 'a> {
     /// `break`.
     pub(super) fn breaks(&self) -> Entry<'a> {
         (self.words.word(Key::Break).into(), Doc::Bool(true))
+    }
+
+    /// `skip`.
+    pub(super) fn skips(&self) -> Entry<'a> {
+        (self.words.word(Key::Skip).into(), Doc::Bool(true))
     }
 
     /// `compensate` with its calls, if there are any.
@@ -460,7 +470,7 @@ impl<'a> Printer<'_, 'a> {
             ("for".into(), Doc::word(self.names.get(node.item).clone())),
             ("in".into(), self.value(&node.list)),
         ];
-        let tail = if collected { Tail::Loop } else { Tail::Pass };
+        let tail = if collected && !node.yields { Tail::Loop } else { Tail::Pass };
         let mut steps = Vec::new();
         let (in_list, loop_start) = (self.in_list, self.loop_start);
         let literal = core::mem::replace(&mut self.literal, false);

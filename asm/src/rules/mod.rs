@@ -185,6 +185,8 @@ pub const TABLE: &[Rule] = &[
     rule(Word::Fail, &[], Gives::Nothing),
     rule(Word::Break, &[], Gives::Nothing),
     rule(Word::Rollback, &[], Gives::Nothing),
+    rule(Word::Skip, &[], Gives::Nothing),
+    rule(Word::Yield, &[], Gives::Nothing),
 ];
 
 /// The rule of a word that is not a pure function.

@@ -105,7 +105,8 @@ impl<'a> StepReader<'_, 'a> {
         let yields = yields(&body) || self.diagnostics.has_errors_since(before);
         let otherwise = self.otherwise(step, breaks);
         let gives = step.keyed.has(Key::Let) || (yields && self.gives(step, otherwise.as_ref()));
-        let node = For { id, item, item_span, list, body, otherwise, breaks, span: step.place() };
+        let node =
+            For { id, item, item_span, list, body, otherwise, breaks, yields: false, span: step.place() };
         let control = Control::For(self.arena.alloc(node));
         self.finish(Bound::Control(control), step.target.filter(|_| gives), tail, step.head());
     }

@@ -24,7 +24,6 @@ mod schema;
 
 use crate::{completions, man};
 use clap::{CommandFactory as _, Parser, Subcommand};
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -98,12 +97,7 @@ fn print(bytes: &[u8]) -> Done {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    run(std::env::args_os())
-}
-
-/// Runs a command line, whose first element is the name of the program.
-pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let done = match Cli::parse_from(arguments).verb {
+    let done = match Cli::parse().verb {
         Verb::Build(args) => build::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Fmt(args) => fmt::run(&args),

@@ -1,7 +1,7 @@
 //! Evaluates functions and statements as the specification says.
 
 use super::expr::made;
-use super::facts::{Facts, completes};
+use super::facts::{Facts, completes, has_yield};
 use super::render;
 use super::report::{Ending, Report};
 use super::value::Value;
@@ -27,6 +27,8 @@ pub(super) enum Exit {
     Failure(Value, Span),
     /// The innermost loop ends (2.7.7).
     Break,
+    /// The pass of the innermost loop ends (2.7.11).
+    Skip,
     /// The whole run ends.
     End(Ending),
 }
@@ -69,6 +71,8 @@ pub(super) struct Frame<'f> {
     pub(super) cells: Vec<Cell>,
     /// Where the last value of a statement was given.
     given: Span,
+    /// The lists of the loops whose bodies are running.
+    collected: Vec<Vec<Value>>,
 }
 
 pub(super) fn run(
@@ -146,7 +150,9 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 None => Ending::Limit,
             },
             Err(Exit::End(ending)) => ending,
-            Err(Exit::Value(_) | Exit::Break) => Ending::Broken("a return was not taken".to_owned()),
+            Err(Exit::Value(_) | Exit::Break | Exit::Skip) => {
+                Ending::Broken("a return was not taken".to_owned())
+            }
         }
     }
 
@@ -174,7 +180,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         for (cell, argument) in cells.iter_mut().zip(arguments) {
             *cell = Cell::Plain(argument);
         }
-        let mut frame = Frame { function, number, cells, given: function.span };
+        let mut frame = Frame { function, number, cells, given: function.span, collected: Vec::new() };
         for (slot, parameter) in function.parameters.iter().enumerate() {
             if let (Some(default), Cell::Plain(Value::Nil)) = (parameter.default(), &frame.cells[slot]) {
                 frame.cells[slot] = Cell::Plain(self.expr(&mut frame, default)?);
@@ -331,6 +337,14 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 Ok(None)
             }
             StmtKind::Break => Err(Exit::Break),
+            StmtKind::Skip => Err(Exit::Skip),
+            StmtKind::Yield(expr) => {
+                let value = self.expr(frame, expr)?;
+                // In the ELSE of a loop it is the list of the enclosing one (2.7.12).
+                let list = frame.collected.last_mut().ok_or_else(|| broken("a YIELD outside of loops"))?;
+                list.push(value);
+                Ok(None)
+            }
             StmtKind::Control(control) => self.control(frame, control),
         }
     }
@@ -442,22 +456,34 @@ impl<'f> Machine<'f, '_, '_, '_> {
         let Value::List(list) = self.expr(frame, &node.list)? else {
             return Err(self.trap(frame, Code::FaultTypeMismatch, node.span));
         };
-        let mut collected = Vec::new();
+        // With a YIELD, the passes give nothing else (2.7.12).
+        let explicit = has_yield(&node.body);
         let mut left = false;
+        frame.collected.push(Vec::new());
+        let depth = frame.collected.len();
         for item in &list.items {
             self.step()?;
             frame.cells[node.item.0 as usize] = Cell::Plain(item.clone());
             // The first statement does not follow a call, even if a call ended the previous pass (4.7.2).
             self.sent = None;
-            match self.block(frame, &node.body) {
-                Ok(value) => collected.extend(value),
+            let pass = self.block(frame, &node.body);
+            frame.collected.truncate(depth);
+            match pass {
+                Ok(value) if !explicit => {
+                    frame.collected.last_mut().ok_or_else(|| broken("a list is lost"))?.extend(value);
+                }
+                Ok(_) | Err(Exit::Skip) => {}
                 Err(Exit::Break) => {
                     left = true;
                     break;
                 }
-                Err(exit) => return Err(exit),
+                Err(exit) => {
+                    frame.collected.pop();
+                    return Err(exit);
+                }
             }
         }
+        let collected = frame.collected.pop().unwrap_or_default();
         if let Some(block) = node.otherwise.as_ref().filter(|_| !left) {
             // What the loop has collected is dropped, and so is the value of the block.
             self.sent = None;

@@ -21,6 +21,8 @@ pub(super) struct Facts {
     behind: BTreeSet<u32>,
     /// What follows the end of each enclosing loop, where a BREAK continues.
     ends: Vec<Ahead>,
+    /// What follows a pass of each enclosing loop, where a SKIP continues.
+    passes: Vec<Ahead>,
 }
 
 /// What is reachable from a point before the slot is bound again.
@@ -66,6 +68,7 @@ impl Facts {
             calls: BTreeMap::new(),
             behind: BTreeSet::new(),
             ends: Vec::new(),
+            passes: Vec::new(),
         };
         facts.block(&function.body, Ahead::default(), false);
         facts
@@ -114,13 +117,14 @@ impl Facts {
                     Bound::Control(control) => return self.control(control, ahead),
                 }
             }
-            StmtKind::Value(expr) => ahead.reads(expr),
+            StmtKind::Value(expr) | StmtKind::Yield(expr) => ahead.reads(expr),
             StmtKind::Return(_, expr) | StmtKind::Fail(expr) => {
                 ahead = Ahead::default();
                 ahead.reads(expr);
             }
             StmtKind::Undo(call) | StmtKind::Rollback(call) => ahead.arguments(call),
             StmtKind::Break => ahead = self.ends.last().cloned().unwrap_or_default(),
+            StmtKind::Skip => ahead = self.passes.last().cloned().unwrap_or_default(),
             StmtKind::Control(control) => return self.control(control, ahead),
         }
         ahead
@@ -158,7 +162,7 @@ impl Facts {
                 ahead
             }
             Control::For(node) => {
-                self.yields[node.id.0 as usize] = gives(&node.body);
+                self.yields[node.id.0 as usize] = can_yield(&node.body);
                 // After a pass comes the end of the loop or the next pass, so the body is visited twice.
                 let unbroken = match &node.otherwise {
                     Some(block) => self.block(block, after.clone(), false),
@@ -167,7 +171,9 @@ impl Facts {
                 let mut next = unbroken.clone();
                 self.ends.push(after);
                 for _ in 0..2 {
+                    self.passes.push(next.clone());
                     let mut start = self.block(&node.body, next, false);
+                    self.passes.pop();
                     start.bind(node.item);
                     next = start.or(unbroken.clone());
                 }
@@ -199,6 +205,29 @@ fn matching<'a>(statement: &Stmt<'a>) -> Option<&'a Match<'a>> {
     }
 }
 
+/// Whether a loop with this body can yield (2.7.2).
+fn can_yield(body: &Block<'_>) -> bool {
+    if has_yield(body) { reaches(body, &is_yield) } else { gives(body) }
+}
+
+fn is_yield(kind: &StmtKind<'_>) -> bool {
+    matches!(kind, StmtKind::Yield(_))
+}
+
+/// Whether the body of a loop has a YIELD of its own: one that is not in the body of another loop (2.7.12).
+pub(super) fn has_yield(block: &Block<'_>) -> bool {
+    block.statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
+            Control::If(node) => has_yield(&node.then) || node.otherwise.as_ref().is_some_and(has_yield),
+            Control::Match(node) => {
+                [&node.err, &node.ok].into_iter().flatten().any(|arm| has_yield(&arm.body))
+            }
+            Control::For(node) => node.otherwise.as_ref().is_some_and(has_yield),
+        },
+        kind => is_yield(kind),
+    })
+}
+
 /// Whether some path through a block ends with a value.
 fn gives(block: &Block<'_>) -> bool {
     let Some((last, before)) = block.statements.split_last() else { return false };
@@ -212,7 +241,7 @@ fn gives(block: &Block<'_>) -> bool {
                 [&node.err, &node.ok].into_iter().flatten().any(|arm| gives(&arm.body))
             }
             StmtKind::Control(Control::For(node)) => {
-                gives(&node.body) && (node.otherwise.is_none() || ends_by_break(&node.body))
+                can_yield(&node.body) && (node.otherwise.is_none() || ends_by_break(&node.body))
             }
             _ => false,
         }
@@ -227,8 +256,9 @@ pub(super) fn completes(block: &Block<'_>) -> bool {
 fn goes_on(statement: &Stmt<'_>) -> bool {
     let through = |block: &Block<'_>| block.statements.iter().all(goes_on);
     match &statement.kind {
-        StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break => false,
+        StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break | StmtKind::Skip => false,
         StmtKind::Value(_)
+        | StmtKind::Yield(_)
         | StmtKind::Undo(_)
         | StmtKind::Rollback(_)
         | StmtKind::Let { value: Bound::Expr(_), .. } => true,
@@ -245,18 +275,23 @@ fn goes_on(statement: &Stmt<'_>) -> bool {
 
 /// Whether some path through a loop's body leads to a BREAK of the loop.
 fn ends_by_break(block: &Block<'_>) -> bool {
+    reaches(block, &|kind| matches!(kind, StmtKind::Break))
+}
+
+/// Whether some path through a loop's body leads to such a statement that belongs to the loop.
+fn reaches(block: &Block<'_>, is: &dyn Fn(&StmtKind<'_>) -> bool) -> bool {
     let reached = block.statements.iter().take_while(|statement| goes_on(statement)).count();
     // The first statement that does not continue is reached too.
     block.statements.iter().take(reached + 1).any(|statement| match &statement.kind {
-        StmtKind::Break => true,
+        kind if is(kind) => true,
         StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
             Control::If(node) => {
-                ends_by_break(&node.then) || node.otherwise.as_ref().is_some_and(ends_by_break)
+                reaches(&node.then, is) || node.otherwise.as_ref().is_some_and(|block| reaches(block, is))
             }
             Control::Match(node) => {
-                [&node.err, &node.ok].into_iter().flatten().any(|arm| ends_by_break(&arm.body))
+                [&node.err, &node.ok].into_iter().flatten().any(|arm| reaches(&arm.body, is))
             }
-            Control::For(node) => node.otherwise.as_ref().is_some_and(ends_by_break),
+            Control::For(node) => node.otherwise.as_ref().is_some_and(|block| reaches(block, is)),
         },
         _ => false,
     })

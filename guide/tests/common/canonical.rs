@@ -111,6 +111,8 @@ impl Writer {
             StmtKind::Fail(value) => format!("{{\"raise\":{}}}", self.value(value)?),
             StmtKind::Undo(call) => format!("{{\"compensate\":[{{{}}}]}}", self.call(call)?),
             StmtKind::Rollback(call) => format!("{{\"rollback\":{{{}}}}}", self.call(call)?),
+            StmtKind::Skip => return Err("SKIP, which the guide does not offer"),
+            StmtKind::Yield(_) => return Err("YIELD, which the guide does not offer"),
             StmtKind::Break => "{\"break\":true}".to_owned(),
             StmtKind::Control(Control::If(node)) => format!("{{{}", self.branch(node)?),
             StmtKind::Control(Control::For(node)) => format!("{{{}", self.passes(node)?),

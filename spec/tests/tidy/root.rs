@@ -40,7 +40,6 @@ pub(crate) const FOLDERS: &[&str] = &[
     "host",
     "journal",
     "playground",
-    "release",
     "spec",
     "vm",
 ];

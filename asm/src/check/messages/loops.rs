@@ -1,7 +1,8 @@
-//! Messages about BREAK outside a loop, and about loops over RANGE that a BREAK should end.
+//! Messages about BREAK, SKIP and YIELD outside a loop, about loops over RANGE that a BREAK should end, and
+//! about values beside those of a YIELD.
 
-use crate::ast::{Block, Bound, Control, ExprKind, For, Function, StmtKind};
-use crate::diagnostic::Diagnostic;
+use crate::ast::{Block, Bound, Control, ExprKind, For, Function, Stmt, StmtKind};
+use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::terms::Terms;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -15,6 +16,78 @@ pub(in crate::check) fn break_nowhere(function: &Function<'_>, span: Span) -> Di
     Diagnostic::new(Code::BreakNowhere, span, format!("{word} ends a {of}, but there is none around it"))
         .expected(format!("{word} in the body of a {of}"), "no enclosing loop")
         .help(format!("to end the function, write {ret} with its value"))
+}
+
+/// A SKIP outside a loop.
+pub(in crate::check) fn skip_nowhere(function: &Function<'_>, span: Span) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let (word, of, ret) = (terms.word(Word::Skip), terms.word(Word::For), terms.word(Word::Ret));
+    let message = format!("{word} ends a pass of a {of}, but there is none around it");
+    Diagnostic::new(Code::SkipNowhere, span, message)
+        .expected(format!("{word} in the body of a {of}"), "no enclosing loop")
+        .help(format!("to end the function, write {ret} with its value"))
+}
+
+/// A YIELD outside a loop.
+pub(in crate::check) fn yield_nowhere(function: &Function<'_>, span: Span) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let (word, of, ret) = (terms.word(Word::Yield), terms.word(Word::For), terms.word(Word::Ret));
+    let message = format!("{word} adds to the list of a {of}, but there is none around it");
+    Diagnostic::new(Code::YieldNowhere, span, message)
+        .expected(format!("{word} in the body of a {of}"), "no enclosing loop")
+        .help(format!("to end the function with a value, write {ret}"))
+}
+
+/// Reports the values at the end of the passes of a loop with a YIELD, to which they do not belong.
+pub(in crate::check) fn mixed(function: &Function<'_>, node: &For<'_>, found: &mut Diagnostics) {
+    let terms = Terms::of(function.notation);
+    let (word, of) = (terms.word(Word::Yield), terms.word(Word::For));
+    each_last(&node.body, &mut |last| {
+        let (value, control) = match last.kind {
+            StmtKind::Value(value) => (Some(value), None),
+            StmtKind::Control(Control::For(inner)) => (None, Some(inner)),
+            _ => return,
+        };
+        if value.is_some_and(|value| matches!(value.kind, ExprKind::Call(_))) {
+            let message = format!("a {word} gives what this {of} collects, so the answer is in no list");
+            found.push(
+                Diagnostic::new(Code::LostValue, last.span, message)
+                    .expected(format!("{word} with the answer"), "a call whose answer nothing reads")
+                    .related(node.span, format!("the {of}"))
+                    .help(terms.choose(
+                        "if it is not to be collected, bind it with LET to an unused slot",
+                        "if it is not to be collected, put another step after it",
+                    )),
+            );
+            return;
+        }
+        let message = format!("a {word} gives what this {of} collects, so this value is in no list");
+        let wrong = Diagnostic::new(Code::MixedYield, last.span, message)
+            .expected(format!("{word} with the value"), "a value without it")
+            .related(node.span, format!("the {of}"));
+        found.push(match control {
+            None if terms.is_id() => wrong.fix(Fix::write("YIELD", Span::at(last.span.start), "YIELD ")),
+            None => wrong.help("write `yield` with the value"),
+            Some(_) => wrong.help(terms.choose(
+                "bind the list with `LET` and add it with `YIELD`, or add each value there",
+                "bind the list with `let` and add it with `yield`, or add each value there",
+            )),
+        });
+    });
+}
+
+/// Visits the last statement of a block, or those of its branches and arms.
+fn each_last<'a>(block: &Block<'a>, each: &mut impl FnMut(&Stmt<'a>)) {
+    let Some(last) = block.statements.last() else { return };
+    match &last.kind {
+        StmtKind::Control(Control::For(node)) => {
+            if node.yields {
+                each(last);
+            }
+        }
+        StmtKind::Control(control) => control.blocks().for_each(|(_, block)| each_last(block, each)),
+        _ => each(last),
+    }
 }
 
 /// A loop over RANGE with a BREAK and without an ELSE: if no iteration reaches the BREAK, this goes

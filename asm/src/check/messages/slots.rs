@@ -19,6 +19,8 @@ pub(in crate::check) enum Loss {
     Rebound,
     /// The function ends.
     Left,
+    /// The pass ends.
+    Skipped,
 }
 
 /// Why the slot of a MATCH holds no result.
@@ -61,6 +63,9 @@ fn clause(reason: Unset, terms: Terms) -> String {
         Unset::Branch(Path::Unbroken, _) => {
             format!("it is not set when no {} ends the {}", word(Word::Break), word(Word::For))
         }
+        Unset::Branch(Path::Skipped, _) => {
+            format!("it is not set when a {} ends the pass", word(Word::Skip))
+        }
         Unset::FirstPass(_) => format!("it is not set in the first pass of a {}", word(Word::For)),
         Unset::NoPass(_) => format!("it is not set when a {} makes no pass", word(Word::For)),
         Unset::Matched(_) => terms.choose("a MATCH has taken its result out", "its call failed").to_owned(),
@@ -90,6 +95,9 @@ fn point(diagnostic: Diagnostic, reason: Unset, terms: Terms) -> Diagnostic {
         Unset::Branch(Path::Unbroken, span) => {
             (span, format!("not set when no {} ends this {}", word(Word::Break), word(Word::For)))
         }
+        Unset::Branch(Path::Skipped, span) => {
+            (span, format!("not set when this {} ends the pass", word(Word::Skip)))
+        }
         Unset::FirstPass(span) => (span, format!("not set in the first pass of this {}", word(Word::For))),
         Unset::NoPass(span) => (span, format!("not set when this {} makes no pass", word(Word::For))),
         Unset::Matched(span) => {
@@ -117,9 +125,9 @@ pub(in crate::check) fn unset(
     );
     let before = match reason {
         Unset::Branch(Path::NotTaken | Path::Then | Path::Else, _) => Some(Word::If),
-        Unset::Branch(Path::Broken | Path::Unbroken, _) | Unset::FirstPass(_) | Unset::NoPass(_) => {
-            Some(Word::For)
-        }
+        Unset::Branch(Path::Broken | Path::Unbroken | Path::Skipped, _)
+        | Unset::FirstPass(_)
+        | Unset::NoPass(_) => Some(Word::For),
         _ => None,
     };
     if let Some(word) = before {
@@ -184,6 +192,7 @@ pub(in crate::check) fn dropped(
     let how = match loss {
         Loss::Rebound => "is bound again",
         Loss::Left => "is left behind",
+        Loss::Skipped => "is left behind by the end of the pass,",
     };
     let message = format!("{name} {how} on a path where no {handler} took its call's result");
     point_to_call(Diagnostic::new(Code::DroppedResult, span, message), call)

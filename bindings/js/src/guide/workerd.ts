@@ -1,4 +1,4 @@
-/** `ilo-vm/guide` on workerd, which imports the module compiled. */
+/** `ilo/guide` on workerd, which imports the module compiled. */
 
 import module from "../guide.wasm";
 import { core } from "./core.js";
