@@ -82,8 +82,8 @@ const SAME: [(Notation, &str, &str); 6] = [
             {"for": "x", "in": "$.xs", "yield": [
                 {"let": "y", "call": "get", "with": {"id": "$x"}, "err": {"skip": true}},
                 {"obj": {"y": "${y.a}"}}]}]}"#,
-        "; fn f(xs: list any) -> list any\n; Tools: 0=get\n; Fields: 0=id 1=y 2=a\nFOR 1 REF 0 2\n  LET 2 CALL 0 1 0 REF 1\n  \
-         MATCH 2 2\n    ERR 3 0\n    OK 2 1\n      OBJ 1 1 FIELD 2 2\n",
+        "; fn f(xs: list any) -> list any\n; Tools: 0=get\n; Fields: 0=id 1=y 2=a\nFOR 1 REF 0 3\n  LET 2 CALL 0 1 0 REF 1\n  \
+         MATCH 2 1\n    ERR 3 1\n      SKIP\n  OBJ 1 1 FIELD 2 2\n",
     ),
     (
         Notation::ToolCalling,

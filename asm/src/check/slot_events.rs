@@ -254,7 +254,14 @@ impl<'a> Walk<'_, 'a> {
     fn skip(&mut self, span: Span) -> Gives {
         match self.loops.last() {
             Some(open) => self.events.list.push(Event::Skip(open.id, span)),
-            None => self.events.found.push(messages::loops::skip_nowhere(self.function, span)),
+            None => {
+                let in_err = self.err_arms > 0;
+                self.events.found.push(messages::loops::skip_nowhere(self.function, span, in_err));
+                if in_err {
+                    // What follows the handler is not reported as well.
+                    self.exit(Ending::Failure, span);
+                }
+            }
         }
         Gives::NEVER
     }

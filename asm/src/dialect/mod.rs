@@ -66,7 +66,7 @@ keys! {
     For ["for"; 4];
     In ["in"; 4];
     Body ["do", "yield", "yield", "yield"];
-    Yield ["yield", "", "", ""];
+    Yield ["yield"; 4];
     Match ["match"; 4];
     Cases ["cases"; 4];
     Default ["default"; 4];

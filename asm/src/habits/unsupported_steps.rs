@@ -164,7 +164,7 @@ pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
 
 /// Reports `continue` as a step.
 pub(super) fn continue_is_skip(at: Span, skip: &str) -> Diagnostic {
-    Diagnostic::new(Code::BadStep, at, "`continue` is not a step; a pass of a loop ends early with `skip`")
+    Diagnostic::new(Code::OtherNotation, at, "`continue` is read as `skip`, which ends a pass of a loop")
         .expected(format!("`{skip}`"), "`continue`")
 }
 

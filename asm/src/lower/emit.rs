@@ -36,6 +36,11 @@ pub(super) struct Label {
 }
 
 impl Label {
+    /// Adds the jumps to another label.
+    pub(super) fn absorb(&mut self, other: Label) {
+        self.jumps.extend(other.jumps);
+    }
+
     /// Whether nothing jumps there.
     pub(super) fn is_empty(&self) -> bool {
         self.jumps.is_empty()

@@ -380,6 +380,9 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     fn if_(&mut self, node: &'c If<'a>, then: Then) -> Lowered<End> {
+        if let Some(end) = self.skipping_if(node, then)? {
+            return Ok(end);
+        }
         let mut otherwise = Label::default();
         self.values.branch(&node.condition, true, &mut otherwise, node.span.start)?;
         let end = self.block(&node.then, then)?;
@@ -407,6 +410,22 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 Ok(End::Reached)
             }
         }
+    }
+
+    /// An IF of which one branch is a SKIP: its condition jumps to the end of the pass.
+    fn skipping_if(&mut self, node: &'c If<'a>, then: Then) -> Lowered<Option<End>> {
+        let (wanted, other) = match &node.otherwise {
+            other if is_skip(&node.then) => (false, other.as_ref()),
+            Some(other) if is_skip(other) => (true, Some(&node.then)),
+            _ => return Ok(None),
+        };
+        let Some(around) = self.loops.last_mut() else { return Ok(None) };
+        let mut next = core::mem::take(&mut around.next);
+        self.values.branch(&node.condition, wanted, &mut next, node.span.start)?;
+        if let Some(around) = self.loops.last_mut() {
+            around.next = next;
+        }
+        other.map_or(Ok(End::Reached), |block| self.block(block, then)).map(Some)
     }
 
     fn call_and_match(&mut self, matched: &Matched<'c, 'a>, then: Then) -> Lowered<End> {
@@ -487,6 +506,13 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, mut code: DeferredCode<'c, 'a>) {
+        if let DeferredCode::Block(block, _) = code
+            && is_skip(block)
+            && arm.is_none_or(|arm| arm == from)
+            && let Some(around) = self.loops.last_mut()
+        {
+            return around.next.absorb(entry);
+        }
         if !entry.is_empty() {
             let mark = self.values.code.mark();
             if let DeferredCode::Block(_, then) = &mut code
@@ -631,6 +657,11 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             Then::Put(_) | Then::Drop => End::Reached,
         }
     }
+}
+
+/// Whether a block is only a SKIP.
+fn is_skip(block: &Block<'_>) -> bool {
+    matches!(block.statements, [Stmt { kind: StmtKind::Skip, .. }])
 }
 
 fn is_number(expr: &Expr<'_>) -> bool {

@@ -17,8 +17,6 @@ enum HandlerForm {
     Plain(Slot),
     /// With a handler that leaves the function; the OK arm follows as further steps.
     Leaves(Slot),
-    /// With a handler that skips the element of the loop; the OK arm follows as further steps.
-    Skips(Slot),
     /// With a handler that continues with a value for the slot.
     Gives(Slot),
     /// With a handler that continues; neither value is read.
@@ -52,16 +50,12 @@ impl<'a> Printer<'_, 'a> {
         let end = last.map_or(node.span.end, |last| last.span.end.max(node.span.end));
         let end = end.max(last_read(&matched.call));
         let slot = match form {
-            HandlerForm::Plain(slot) | HandlerForm::Leaves(slot) | HandlerForm::Skips(slot) => {
-                self.read(slot).or(self.read(node.slot))
-            }
+            HandlerForm::Plain(slot) | HandlerForm::Leaves(slot) => self.read(slot).or(self.read(node.slot)),
             HandlerForm::Gives(slot) => Some(slot),
             HandlerForm::Continues => None,
         };
         if let Some(arm) = &node.err {
-            let skips = matches!(form, HandlerForm::Skips(_));
             entries.extend(self.failure(arm, |printer| match form {
-                _ if skips => vec![("skip".into(), Doc::Bool(true))],
                 HandlerForm::Gives(slot) => printer.replacement(arm, Some(slot), Tail::Bind),
                 HandlerForm::Continues => printer.replacement(arm, None, Tail::Drop),
                 // A reader expects a value there.
@@ -154,10 +148,6 @@ impl<'a> Printer<'_, 'a> {
         if !err.body.completes() {
             let fits = one && (is_read || alone) && self.follows(success, bound, tail);
             return fits.then_some(HandlerForm::Leaves(taken));
-        }
-        let passes = matches!(tail, Tail::Loop | Tail::Pass) && !success.is_empty();
-        if err.body.statements.is_empty() && bound.is_none() && passes {
-            return (one && (is_read || alone) && !self.literal).then_some(HandlerForm::Skips(taken));
         }
         if let Some(slot) = self.given_by_both(matched, err) {
             let silent = tail == Tail::Drop || (tail.is_dropped(self) && self.read(slot).is_some());
@@ -329,6 +319,9 @@ impl<'a> Printer<'_, 'a> {
             };
             Some((kind, value, shared_names::rollbacks(before, kind == Some(ReturnKind::Err))?))
         });
+        if let [Stmt { kind: StmtKind::Skip, .. }] = arm.body.statements {
+            return vec![self.skips()];
+        }
         if let Some((Stmt { kind: StmtKind::Break, .. }, before)) = arm.body.statements.split_last()
             && let Some(calls) = shared_names::rollbacks(before, false)
         {

@@ -236,10 +236,8 @@ impl<'a> Printer<'_, 'a> {
 
     /// The content of a step that is a value.
     fn given(&mut self, value: &Expr<'a>, tail: Tail) -> Vec<Entry<'a>> {
-        let yields = matches!(tail, Tail::Loop | Tail::Yield) && self.words.notation == Notation::ToolCalling;
         match value.kind {
             ExprKind::Call(_) | ExprKind::MatchMap(_) => self.bound(value),
-            _ if yields => vec![("yield".into(), self.value(value))],
             ExprKind::Record(fields) if tail == Tail::Loop && self.words.notation == Notation::Workflow => {
                 match self.value(value) {
                     Doc::Record(entries) if !entries.iter().any(|(key, _)| is_word(key)) => entries,
@@ -394,27 +392,29 @@ impl<'a> Printer<'_, 'a> {
         self.in_list = before;
     }
 
-    /// Rollbacks and a return or BREAK, if the block is nothing else.
+    /// Rollbacks and a return, BREAK or SKIP, if the block is nothing else.
     fn exit(block: &Block<'a>) -> Option<Exit<'a>> {
         let (last, before) = block.statements.split_last()?;
-        let returns = match last.kind {
-            StmtKind::Return(kind, value) => Some((kind, value)),
-            StmtKind::Break => None,
+        let way = match last.kind {
+            StmtKind::Return(kind, value) => Way::Returns(kind, value),
+            StmtKind::Break => Way::Breaks,
+            StmtKind::Skip => Way::Skips,
             _ => return None,
         };
-        let fails = matches!(returns, Some((ReturnKind::Err, _)));
-        Some(Exit { calls: shared_names::rollbacks(before, fails)?, returns })
+        let fails = matches!(way, Way::Returns(ReturnKind::Err, _));
+        Some(Exit { calls: shared_names::rollbacks(before, fails)?, way })
     }
 
     /// IF whose branch leaves the function or a loop.
     fn guard(&mut self, condition: &Expr<'a>, exit: &Exit<'a>) -> Vec<Entry<'a>> {
         let compensate = self.compensate(&exit.calls);
-        let returns = match &exit.returns {
-            Some((kind, value)) => self.returns(*kind, value),
-            None => vec![self.breaks()],
+        let returns = match &exit.way {
+            Way::Returns(kind, value) => self.returns(*kind, value),
+            Way::Breaks => vec![self.breaks()],
+            Way::Skips => vec![self.skips()],
         };
         let workflow = self.words.notation == Notation::Workflow;
-        let fails = matches!(exit.returns, Some((ReturnKind::Err, _)));
+        let fails = matches!(exit.way, Way::Returns(ReturnKind::Err, _));
         let asserts = self.words.notation == Notation::Mcp && fails;
         let mut entries = match condition.kind {
             ExprKind::Unary(Unary::Not, holds) if asserts => vec![("assert".into(), self.value(holds))],
@@ -423,7 +423,7 @@ impl<'a> Printer<'_, 'a> {
             }
             _ => vec![("if".into(), self.formula(condition))],
         };
-        if workflow && compensate.is_none() && exit.returns.is_some() {
+        if workflow && compensate.is_none() && matches!(exit.way, Way::Returns(..)) {
             entries.push(("then".into(), Doc::Record(returns)));
         } else {
             entries.extend(compensate);
@@ -507,10 +507,16 @@ pub(super) fn nothing<'a>() -> Step<'a> {
     Step::of(None, "end", vec![("compensate".into(), Doc::List(Vec::new()))])
 }
 
-/// Rollbacks and a return, or BREAK.
+/// Rollbacks, and how the block is left.
 struct Exit<'a> {
     calls: Vec<&'a Call<'a>>,
-    returns: Option<(ReturnKind, Expr<'a>)>,
+    way: Way<'a>,
+}
+
+enum Way<'a> {
+    Returns(ReturnKind, Expr<'a>),
+    Breaks,
+    Skips,
 }
 
 /// After the last read of an expression; the span of a statement may cover only its first words.

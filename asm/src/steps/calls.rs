@@ -2,12 +2,11 @@
 //!
 //! A handler covers only its own call or outermost function. It becomes the ERR arm of a MATCH directly after
 //! the call. The OK arm is omitted, so that the value stays in the slot of the call, or it has the calls that
-//! `rollback` registers. If the handler skips the rest of an iteration, the following steps become the OK
-//! arm (`skips`).
+//! `rollback` registers.
 
 use super::handlers::HandledBy;
 use super::reader::StepReader;
-use super::step::{After, Bind, Rest, Step, Tail};
+use super::step::{Bind, Step, Tail};
 use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, StmtKind};
 use crate::catalog::own_function;
 use crate::diagnostic::Diagnostic;
@@ -18,13 +17,13 @@ use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
     /// A step with a call.
-    pub(crate) fn call_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
+    pub(crate) fn call_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let call = self.call(&step.keyed);
-        self.attempt(step, Expr { kind: ExprKind::Call(call), span: call.span }, tail, rest)
+        self.attempt(step, Expr { kind: ExprKind::Call(call), span: call.span }, tail)
     }
 
     /// A step with an expression, which may have a handler.
-    pub(crate) fn value_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
+    pub(crate) fn value_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let value = self.construct_of(step.form.key, &step.keyed);
         let handler = step.keyed.entry(Key::Handler).or(step.keyed.entry(Key::Compensate));
         if let Some(handler) = handler.filter(|_| value.attempt().is_none()) {
@@ -32,24 +31,24 @@ impl<'a> StepReader<'_, 'a> {
                 self.handler_nowhere(step, handler, &value);
             }
             self.finish_value(value, step.target, tail, step.head());
-            return After::Follows;
+            return;
         }
-        self.attempt(step, value, tail, rest)
+        self.attempt(step, value, tail)
     }
 
     /// A step whose value can fail.
-    fn attempt(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
+    fn attempt(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail) {
         let rollback = step.get(Key::Rollback);
         if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
             if rollback.is_none() || (step.target.is_none() && !tail.wanted()) {
                 self.finish_value(value, step.target, tail, step.head());
                 self.rollbacks(rollback);
-                return After::Follows;
+                return;
             }
             let bind = self.bind_call(step, value);
             self.rollbacks(rollback);
             self.value_of_call(bind, step, tail);
-            return After::Follows;
+            return;
         }
         let bind = self.bind_call(step, value);
         let needed = step.target.is_some() || tail.wanted();
@@ -58,27 +57,14 @@ impl<'a> StepReader<'_, 'a> {
             is_text: self.fails_with_text(&value),
             bind: needed.then_some(bind),
         };
-        let (err, skips) = self.failure_arm(step, by, rest.tail);
-        if skips {
-            let last = rest.items.is_empty() && tail.wanted();
-            return self.skipping(bind, err, step, rest, |this| {
-                this.rollbacks(rollback);
-                if last {
-                    this.push_slot(bind, step.head());
-                }
-                bind
-            });
-        }
+        let err = self.failure_arm(step, by);
         let ok = rollback.map(|node| {
             let body = self.block(|this| this.rollbacks(Some(node)));
             Arm { bind: bind.0, bind_span: bind.1, body, span: step.keyed.place(Key::Rollback) }
         });
-        self.push_match(
-            Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span: value.span },
-            step,
-        );
+        let node = Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span: value.span };
+        self.push_control(Control::Match(self.arena.alloc(node)), step.head());
         self.value_of_call(bind, step, tail);
-        After::Follows
     }
 
     /// Binds a call to the name of its step, or to an unnamed slot.
@@ -99,29 +85,12 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// `match` on the result of a call: steps for its value, and a handler for its failure.
-    pub(crate) fn result_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
-        let Some(own) = step.get(Key::Match).and_then(|node| self.result_of(node)) else {
-            return After::Follows;
-        };
+    pub(crate) fn result_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+        let Some(own) = step.get(Key::Match).and_then(|node| self.result_of(node)) else { return };
         let of_arms = if step.target.is_some() { Tail::Value } else { tail };
         let handles = step.keyed.has(Key::Handler) || step.keyed.has(Key::Compensate);
         let by = HandledBy { tail: of_arms, is_text: false, bind: None };
-        let err = match handles.then(|| self.failure_arm(step, by, rest.tail)) {
-            Some((err, true)) => {
-                let last = rest.items.is_empty() || step.target.is_some();
-                return self.skipping(own, err, step, rest, |this| {
-                    let start = this.statements.len();
-                    let bind = this.success(own, step, if last { of_arms } else { Tail::Drop });
-                    if let Some(target) = step.target {
-                        let bound = this.bind_target(target);
-                        this.bind_last(start, bound);
-                    }
-                    bind
-                });
-            }
-            Some((err, false)) => Some(err),
-            None => None,
-        };
+        let err = handles.then(|| self.failure_arm(step, by));
         let ok = (step.keyed.has(Key::Then) || step.keyed.has(Key::As)).then(|| {
             let mut bind = own;
             let body = self.block(|this| bind = this.success(own, step, of_arms));
@@ -130,7 +99,6 @@ impl<'a> StepReader<'_, 'a> {
         let node = Match { slot: own.0, slot_span: own.1, err, ok, span: step.place() };
         let control = Control::Match(self.arena.alloc(node));
         self.finish(Bound::Control(control), step.target, tail, step.head());
-        After::Follows
     }
 
     /// Whether its failure is a text: that of a tool, or of a pure function.

@@ -1,7 +1,7 @@
 //! Reads `if`, `assert` and `for`.
 
 use super::reader::{OpenLoop, StepReader, literal};
-use super::step::{After, Rest, Step, Tail};
+use super::step::{Step, Tail};
 use crate::ast::StmtKind;
 use crate::ast::{Block, Bound, Control, For, If, Literal};
 use crate::diagnostic::Diagnostic;
@@ -10,12 +10,9 @@ use crate::document::{Node, shown};
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
-    pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
-        let Some(condition) = step.get(Key::If) else { return After::Follows };
+    pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+        let Some(condition) = step.get(Key::If) else { return };
         let condition = self.condition(condition);
-        if self.skipping_if(step, condition, tail, rest) {
-            return After::Taken;
-        }
         let tail_of_blocks = if step.target.is_some() { Tail::Value } else { tail };
         let then = self.then_of_if(step, tail_of_blocks);
         let otherwise =
@@ -23,7 +20,6 @@ impl<'a> StepReader<'_, 'a> {
         let node = If { condition, then, otherwise, span: step.place() };
         let control = Control::If(self.arena.alloc(node));
         self.finish(Bound::Control(control), step.target, tail, step.head());
-        After::Follows
     }
 
     /// The branch of an `if` for a true condition: steps, or a return beside the condition.
@@ -31,7 +27,7 @@ impl<'a> StepReader<'_, 'a> {
         match (self.leaving(&step.keyed), step.get(Key::Then)) {
             (Some((key, entry)), None) => self.block(|this| {
                 this.compensations(step.get(Key::Compensate));
-                this.leave(key, entry, tail);
+                this.leave(key, entry);
             }),
             (leaving, Some(then)) => {
                 if let Some((_, entry)) = leaving {
@@ -89,7 +85,7 @@ impl<'a> StepReader<'_, 'a> {
             None => (self.hidden(None), variable.span),
         };
         let before = self.diagnostics.mark();
-        self.loops.push(OpenLoop { start: step.start, level: self.at.blocks, skipped: None, breaks: false });
+        self.loops.push(OpenLoop { start: step.start, breaks: false });
         let body = match step.get(Key::Body) {
             Some(node) => self.branch(node, Tail::Yield, Key::Body),
             None => Block { statements: &[] },
@@ -102,11 +98,12 @@ impl<'a> StepReader<'_, 'a> {
             self.scope.close();
         }
         // A body that could not be read may yield.
-        let yields = yields(&body) || self.diagnostics.has_errors_since(before);
+        let (by_steps, yields) = (body.yields(), yields(&body));
+        let yields = by_steps || yields || self.diagnostics.has_errors_since(before);
         let otherwise = self.otherwise(step, breaks);
         let gives = step.keyed.has(Key::Let) || (yields && self.gives(step, otherwise.as_ref()));
         let node =
-            For { id, item, item_span, list, body, otherwise, breaks, yields: false, span: step.place() };
+            For { id, item, item_span, list, body, otherwise, breaks, yields: by_steps, span: step.place() };
         let control = Control::For(self.arena.alloc(node));
         self.finish(Bound::Control(control), step.target.filter(|_| gives), tail, step.head());
     }

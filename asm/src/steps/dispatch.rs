@@ -1,7 +1,7 @@
 //! Reads the steps of a block, and dispatches each kind of step to its reader.
 
 use super::reader::{Position, StepReader};
-use super::step::{After, Item, Rest, Step, Tail};
+use super::step::{Item, Step, Tail};
 use crate::ast::StmtKind;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, RESULT};
@@ -10,40 +10,33 @@ use crate::document::{Kind, Node};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// Reads steps in order. After a step that may skip the rest of an iteration, the others are read into a
-/// branch.
+/// Reads steps in order; `tail` is the purpose of the value of the last one.
 pub(crate) fn read_steps<'a>(reader: &mut StepReader<'_, 'a>, items: &[Item<'_, 'a>], tail: Tail) {
-    let mut items = items;
-    while let Some((item, following)) = items.split_first() {
-        let start = reader.statements.len();
-        let rest = Rest { items: following, tail };
-        if reader.step(item, rest) == After::Taken {
+    for (place, item) in items.iter().enumerate() {
+        let of_step = if place + 1 == items.len() { tail } else { Tail::Drop };
+        if !reader.step(item, of_step) {
             return;
         }
-        if let Some(flag) = reader.skipped() {
-            return reader.guard(flag, start, rest);
-        }
-        items = following;
     }
 }
 
 impl<'a> StepReader<'_, 'a> {
-    fn step(&mut self, item: &Item<'_, 'a>, rest: Rest<'_, '_, 'a>) -> After {
-        let tail = if rest.items.is_empty() { rest.tail } else { Tail::Drop };
+    /// Reads a step; `false` if it is nested too deep.
+    fn step(&mut self, item: &Item<'_, 'a>, tail: Tail) -> bool {
         let found = self.deeper(item.node.span, |this| {
             if this.at.blocks == 1 {
                 this.at.step_end = item.node.span.end;
             }
             match item.node.kind {
-                Kind::Record(_) => this.record_step(item, tail, rest),
+                Kind::Record(_) => this.record_step(item, tail),
                 _ => this.plain_step(item, tail),
             }
         });
-        found.unwrap_or(After::Taken)
+        found.is_some()
     }
 
     /// A step that is not a record: a value, if one is needed.
-    fn plain_step(&mut self, item: &Item<'_, 'a>, tail: Tail) -> After {
+    fn plain_step(&mut self, item: &Item<'_, 'a>, tail: Tail) {
         self.inexact |= self.in_loop() || matches!(item.node.kind, Kind::Bool(_));
         if item.name.is_none() && !tail.wanted() {
             let found = item.node.kind_name();
@@ -53,17 +46,16 @@ impl<'a> StepReader<'_, 'a> {
                     .expected(format!("a record with {}", self.dialect.step_words()), found)
                     .help(self.dialect.step_form()),
             );
-            return After::Follows;
+            return;
         }
         let value = self.value(item.node);
         let target = self.step_name(item);
         self.finish_value(value, target, tail, Span::new(item.start(), item.node.span.end));
-        After::Follows
     }
 
-    fn record_step(&mut self, item: &Item<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
+    fn record_step(&mut self, item: &Item<'_, 'a>, tail: Tail) {
         let before = self.diagnostics.mark();
-        let Some((form, keyed)) = self.kind_of_step(item, tail) else { return After::Follows };
+        let Some((form, keyed)) = self.kind_of_step(item, tail) else { return };
         let faulty = self.diagnostics.has_errors_since(before);
         let names = [item.name.and_then(Node::text), keyed.get(Key::Let).and_then(Node::text)];
         if let [Some(over), Some(own)] = names
@@ -81,32 +73,26 @@ impl<'a> StepReader<'_, 'a> {
                     this.missing(step.place(), key, &what, needed(key));
                 }
             }
-            this.read_step(&step, tail, rest)
+            this.read_step(&step, tail);
         })
     }
 
-    fn read_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
+    fn read_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         match step.form.key {
-            Key::Call => return self.call_step(step, tail, rest),
-            Key::Expr | Key::Op => return self.value_step(step, tail, rest),
-            Key::Match if core::ptr::eq(step.form, &RESULT) => return self.result_step(step, tail, rest),
-            Key::If => return self.if_step(step, tail, rest),
+            Key::Call => self.call_step(step, tail),
+            Key::Expr | Key::Op => self.value_step(step, tail),
+            Key::Match if core::ptr::eq(step.form, &RESULT) => self.result_step(step, tail),
+            Key::If => self.if_step(step, tail),
             Key::Assert => self.assert_step(step),
             Key::For => self.for_step(step, tail),
             Key::Switch => self.switch_step(step, tail),
             key @ (Key::Return | Key::Ok | Key::Err | Key::Break | Key::Skip) => {
                 self.compensations(step.get(Key::Compensate));
                 if let Some(entry) = step.keyed.entry(key) {
-                    self.leave(key, entry, rest.tail);
-                }
-                if key == Key::Skip
-                    && let Some(next) = rest.items.first()
-                {
-                    self.after_skip(next);
-                    return After::Taken;
+                    self.leave(key, entry);
                 }
             }
-            Key::Yield => self.yield_step(step, tail),
+            Key::Yield => self.yield_step(step),
             Key::Compensate => self.compensations(step.get(Key::Compensate)),
             Key::Rollback => self.rollbacks(step.get(Key::Rollback)),
             Key::Fail => self.fail_step(step),
@@ -115,7 +101,6 @@ impl<'a> StepReader<'_, 'a> {
                 self.finish_value(value, step.target, tail, step.head());
             }
         }
-        After::Follows
     }
 
     /// `raise`: any function fails with a value.
@@ -127,34 +112,12 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Reports a step after `skip`.
-    fn after_skip(&mut self, item: &Item<'_, 'a>) {
-        let message = "no path reaches this: `skip` ends the pass";
-        self.report(
-            Diagnostic::new(Code::Unreachable, first_of(item.node), message)
-                .help("put it before `skip`, or put `skip` under the `then` of an `if`"),
-        );
-    }
-
-    /// `yield` as a step: the value of an iteration.
-    fn yield_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
-        let Some(node) = step.get(Key::Yield) else { return };
-        let value = self.value(node);
-        if tail != Tail::Yield {
-            let (message, help) = if self.in_loop() {
-                ("a pass yields with its last step", "put what follows before it")
-            } else {
-                ("`yield` belongs into a loop", "bind the value with `let`, or return it")
-            };
-            return self.bad_step(
-                step.place(),
-                message,
-                "`yield` as the last step of a loop",
-                "another place",
-                help,
-            );
+    /// `yield` as a step: adds a value to the list of the innermost loop.
+    fn yield_step(&mut self, step: &Step<'_, 'a>) {
+        if let Some(node) = step.get(Key::Yield) {
+            let value = self.value(node);
+            self.push(StmtKind::Yield(value), Span::new(step.start, node.span.end));
         }
-        self.push(StmtKind::Value(value), step.head());
     }
 }
 

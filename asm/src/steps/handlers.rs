@@ -36,8 +36,6 @@ enum Action<'d, 'a> {
     Steps(&'d Node<'a>),
     /// Continues with nil.
     Ignore,
-    /// Skips the rest of the iteration.
-    Skip,
 }
 
 /// The actions, by their keys.
@@ -54,20 +52,13 @@ const ACTIONS: [Key; 9] = [
 ];
 
 impl<'a> StepReader<'_, 'a> {
-    /// The arm for a failure, and whether it skips the rest of an iteration; `of_block` is the purpose of the
-    /// value of the block of the step.
-    pub(crate) fn failure_arm(
-        &mut self,
-        step: &Step<'_, 'a>,
-        by: HandledBy,
-        of_block: Tail,
-    ) -> (Arm<'a>, bool) {
+    /// The arm for a failure.
+    pub(crate) fn failure_arm(&mut self, step: &Step<'_, 'a>, by: HandledBy) -> Arm<'a> {
         let handler = step.keyed.entry(Key::Handler);
         let compensate = step.keyed.entry(Key::Compensate);
         let at = handler.or(compensate).map_or(step.place(), |entry| entry.key.span);
         let handler = handler.map(|entry| &entry.value);
         let mut bind = (Slot(0), at);
-        let mut skips = false;
         let body = self.block(|this| {
             let as_word = this.dialect.word(Key::As);
             let named =
@@ -78,40 +69,30 @@ impl<'a> StepReader<'_, 'a> {
             };
             let start = this.statements.len();
             let inner = this.in_handler(bind.0, by.is_text);
-            skips = this.within(inner, |this| {
+            this.within(inner, |this| {
                 let action = this.action(handler, at, compensate.map(|entry| &entry.value));
-                this.act(action, bind.0, by.tail, at)
+                this.act(action, bind.0, by.tail, at);
             });
-            if skips {
-                this.skip_pass(of_block, 2, at);
-            } else if let Some(bind) = by.bind {
+            if let Some(bind) = by.bind {
                 this.bind_last(start, bind);
             }
         });
-        (Arm { bind: bind.0, bind_span: bind.1, body, span: at }, skips)
+        Arm { bind: bind.0, bind_span: bind.1, body, span: at }
     }
 
-    /// Reads a handler. Returns whether it skips the rest of an iteration.
-    fn act(&mut self, action: Action<'_, 'a>, failure: Slot, tail: Tail, at: Span) -> bool {
+    /// Reads a handler.
+    fn act(&mut self, action: Action<'_, 'a>, failure: Slot, tail: Tail, at: Span) {
         match action {
             Action::Fail(message, at) => self.fail(message, failure, at),
-            Action::Leave(key, entry) => self.leave(key, entry, tail),
+            Action::Leave(key, entry) => self.leave(key, entry),
             Action::Value(node) => {
                 let value = self.value(node);
                 self.push(StmtKind::Value(value), node.span);
             }
-            Action::Steps(node) => match self.before_skip(node) {
-                Some(items) => {
-                    self.steps_before_skip(&items);
-                    return true;
-                }
-                None => self.branch_steps(node, tail, Key::Then),
-            },
+            Action::Steps(node) => self.branch_steps(node, tail, Key::Then),
             Action::Ignore if tail.wanted() => self.push(StmtKind::Value(literal(Literal::Nil, at)), at),
             Action::Ignore => {}
-            Action::Skip => return true,
         }
-        false
     }
 
     /// Fails with a message; without one, with the failure itself.
@@ -173,7 +154,7 @@ impl<'a> StepReader<'_, 'a> {
             Some((Key::Value, entry)) => Action::Value(&entry.value),
             Some((Key::Then, entry)) => Action::Steps(&entry.value),
             Some((Key::Message, entry)) => Action::Fail(Some(&entry.value), entry.key.span),
-            Some((key @ (Key::Skip | Key::Ignore | Key::Continue), entry)) => self.passing(key, entry),
+            Some((key @ (Key::Ignore | Key::Continue), entry)) => self.passing(key, entry),
             Some((key, entry)) => Action::Leave(key, entry),
         }
     }
@@ -190,21 +171,18 @@ impl<'a> StepReader<'_, 'a> {
         );
     }
 
-    /// `skip`, `ignore` and `continue`, each with `true`.
+    /// `ignore` and `continue`, each with `true`.
     fn passing<'d>(&mut self, key: Key, entry: &'d Entry<'a>) -> Action<'d, 'a> {
         self.expect_true(key, entry);
         let place = entry.key.span;
-        match key {
-            Key::Skip if self.in_loop() => return Action::Skip,
-            Key::Skip => self.no_loop_to_skip(place, "`ignore` binds nil and continues"),
-            Key::Continue if self.in_loop() => self.report(
+        if key == Key::Continue && self.in_loop() {
+            self.report(
                 Diagnostic::new(Code::ContinueInLoop, place, "`continue` in a loop could mean two things")
                     .expected("`skip` or `ignore`", "`continue`")
                     .help(
                         "write `skip` to leave this element out, `ignore` to bind nil and continue with it",
                     ),
-            ),
-            _ => {}
+            );
         }
         Action::Ignore
     }

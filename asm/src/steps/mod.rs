@@ -23,7 +23,6 @@
 //! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
 //! | `blocks` | blocks of steps |
 //! | `nowhere` | the report of a handler beside an expression that cannot fail |
-//! | `skips` | `skip`, and the steps after it |
 //! | `conditions`, `switch`, `handlers`, `calls` | steps with blocks of their own |
 //! | `dispatch` | the dispatcher: the steps of a block |
 //! | `signature`, `function` | programs |
@@ -54,7 +53,6 @@ mod references;
 mod returns;
 mod scope;
 mod signature;
-mod skips;
 mod step;
 mod switch;
 mod texts;

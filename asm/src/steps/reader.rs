@@ -19,10 +19,6 @@ use ilo_spec::pure::Pure;
 pub(crate) struct OpenLoop {
     /// Its start in the source.
     pub(crate) start: u32,
-    /// The number of blocks that enclose its body.
-    pub(crate) level: usize,
-    /// The slot that is true after a handler in a nested block has skipped the rest of the iteration.
-    pub(crate) skipped: Option<Slot>,
     /// Whether it has a BREAK.
     pub(crate) breaks: bool,
 }

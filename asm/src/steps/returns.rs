@@ -5,7 +5,6 @@
 
 use super::entries::Keyed;
 use super::reader::StepReader;
-use super::step::Tail;
 use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{Key, is_outcome};
@@ -37,13 +36,13 @@ impl<'a> StepReader<'_, 'a> {
         Some(first)
     }
 
-    /// Reads `return`, `ok`, `err`, `break` or `skip`, in a block whose value has this purpose.
-    pub(crate) fn leave(&mut self, key: Key, entry: &Entry<'a>, tail: Tail) {
+    /// Reads `return`, `ok`, `err`, `break` or `skip`.
+    pub(crate) fn leave(&mut self, key: Key, entry: &Entry<'a>) {
         match key {
             Key::Return => self.return_of(entry),
             Key::Ok => self.succeed(entry),
             Key::Break => self.break_with(entry),
-            Key::Skip => self.skip_with(entry, tail),
+            Key::Skip => self.skip_with(entry),
             _ => self.fail_with(&entry.value, entry.key.span),
         }
     }
@@ -55,6 +54,12 @@ impl<'a> StepReader<'_, 'a> {
             open.breaks = true;
         }
         self.push(StmtKind::Break, whole(entry));
+    }
+
+    /// `skip` with `true`: ends the pass of the innermost loop.
+    fn skip_with(&mut self, entry: &Entry<'a>) {
+        self.expect_true(Key::Skip, entry);
+        self.push(StmtKind::Skip, whole(entry));
     }
 
     /// Reports a key such as `break` whose value is not `true`.

@@ -86,20 +86,3 @@ impl<'d, 'a> Step<'d, 'a> {
         self.keyed.get(key)
     }
 }
-
-/// The steps that follow a step in its block, for a step that reads them itself.
-#[derive(Clone, Copy)]
-pub(crate) struct Rest<'i, 'd, 'a> {
-    pub(crate) items: &'i [Item<'d, 'a>],
-    /// The purpose of the value of the block.
-    pub(crate) tail: Tail,
-}
-
-/// Whether the steps after a step have been read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
-    /// They have not been read.
-    Follows,
-    /// The step has read them into a branch, or is the last reachable one.
-    Taken,
-}

@@ -164,7 +164,7 @@ impl<'a> StepReader<'_, 'a> {
                 false
             }
             Some((key, entry)) => {
-                self.leave(key, entry, of.tail);
+                self.leave(key, entry);
                 key == Key::Return && !is_result_form(entry)
             }
             None => {
@@ -184,5 +184,5 @@ fn is_result_form(entry: &Entry<'_>) -> bool {
 /// Whether the end of a block is unreachable, judging by its last statement.
 fn ends(block: &Block<'_>) -> bool {
     let last = block.statements.last().map(|last| last.kind);
-    matches!(last, Some(StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break))
+    matches!(last, Some(StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break | StmtKind::Skip))
 }

@@ -1,7 +1,7 @@
 //! Messages about BREAK, SKIP and YIELD outside a loop, about loops over RANGE that a BREAK should end, and
 //! about values beside those of a YIELD.
 
-use crate::ast::{Block, Bound, Control, ExprKind, For, Function, Stmt, StmtKind};
+use crate::ast::{Block, Bound, Control, Expr, ExprKind, For, Function, Stmt, StmtKind};
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::dialect::terms::Terms;
 use crate::span::Span;
@@ -19,13 +19,17 @@ pub(in crate::check) fn break_nowhere(function: &Function<'_>, span: Span) -> Di
 }
 
 /// A SKIP outside a loop.
-pub(in crate::check) fn skip_nowhere(function: &Function<'_>, span: Span) -> Diagnostic {
+pub(in crate::check) fn skip_nowhere(function: &Function<'_>, span: Span, in_err: bool) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let (word, of, ret) = (terms.word(Word::Skip), terms.word(Word::For), terms.word(Word::Ret));
     let message = format!("{word} ends a pass of a {of}, but there is none around it");
     Diagnostic::new(Code::SkipNowhere, span, message)
         .expected(format!("{word} in the body of a {of}"), "no enclosing loop")
-        .help(format!("to end the function, write {ret} with its value"))
+        .help(if in_err && !terms.is_id() {
+            "`ignore` binds nil and continues".to_owned()
+        } else {
+            format!("to end the function, write {ret} with its value")
+        })
 }
 
 /// A YIELD outside a loop.
@@ -42,8 +46,14 @@ pub(in crate::check) fn yield_nowhere(function: &Function<'_>, span: Span) -> Di
 pub(in crate::check) fn mixed(function: &Function<'_>, node: &For<'_>, found: &mut Diagnostics) {
     let terms = Terms::of(function.notation);
     let (word, of) = (terms.word(Word::Yield), terms.word(Word::For));
-    each_last(&node.body, &mut |last| {
+    each_last(&node.body, &mut |last, before| {
         let (value, control) = match last.kind {
+            // In JSON and YAML a step that binds a name has that value too.
+            StmtKind::Value(Expr { kind: ExprKind::Ref(_), .. })
+                if !terms.is_id() && before.is_some_and(binds) =>
+            {
+                return;
+            }
             StmtKind::Value(value) => (Some(value), None),
             StmtKind::Control(Control::For(inner)) => (None, Some(inner)),
             _ => return,
@@ -77,17 +87,22 @@ pub(in crate::check) fn mixed(function: &Function<'_>, node: &For<'_>, found: &m
 }
 
 /// Visits the last statement of a block, or those of its branches and arms.
-fn each_last<'a>(block: &Block<'a>, each: &mut impl FnMut(&Stmt<'a>)) {
-    let Some(last) = block.statements.last() else { return };
+fn each_last<'a>(block: &Block<'a>, each: &mut impl FnMut(&Stmt<'a>, Option<&Stmt<'a>>)) {
+    let Some((last, before)) = block.statements.split_last() else { return };
     match &last.kind {
         StmtKind::Control(Control::For(node)) => {
             if node.yields {
-                each(last);
+                each(last, before.last());
             }
         }
         StmtKind::Control(control) => control.blocks().for_each(|(_, block)| each_last(block, each)),
-        _ => each(last),
+        _ => each(last, before.last()),
     }
+}
+
+/// Whether a statement binds a slot to a value, or handles the failure of the call that is bound.
+fn binds(statement: &Stmt<'_>) -> bool {
+    matches!(statement.kind, StmtKind::Let { .. } | StmtKind::Control(Control::Match(_)))
 }
 
 /// A loop over RANGE with a BREAK and without an ELSE: if no iteration reaches the BREAK, this goes

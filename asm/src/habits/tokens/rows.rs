@@ -118,7 +118,7 @@ const NO_NUMBER: &str = "a field is read with `FIELD <slot> <field>`; `; Fields:
 const PREFIX: &str = "an operator comes before its operands: `{new} REF 0 REF 1`";
 
 /// All rows. If several match a token, the first one counts.
-pub(crate) const ROWS: [Row; 25] = [
+pub(crate) const ROWS: [Row; 24] = [
     Row {
         at: |place| matches!(place, Place::Operand(_)),
         pattern: Pattern::SlotName,
@@ -218,11 +218,6 @@ pub(crate) const ROWS: [Row; 25] = [
         "RET TERNARY REF 0",
     ),
     advice(|place| matches!(place, Place::Operand(_)), Pattern::Function, "", "{new}", "RET indexOf REF 0"),
-    elsewhere(
-        &["CONTINUE", "SKIP"],
-        "put what follows into `IF NOT <condition> <count>`; a pass without a value adds nothing",
-        "CONTINUE",
-    ),
     elsewhere(
         &["WHILE", "UNTIL", "REPEAT", "DO", "LOOP"],
         "a loop has a bound: `FOR <slot> RANGE LIT 1 <most passes> <count>`, in it `IF <condition> 1` and `BREAK`, \

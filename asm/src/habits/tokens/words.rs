@@ -18,11 +18,13 @@ const fn alias(word: &'static str, means: Word, example: &'static str) -> Alias 
 
 /// Words that mean one instruction, whatever their case and separators. Mnemonics in another case are
 /// understood too.
-pub(crate) const INSTRUCTIONS: [Alias; 40] = [
+pub(crate) const INSTRUCTIONS: [Alias; 42] = [
     alias("RETURN", Word::Ret, "RETURN REF 1"),
     alias("RETURNOK", Word::RetOk, "RETURN_OK REF 1"),
     alias("RETURNERR", Word::RetErr, "return_err REF 0"),
     alias("RETERROR", Word::RetErr, "RET_ERROR REF 0"),
+    alias("CONTINUE", Word::Skip, "FOR 2 REF 0 1\n  CONTINUE"),
+    alias("NEXT", Word::Skip, "FOR 2 REF 0 1\n  NEXT"),
     alias("THROW", Word::Fail, "THROW REF 0"),
     alias("RAISE", Word::Fail, "raise REF 0"),
     alias("ERROR", Word::Err, "LET 2 CALL 0 0\nMATCH 2 1\n  ERROR 2 1\n    RET REF 1\nRET REF 1"),
