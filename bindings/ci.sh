@@ -27,7 +27,7 @@ step 'python: wheel'
 rm -rf target/wheels
 .venv/bin/maturin build --quiet --locked --manifest-path python/Cargo.toml --out target/wheels \
     --interpreter .venv/bin/python
-.venv/bin/pip install --quiet --force-reinstall --no-deps target/wheels/ilo-*.whl
+.venv/bin/pip install --quiet --force-reinstall --no-deps target/wheels/ilo_vm-*.whl
 ls -l target/wheels
 step 'python: types'
 (cd python && ../.venv/bin/python -m mypy.stubtest ilo._ilo)

@@ -12,7 +12,7 @@ npm install --prefix "$peers" --silent --no-audit --no-fund --save-exact quickjs
     gpt-tokenizer@4.0.0
 .venv/bin/pip install --quiet pydantic-monty==1.4.0
 (cd js && npm run --silent build)
-.venv/bin/python python/bench.py target/wheels/ilo-*.whl --save
+.venv/bin/python python/bench.py target/wheels/ilo_vm-*.whl --save
 node js/bench.js --peers "$peers" --save
 node js/masks.js --peers "$peers"
 uptime

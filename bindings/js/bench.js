@@ -12,7 +12,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, constants } from "node:zlib";
-import * as ilo from "ilo";
+import * as ilo from "ilo-vm";
 
 const { values: options } = parseArgs({
     options: { peers: { type: "string" }, save: { type: "boolean" }, sizes: { type: "boolean" } },

@@ -1,4 +1,4 @@
-// Measures the masks of ilo/guide: random walks with the vocabulary o200k, and catalogues of 50 and 1,000 tools.
+// Measures the masks of ilo-vm/guide: random walks with the vocabulary o200k, and catalogues of 50 and 1,000 tools.
 //
 //     node masks.js --peers FOLDER [--module FILE]
 //
@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { Guide, Session, Vocab, init } from "ilo/guide";
+import { Guide, Session, Vocab, init } from "ilo-vm/guide";
 import { random } from "./tests/random.js";
 
 const { values: options } = parseArgs({ options: { peers: { type: "string" }, module: { type: "string" } } });

@@ -399,3 +399,31 @@ fn schema_is_for_a_signature_and_refuses_before_a_host_does() {
         assert!(code == 2 && error.contains(limit) && error.contains("--only"), "{error}");
     }
 }
+
+#[cfg(feature = "vm")]
+#[test]
+fn the_other_program_is_the_assembler_as_asm_and_by_its_name() {
+    let folder = folder();
+    let vm = env!("CARGO_BIN_EXE_ilo-vm");
+    let (code, _, errors) = run(folder.path(), &["check", "wrong.ilo"], "");
+    let output =
+        Command::new(vm).args(["asm", "check", "wrong.ilo"]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(
+        (output.status.code(), String::from_utf8(output.stderr).unwrap()),
+        (Some(code), errors.clone())
+    );
+    assert_eq!(code, 2);
+
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        let mut named = Command::new(vm);
+        named.arg0("/anywhere/ilo-asm").args(["check", "wrong.ilo"]).current_dir(folder.path());
+        let output = named.output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(code), errors));
+    }
+
+    let help = Command::new(vm).args(["asm", "check", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    assert!(help.contains("Usage: ilo-vm asm check"), "{help}");
+}

@@ -15,7 +15,8 @@ fn commands(help: &str) -> Vec<String> {
     let listed = listed.lines().take_while(|line| !line.is_empty());
     let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names = names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned);
-    names.filter(|name| name != "help").collect()
+    // `ilo-vm asm` shows the help of `ilo-asm`.
+    names.filter(|name| name != "help" && name != "asm").collect()
 }
 
 /// Visits the commands of a program. Returns their number.

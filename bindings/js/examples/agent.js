@@ -1,7 +1,7 @@
 // An agent whose model is scripted, so that it runs without a key: it errs, reads the diagnostics, and fixes.
 //
 // Replace `scriptedModel` by a call of a real model, which gets the messages so far and returns the next text.
-import * as ilo from "ilo";
+import * as ilo from "ilo-vm";
 import { z } from "zod";
 
 const tools = new ilo.Tools({

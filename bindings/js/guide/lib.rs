@@ -1,4 +1,4 @@
-//! The WebAssembly module of `ilo/guide`: vocabularies, sessions, guides and headers.
+//! The WebAssembly module of `ilo-vm/guide`: vocabularies, sessions, guides and headers.
 //!
 //! It is a separate module, so that packages that only run programs do not load it. Messages for refused
 //! tokens are the same as in the other packages (`ilo-bindings`).

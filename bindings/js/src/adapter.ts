@@ -1,6 +1,6 @@
 /** Shared by the adapters for agent frameworks: the tool that runs a program which a model has written. */
 
-import { CompileError, IloError, build, card, type GivenTools, type Limits, type Notation, type RunOptions } from "ilo";
+import { CompileError, IloError, build, card, type GivenTools, type Limits, type Notation, type RunOptions } from "ilo-vm";
 import { NAMES, RECORD, TEXT, checkOptions, type Kinds } from "./given.js";
 import { WIDE, write } from "./json.js";
 import { RUN } from "./loop.js";

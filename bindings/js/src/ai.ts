@@ -1,7 +1,7 @@
 /** The tool `run_program` for the AI SDK (package `ai`), over the tools of that package. */
 
 import { asSchema, jsonSchema, tool, type Tool, type ToolExecutionOptions, type ToolSet } from "ai";
-import { Tools, type ToolDefinition } from "ilo";
+import { Tools, type ToolDefinition } from "ilo-vm";
 import { PARAMETERS, checked, description, runSource, type RunProgramOptions } from "./adapter.js";
 import { RECORD, expect } from "./given.js";
 

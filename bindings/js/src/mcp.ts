@@ -1,7 +1,7 @@
 /** Tools of an MCP server, over a client of the package `@modelcontextprotocol/sdk`. */
 
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { Failure, Tools, type ToolDefinition, type Value } from "ilo";
+import { Failure, Tools, type ToolDefinition, type Value } from "ilo-vm";
 import { NAMES, TEXT, checkOptions } from "./given.js";
 
 export interface McpOptions {

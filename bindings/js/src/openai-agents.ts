@@ -1,7 +1,7 @@
 /** The tool `run_program` for the OpenAI Agents SDK (package `@openai/agents`), over its function tools. */
 
 import { tool, type FunctionTool, type RunContext } from "@openai/agents";
-import { Failure, Tools, type ToolDefinition } from "ilo";
+import { Failure, Tools, type ToolDefinition } from "ilo-vm";
 import { NAME, PARAMETERS, checked, description, runSource, type RunProgramOptions } from "./adapter.js";
 
 export type { RunProgramOptions } from "./adapter.js";

@@ -8,10 +8,10 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { generateText, stepCountIs, tool } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
-import * as ilo from "ilo";
-import { runProgram } from "ilo/ai";
-import { toolsFromMcp } from "ilo/mcp";
-import { runProgram as runProgramOfAgents } from "ilo/openai-agents";
+import * as ilo from "ilo-vm";
+import { runProgram } from "ilo-vm/ai";
+import { toolsFromMcp } from "ilo-vm/mcp";
+import { runProgram as runProgramOfAgents } from "ilo-vm/openai-agents";
 import { z } from "zod";
 
 const program = (name) => `{"function": "greet", "input": {"id": "number"}, "output": "text", "steps": [

@@ -1,7 +1,7 @@
 // Cases of the corpus, read for the tests, and the mocks that they hold. The format: spec/corpus/README.md.
 import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import * as ilo from "ilo";
+import * as ilo from "ilo-vm";
 import { WIDE, parse, write } from "../dist/json.js";
 
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import * as ilo from "ilo";
-import * as vm from "ilo/vm";
+import * as ilo from "ilo-vm";
+import * as vm from "ilo-vm/vm";
 import { handOver } from "../../handover/handover.js";
 import { Mock, ROOT, cases, outcomeOf, parts, read, readCase, sameOutcome, same, section, written } from "./corpus.js";
 
@@ -91,7 +91,7 @@ async function checkRun(found, notation, source) {
         "step by step": stepped.outcome,
         "through snapshots": steps(program, inputs, mocks(), more, true).outcome,
         "over functions": await program.run(inputs, { tools: tools(false), ...more }),
-        "in ilo/vm": await vm.load(program.toBytes()).run(inputs, { tools: tools(false), ...more }),
+        "in ilo-vm/vm": await vm.load(program.toBytes()).run(inputs, { tools: tools(false), ...more }),
         "over async functions": await ilo.load(program.toBytes()).run(inputs, { tools: tools(true), ...more }),
     };
     for (const [way, outcome] of Object.entries(ways)) {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import * as ilo from "ilo";
+import * as ilo from "ilo-vm";
 import { FileStore } from "../examples/file-store.js";
 import { STEPS, go } from "./durable_worker.js";
 

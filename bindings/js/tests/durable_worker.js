@@ -7,7 +7,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import * as ilo from "ilo";
+import * as ilo from "ilo-vm";
 import { FileStore } from "../examples/file-store.js";
 
 export const STEPS = 5;

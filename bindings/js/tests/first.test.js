@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import * as ilo from "ilo";
+import * as ilo from "ilo-vm";
 
 const notify = readFileSync(new URL("../../../examples/notify.ilo", import.meta.url), "utf8");
 const inputs = { "user-id": "7", message: "hi" };

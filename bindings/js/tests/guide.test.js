@@ -1,8 +1,8 @@
 // Guided generation: a program that a guide allows builds and runs, whatever the tokens are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as ilo from "ilo";
-import { CannotEnd, Crash, Guide, Header, IloError, Refused, Session, Vocab, readVocab } from "ilo/guide";
+import * as ilo from "ilo-vm";
+import { CannotEnd, Crash, Guide, Header, IloError, Refused, Session, Vocab, readVocab } from "ilo-vm/guide";
 import { core } from "../dist/guide/core.js";
 import { random } from "./random.js";
 

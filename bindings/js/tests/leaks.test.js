@@ -1,7 +1,7 @@
 // The module's memory does not grow, and a module that fails is replaced.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as ilo from "ilo";
+import * as ilo from "ilo-vm";
 import { call, core } from "../dist/core.js";
 import * as glue from "../dist/glue.js";
 

@@ -2,7 +2,7 @@
 // of the loop that does everything, which runs with `onCall` are driven by.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as ilo from "ilo";
+import * as ilo from "ilo-vm";
 import { core } from "../dist/core.js";
 import * as glue from "../dist/glue.js";
 

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import * as ilo from "ilo";
-import { runProgram } from "ilo/ai";
-import { toolsFromMcp } from "ilo/mcp";
-import { runProgram as runProgramOfAgents } from "ilo/openai-agents";
-import { Session } from "ilo/guide";
-import * as vm from "ilo/vm";
+import * as ilo from "ilo-vm";
+import { runProgram } from "ilo-vm/ai";
+import { toolsFromMcp } from "ilo-vm/mcp";
+import { runProgram as runProgramOfAgents } from "ilo-vm/openai-agents";
+import { Session } from "ilo-vm/guide";
+import * as vm from "ilo-vm/vm";
 
 const ONE = ilo.build("; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n");
 const ANSWER = ilo.build("; fn f() -> any\n; Tools: 0=t\nRET CALL 0 0\n");

@@ -1,7 +1,7 @@
 // Runs without promises: `runSync` returns the same as `run`, and reports what it cannot do.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as ilo from "ilo";
+import * as ilo from "ilo-vm";
 
 const ONE = ilo.build("; fn f() -> result any, any\n; Tools: 0=t\nRET_OK CALL 0 0\n");
 const READS = ilo.build(

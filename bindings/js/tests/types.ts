@@ -1,11 +1,11 @@
 /** Code of callers in TypeScript, which is type-checked and never run. */
 
-import * as ilo from "ilo";
-import { runProgram } from "ilo/ai";
-import { Guide, Refused, Session, Vocab, readVocab } from "ilo/guide";
-import { toolsFromMcp } from "ilo/mcp";
-import * as vm from "ilo/vm";
-import { runProgram as runProgramOfAgents } from "ilo/openai-agents";
+import * as ilo from "ilo-vm";
+import { runProgram } from "ilo-vm/ai";
+import { Guide, Refused, Session, Vocab, readVocab } from "ilo-vm/guide";
+import { toolsFromMcp } from "ilo-vm/mcp";
+import * as vm from "ilo-vm/vm";
+import { runProgram as runProgramOfAgents } from "ilo-vm/openai-agents";
 import { tool } from "ai";
 import { z } from "zod";
 

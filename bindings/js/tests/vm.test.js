@@ -1,9 +1,9 @@
-// ilo/vm: programs that ilo has built, with the outcomes and fuel of ilo, and what goes from one to the other. The
+// ilo-vm/vm: programs that ilo has built, with the outcomes and fuel of ilo, and what goes from one to the other. The
 // corpus runs in it too: corpus.test.js.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as ilo from "ilo";
-import * as vm from "ilo/vm";
+import * as ilo from "ilo-vm";
+import * as vm from "ilo-vm/vm";
 
 const source = `{"function": "buy", "input": {"amount": "number"}, "output": "any", "steps": [
     {"let": "ok", "call": "ask", "args": {"amount": "$input.amount"}},

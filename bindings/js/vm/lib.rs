@@ -1,5 +1,5 @@
-//! Runs programs in JavaScript: programs from their bytes, runs and tools. It is the module of `ilo/vm`, and
-//! a part of the module of `ilo`, which builds programs too (`../core`).
+//! Runs programs in JavaScript: programs from their bytes, runs and tools. It is the module of `ilo-vm/vm`,
+//! and a part of the module of `ilo-vm`, which builds programs too (`../core`).
 //!
 //! Values and outcomes are passed as JSON: one text costs less than many calls, and its integers are exact.
 //! Tools, the loops that call them, and the errors of the package are written in TypeScript (`../src`).

@@ -1,6 +1,6 @@
 """An agent of langchain that writes ilo programs. Its model is scripted, so that it runs without a key.
 
-Needs `pip install ilo langchain`. Replace `Scripted()` by a real model, such as `init_chat_model("...")`. With
+Needs `pip install ilo-vm langchain`. Replace `Scripted()` by a real model, such as `init_chat_model("...")`. With
 another framework only `main` changes:
 
     pydantic-ai       Agent(model, capabilities=[IloMode()]), with the agent's own tools

@@ -24,6 +24,7 @@ mod schema;
 
 use crate::{completions, man};
 use clap::{CommandFactory as _, Parser, Subcommand};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -97,7 +98,12 @@ fn print(bytes: &[u8]) -> Done {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let done = match Cli::parse().verb {
+    run(std::env::args_os())
+}
+
+/// Runs a command line, whose first element is the name of the program.
+pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let done = match Cli::parse_from(arguments).verb {
         Verb::Build(args) => build::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Fmt(args) => fmt::run(&args),

@@ -27,11 +27,12 @@ mod tools;
 mod trace;
 mod verify;
 
-use crate::{completions, man};
+use crate::{asm, completions, man};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use ilo_host::problem::Problem;
 use ilo_host::tools::{Source, Tools};
 use ilo_spec::error::Code;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -76,6 +77,11 @@ enum Verb {
     /// Offer programs to agents, as an MCP server.
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    /// Run a command of the assembler, as `ilo-asm` does.
+    ///
+    /// Under the name `ilo-asm`, for example by a link, this program is the assembler.
+    #[command(disable_help_flag = true, after_help = "Example: ilo-vm asm check notify.ilo")]
+    Asm(AsmArgs),
     /// Print a script that lets a shell complete this program's options.
     #[command(
         after_help = "Example: ilo-vm completions bash > ~/.local/share/bash-completion/completions/ilo-vm"
@@ -88,6 +94,13 @@ enum Verb {
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     Keep(cleanup_process::Args),
+}
+
+#[derive(clap::Args)]
+struct AsmArgs {
+    /// A command of `ilo-asm`, with its options.
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
 }
 
 impl Verb {
@@ -148,6 +161,9 @@ impl From<Problem> for Refused {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    if std::env::args_os().next().is_some_and(|name| is_assembler(&name)) {
+        return asm::main();
+    }
     let verb = Cli::parse().verb;
     if !verb.is_server() {
         orphans::adopt();
@@ -171,6 +187,9 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(&args),
         #[cfg(feature = "serve")]
         Verb::Serve(args) => serve::run(&args),
+        Verb::Asm(args) => {
+            return asm::run(std::iter::once("ilo-vm asm".into()).chain(args.arguments));
+        }
         Verb::Completions(args) => output::bytes(&completions::script(&args, Cli::command()), Exit::Ok),
         Verb::Man(args) => man::page(&args, Cli::command())
             .map_err(|message| Problem::new(Code::BadUsage, "", message).into())
@@ -193,6 +212,11 @@ pub fn main() -> ExitCode {
             Exit::Invalid.into()
         }
     }
+}
+
+/// Whether this program was called by the name of the assembler: packages ship one program under both names.
+fn is_assembler(name: &OsString) -> bool {
+    Path::new(name).file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case("ilo-asm"))
 }
 
 /// The tools of a file, or none.

@@ -40,6 +40,7 @@ pub(crate) const FOLDERS: &[&str] = &[
     "host",
     "journal",
     "playground",
+    "release",
     "spec",
     "vm",
 ];

@@ -1,4 +1,4 @@
-/** `ilo/guide` in a browser: `await init()` fetches the module from beside the package, or from an address. */
+/** `ilo-vm/guide` in a browser: `await init()` fetches the module from beside the package, or from an address. */
 
 import { core } from "./core.js";
 

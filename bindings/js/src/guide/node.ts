@@ -1,4 +1,4 @@
-/** `ilo/guide` on Node, Bun and Deno: the module is read when it is first used. */
+/** `ilo-vm/guide` on Node, Bun and Deno: the module is read when it is first used. */
 
 import { readFileSync } from "node:fs";
 import { core } from "./core.js";

@@ -1,4 +1,4 @@
-/** `ilo/guide` on workerd, which imports the module compiled. */
+/** `ilo-vm/guide` on workerd, which imports the module compiled. */
 
 import module from "../guide.wasm";
 import { core } from "./core.js";

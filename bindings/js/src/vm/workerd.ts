@@ -1,4 +1,4 @@
-/** `ilo/vm` on workerd, which imports the module compiled. */
+/** `ilo-vm/vm` on workerd, which imports the module compiled. */
 
 import module from "../vm.wasm";
 import { core } from "./core.js";

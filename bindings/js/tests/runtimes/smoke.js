@@ -41,7 +41,7 @@ export async function smoke(ilo, { Guide, Session, Vocab }, vm) {
     const decided = await ilo.resume({ store, name: "x" }, { tools }, { call: stored.call.number, answer: { name: "Bob" } });
     expect(decided.value === "Hello, Bob", "a store");
     const elsewhere = await vm.load(program.toBytes()).run({ id: 7 }, { tools });
-    expect(elsewhere.value === outcome.value && elsewhere.fuel === outcome.fuel, "a run in ilo/vm");
+    expect(elsewhere.value === outcome.value && elsewhere.fuel === outcome.fuel, "a run in ilo-vm/vm");
     const guide = new Guide(new Session("double(n: number) -> number"), new Vocab(["</s>", "RET", " MUL", "x"], 0));
     expect(guide.mask()[0] === 0b10, "the mask of a guide");
     return `${outcome.value}, fuel ${outcome.fuel}`;

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Builds the program that packages ship: release/build.sh TARGET
+#
+# TARGET is one of
+#   x86_64-unknown-linux-gnu   aarch64-unknown-linux-gnu    for glibc 2.28 and later
+#   x86_64-unknown-linux-musl  aarch64-unknown-linux-musl   static
+#   x86_64-pc-windows-gnu
+#   x86_64-apple-darwin        aarch64-apple-darwin         on macOS only
+# The result is release/out/TARGET/ilo-vm, which is also the assembler under the name `ilo-asm`.
+# PROFILE=trial builds for tests of the packages; the default is `dist`.
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+
+target=${1:?"usage: release/build.sh TARGET; the head of this file lists the targets"}
+# SQLite without what a journal does not use.
+export LIBSQLITE3_FLAGS='-USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS3_PARENTHESIS -USQLITE_ENABLE_FTS5 -USQLITE_ENABLE_RTREE -USQLITE_ENABLE_LOAD_EXTENSION -DSQLITE_OMIT_LOAD_EXTENSION'
+build=(build) as=$target
+case $target in
+*-linux-gnu) build=(zigbuild) as=$target.2.28 ;;
+*-linux-musl | *-windows-gnu) build=(zigbuild) ;;
+*-apple-darwin)
+    [ "$(uname)" = Darwin ] || { echo "release/build.sh: $target is built on macOS: it links frameworks of the system" >&2; exit 69; }
+    ;;
+*) echo "release/build.sh: unknown target $target; the head of this file lists the targets" >&2; exit 64 ;;
+esac
+if command -v rustup >/dev/null; then rustup target add "$target" 2>/dev/null; fi
+(cd "$root" && cargo "${build[@]}" --locked --profile "$PROFILE" -p ilo-cli --bin ilo-vm --target "$as")
+
+name=ilo-vm
+case $target in *-windows-*) name=ilo-vm.exe ;; esac
+mkdir -p "$out/$target"
+cp "${CARGO_TARGET_DIR:-$root/target}/$target/$PROFILE/$name" "$out/$target/$name"
+ls -l "$out/$target/$name"

@@ -1,0 +1,15 @@
+# Read by the scripts of this folder: where they build, and the tools of requirements.txt on PATH.
+set -euo pipefail
+export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 PIP_DISABLE_PIP_VERSION_CHECK=1
+release=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$release")
+out=$release/out
+# `dist` is what is published; `trial` is built in a quarter of the time, to test the packages.
+PROFILE=${PROFILE:-dist}
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -1)
+if [ ! -x "$release/.venv/bin/cargo-zigbuild" ]; then
+    python3 -m venv "$release/.venv"
+    "$release/.venv/bin/pip" install --quiet --requirement "$release/requirements.txt"
+fi
+PATH=$release/.venv/bin:$PATH
+mkdir -p "$out"
