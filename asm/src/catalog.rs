@@ -134,6 +134,12 @@ impl Tool {
         Shape::new(shapes, shapes.output)
     }
 
+    /// The schemas of its arguments and its answer as JSON, if it has them.
+    pub fn schema_texts(&self) -> (Option<String>, Option<String>) {
+        let (input, output) = self.schemas.schemas();
+        (input.map(|schema| schema.to_string()), output.map(|schema| schema.to_string()))
+    }
+
     /// The keywords of its schemas that restrict values but are not checked, in alphabetical order.
     pub fn unchecked_keywords(&self) -> Vec<&'static str> {
         let (input, output) = self.schemas.schemas();

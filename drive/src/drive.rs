@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::lifecycle::{CANCELLED, End, Finished};
 use crate::policy::{OnDoubt, Policy};
 use crate::recorder::{Due, Permit, Recorder, Taken};
+use crate::validate::expected::Expects;
 use crate::world::World;
 use ilo_spec::error::Code;
 use ilo_vm::{Run, Step};
@@ -327,7 +328,9 @@ impl<V: Default> Drive<V> {
             return;
         }
         let policy = world.policy(&tool);
-        let due = Due { run: &self.run, tool: &tool, policy, arguments: &arguments, number, rollback };
+        let expects = world.signature(&tool).and_then(Expects::of);
+        let due =
+            Due { run: &self.run, tool: &tool, policy, arguments: &arguments, number, rollback, expects };
         let permit = match recorder.before(&due) {
             Ok(permit) => permit,
             Err(error) => return self.stop(End::NotRecorded(error)),
@@ -366,8 +369,6 @@ impl<V: Default> Drive<V> {
         let (key, confirmed) = match permit {
             Permit::Settled(result) => {
                 let mut work = own.unwrap_or_else(|| Work::own(self.ahead.ticket()));
-                // A person may have allowed it since.
-                let result = if turn.rollback { result } else { world.checked(&turn.tool, result) };
                 work.done = Some(Settled { result, note: V::default() });
                 self.phase = Phase::Calling(turn, work);
                 return;
@@ -429,7 +430,8 @@ impl<V: Default> Drive<V> {
         let Turn { tool, arguments, number, rollback, .. } = &made.turn;
         let policy = world.policy(tool);
         let (number, rollback) = (*number, *rollback);
-        let due = Due { run: &self.run, tool, policy, arguments, number, rollback };
+        let expects = world.signature(tool).and_then(Expects::of);
+        let due = Due { run: &self.run, tool, policy, arguments, number, rollback, expects };
         match recorder.after(&due, &made.result) {
             Ok(Taken::GoOn) => {}
             Ok(Taken::Suspend) => return self.stop(End::Suspended),
@@ -444,7 +446,7 @@ impl<V: Default> Drive<V> {
     /// Cancels the run if this was requested.
     fn take_cancel(&mut self, world: &dyn World) {
         if world.is_cancelled() && !self.run.is_cancelled() {
-            self.run.cancel();
+            self.run.cancel_for(&world.cancel_reason().unwrap_or_default());
         }
     }
 

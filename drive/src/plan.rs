@@ -5,6 +5,7 @@
 //! once: the bound is that of the most expensive path.
 
 mod bound;
+pub mod changed;
 mod known_values;
 mod required;
 mod undo;

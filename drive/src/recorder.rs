@@ -16,6 +16,7 @@
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::policy::Policy;
+use crate::validate::expected::Expects;
 use ilo_vm::Run;
 use std::fmt::Debug;
 
@@ -34,6 +35,8 @@ pub struct Due<'c> {
     pub number: u64,
     /// Whether a ROLLBACK entry makes it.
     pub rollback: bool,
+    /// What its answer must be; nothing if that may be anything.
+    pub expects: Option<Expects<'c>>,
 }
 
 /// The decision about a call that a run waits for.
@@ -50,7 +53,7 @@ pub enum Permit {
         /// Whether a person has already allowed the call, so that nobody is asked again.
         confirmed: bool,
     },
-    /// It is not made; this is its result.
+    /// It is not made; this is its result, which fits its tool.
     Settled(Result<Data, Failure>),
     /// It is not made, and the run stops here without an outcome.
     Suspend,

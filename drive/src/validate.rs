@@ -5,6 +5,8 @@
 //! forbids other fields. A field that is nil counts as absent where it may be absent: tools answer so, and
 //! `sent` leaves it out of arguments.
 
+pub mod expected;
+
 use crate::data::Data;
 use crate::problem::{did_you_mean, nearest, shortened};
 use ilo_asm::catalog::{Bound, Misfit, Shape};

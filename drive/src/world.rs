@@ -19,6 +19,11 @@ pub trait World: Policies {
         false
     }
 
+    /// Why it was cancelled, for the message of its outcome.
+    fn cancel_reason(&self) -> Option<String> {
+        None
+    }
+
     /// Whether the run was interrupted from outside. If so, it stops without an outcome, and nothing is
     /// rolled back.
     fn is_interrupted(&self) -> bool {

@@ -10,6 +10,7 @@ use ilo_drive::failure::Failure;
 use ilo_drive::policy::OnDoubt;
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
 use ilo_drive::{End, Kind};
+use ilo_spec::limits::CANCEL_FUEL;
 use ilo_vm::Run;
 use support::{Around, Seen, data, driven, program, run};
 
@@ -197,4 +198,26 @@ fn a_recorder_hears_of_every_call_before_it_is_made_and_behind_it() {
     }
     let mut log = Log { stops_at: Some(("end", 0)), fails: true, ..Log::default() };
     assert!(matches!(seen(body, r#"{"x":1}"#, &around, &mut log).end, End::NotRecorded(_)));
+}
+
+#[test]
+fn a_cancelled_computation_ends_soon_and_keeps_the_reason_and_the_place() {
+    let source = r#"{"function":"f","input":{},"output":"any","steps":[
+        {"let":"id","call":"put","rollback":{"call":"undo","args":{}}},
+        {"let":"x","expr":0},
+        {"for":"a","in":{"range":1000},"do":[{"for":"b","in":{"range":1000},"do":[{"let":"x","expr":{"+":["$x",1]}}]}]},
+        {"return":"$x"}]}"#;
+    let program = program(source);
+    for at in [5, 6, 8] {
+        let around = Around::new(fits);
+        around.cancelled_at.set(Some(at));
+        let seen = driven(run(&program, "{}"), &around, &CallSlots::new(1), &mut (), |_| 0);
+        let outcome = seen.outcome.unwrap();
+        // A slice has 200,000 units.
+        let past = seen.fuel % 200_000;
+        assert!((CANCEL_FUEL..CANCEL_FUEL + 10_000).contains(&past), "{} {outcome}", seen.fuel);
+        let message = r#""code":"cancelled","message":"the run was cancelled, and its rollback entries have run: the person left""#;
+        assert!(outcome.contains(message) && outcome.contains(r#""line":4"#), "{outcome}");
+        assert!(outcome.contains(r#""rolled_back":[{"tool":"undo""#), "{outcome}");
+    }
 }

@@ -55,8 +55,16 @@ fn drive(mut run: Run, mut session: Session) -> Result<String, Box<dyn Error>> {
         waiting.write_json(&mut arguments)?;
 
         let policy = policy(&tool);
-        let due =
-            Due { run: &run, number, tool: &tool, policy, arguments: &arguments, rollback, sleep: None };
+        let due = Due {
+            run: &run,
+            number,
+            tool: &tool,
+            policy,
+            arguments: &arguments,
+            rollback,
+            sleep: None,
+            expects: None,
+        };
         // After this the intent to make the call is on disk.
         let answer = match session.before(&due)? {
             Permit::Make { key, approved } => {
@@ -65,7 +73,7 @@ fn drive(mut run: Run, mut session: Session) -> Result<String, Box<dyn Error>> {
                 let cancelled = session.is_cancelled() && !approved && !rollback;
                 let make = || call(&tool, &arguments, &key);
                 let answer = if cancelled { Answer::failed("cancelled") } else { make() };
-                match session.after(Made::Answered(answer.clone()))? {
+                match session.after(Made::Answered(answer.clone()), None)? {
                     Taken::GoOn => answer,
                     Taken::Stop => return Ok(left(&session)),
                 }

@@ -17,7 +17,7 @@ use crate::telemetry::{Telemetry, Trace};
 use crate::tools::consent::Ask;
 use crate::tools::{CallLimits, Policies, Policy, Tools};
 use calls::{Calls, Timed};
-use ilo_asm::catalog::{self, Lookup};
+use ilo_asm::catalog;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::Bounds;
 use ilo_drive::problem::Problem;
@@ -193,10 +193,7 @@ impl Policies for Around<'_> {
 
 impl World for Around<'_> {
     fn signature(&self, tool: &str) -> Option<&catalog::Tool> {
-        match self.tools.catalog().lookup(tool) {
-            Lookup::Found(tool) => Some(tool),
-            Lookup::Ambiguous(_) | Lookup::Unlisted | Lookup::Withheld(_) | Lookup::Unknown => None,
-        }
+        self.tools.signature(tool)
     }
 
     fn is_late(&self) -> bool {

@@ -51,14 +51,22 @@ fn drive(session: &mut Session, run: &mut Run, confirm: bool) {
             }
         };
         let policy = Some(policy(confirm));
-        let due =
-            Due { run, number, tool: "pay", policy, arguments: &arguments, rollback: false, sleep: None };
+        let due = Due {
+            run,
+            number,
+            tool: "pay",
+            policy,
+            arguments: &arguments,
+            rollback: false,
+            sleep: None,
+            expects: None,
+        };
         match session.before(&due).unwrap() {
             Permit::Stop => return,
             Permit::Settled(answer) => answer.give(run.pending().unwrap()).unwrap(),
             Permit::Make { .. } => {
                 let answer = Answer::Ok("null".to_owned());
-                session.after(Made::Answered(answer.clone())).unwrap();
+                session.after(Made::Answered(answer.clone()), None).unwrap();
                 answer.give(run.pending().unwrap()).unwrap();
             }
         }

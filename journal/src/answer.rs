@@ -2,6 +2,8 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use bumpalo::Bump;
+use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, read};
 use ilo_spec::limits;
 use ilo_spec::program::Number;
 use ilo_vm::{BuildError, Builder, Call, Datum, JsonError, JsonEvent, JsonReader, JsonText};
@@ -78,6 +80,12 @@ impl Answer {
             }
         }
     }
+}
+
+/// A value that was stored.
+pub(crate) fn data(json: &str) -> Result<Data> {
+    let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
+    read(json.as_bytes(), &bounds).map_err(|error| Error::damaged(format!("a stored answer: {error}")))
 }
 
 /// A text as JSON.

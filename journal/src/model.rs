@@ -77,6 +77,8 @@ pub struct Record<'a> {
     pub snapshot: &'a [u8],
     /// The answer that the call has, for [`To::Limited`] and [`To::Blocked`] only.
     pub answer: Option<&'a Answer>,
+    /// What an answer from outside must be, as a JSON Schema, for [`To::Doubt`] and [`To::Deferred`].
+    pub expects: Option<&'a str>,
 }
 
 /// The action of an owner on a call.
@@ -179,6 +181,10 @@ impl Record<'_> {
             cancel: false,
             snapshot: cipher.seal(key, self.call, Column::Snapshot, self.snapshot)?,
             answer,
+            expects: self
+                .expects
+                .map(|schema| cipher.seal(key, self.call, Column::Detail, schema.as_bytes()))
+                .transpose()?,
         })
     }
 }
@@ -285,6 +291,8 @@ pub struct Claimed {
     pub answer: Option<Answer>,
     /// Whether a person has approved this call under this policy.
     pub approved: bool,
+    /// Whether the answer came from outside, and was not compared with anything.
+    pub unchecked: bool,
 }
 
 /// The decision of a person.

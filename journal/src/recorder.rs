@@ -1,11 +1,10 @@
 //! Implements the `Recorder` of `ilo-drive` with a [`Session`].
 
-use crate::answer::Answer;
+use crate::answer::{Answer, data};
 use crate::error::Error;
 use crate::policy::{Effect, Policy};
 use crate::session::{self, Made, Session};
 use ilo_drive::data::Data;
-use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::failure::{ANSWER, ARGUMENTS, Failure};
 use ilo_drive::policy::{self as driven, OnDoubt};
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
@@ -56,8 +55,8 @@ impl<'h> Recording<'h> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn defer(&mut self) -> Result<Taken, NotRecorded> {
-        let taken = self.session.after(Made::Later);
+    pub fn defer(&mut self, due: &Due<'_>) -> Result<Taken, NotRecorded> {
+        let taken = self.session.after(Made::Later, due.expects);
         Ok(taken_of(self.done(taken)?))
     }
 
@@ -111,12 +110,6 @@ fn seconds(arguments: &Data) -> Option<Duration> {
     Duration::try_from_secs_f64(text.parse().ok()?).ok()
 }
 
-/// A value that was stored.
-fn data(json: &str) -> Result<Data, Error> {
-    let bounds = Bounds { bytes: usize::MAX, depth: ilo_spec::limits::VALUE_DEPTH + 1, values: usize::MAX };
-    read(json.as_bytes(), &bounds).map_err(|error| Error::damaged(format!("a stored answer: {error}")))
-}
-
 fn result(answer: &Answer) -> Result<Result<Data, Failure>, Error> {
     Ok(match answer {
         Answer::Ok(json) => Ok(data(json)?),
@@ -163,6 +156,7 @@ impl Recorder for Recording<'_> {
             policy: due.policy.map(Policy::from),
             arguments: &arguments,
             rollback: due.rollback,
+            expects: due.expects,
         };
         let permit = self.session.before(&due);
         Ok(match self.done(permit)? {
@@ -176,9 +170,9 @@ impl Recorder for Recording<'_> {
         })
     }
 
-    fn after(&mut self, _due: &Due<'_>, result: &Result<Data, Failure>) -> Result<Taken, NotRecorded> {
+    fn after(&mut self, due: &Due<'_>, result: &Result<Data, Failure>) -> Result<Taken, NotRecorded> {
         let Some(made) = made(result) else { return Ok(Taken::GoOn) };
-        let taken = self.session.after(made);
+        let taken = self.session.after(made, due.expects);
         Ok(taken_of(self.done(taken)?))
     }
 

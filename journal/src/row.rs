@@ -37,6 +37,8 @@ pub(crate) struct Live {
     pub(crate) snapshot: Vec<u8>,
     /// Encrypted if the journal has a key.
     pub(crate) answer: Option<Vec<u8>>,
+    /// What an answer from outside must be. It is no column: it is written as a row of `call`.
+    pub(crate) expects: Option<Vec<u8>>,
 }
 
 /// Added to the number of the state of a run that was exported.
@@ -78,6 +80,7 @@ impl Live {
             },
             snapshot: blob(row, at + 13)?.unwrap_or_default(),
             answer: blob(row, at + 14)?,
+            expects: None,
         };
         if row.get::<_, i64>(at + 15)? != live.sum() {
             return Err(damaged("record"));
@@ -187,6 +190,11 @@ impl Run {
         self.name.as_ref().map_or_else(|| self.id.to_string(), |name| format!("`{name}`"))
     }
 }
+
+/// What a row of `call` is about that has the schema of an answer, and is no decision.
+pub(crate) const EXPECTS: &str = "expects";
+/// What a row of `call` is about that has the signatures of a run's tools; its call is 0.
+pub(crate) const TOOLS: &str = "tools";
 
 /// A row of `call`: what a person has decided.
 #[derive(Clone, Debug, PartialEq)]

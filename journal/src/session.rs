@@ -4,7 +4,7 @@
 //! permits it; passes the result to [`Session::after`] before the run gets it; and passes the outcome to
 //! [`Session::end`] before anybody else sees it. Only this module knows the order of the writes.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, data};
 use crate::clock;
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
@@ -13,6 +13,7 @@ use crate::policy::{Effect, Policy};
 use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
 use crate::state::State;
 use crate::store::Store;
+use ilo_drive::validate::expected::Expects;
 use ilo_spec::error::Code;
 use ilo_vm::Run;
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub struct Due<'c> {
     pub rollback: bool,
     /// How long it waits, if it is the built-in tool `wait`.
     pub sleep: Option<Duration>,
+    /// What its answer must be; nothing if that may be anything.
+    pub expects: Option<Expects<'c>>,
 }
 
 /// What to do with a call.
@@ -130,6 +133,8 @@ pub struct Session {
     at_once: bool,
     /// To whom a new run belongs.
     subject: Option<String>,
+    /// The signatures of the tools of a new run.
+    tools: Option<String>,
     worked_ms: u64,
     since: Instant,
     left: Option<Left>,
@@ -152,6 +157,7 @@ struct Found {
     tries: u32,
     approved: bool,
     answer: Option<Answer>,
+    unchecked: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -163,6 +169,8 @@ struct Last {
     snapshot: Vec<u8>,
     rollback: bool,
     answer: Option<Answer>,
+    /// What an answer from outside must be.
+    expects: Option<String>,
 }
 
 impl Session {
@@ -173,10 +181,12 @@ impl Session {
 
     /// A run that was taken over, and is restored from its snapshot.
     pub fn resumed(store: Arc<Store>, claimed: Claimed) -> Session {
-        let Claimed { lease, state, call, policy, tries, approved, answer, cancel, active_ms, .. } = claimed;
+        let Claimed {
+            lease, state, call, policy, tries, approved, answer, cancel, active_ms, unchecked, ..
+        } = claimed;
         let mut session = Session::of(store, Stage::Running(Box::new(lease)), active_ms);
         session.cancel = cancel;
-        session.found = Some(Found { call, state, policy, tries, approved, answer });
+        session.found = Some(Found { call, state, policy, tries, approved, answer, unchecked });
         session
     }
 
@@ -190,6 +200,7 @@ impl Session {
             stop: false,
             at_once: false,
             subject: None,
+            tools: None,
             worked_ms,
             since: Instant::now(),
             left: None,
@@ -202,6 +213,12 @@ impl Session {
     #[must_use]
     pub fn recorded_at_once(self) -> Session {
         Session { at_once: true, ..self }
+    }
+
+    /// Stores the signatures of its tools with a new run, as a text of the host.
+    #[must_use]
+    pub fn with_tools(self, tools: String) -> Session {
+        Session { tools: Some(tools), ..self }
     }
 
     /// Makes a new run belong to a subject, such as a user of a server.
@@ -276,19 +293,24 @@ impl Session {
         let last = Last::of(due)?;
         let key = self.lease().map(|lease| lease.key(due.number)).unwrap_or_default();
         let approved = found.as_ref().is_some_and(|found| found.approved);
-        if let Some(Found { state, policy: then, tries, answer, .. }) = found {
+        let expecting = |last| Last { expects: due.expects.map(Expects::to_json), ..last };
+        if let Some(Found { state, policy: then, tries, answer, unchecked, .. }) = found {
             match (after_claim(state, then, due.policy, tries), answer) {
                 (Recovery::Make, _) => {}
                 (Recovery::Again, _) => {
                     self.last = Some(Last { policy: then, ..last });
                     return Ok(Permit::Make { key, approved: true });
                 }
+                (Recovery::Apply, Some(answer)) if unchecked && !fits(&answer, due)? => {
+                    let to = if then.deferred { To::Deferred } else { To::Doubt };
+                    return self.suspend(to, &expecting(last));
+                }
                 (Recovery::Apply, Some(answer)) => {
                     self.last = Some(Last { policy: then, answer: Some(answer.clone()), ..last });
                     return Ok(Permit::Settled(answer));
                 }
                 (Recovery::Apply, None) => return Err(Error::damaged("an answer is missing")),
-                (Recovery::Doubt, _) => return self.suspend(To::Doubt, &last),
+                (Recovery::Doubt, _) => return self.suspend(To::Doubt, &expecting(last)),
                 (Recovery::Block, answer) => return self.suspend(To::Blocked, &Last { answer, ..last }),
                 (Recovery::Wait, _) => return Err(Error::damaged("a run that waits was taken over")),
             }
@@ -318,7 +340,7 @@ impl Session {
     ///
     /// # Errors
     /// If it cannot be written: the run must not continue.
-    pub fn after(&mut self, made: Made) -> Result<Taken> {
+    pub fn after(&mut self, made: Made, expects: Option<Expects<'_>>) -> Result<Taken> {
         let Some(last) = self.last.clone().filter(|last| last.answer.is_none()) else {
             // The answer was in the journal.
             return Ok(Taken::GoOn);
@@ -344,7 +366,7 @@ impl Session {
         if to == To::Doubt && last.policy.effect == Effect::Reads {
             return Ok(Taken::GoOn);
         }
-        self.suspend(to, &last)?;
+        self.suspend(to, &Last { expects: expects.map(Expects::to_json), ..last })?;
         Ok(Taken::Stop)
     }
 
@@ -365,7 +387,11 @@ impl Session {
             Stage::New(beginning) => {
                 let started = self
                     .store
-                    .start(&beginning.run(self.subject.as_deref()), &Start::Ended(json.as_bytes()))?
+                    .start_with(
+                        &beginning.run(self.subject.as_deref()),
+                        &Start::Ended(json.as_bytes()),
+                        self.tools.as_deref(),
+                    )?
                     .wait()?;
                 self.ended = Some(started.run);
                 // With a name, the run may have been there.
@@ -436,14 +462,22 @@ impl Session {
                 let started = match to {
                     // A run begins with a call that is ready, and this comes of it.
                     To::Blocked | To::Doubt => {
-                        let first = Record { to: To::Ready, ..record.clone() };
+                        let first = Record { to: To::Ready, expects: None, ..record.clone() };
                         self.store
-                            .start(&beginning.run(self.subject.as_deref()), &Start::Call(first))?
+                            .start_with(
+                                &beginning.run(self.subject.as_deref()),
+                                &Start::Call(first),
+                                self.tools.as_deref(),
+                            )?
                             .wait()?
                     }
                     _ => self
                         .store
-                        .start(&beginning.run(self.subject.as_deref()), &Start::Call(record.clone()))?
+                        .start_with(
+                            &beginning.run(self.subject.as_deref()),
+                            &Start::Call(record.clone()),
+                            self.tools.as_deref(),
+                        )?
                         .wait()?,
                 };
                 let Some(mut lease) = started.lease else {
@@ -474,6 +508,14 @@ impl Session {
     }
 }
 
+/// Whether an answer that was compared with nothing fits the tool of today.
+fn fits(answer: &Answer, due: &Due<'_>) -> Result<bool> {
+    match (answer, due.expects) {
+        (Answer::Ok(json), Some(expects)) => Ok(expects.misfit(&data(json)?).is_none()),
+        _ => Ok(true),
+    }
+}
+
 impl Beginning {
     fn run<'b>(&'b self, subject: Option<&'b str>) -> NewRun<'b> {
         NewRun {
@@ -501,6 +543,7 @@ impl Last {
             snapshot,
             rollback: due.rollback,
             answer: None,
+            expects: None,
         })
     }
 
@@ -514,6 +557,7 @@ impl Last {
             active_ms,
             snapshot: &self.snapshot,
             answer: self.answer.as_ref().filter(|_| matches!(to, To::Limited | To::Blocked)),
+            expects: self.expects.as_deref().filter(|_| matches!(to, To::Doubt | To::Deferred)),
         }
     }
 }

@@ -208,7 +208,17 @@ impl Simulation {
     }
 
     fn record(to: To, call: u64, policy: Policy) -> Record<'static> {
-        Record { to, call, tool: "t", policy, arguments: b"{}", active_ms: 0, snapshot: b"s", answer: None }
+        Record {
+            to,
+            call,
+            tool: "t",
+            policy,
+            arguments: b"{}",
+            active_ms: 0,
+            snapshot: b"s",
+            answer: None,
+            expects: None,
+        }
     }
 
     /// Starts the runs; each is ready at its first call.

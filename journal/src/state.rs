@@ -155,8 +155,9 @@ impl State {
             (S::Ready | S::Calling, A::Begin) => S::Calling,
             (S::Ready, A::Ask) => S::Asking,
             (S::Ready, A::Sleep) => S::Sleeping,
-            (S::Ready | S::Calling, A::Defer) => S::Deferred,
-            (S::Calling, A::Doubt) => S::Doubt,
+            // An answer that does not fit is waited for again.
+            (S::Ready | S::Calling | S::Answered, A::Defer) => S::Deferred,
+            (S::Calling | S::Answered, A::Doubt) => S::Doubt,
             (S::Ready | S::Calling | S::Answered, A::Limit) => S::Limited,
             (S::Ready, A::Block) => S::Blocked(Before::Ready),
             (S::Calling, A::Block) => S::Blocked(Before::Calling),
@@ -198,6 +199,15 @@ impl State {
     /// Whether an owner works on the run, or may take it to work on it.
     pub fn is_for_owners(self) -> bool {
         matches!(self, State::Ready | State::Calling | State::Answered | State::Blocked(_))
+    }
+
+    /// Whether the call at which the run is may have been made.
+    pub fn is_made(self) -> bool {
+        match self {
+            State::Calling | State::Doubt | State::Deferred | State::Answered => true,
+            State::Blocked(before) => before.state().is_made(),
+            State::Ready | State::Asking | State::Limited | State::Sleeping => false,
+        }
     }
 
     /// What a person or an operator can do in this state.
@@ -404,6 +414,8 @@ mod tests {
             (
                 S::Answered,
                 &[
+                    (A::Defer, To::State(S::Deferred)),
+                    (A::Doubt, To::State(S::Doubt)),
                     (A::Limit, To::State(S::Limited)),
                     (A::Block, To::State(S::Blocked(Before::Answered))),
                     (A::Next, To::State(S::Ready)),

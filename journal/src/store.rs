@@ -12,7 +12,7 @@ use crate::model::{
 use crate::owner::{Owner, Owners};
 use crate::portable;
 use crate::reads;
-use crate::row::{Live, Run};
+use crate::row::{EXPECTS, Live, Run, TOOLS};
 use crate::schema;
 use crate::state::State;
 use crate::transactions::{self, Prepared, STATEMENTS, Tables};
@@ -111,7 +111,21 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NameTaken`] if the run of that name has another program, function or input.
     pub fn start(&self, new: &NewRun<'_>, first: &Start<'_>) -> Result<Ticket<Started>> {
+        self.start_with(new, first, None)
+    }
+
+    /// As [`Store::start`], with the signatures of the run's tools, as a text of the host.
+    ///
+    /// # Errors
+    /// Those of [`Store::start`].
+    pub fn start_with(
+        &self,
+        new: &NewRun<'_>,
+        first: &Start<'_>,
+        tools: Option<&str>,
+    ) -> Result<Ticket<Started>> {
         let prepared = Prepared::new(&self.cipher, new, first, self.owner.id, clock::now())?;
+        let prepared = Prepared { tools: tools.map(str::to_owned), ..prepared };
         let cipher = self.cipher.clone();
         Ok(self.writer.submit(move |tables| tables.start(&cipher, &prepared)))
     }
@@ -176,7 +190,7 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorCode::OtherCall`] if the run is at another call, [`ErrorCode::NotNow`] if its state does not
-    /// allow the decision.
+    /// allow the decision, [`ErrorCode::Value`] if an answer does not fit the tool: the run waits as before.
     pub fn resolve(&self, run: RunId, call: Option<u64>, decision: &Decision, who: &str) -> Result<State> {
         // Rejected before it is queued, if it is not JSON.
         decision.answer(who)?;
@@ -309,7 +323,8 @@ impl Store {
     /// # Errors
     /// If the journal is damaged.
     pub fn decisions(&self, run: RunId) -> Result<Vec<Decided>> {
-        let found = reads::decisions(&self.reader(), run.0, None)?;
+        let mut found = reads::decisions(&self.reader(), run.0, None)?;
+        found.retain(|row| row.what != EXPECTS && row.what != TOOLS);
         let shown = |row: crate::row::Decided| Decided {
             call: row.call,
             at: row.at,
@@ -318,6 +333,19 @@ impl Store {
             who: row.who,
         };
         Ok(found.into_iter().map(shown).collect())
+    }
+
+    /// The signatures of a run's tools, as they were when it was started; nothing if they were not stored.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
+    pub fn tools(&self, run: RunId) -> Result<Option<String>> {
+        let reader = self.reader();
+        let key = reads::run_of(&reader, run.0)?.key;
+        let rows = reads::decisions(&reader, run.0, Some(0))?;
+        let Some(row) = rows.into_iter().find(|row| row.what == TOOLS) else { return Ok(None) };
+        let text = self.cipher.open(&key, 0, Column::Detail, row.detail)?;
+        String::from_utf8(text).map(Some).map_err(|_| Error::damaged("the signatures of a run's tools"))
     }
 
     /// The idempotency keys of a run's calls, by their number.

@@ -1,6 +1,6 @@
 //! What one transaction writes: plain functions on a connection and rows, without threads.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, data};
 use crate::cipher::{Cipher, Column, RUN_KEY, sha256};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
@@ -9,8 +9,9 @@ use crate::owner::Owners;
 use crate::reads::{
     blocked as why_blocked, both_of, decisions, live_of, named, program_of, run_of, sealed_setting,
 };
-use crate::row::{CANCELLED, Decided, Live, Run, signed};
+use crate::row::{CANCELLED, Decided, EXPECTS, Live, Run, TOOLS, signed};
 use crate::state::{Action, State, To};
+use ilo_drive::validate::expected::unexpected;
 use rusqlite::{CachedStatement, Connection, params};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -132,10 +133,22 @@ impl Tables {
             Some(live) => {
                 let live = Live { run: run.id, ..live.clone() };
                 self.insert_live(&live)?;
+                self.insert_expects(&live)?;
                 Some(Lease { state: live.state, call: live.call, epoch: live.epoch, run: run.clone() })
             }
         };
         self.insert_run(&run)?;
+        if let Some(tools) = &new.tools {
+            self.insert_decision(&Decided {
+                run: run.id,
+                call: 0,
+                at: run.started,
+                tool: String::new(),
+                what: TOOLS.to_owned(),
+                who: String::new(),
+                detail: cipher.seal(&run.key, 0, Column::Detail, tools.as_bytes())?,
+            })?;
+        }
         Ok(Started { run: RunId(run.id), is_new: true, lease })
     }
 
@@ -209,7 +222,38 @@ impl Tables {
         let cancel: Option<i64> = rows.next()?.map(|row| row.get(0)).transpose()?;
         // The statement has done its work only once it was run to its end.
         while rows.next()?.is_some() {}
-        cancel.map(|cancel| cancel == CANCELLED).ok_or_else(|| lost(live.run))
+        let cancel = cancel.ok_or_else(|| lost(live.run))?;
+        self.insert_expects(live)?;
+        Ok(cancel == CANCELLED)
+    }
+
+    /// Stores what an answer from outside must be.
+    fn insert_expects(&self, live: &Live) -> Result<()> {
+        let Some(schema) = &live.expects else { return Ok(()) };
+        self.insert_decision(&Decided {
+            run: live.run,
+            call: live.call,
+            at: self.next_time(live.run, live.call)?,
+            tool: live.tool.clone(),
+            what: EXPECTS.to_owned(),
+            who: String::new(),
+            detail: schema.clone(),
+        })
+    }
+
+    /// Refuses an answer that does not fit what was stored with its call.
+    fn hold(&self, cipher: &Cipher, run: &Run, live: &Live, decision: &Decision) -> Result<()> {
+        let Decision::Answer(json) = decision else { return Ok(()) };
+        let last = decisions(&self.connection, run.id, Some(live.call))?
+            .into_iter()
+            .rfind(|decided| decided.what == EXPECTS);
+        let Some(expects) = last else { return Ok(()) };
+        let schema = cipher.open(&run.key, live.call, Column::Detail, expects.detail)?;
+        let schema = String::from_utf8(schema).map_err(|_| Error::damaged("the schema of an answer"))?;
+        match unexpected(&schema, &data(json)?) {
+            Some(why) => Err(misfit(&live.tool, &why)),
+            None => Ok(()),
+        }
     }
 
     /// Replaces a row that was read with epoch `epoch`.
@@ -302,10 +346,10 @@ impl Tables {
 
     fn claimed(&self, cipher: &Cipher, run: Run, live: Live) -> Result<Claimed> {
         let bound = approval(&live);
-        let last = decisions(&self.connection, run.id, Some(live.call))?
-            .into_iter()
-            .rfind(|decided| decided.what == Action::Approve.name());
-        let approved = match last {
+        let decided = decisions(&self.connection, run.id, Some(live.call))?;
+        let of = |what: &str| decided.iter().rfind(|decided| decided.what == what);
+        let unchecked = of(Action::Answer.name()).is_some() && of(EXPECTS).is_none();
+        let approved = match of(Action::Approve.name()).cloned() {
             Some(decided) => cipher.open(&run.key, live.call, Column::Detail, decided.detail)? == bound,
             None => false,
         };
@@ -326,6 +370,7 @@ impl Tables {
             snapshot: cipher.open(&run.key, live.call, Column::Snapshot, live.snapshot)?,
             answer: answer.transpose()?.map(|bytes| Answer::from_bytes(&bytes)).transpose()?,
             approved,
+            unchecked,
             lease: Lease { state: live.state, call: live.call, epoch: live.epoch, run },
         })
     }
@@ -359,6 +404,7 @@ impl Tables {
             Some(To::Stored) => State::Ready,
             Some(To::Ended) | None => return Err(live.state.refuse(action, &run.shown(), live.call)),
         };
+        self.hold(cipher, &run, &live, decision)?;
         let detail = match decision {
             Decision::Approve => approval(&live),
             Decision::More(limits) => limits.to_bytes(),
@@ -475,6 +521,8 @@ pub(crate) struct Prepared {
     pub(crate) run: Run,
     pub(crate) program: Vec<u8>,
     pub(crate) live: Option<Live>,
+    /// The signatures of its tools.
+    pub(crate) tools: Option<String>,
 }
 
 impl Prepared {
@@ -515,8 +563,14 @@ impl Prepared {
                 None
             }
         };
-        Ok(Prepared { run, program: new.program.to_vec(), live })
+        Ok(Prepared { run, program: new.program.to_vec(), live, tools: None })
     }
+}
+
+/// The error for an answer that does not fit.
+pub(crate) fn misfit(tool: &str, why: &str) -> Error {
+    Error::new(ErrorCode::Value, format!("the answer does not fit tool `{tool}`: {why}"))
+        .remedy("give an answer that fits; the run waits as before")
 }
 
 /// The answer of a call that only waits.

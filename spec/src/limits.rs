@@ -46,6 +46,8 @@ pub const CLEARED_LEAST: u64 = 16;
 pub const SCOUTED_MEMORY: u64 = 4 << 20;
 /// Fuel beyond its limit that a run may use between a call and its ROLLBACK: the entry is pushed first.
 pub const ROLLBACK_FUEL: u64 = 1_000_000;
+/// Fuel that a cancelled run may still use, apart from that of compensations: less than a millisecond.
+pub const CANCEL_FUEL: u64 = 100_000;
 /// Fuel for look-ahead, separate from that of the run: less than a millisecond.
 pub const SCOUT_FUEL: u64 = 100_000;
 

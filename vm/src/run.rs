@@ -3,6 +3,7 @@
 //! A run can be started again and keeps its memory, so a warm run allocates nothing. Its methods are in the
 //! files of this module by the phase they belong to: start, step, answer, rollback, suspend, outcome.
 
+mod abort;
 mod answer;
 mod build_error;
 mod build_json;

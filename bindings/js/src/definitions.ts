@@ -1,7 +1,7 @@
 /** Reads the definition of a tool, in the form of a catalogue. */
 
 import { FLAG, FUNCTION, NUMBER, TEXT, checkFields, type Kind, type Kinds } from "./given.js";
-import { partOf, shortened } from "./json.js";
+import { partOf, shortened, textOf } from "./json.js";
 import type { Schema, ToolDefinition } from "./types.js";
 
 const SCHEMA: Kind = [
@@ -53,14 +53,48 @@ export function standard(schema: unknown): Standard | undefined {
     return has && schema !== null ? (schema as { "~standard"?: Standard })["~standard"] : undefined;
 }
 
+type Convert = (schema: unknown) => Schema | undefined;
+
+/** Converts a schema of a library to JSON, if the library can. */
+function converter(side: "input" | "output"): Convert {
+    return (schema) => {
+        const rich = standard(schema);
+        if (rich?.jsonSchema) return rich.jsonSchema[side](TARGET);
+        const own = (schema as { toJSONSchema?: (options: { io: string }) => Schema }).toJSONSchema;
+        return typeof own === "function" ? own.call(schema, { io: side }) : undefined;
+    };
+}
+
+/** The path to the innermost part of a schema of zod that cannot be converted. */
+function place(schema: unknown, convert: Convert, deep = 8): string {
+    const def = (schema as { def?: { shape?: object; element?: unknown; innerType?: unknown } }).def;
+    const parts: [string, unknown][] = Object.entries(def?.shape ?? {}).map(([name, part]) => [`.${name}`, part]);
+    parts.push(["[]", def?.element], ["", def?.innerType]);
+    for (const [step, part] of deep > 0 ? parts : []) {
+        if (!standard(part)) continue;
+        try {
+            convert(part);
+        } catch {
+            return `${step}${place(part, convert, deep - 1)}`;
+        }
+    }
+    return "";
+}
+
 /** A schema as JSON. */
 function plain(name: string, which: string, schema: unknown): unknown {
     const rich = standard(schema);
     if (!rich) return schema;
     const side = which === "outputSchema" ? "output" : "input";
-    if (rich.jsonSchema) return rich.jsonSchema[side](TARGET);
-    const own = (schema as { toJSONSchema?: (options: { io: string }) => Schema }).toJSONSchema;
-    if (typeof own === "function") return own.call(schema, { io: side });
+    const convert = converter(side);
+    try {
+        const found = convert(schema);
+        if (found !== undefined) return found;
+    } catch (error) {
+        const path = place(schema, convert).replace(/^\./, "");
+        const where = path ? ` at \`${shortened(path)}\`` : "";
+        throw new TypeError(`tool \`${shortened(name)}\`: its \`${which}\` has no JSON schema${where}: ${textOf(error)}`);
+    }
     throw new TypeError(
         `tool \`${name}\`: the \`${which}\` of ${rich.vendor} has no JSON schema; pass a JSON schema`,
     );

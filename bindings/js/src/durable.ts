@@ -34,6 +34,8 @@ interface Head {
     readonly function: string | null;
     readonly input: string;
     readonly limits: string;
+    /** The signatures of its tools when it was started; records of earlier releases have none. */
+    readonly tools?: string;
 }
 
 /** The call that a run waits for. */
@@ -46,11 +48,11 @@ interface At {
 
 type State =
     | (At & { readonly state: "calling"; readonly again: boolean })
-    | (At & { readonly state: Waits; readonly reason: string })
+    | (At & { readonly state: Waits; readonly reason: string; /** What its answer must be. */ readonly expects?: string | null })
     | { readonly state: "ended"; readonly outcome: string };
 
 /** The reason why a run waits for a person. */
-export type Waits = NonNullable<Suspended["state"]>;
+export type Waits = Exclude<NonNullable<Suspended["state"]>, "blocked">;
 
 const FORMAT = 1;
 /** Milliseconds that a store has to read or write. */
@@ -59,7 +61,7 @@ const PATIENCE = 10_000;
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 
 /** The parts of a record that identify the program and its arguments. */
-export type Beginning = Pick<Head, "function" | "input" | "limits"> & { readonly program: Uint8Array };
+export type Beginning = Pick<Head, "function" | "input" | "limits" | "tools"> & { readonly program: Uint8Array };
 
 /** The record of one run, and its updates. */
 export class Recording {
@@ -126,8 +128,8 @@ export class Recording {
     }
 
     /** Records that the run waits for a person. */
-    async waits({ state, call, snapshot, reason }: Suspended, left: number): Promise<void> {
-        await this.write({ state: state ?? "deferred", call, snapshot: pack(snapshot), reason, left });
+    async waits({ state, call, snapshot, reason }: Suspended, left: number, expects: string | undefined): Promise<void> {
+        await this.write({ state: (state ?? "deferred") as Waits, call, snapshot: pack(snapshot), reason, left, expects: expects ?? null });
     }
 
     /** Records that the run has ended. */

@@ -106,6 +106,13 @@ export class Suspend extends Error {
     override name = "Suspend";
 }
 
+/** What `ask` gives to refuse a call: a reason, which the program gets with its failure. */
+export class Deny {
+    constructor(readonly reason = "") {
+        if (typeof reason !== "string") throw new TypeError("the reason of `Deny` is a string");
+    }
+}
+
 /** The error that the module has thrown as a text. */
 /** @internal */
 export function errorOf(thrown: string): Error {

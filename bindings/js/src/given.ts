@@ -13,6 +13,7 @@ export const NUMBER: Kind = ["a number", (value) => typeof value === "number" &&
 export const FUNCTION: Kind = ["a function", (value) => typeof value === "function"];
 export const BYTES: Kind = ["a Uint8Array", (value) => value instanceof Uint8Array];
 export const SIGNAL: Kind = ["an AbortSignal", (value) => typeof value?.addEventListener === "function"];
+export const BIGINT: Kind = ['"text"', (value) => value === "text"];
 export const RECORD: Kind = ["an object", isPlain];
 export const NAMES: Kind = ["an array of strings", (value) => Array.isArray(value) && value.every(TEXT[1])];
 

@@ -71,7 +71,7 @@ const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
 /** Short texts that are written without escaping, as most can be. */
 const PLAIN = /^[ !#-[\]-~]{0,64}$/;
-const LONE = /\p{Surrogate}/gu;
+export const LONE = /\p{Surrogate}/gu;
 const WHOLE = "; write the whole character, or U+FFFD in its place";
 
 /** The part of a text that a message shows, without halves of surrogate pairs. */
@@ -137,6 +137,7 @@ class Writer {
     }
 
     private container(value: object): string {
+        if (value instanceof Date) return this.text(date(value));
         const list = Array.isArray(value);
         if (!list && !isPlain(value)) throw new NoValue(noForm(value));
         if (this.around.length >= this.bounds.depth) {
@@ -174,6 +175,13 @@ class Writer {
         }
         return out ? out + "}" : "{}";
     }
+}
+
+/** A time as its ISO text. */
+function date(value: Date): string {
+    const time = Date.prototype.getTime.call(value);
+    if (Number.isNaN(time)) throw new NoValue("a date that is not valid");
+    return new Date(time).toISOString();
 }
 
 /** Adds a step to the path of an error. */
@@ -239,16 +247,40 @@ export function partOf(what: string, value: unknown): string {
     return LONG.test(text) || value instanceof Json ? jsonOf(what, value) : text;
 }
 
-/** Reads JSON of the module; integers past 2^53 become `bigint`. */
-export function parse(text: string): any {
-    return text.length >= DIGITS && LONG.test(text) ? new Reader(text).value() : JSON.parse(text);
+/** Reads JSON of the module; integers past 2^53 become `bigint`, or texts. */
+export function parse(text: string, asText = false): any {
+    return text.length >= DIGITS && LONG.test(text) ? new Reader(text, asText).value() : JSON.parse(text);
+}
+
+/** The methods of an outcome, which `JSON.stringify` and comparisons do not see as its fields. */
+export interface Texts {
+    /** The outcome as JSON, exact to the digit. */
+    toText(): string;
+    /** What `JSON.stringify` writes: integers past 2^53 as texts. */
+    toJSON(): unknown;
+}
+
+/** An outcome of the module, with the text that it came from. */
+export function outcomeOf(text: string, asText: boolean): any {
+    return withTexts(parse(text, asText), () => text);
+}
+
+/** Adds the methods of an outcome. */
+export function withTexts<T extends object>(outcome: T, toText: () => string): T & Texts {
+    return Object.defineProperties(outcome, {
+        toText: { value: toText },
+        toJSON: { value: () => parse(toText(), true) },
+    }) as T & Texts;
 }
 
 /** Reads valid JSON that is no deeper than the limit on values. */
 class Reader {
     private at = 0;
 
-    constructor(private readonly text: string) {}
+    constructor(
+        private readonly text: string,
+        private readonly asText: boolean,
+    ) {}
 
     /** Skips spaces and returns the character after them. */
     private peek(): string | undefined {
@@ -327,7 +359,7 @@ class Reader {
         this.at += word.length;
         if (/^-?\d+$/.test(word)) {
             const int = Number(word);
-            return Number.isSafeInteger(int) ? int : BigInt(word);
+            return Number.isSafeInteger(int) ? int : this.asText ? word : BigInt(word);
         }
         return JSON.parse(word);
     }

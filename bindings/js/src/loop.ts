@@ -1,14 +1,17 @@
 /** Runs over tools: the loop that makes the calls, in parallel if their tools only read. */
 
-import type { Recording, Waits } from "./durable.js";
-import { Failure, IloError, Suspend } from "./errors.js";
-import { FUNCTION, NUMBER, SIGNAL, type Kinds } from "./given.js";
-import { Past, WIDE, isOf, isThenable, parse, textOf, write, type Bounds } from "./json.js";
+import { pack, type Recording, type Waits } from "./durable.js";
+import { Deny, Failure, IloError, Suspend } from "./errors.js";
+import { BIGINT, FLAG, FUNCTION, NUMBER, SIGNAL, type Kinds } from "./given.js";
+import {
+    LONE, Past, WIDE, isOf, isThenable, jsonOf, outcomeOf, parse, textOf, withTexts, write, type Bounds, type Texts,
+} from "./json.js";
+import { Context, Observers } from "./observers.js";
 import type { Begun, Left } from "./quick.js";
 import { Run, boundsOf } from "./run.js";
 import type { Drive, Runner } from "./runner.js";
 import { TOOLS, type GivenTools, type Tool, type ToolSet } from "./tools.js";
-import type { Call, CallContext, Made, Outcome, Suspended } from "./types.js";
+import type { Call, Made, Outcome, Suspended } from "./types.js";
 
 export interface RunOptions {
     /** The tools; by default those with which the program was built. */
@@ -21,10 +24,19 @@ export interface RunOptions {
     callTimeout?: number | undefined;
     /** The most calls of read-only tools under way at once; by default 16. */
     atOnce?: number | undefined;
-    /** Gets each ended call. If it throws, the run ends and `run` throws the same. */
+    /** Gets each ended call. What it throws changes nothing of the run. */
     onCall?: ((made: Made) => void) | undefined;
-    /** Asks a person before each call of a tool with `confirm`; `true` allows it. */
-    ask?: ((call: Call) => boolean | Promise<boolean>) | undefined;
+    /**
+     * Asks a person before each call of a tool with `confirm`; `true` allows it, `false` or a `Deny` refuses it. If it
+     * throws, or gives anything else, or nothing before the time of the run is over, the call is not made.
+     */
+    ask?: ((call: Call) => boolean | Deny | Promise<boolean | Deny>) | undefined;
+    /** Continues a run of a store although a tool has changed so that a call that was not made yet no longer fits. */
+    acceptChanges?: boolean | undefined;
+    /** `"text"`: integers past 2^53 are texts everywhere, and never a `bigint`. */
+    bigint?: "text" | undefined;
+    /** Gets what `onCall`, `ask` or a listener of a tool's `signal` has thrown; by default a warning of the console. */
+    onError?: ((error: unknown) => void) | undefined;
 }
 
 export const RUN: Kinds<RunOptions> = {
@@ -35,38 +47,21 @@ export const RUN: Kinds<RunOptions> = {
     atOnce: NUMBER,
     onCall: FUNCTION,
     ask: FUNCTION,
+    onError: FUNCTION,
+    bigint: BIGINT,
+    acceptChanges: FLAG,
 };
 
 /** The next action, as the module numbers it. */
 const [START, DROP, MADE, COMPUTING, WAIT, DONE] = [0, 1, 2, 3, 4, 5];
 /** The role of a call in its run. */
-const [AHEAD, READ, ENTRY] = [0, 1, 4];
+const [AHEAD, READ, CHANGE, ENTRY] = [0, 1, 2, 4];
 /** The bounds of time limits in milliseconds: a timer has 31 bits. */
 const LONGEST = 2 ** 31 - 1;
 /** Milliseconds of computing after which other work of the event loop is let in. */
 const HELD = 4;
 
 export const now = (): number => performance.now();
-
-/** The second argument of a tool. Most tools never use the signal, so it is made late. */
-export class Context implements CallContext {
-    key: string | undefined;
-    #controller: AbortController | undefined;
-    #reason: Error | undefined;
-
-    get signal(): AbortSignal {
-        if (!this.#controller) {
-            this.#controller = new AbortController();
-            if (this.#reason) this.#controller.abort(this.#reason);
-        }
-        return this.#controller.signal;
-    }
-
-    abort(why: string): void {
-        this.#reason ??= new DOMException(why, "AbortError");
-        this.#controller?.abort(this.#reason);
-    }
-}
 
 /** A call that is under way. */
 export interface Under {
@@ -76,6 +71,8 @@ export interface Under {
     readonly kind: number;
     readonly context: Context;
     readonly begun: number;
+    /** Whether a person is being asked about it, so that it was not made. */
+    isAsked?: boolean;
     timer?: ReturnType<typeof setTimeout>;
 }
 
@@ -110,10 +107,13 @@ export class Loop {
     private readonly runner: Runner;
     private readonly drive: Drive;
     private readonly bounds: Bounds;
+    protected readonly observers: Observers;
     private readonly callTime: number;
     private until: number;
     private readonly under = new Map<number, Under>();
     private outcome: Suspended | undefined;
+    /** What the answer must be for which the run waits. */
+    private expects: string | undefined;
     private cancelled = false;
     private over = false;
     private wake: (() => void) | undefined;
@@ -137,6 +137,7 @@ export class Loop {
         // From here on, the drive is freed; it has taken the run.
         this.bounds = boundsOf(this.runner.call(() => handle.bounds()));
         const observed = options.onCall !== undefined;
+        this.observers = new Observers(options);
         const catalogue = tools.in(this.runner);
         this.drive = this.runner.call((module) => new module.Drive(handle, catalogue, atOnce, time, observed));
         this.until = given instanceof Run ? now() + time : given.until;
@@ -144,40 +145,41 @@ export class Loop {
     }
 
     async go(): Promise<Outcome> {
-        const leave = this.enter();
         try {
+            this.listen();
             return await this.steps();
         } finally {
-            leave();
+            this.leave();
         }
     }
 
     /** As `go`, if no call takes time: each has ended when it is started. */
     goAtOnce(): Outcome {
-        const leave = this.enter();
         try {
+            this.listen();
             return this.stepsAtOnce();
         } finally {
-            leave();
+            this.leave();
         }
     }
 
-    /** Listens to the signal. The function that it returns ends calls under way, and frees the memory. */
-    private enter(): () => void {
+    /** Listens to the signal. */
+    private listen(): void {
         const { signal } = this.options;
-        const cancel = (): void => this.cancel();
         if (signal?.aborted) this.cancel();
-        else signal?.addEventListener("abort", cancel, { once: true });
-        return () => {
-            this.over = true;
-            signal?.removeEventListener("abort", cancel);
-            for (const under of this.under.values()) this.close(under, "the run is over");
-            try {
-                this.drive.free();
-            } catch {
-                // The instance is gone, and the memory with it.
-            }
-        };
+        else signal?.addEventListener("abort", this.cancel, { once: true });
+    }
+
+    /** Ends calls under way, and frees the memory. */
+    private leave(): void {
+        this.over = true;
+        this.observers.guard(() => this.options.signal?.removeEventListener("abort", this.cancel));
+        for (const under of this.under.values()) this.close(under, "the run is over");
+        try {
+            this.drive.free();
+        } catch {
+            // The instance is gone, and the memory with it.
+        }
     }
 
     private async steps(): Promise<Outcome> {
@@ -188,7 +190,7 @@ export class Loop {
                 const pending = this.start();
                 if (pending) await pending;
             } else if (next === MADE) {
-                this.options.onCall?.(parse(this.text()));
+                this.observers.made(this.parsed());
             } else if (next === COMPUTING) {
                 if (now() - since < HELD) continue;
                 await others();
@@ -201,11 +203,11 @@ export class Loop {
             } else {
                 const outcome = this.text();
                 await this.recording?.ended(outcome);
-                return parse(outcome);
+                return outcomeOf(outcome, this.asText);
             }
             if (this.broken !== undefined) throw this.broken;
             if (this.outcome) {
-                await this.recording?.waits(this.outcome, this.until - now());
+                await this.recording?.waits(this.outcome, this.until - now(), this.expects);
                 return this.outcome;
             }
         }
@@ -215,8 +217,8 @@ export class Loop {
         for (;;) {
             const next = this.next();
             if (next === START) this.start();
-            else if (next === MADE) this.options.onCall?.(parse(this.text()));
-            else if (next === DONE) return parse(this.text());
+            else if (next === MADE) this.observers.made(this.parsed());
+            else if (next === DONE) return outcomeOf(this.text(), this.asText);
             else if (next !== COMPUTING && next !== DROP) throw new IloError("a call of a run without promises is under way");
             if (this.broken !== undefined) throw this.broken;
             if (this.outcome) return this.outcome;
@@ -226,6 +228,15 @@ export class Loop {
     private next(): number {
         // A call that was made is settled first, even if it is late.
         return this.runner.call(() => this.drive.next(!this.begun && now() >= this.until, this.cancelled));
+    }
+
+    /** Whether integers past 2^53 are texts. */
+    private get asText(): boolean {
+        return this.options.bigint === "text";
+    }
+
+    private parsed(): any {
+        return parse(this.text(), this.asText);
     }
 
     private text(): string {
@@ -244,21 +255,25 @@ export class Loop {
         this.wake?.();
     }
 
-    /** Cancels the run: calls that only read are ended, others are awaited. */
-    private cancel(): void {
+    /** Cancels the run: calls that only read are ended, and so are questions; others are awaited. */
+    private readonly cancel = (): void => {
         this.cancelled = true;
+        const reason = reasonOf(this.options.signal);
+        if (reason) this.runner.call(() => this.drive.because(reason));
         for (const under of [...this.under.values()]) {
-            if (under.kind === AHEAD || under.kind === READ) this.interrupt(under, "the run is cancelled");
+            if (under.kind === AHEAD || under.kind === READ || under.isAsked) this.interrupt(under, "the run is cancelled");
+            else if (under.kind === CHANGE) under.context.abort("the run is cancelled");
         }
         this.stir();
-    }
+    };
 
     /** Starts a call. If the run can do nothing else meanwhile, returns a promise of its end. */
     private start(): Promise<void> | undefined {
-        const [ticket, name, given, kind, alone] = parse(this.text());
+        const [ticket, name, given, kind, alone] = this.parsed();
         const tool = this.tools.get(name) as Tool;
         const begun = kind === AHEAD ? undefined : this.begun;
         const context = begun?.context ?? new Context();
+        context.observers = this.observers;
         const under: Under = { ticket, tool, arguments: given, kind, context, begun: now() };
         this.under.set(ticket, under);
         if (begun) this.goOn(under, begun);
@@ -303,29 +318,51 @@ export class Loop {
     /** The call that the run waits for. */
     protected due(): Call | undefined {
         const waiting = this.runner.call(() => this.drive.waiting());
-        return waiting === undefined ? undefined : parse(waiting);
+        return waiting === undefined ? undefined : parse(waiting, this.asText);
     }
 
     private async confirmed(under: Under): Promise<void> {
-        const { name } = under.tool;
-        let why = "there is nobody to ask";
+        const { ask } = this.options;
+        let due: Call | undefined;
         try {
-            const due = this.due();
-            if (due && this.recording?.allowed === due.number) return this.begin(under);
-            if (this.options.ask && due) {
-                this.limit(under);
-                const allowed = await this.options.ask(due);
-                clearTimeout(under.timer);
-                if (!this.isOpen(under)) return;
-                if (allowed === true) return this.begin(under);
-                why = "it was refused";
-            } else if (this.recording) {
-                return this.suspend(under, `tool \`${name}\` needs an approval`, "asking");
-            }
+            due = this.due();
         } catch (error) {
-            why = `asking for it failed: ${failureText(error)}`;
+            this.broken = error;
+            return this.stir();
         }
-        this.refused(under, why);
+        try {
+            if (due && this.recording?.allowed === due.number) return this.begin(under);
+            if (!ask || !due) return this.nobody(under, "there is nobody to ask");
+            under.isAsked = true;
+            this.unasked(under);
+            const allowed = decision(await ask(due));
+            under.isAsked = false;
+            clearTimeout(under.timer);
+            if (!this.isOpen(under)) return;
+            if (allowed === true) return this.begin(under);
+            this.refused(under, refusal(allowed));
+        } catch (error) {
+            under.isAsked = false;
+            this.observers.failed("ask", error);
+            this.nobody(under, "nobody could be asked");
+        }
+    }
+
+    /** Ends a question when the time of the run is over. */
+    private unasked(under: Under): void {
+        const time = Math.min(Math.max(Math.ceil(this.until - now()), 0), LONGEST);
+        under.timer = setTimeout(() => {
+            if (!this.isOpen(under)) return;
+            this.observers.failed("ask", new DOMException("`ask` gave no answer before the time of the run was over", "TimeoutError"));
+            this.nobody(under, "nobody could be asked");
+        }, time);
+    }
+
+    /** Nobody has decided about a call: a run of a store waits for a person, in others the call fails. */
+    protected nobody(under: Under, why: string): void {
+        if (!this.isOpen(under)) return;
+        if (!this.recording) return this.refused(under, why);
+        this.suspend(under, `tool \`${under.tool.name}\` needs an approval`, "asking");
     }
 
     /** Fails a call that nobody has allowed. */
@@ -339,7 +376,9 @@ export class Loop {
     protected attempt(under: Under, retry: number): void {
         let answer: unknown;
         try {
-            answer = under.tool.call(under.arguments, under.context);
+            // What a tool changes in its arguments is not for the next attempt.
+            const given = under.tool.retries ? structuredClone(under.arguments) : under.arguments;
+            answer = under.tool.call(given, under.context);
             if (!isThenable(answer)) return this.answered(under, answer);
         } catch (error) {
             return this.failed(under, error, retry);
@@ -383,6 +422,10 @@ export class Loop {
     private failed(under: Under, error: unknown, retry: number): void {
         if (!this.isOpen(under)) return;
         if (isOf(error, Suspend)) return this.suspend(under, textOf(error), "deferred");
+        if (this.cancelled && under.kind === CHANGE && isAbort(error, under.context)) {
+            // It was given up because of the abort: nobody knows how far it came.
+            return this.inDoubt(under, `tool \`${under.tool.name}\` was cancelled before it had answered`);
+        }
         const pause = this.runner.call(() => this.drive.pause(under.tool.name, retry));
         const [least = 0, most = 0] = pause ?? [];
         if (pause && most < this.until - now() && !this.cancelled) {
@@ -430,7 +473,8 @@ export class Loop {
         const due = this.due();
         if (due && (under.kind !== AHEAD || this.isSame(under, due))) {
             const snapshot = this.runner.call(() => this.drive.snapshot()) ?? new Uint8Array();
-            this.outcome = { status: "suspended", snapshot, call: due, reason, ...(this.recording && { state }) };
+            this.outcome = suspended({ snapshot, call: due, reason, ...(this.recording && { state }) });
+            this.expects = this.runner.call(() => this.tools.in(this.runner).expects(due.tool));
             this.close(under, "the run is suspended");
             return this.stir();
         }
@@ -464,15 +508,60 @@ export class Loop {
     }
 }
 
+/** What `ask` gave, if it is a decision. */
+export function decision(found: unknown): boolean | Deny {
+    if (typeof found === "boolean" || found instanceof Deny) return found;
+    throw new TypeError("`ask` gives true, false or `new Deny(reason)`, found something else");
+}
+
+/** Why a call that was refused is not made. */
+export function refusal(found: false | Deny): string {
+    return found && found.reason ? `it was refused: ${found.reason}` : "it was refused";
+}
+
+/** The text of a thrown value that is no error: its message, or its JSON. */
+function thrownText(thrown: unknown): string {
+    if (typeof thrown !== "object" || thrown === null) return String(thrown);
+    const { message } = thrown as { message?: unknown };
+    if (typeof message === "string" && message) return message;
+    const text = write(thrown, WIDE);
+    return typeof text === "string" ? text : String(thrown);
+}
+
 /** The failure that a program gets for a thrown value. */
 export function failureText(error: unknown): string {
     try {
-        if (!(error instanceof Error)) return String(error);
+        if (!(error instanceof Error)) return thrownText(error);
         const [name, message] = [String(error.name), textOf(error)];
         return message ? `${name}: ${message}` : name;
     } catch {
         return "the tool failed";
     }
+}
+
+/** Whether a call has failed because its signal was aborted. */
+function isAbort(error: unknown, context: Context): boolean {
+    try {
+        return error === context.signal.reason || (error as { name?: unknown } | null)?.name === "AbortError";
+    } catch {
+        return false;
+    }
+}
+
+/** Why a signal was aborted, if its owner has said so. */
+function reasonOf(signal: AbortSignal | undefined): string {
+    const reason: unknown = signal?.reason;
+    const isDefault = reason === undefined || (reason instanceof DOMException && reason.name === "AbortError");
+    return isDefault ? "" : textOf(reason).replace(LONE, "\ufffd");
+}
+
+/** The outcome of a run that waits. */
+export function suspended(found: Omit<Suspended, "status" | keyof Texts>): Suspended {
+    const text = (): string => {
+        const { snapshot, ...rest } = found;
+        return jsonOf("the outcome", { status: "suspended", snapshot: pack(snapshot), ...rest });
+    };
+    return withTexts({ status: "suspended", ...found }, text);
 }
 
 /** Lets the event loop do other work. */

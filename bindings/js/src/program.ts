@@ -1,11 +1,11 @@
 /** Programs: building and loading them, starting runs, running them over tools. */
 
 import { Recording, unpack, unreadable, type Beginning, type Store } from "./durable.js";
-import { Crash, IloError, StoreError } from "./errors.js";
-import { ANY, BYTES, NUMBER, RECORD, TEXT, checkOptions, expect, type Kind, type Kinds } from "./given.js";
+import { BadValue, Crash, IloError, StoreError } from "./errors.js";
+import { ANY, BIGINT, BYTES, NUMBER, RECORD, TEXT, checkOptions, expect, type Kind, type Kinds } from "./given.js";
 import { Held } from "./instance.js";
-import { jsonOf, parse, textOf, type Json } from "./json.js";
-import { RUN, drive, type RunOptions, type Times } from "./loop.js";
+import { WIDE, jsonOf, outcomeOf, parse, textOf, write, type Json } from "./json.js";
+import { RUN, drive, suspended, type RunOptions } from "./loop.js";
 import { isQuick, quick, wire, type Left, type Wiring } from "./quick.js";
 import { Run } from "./run.js";
 import { RUN_SYNC, driveSync, type RunSyncOptions } from "./sync.js";
@@ -17,6 +17,8 @@ export interface StartOptions {
     /** The function to run; by default the only one that no other function calls. */
     function?: string | undefined;
     limits?: Limits | undefined;
+    /** `"text"`: integers past 2^53 are texts, and never a `bigint`. */
+    bigint?: "text" | undefined;
 }
 
 export interface ResumeOptions extends RunOptions {
@@ -46,7 +48,7 @@ export type Decision = { /** The number of that call. */ call: number } & (
 
 export type Inputs = { readonly [name: string]: unknown } | Json;
 
-const START: Kinds<StartOptions> = { function: TEXT, limits: RECORD };
+const START: Kinds<StartOptions> = { function: TEXT, limits: RECORD, bigint: BIGINT };
 const STORE: Kind = [
     "an object with the functions `read` and `write`",
     (value) => typeof value?.read === "function" && typeof value.write === "function",
@@ -188,11 +190,11 @@ export class Program {
         const [input, limits] = [jsonOf("the input", inputs), limitsText(options.limits)];
         const name = options.function;
         const begin = (tools: Catalogue): Handle => this.runner.call(() => core.start(input, name, limits, tools));
-        return new Run(this.runner, withCatalogue(this.runner, given, begin));
+        return new Run(this.runner, withCatalogue(this.runner, given, begin), options.bigint === "text");
     }
 
     /** Drives a run as far as its tools answer at once. */
-    #quick(inputs: Inputs, options: StartOptions & Times, tools: ToolSet): Finished | Left {
+    #quick(inputs: Inputs, options: StartOptions & RunOptions, tools: ToolSet): Finished | Left {
         const core = this.#held.get();
         if (this.#wiring?.of !== tools) this.#wiring = wire(this.runner, core, tools);
         const beginning = {
@@ -253,6 +255,7 @@ export class Program {
                 function: options.function ?? null,
                 input: jsonOf("the input", inputs),
                 limits: limitsText(options.limits) ?? "{}",
+                tools: this.#signatures(tools),
             };
             const found = await Recording.read(store, name);
             if (!found) {
@@ -280,13 +283,28 @@ export class Program {
         }
     }
 
+    #signatures(tools: ToolSet): string {
+        const core = this.#held.get();
+        const catalogue = tools.in(this.runner);
+        return this.runner.call(() => core.signatures(catalogue));
+    }
+
+    /** Refuses an answer from outside that does not fit what is expected of it. */
+    #hold(tool: string, expects: string | undefined, answer: unknown): void {
+        const text = write(answer, WIDE);
+        // What has no form in the language is refused where the run takes it.
+        if (expects === undefined || typeof text !== "string") return;
+        const why = this.runner.call((module) => module.unexpected(expects, text));
+        if (why !== undefined) throw new BadValue(`the answer does not fit tool \`${tool}\`: ${why}`);
+    }
+
     /** Continues a run of a store, unless somebody has to decide first. */
     async #goOn(recording: Recording, tools: ToolSet, options: RunOptions, decision?: Decision): Promise<Outcome> {
         const { name, state } = recording;
         if (!state) throw new IloError("the run is not in the store");
         if (state.state === "ended") {
             if (decision) throw new StoreError(`run \`${name}\` has ended`, "not-in-this-state");
-            return parse(state.outcome);
+            return outcomeOf(state.outcome, options.bigint === "text");
         }
         const core = this.#held.get();
         const catalogue = tools.in(this.runner);
@@ -295,21 +313,32 @@ export class Program {
         const snapshot = readable(name, "snapshot", () => unpack(state.snapshot));
         const waits = state.state !== "calling";
         if (waits && !decision && !(state.state === "asking" && options.ask)) {
-            return { status: "suspended", snapshot, call: due, reason: state.reason, state: state.state };
+            return suspended({ snapshot, call: due, reason: state.reason, state: state.state });
         }
         if (decision) check(name, due.number, waits, decision);
         const tool = tools.get(this.runner.call(() => catalogue.ownName(due.tool)) ?? due.tool);
         if (state.state === "calling" && !(state.again && tool?.idempotent)) {
             const reason = `tool \`${due.tool}\` may have been called before the run was cut off`;
-            const found = { status: "suspended", snapshot, call: due, reason, state: "doubt" } as const;
-            await recording.waits(found, left);
+            const found = suspended({ snapshot, call: due, reason, state: "doubt" });
+            await recording.waits(found, left, this.runner.call(() => catalogue.expects(due.tool)));
             return found;
         }
         const limits = parse(recording.head.limits);
         const run = readable(name, "snapshot", () => this.#restore(snapshot, limits));
+        const stored = options.acceptChanges ? undefined : recording.head.tools;
+        const isMade = state.state !== "asking";
+        const misfit = stored === undefined ? undefined : run.misfit(catalogue, stored, isMade);
+        if (misfit !== undefined) {
+            run.dispose();
+            return suspended({ snapshot, call: due, reason: `a tool has changed: ${misfit}`, state: "blocked" });
+        }
         try {
-            if (decision && "answer" in decision) run.answer(decision.answer);
-            else if (decision && "failure" in decision) run.fail(decision.failure);
+            if (decision && "answer" in decision) {
+                // A record of an older release has no schema: then that of the tool of today holds.
+                const expects = "expects" in state ? state.expects : this.runner.call(() => catalogue.expects(due.tool));
+                this.#hold(due.tool, expects ?? undefined, decision.answer);
+                run.answer(decision.answer);
+            } else if (decision && "failure" in decision) run.fail(decision.failure);
             else if (decision) recording.allowed = due.number;
             await recording.claim();
         } catch (error) {
@@ -335,7 +364,11 @@ export class Program {
             this.runner.call(() => core.need(catalogue));
             const run = this.#restore(snapshot, options.limits);
             try {
-                if (answers) run.answer(options.answer);
+                if (answers) {
+                    const due = run.waiting;
+                    if (due) this.#hold(due.tool, this.runner.call(() => catalogue.expects(due.tool)), options.answer);
+                    run.answer(options.answer);
+                }
                 if (fails) run.fail(options.failure);
             } catch (error) {
                 run.dispose();

@@ -1,8 +1,9 @@
 /** Runs whose tools answer at once: the common case, with little overhead beside the calls. */
 
 import { Crash } from "./errors.js";
-import { isThenable, parse, write, type Bounds } from "./json.js";
-import { Context, now, timesOf, type RunOptions, type Times } from "./loop.js";
+import { isThenable, outcomeOf, parse, withTexts, write, type Bounds } from "./json.js";
+import { now, timesOf, type RunOptions, type Times } from "./loop.js";
+import { Context } from "./observers.js";
 import { Run, boundsOf } from "./run.js";
 import type { Core, Runner } from "./runner.js";
 import type { Tool, ToolSet } from "./tools.js";
@@ -59,10 +60,11 @@ export function quick(
     program: Core,
     wiring: Wiring,
     beginning: Beginning,
-    times: Times,
+    options: Times & Pick<RunOptions, "bigint">,
 ): Finished | Left {
     const { input, function: name, limits } = beginning;
-    const until = now() + timesOf(times).run;
+    const until = now() + timesOf(options).run;
+    const asText = options.bigint === "text";
     const catalogue = wiring.of.in(runner);
     const run = runner.call(() => program.begin(input, name, limits, catalogue));
     const instance = runner.current();
@@ -71,14 +73,14 @@ export function quick(
         if (now() >= until) return left(runner, run, until);
         let next = runner.call((module) => module.quickGo(run));
         for (;;) {
-            if (next === VALUE) return ended(text(runner, run));
-            if (next === OUTCOME) return parse(text(runner, run));
+            if (next === VALUE) return ended(text(runner, run), asText);
+            if (next === OUTCOME) return outcomeOf(text(runner, run), asText);
             const tool = wiring.tools[next];
             if (tool === undefined) return left(runner, run, until);
             const context = new Context();
             let value: unknown;
             let waits: boolean;
-            const given = parse(text(runner, run));
+            const given = parse(text(runner, run), asText);
             try {
                 value = tool.call(given, context);
                 waits = isThenable(value);
@@ -103,10 +105,12 @@ function text(runner: Runner, run: number): string {
 }
 
 /** The outcome of a run that has ended with a value: its fuel and the value. */
-function ended(text: string): Finished {
+function ended(text: string, asText: boolean): Finished {
     const end = text.indexOf(" ");
-    const [value, fuel] = [parse(text.slice(end + 1)), Number(text.slice(0, end))];
-    return { status: "ok", value, fuel, compensationFailures: [], rolledBack: [], notRolledBack: [] };
+    const [json, fuel] = [text.slice(end + 1), Number(text.slice(0, end))];
+    const outcome = { status: "ok", value: parse(json, asText), fuel, compensationFailures: [], rolledBack: [], notRolledBack: [] } as const;
+    const rest = `"fuel":${fuel},"compensationFailures":[],"rolledBack":[],"notRolledBack":[]`;
+    return withTexts(outcome, () => `{"status":"ok","value":${json},${rest}}`);
 }
 
 function left(runner: Runner, run: number, until: number, begun?: Begun): Left {

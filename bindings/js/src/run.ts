@@ -2,8 +2,8 @@
 
 import { BadValue, Crash, NotWaiting } from "./errors.js";
 import { NUMBER, expect } from "./given.js";
-import { Past, parse, write, type Bounds } from "./json.js";
-import type { Handle, Runner } from "./runner.js";
+import { Past, parse, withTexts, write, type Bounds } from "./json.js";
+import type { Catalogue, Handle, Runner } from "./runner.js";
 import type { Call, Finished } from "./types.js";
 
 /** The fuel of one call of the module in `step`. */
@@ -20,6 +20,7 @@ export class Run {
         /** @internal */
         readonly runner: Runner,
         handle: Handle,
+        private readonly asText = false,
     ) {
         this.#handle = handle;
         this.#of = runner.current();
@@ -43,7 +44,7 @@ export class Run {
         const handle = this.#own();
         for (;;) {
             const found = this.runner.call(() => handle.step(SLICE));
-            if (found !== undefined) return parse(found);
+            if (found !== undefined) return this.#found(found);
         }
     }
 
@@ -52,7 +53,13 @@ export class Run {
         expect("`fuel`", fuel, NUMBER);
         const handle = this.#own();
         const found = this.runner.call(() => handle.step(Math.min(Math.max(Math.trunc(fuel), 1), 0xffff_ffff)));
-        return found === undefined ? undefined : parse(found);
+        return found === undefined ? undefined : this.#found(found);
+    }
+
+    /** A call, or an outcome with its methods. */
+    #found(text: string): Call | Finished {
+        const found = parse(text, this.asText);
+        return "status" in found ? withTexts(found, () => text) : found;
     }
 
     /**
@@ -77,6 +84,12 @@ export class Run {
         throw new BadValue(text.message("the answer"));
     }
 
+    /** @internal Why a call that was not made yet no longer fits its tool. */
+    misfit(tools: Catalogue, stored: string, isMade: boolean): string | undefined {
+        const handle = this.#own();
+        return this.runner.call(() => handle.misfit(tools, stored, isMade));
+    }
+
     /** Records that the waiting call is made now and may change something. */
     mayChange(): void {
         const handle = this.#own();
@@ -99,7 +112,7 @@ export class Run {
     get waiting(): Call | undefined {
         const handle = this.#own();
         const found = this.runner.call(() => handle.waiting());
-        return found === undefined ? undefined : parse(found);
+        return found === undefined ? undefined : parse(found, this.asText);
     }
 
     /** The fuel that the run has used. */

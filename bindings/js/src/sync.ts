@@ -2,25 +2,26 @@
 
 import { isThenable } from "./json.js";
 import type { Kinds } from "./given.js";
-import { RUN, Loop, failureText, type RunOptions, type Under } from "./loop.js";
+import type { Deny } from "./errors.js";
+import { RUN, Loop, decision, refusal, type RunOptions, type Under } from "./loop.js";
 import type { Left } from "./quick.js";
 import { Run } from "./run.js";
 import type { ToolSet } from "./tools.js";
 import type { Call, Outcome } from "./types.js";
 
-export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "timeout" | "onCall"> {
-    /** Asks a person before each call of a tool with `confirm`; `true` allows it. */
-    ask?: ((call: Call) => boolean) | undefined;
+export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "timeout" | "onCall" | "onError" | "bigint"> {
+    /** Asks a person before each call of a tool with `confirm`; `true` allows it, `false` or a `Deny` refuses it. */
+    ask?: ((call: Call) => boolean | Deny) | undefined;
 }
 
-const { callTimeout: _, atOnce: __, ...kinds } = RUN;
+const { callTimeout: _, atOnce: __, acceptChanges: ___, ...kinds } = RUN;
 export const RUN_SYNC: Kinds<RunSyncOptions> = kinds;
 
 /** Runs to the outcome, or to a call whose tool suspends. Frees the run in any case. */
 export function driveSync(run: Run | Left, tools: ToolSet, options: RunSyncOptions): Outcome {
-    const { signal, timeout, onCall, ask } = options;
+    const { signal, timeout, onCall, onError, bigint, ask } = options;
     try {
-        return new AtOnce(run, tools, { signal, timeout, onCall, ask, atOnce: 1 }, ask).goAtOnce();
+        return new AtOnce(run, tools, { signal, timeout, onCall, onError, bigint, ask, atOnce: 1 }, ask).goAtOnce();
     } finally {
         (run instanceof Run ? run : run.run).dispose();
     }
@@ -37,19 +38,21 @@ class AtOnce extends Loop {
     }
 
     protected override confirm(under: Under): void {
-        let why = "there is nobody to ask";
         try {
             const due = this.due();
-            if (this.ask && due) {
-                const allowed: unknown = this.ask(due);
-                if (allowed === true) return this.begin(under);
-                why = isThenable(allowed) ? "`ask` gave a promise to `runSync`" : "it was refused";
-                if (isThenable(allowed)) forget(allowed);
+            if (!this.ask || !due) return this.refused(under, "there is nobody to ask");
+            const found: unknown = this.ask(due);
+            if (isThenable(found)) {
+                forget(found);
+                throw new TypeError("`ask` gave a promise to `runSync`");
             }
+            const allowed = decision(found);
+            if (allowed === true) return this.begin(under);
+            this.refused(under, refusal(allowed));
         } catch (error) {
-            why = `asking for it failed: ${failureText(error)}`;
+            this.observers.failed("ask", error);
+            this.refused(under, "nobody could be asked");
         }
-        this.refused(under, why);
     }
 
     /** A tool that does not answer at once may have changed something already. */

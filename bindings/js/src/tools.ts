@@ -13,6 +13,9 @@ export type GivenTools = ToolSet | { readonly [name: string]: ToolDefinition };
 
 export const TOOLS: Kind = ["an object of tools by name", (value) => value instanceof ToolSet || isPlain(value)];
 
+/** The most issues of a schema that a failure lists. */
+const ISSUES = 20;
+
 /** Continues with a value: at once, unless it is a promise. */
 function then(value: unknown, next: (value: unknown) => unknown): unknown {
     return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
@@ -21,10 +24,14 @@ function then(value: unknown, next: (value: unknown) => unknown): unknown {
 function validated(rich: Standard, value: unknown, what: string): unknown {
     return then(rich.validate(value), (found) => {
         const result = found as Result;
-        const issue = result.issues?.[0];
-        if (!issue) return result.value;
-        const steps = issue.path?.map((step) => String(typeof step === "object" ? step.key : step)) ?? [];
-        throw new Failure(`${what} not fit: ${steps.length ? `${steps.join(".")}: ` : ""}${issue.message}`);
+        const issues = result.issues ?? [];
+        if (!issues.length) return result.value;
+        const texts = issues.slice(0, ISSUES).map(({ path, message }) => {
+            const steps = path?.map((step) => String(typeof step === "object" ? step.key : step)) ?? [];
+            return `${steps.length ? `${steps.join(".")}: ` : ""}${message}`;
+        });
+        if (issues.length > ISSUES) texts.push(`and ${issues.length - ISSUES} more`);
+        throw new Failure(`${what} not fit: ${texts.join("; ")}`);
     });
 }
 

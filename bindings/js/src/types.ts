@@ -1,5 +1,7 @@
 /** The arguments and results of the functions of this package. */
 
+import type { Texts } from "./json.js";
+
 export type Notation = "id" | "tool-calling" | "constrained" | "workflow" | "mcp";
 
 /** A value of the language. Integers past 2^53 are `bigint`; a field with `undefined` is left out. */
@@ -82,7 +84,7 @@ export interface Call {
 }
 
 /** The common part of all outcomes. */
-export interface Ending {
+export interface Ending extends Texts {
     /** The fuel that the run has used. */
     readonly fuel: number;
     /** The rollbacks that failed. */
@@ -120,14 +122,17 @@ export interface Fault extends Ending {
 }
 
 /** A tool threw `Suspend`: `program.resume(snapshot, {answer})` continues, in any process. */
-export interface Suspended {
+export interface Suspended extends Texts {
     readonly status: "suspended";
     readonly snapshot: Uint8Array;
     readonly call: Call;
     /** The text of the tool, or the information that a person needs. */
     readonly reason: string;
-    /** In a store, why it waits: for an approval, for an answer from outside, or because nobody knows whether the call was made. */
-    readonly state?: "asking" | "deferred" | "doubt";
+    /**
+     * In a store, why it waits: for an approval, for an answer from outside, because nobody knows whether the call was
+     * made, or because a tool has changed so that a call that was not made yet no longer fits.
+     */
+    readonly state?: "asking" | "deferred" | "doubt" | "blocked";
 }
 
 export type Finished = Ok | Err | Fault;

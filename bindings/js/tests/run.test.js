@@ -67,7 +67,9 @@ test("what a tool throws is a failure of the call", async () => {
         [new ilo.Failure({ code: 3 }), { code: 3 }],
         [new ilo.Failure(new Uint8Array(1)), "the tool's failure is a value of the class `Uint8Array`, which has no form in JSON"],
         [odd, "Error"],
-        [Object.create(null), "the tool failed"],
+        [Object.create(null), "{}"],
+        [{ code: 1 }, "{\"code\":1}"],
+        [{ code: 1, message: "too many" }, "too many"],
     ];
     for (const [thrown, seen] of cases) {
         errs(await ONE.run({}, one(() => { throw thrown; })), seen);
@@ -87,7 +89,7 @@ test("an answer that the language has no value for is a failure with its path", 
         [-(2n ** 63n) - 1n, "the tool's answer is an integer past 64 bits"],
         [{ f: () => 1 }, "the tool's answer has a function at `f`"],
         [Symbol("s"), "the tool's answer is a symbol"],
-        [[new Date(0)], "the tool's answer has a value of the class `Date`, which has no form in JSON at `[0]`"],
+        [[new URL("a:b")], "the tool's answer has a value of the class `URL`, which has no form in JSON at `[0]`"],
         [new Uint8Array(2), "the tool's answer is a value of the class `Uint8Array`, which has no form in JSON"],
         [Buffer.from("x"), "the tool's answer is a value of the class `Buffer`, which has no form in JSON"],
         [new Map(), "the tool's answer is a value of the class `Map`, which has no form in JSON"],
@@ -225,8 +227,7 @@ test("calls are confirmed, made again and limited", async () => {
     const refused = "tool `t` was not called: it needs a confirmation (`confirm`), and ";
     const confirmed = one(() => 1, { confirm: true });
     errs(await ONE.run({}, confirmed), `${refused}there is nobody to ask`);
-    errs(await ONE.run({}, { ...confirmed, ask: () => "yes" }), `${refused}it was refused`);
-    errs(await ONE.run({}, { ...confirmed, ask: () => { throw new Error("no line"); } }), `${refused}asking for it failed: Error: no line`);
+    errs(await ONE.run({}, { ...confirmed, ask: () => false }), `${refused}it was refused`);
     assert.equal((await ONE.run({}, { ...confirmed, ask: async (call) => call.tool === "t" })).value, 1);
     let tries = 0;
     const flaky = one(() => { if (++tries < 3) throw new Error("busy"); return tries; }, { idempotent: true, retries: 2 });
@@ -273,7 +274,6 @@ test("what is wrong with a call of this package is said at once", async () => {
     assert.throws(() => run.answer(2), ilo.NotWaiting);
     assert.throws(() => run.fail("no"), ilo.NotWaiting);
     assert.equal(run.step().value, 1);
-    await assert.rejects(ONE.run({}, { ...gives(1), onCall: () => { throw new Error("mine"); } }), /mine/);
 });
 
 test("what is not a text, bytes or a function is refused before the module sees it, and other runs go on", async () => {

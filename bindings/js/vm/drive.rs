@@ -24,6 +24,8 @@ struct Around {
     tools: Arc<Known>,
     late: bool,
     cancelled: bool,
+    /// Why it was cancelled.
+    reason: String,
 }
 
 impl Policies for Around {
@@ -39,6 +41,10 @@ impl World for Around {
 
     fn is_cancelled(&self) -> bool {
         self.cancelled
+    }
+
+    fn cancel_reason(&self) -> Option<String> {
+        Some(self.reason.clone())
     }
 
     fn signature(&self, tool: &str) -> Option<&Tool> {
@@ -106,7 +112,7 @@ impl Drive {
         let slots = CallSlots::new(usize::try_from(at_once).unwrap_or(usize::MAX));
         Drive {
             inner: Loop::new(run.inner, slots, time),
-            world: Around { tools: tools.shared(), late: false, cancelled: false },
+            world: Around { tools: tools.shared(), late: false, cancelled: false, reason: String::new() },
             limits: run.limits,
             observed,
             text: String::new(),
@@ -142,6 +148,11 @@ impl Drive {
                 }
             };
         }
+    }
+
+    /// Says why the run is cancelled.
+    pub fn because(&mut self, reason: String) {
+        self.world.reason = reason;
     }
 
     /// The details of the last `next`.

@@ -25,7 +25,7 @@ pub mod thrown;
 mod tools;
 
 pub use program::Core;
-pub use tools::Catalogue;
+pub use tools::{Catalogue, unexpected};
 
 use ilo_bindings::Words;
 use wasm_bindgen::prelude::wasm_bindgen;

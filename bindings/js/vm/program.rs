@@ -11,6 +11,7 @@ use ilo_bindings::limits::input_bounds;
 use ilo_bindings::start::{function, missing, problems};
 use ilo_bindings::wiring::Wiring;
 use ilo_drive::lifecycle;
+use ilo_drive::plan::changed;
 use ilo_drive::plan::{self, Place, Planned};
 use ilo_vm::{Datum, Limits, Program};
 use serde::Serialize;
@@ -189,6 +190,11 @@ impl Core {
         let none = Known::default();
         let problems = missing(&self.program, tools.known().unwrap_or(&none), &WORDS);
         if problems.is_empty() { Ok(()) } else { Err(cannot_start(problems)) }
+    }
+
+    /// The signatures of the tools that the program names, to be stored with a run.
+    pub fn signatures(&self, tools: &Catalogue) -> String {
+        changed::signatures(&self.program, &|name| tools.known()?.tool(name))
     }
 
     /// Restores a run from a snapshot. The call at which the snapshot was taken waits for its answer.

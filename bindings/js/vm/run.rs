@@ -3,12 +3,14 @@
 use crate::given::{answer, datum, past};
 use crate::outcome::{outcome, waiting};
 use crate::thrown::{bad_value, not_waiting};
+use crate::tools::Catalogue;
 use bumpalo::Bump;
 use ilo_bindings::limits::bounds;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::Bounds;
 use ilo_drive::failure::Failure;
 use ilo_drive::lifecycle::CANCELLED;
+use ilo_drive::plan::changed;
 use ilo_vm::{Call, Datum, Limits};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -117,6 +119,13 @@ impl Run {
         let mut bytes = Vec::new();
         self.inner.snapshot(&mut bytes).map_err(|error| not_waiting(&error.to_string()))?;
         Ok(bytes)
+    }
+
+    /// What no longer fits of the calls that the run has not made yet, compared with the signatures with which
+    /// it was started. `is_made`: whether the call at which it waits may have been made.
+    pub fn misfit(&self, tools: &Catalogue, stored: &str, is_made: bool) -> Option<String> {
+        let misfits = changed::misfits(&self.inner, stored, is_made, &|name| tools.known()?.tool(name));
+        misfits.first().map(ToString::to_string)
     }
 
     /// The waiting call.

@@ -3,6 +3,8 @@
 use crate::thrown::{json, out_of_range};
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_bindings::known::{Given, Known, policy};
+use ilo_drive::data::read::data_of;
+use ilo_drive::validate::expected::{Expects, unexpected as held};
 use serde::Deserialize;
 use std::sync::Arc;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -62,6 +64,11 @@ impl Catalogue {
         self.known()?.own_name(name).map(str::to_owned)
     }
 
+    /// What the answer of a tool must be, as a JSON schema that a store keeps; nothing if it may be anything.
+    pub fn expects(&self, tool: &str) -> Option<String> {
+        Expects::of(self.known()?.tool(tool)?).map(Expects::to_json)
+    }
+
     /// The signatures of the tools for a model, as a list.
     pub fn signatures(&self) -> String {
         let all: Vec<String> = self
@@ -69,6 +76,12 @@ impl Catalogue {
             .map_or_else(Vec::new, |known| known.catalog.tools().iter().map(Tool::signature).collect());
         json(&all)
     }
+}
+
+/// Why an answer from outside does not fit a schema that [`Catalogue::expects`] gave.
+#[wasm_bindgen]
+pub fn unexpected(schema: &str, answer: &str) -> Option<String> {
+    held(schema, &data_of(answer))
 }
 
 fn read(given: Policy) -> Result<(String, ilo_drive::policy::Policy), String> {

@@ -35,6 +35,8 @@ struct Around {
     tools: Arc<Known>,
     until: Instant,
     cancelled: Arc<AtomicBool>,
+    /// Why it was cancelled.
+    reason: String,
 }
 
 impl Policies for Around {
@@ -50,6 +52,10 @@ impl World for Around {
 
     fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    fn cancel_reason(&self) -> Option<String> {
+        Some(self.reason.clone())
     }
 
     fn signature(&self, tool: &str) -> Option<&Tool> {
@@ -146,7 +152,7 @@ impl Drive {
             session.map(|session| Journaled::new(py, session.get(), Arc::clone(&cancelled))).transpose()?;
         Ok(Drive {
             inner: Loop::new(run, CallSlots::new(at_once), time),
-            world: Around { tools: Arc::clone(&tools.get().0), until, cancelled },
+            world: Around { tools: Arc::clone(&tools.get().0), until, cancelled, reason: String::new() },
             journal,
             bounds: bounds(&limits),
             observed,
@@ -223,8 +229,12 @@ impl Drive {
         self.inner.not_started(Ticket(ticket));
     }
 
-    /// Cancels the run: its work is rolled back.
-    fn cancel(&mut self) {
+    /// Cancels the run: its work is rolled back. The outcome has the reason.
+    #[pyo3(signature = (reason=""))]
+    fn cancel(&mut self, reason: &str) {
+        if self.world.reason.is_empty() {
+            reason.clone_into(&mut self.world.reason);
+        }
         self.world.cancelled.store(true, Ordering::Relaxed);
     }
 

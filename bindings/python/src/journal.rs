@@ -9,12 +9,14 @@ use crate::run::Run;
 use crate::tools::Catalogue;
 use crate::values::{data, from_data};
 use ilo_bindings::limits::{bounds, input_bounds};
+use ilo_bindings::known::Known;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::data_of;
 use ilo_drive::data::read::{Bounds, read};
+use ilo_drive::plan::changed;
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
 use ilo_journal::{
-    At, Beginning, Claim, Claimed, Decision, Error, Key, Left, Listed, Options, Recording, RunId, RunLimits,
+    At, Before, Beginning, Claim, Claimed, Decision, Error, ErrorCode, Key, Left, Listed, Options, Recording, RunId, RunLimits,
     State, Status, Summary,
 };
 use ilo_vm::{Limits, Program};
@@ -66,6 +68,8 @@ pub(crate) struct Waiting {
     tool: String,
     /// The arguments of that call.
     arguments: Py<PyAny>,
+    /// Why it is blocked.
+    reason: Option<String>,
 }
 
 /// A run of a journal.
@@ -239,7 +243,12 @@ impl Store {
                 Decision::Answer(read.map_err(|unfit| unfit.into_error(py, "the answer"))?.to_json())
             }
         };
-        self.wait(py, |store| store.resolve(RunId(run), call, &decision, who)).map(State::name)
+        let store = self.open(py)?;
+        let decided = py.detach(|| store.resolve(RunId(run), call, &decision, who));
+        decided.map(State::name).map_err(|error| match error.code {
+            ErrorCode::Value => raise(py, "BadValue", (format!("{}; {}", error.message, error.remedy),)),
+            _ => journal_error(py, &error),
+        })
     }
 
     /// Raises the limits of a run that has used its own up.
@@ -308,23 +317,30 @@ impl Store {
             function: core.program.function_name(function).to_owned(),
             limits: RunLimits { machine: limits.clone(), time_ms: milliseconds(time) },
         };
-        let session = ilo_journal::Session::new(store, beginning);
+        let known = &tools.get().0;
+        let signatures = changed::signatures(&core.program, &|name| known.tool(name));
+        let session = ilo_journal::Session::new(store, beginning).with_tools(signatures);
         Ok((Run::new(run, limits), Session { inner: Mutex::new(Some((session, name))), seconds: timeout }))
     }
 
-    /// Takes a run over: its machine and session, or its outcome, or what it waits for.
-    fn claim(&self, py: Python<'_>, run: i64, tools: &Bound<'_, Catalogue>) -> PyResult<Py<PyAny>> {
+    /// Takes a run over: its machine and session, or its outcome, or what it waits for. If a tool is missing
+    /// or a call that was not made no longer fits, it is blocked; the latter unless `accept`.
+    fn claim(
+        &self,
+        py: Python<'_>,
+        run: i64,
+        tools: &Bound<'_, Catalogue>,
+        accept: bool,
+    ) -> PyResult<Py<PyAny>> {
         let store = self.open(py)?;
         let summary = py.detach(|| store.show(RunId(run))).map_err(fails(py))?;
-        // The run is not changed if one of its tools is missing.
-        if matches!(&summary.at, At::Live(live) if live.state.is_for_owners()) {
-            let packed = py.detach(|| store.program(&summary.program)).map_err(fails(py))?;
-            if let Ok(program) = Program::load(&packed) {
-                let problems = tools.get().0.problems(program.tools(), &WORDS);
-                if !problems.is_empty() {
-                    return Err(cannot_start(py, problems));
-                }
-            }
+        if let Some(why) = py.detach(|| obstacle(&store, &summary, &tools.get().0, accept)).map_err(fails(py))? {
+            py.detach(|| store.block(RunId(run), &why)).map_err(fails(py))?;
+            let blocked = shown(py, &store, &mut HashMap::new(), summary)?;
+            let (name, tool) = (blocked.name, blocked.tool.unwrap_or_default());
+            let (arguments, call) = (blocked.arguments.unwrap_or_else(|| py.None()), blocked.call.unwrap_or(0));
+            let state = State::Blocked(Before::Ready).name();
+            return Waiting { run, name, state, call, tool, arguments, reason: Some(why) }.into_py_any(py);
         }
         match py.detach(|| store.claim(RunId(run)).wait()).map_err(fails(py))? {
             Claim::Mine(claimed) => claimed_run(py, &store, *claimed)?.into_py_any(py),
@@ -333,10 +349,34 @@ impl Store {
                 let shown = shown(py, &store, &mut HashMap::new(), summary)?;
                 let (name, tool) = (shown.name, shown.tool.unwrap_or_default());
                 let arguments = shown.arguments.unwrap_or_else(|| py.None());
-                Waiting { run, name, state: state.name(), call, tool, arguments }.into_py_any(py)
+                let state = state.name();
+                Waiting { run, name, state, call, tool, arguments, reason: None }.into_py_any(py)
             }
         }
     }
+}
+
+/// What prevents a run from calling its tools.
+fn obstacle(
+    store: &ilo_journal::Store,
+    summary: &Summary,
+    known: &Known,
+    accept: bool,
+) -> ilo_journal::Result<Option<String>> {
+    let At::Live(live) = &summary.at else { return Ok(None) };
+    if !live.state.is_for_owners() || live.exported {
+        return Ok(None);
+    }
+    let packed = store.program(&summary.program)?;
+    let Ok(program) = Program::load(&packed) else { return Ok(None) };
+    if let Some(first) = known.problems(program.tools(), &WORDS).first() {
+        return Ok(Some(format!("missing-tool: {first}")));
+    }
+    let Some(stored) = store.tools(summary.run)?.filter(|_| !accept) else { return Ok(None) };
+    let limits = Limits { fuel: u64::MAX, ..summary.limits.machine.clone() };
+    let Ok(run) = ilo_vm::Run::from_snapshot(&program, &live.snapshot, limits) else { return Ok(None) };
+    let misfits = changed::misfits(&run, &stored, live.state.is_made(), &|name| known.tool(name));
+    Ok(misfits.first().map(|first| format!("changed-tool: {first}")))
 }
 
 /// Raises a limit. Earlier use counts, so a lower limit would leave nothing.
@@ -506,7 +546,8 @@ impl Journaled {
                 let arguments = read(arguments.as_bytes(), &bounds).unwrap_or(Data::Nil);
                 let arguments = from_data(py, &arguments)?;
                 let (name, tool) = (self.name.clone(), tool.clone());
-                let waits = Waiting { run: *run, name, state: state.name(), call: *call, tool, arguments };
+                let (run, state, call) = (*run, state.name(), *call);
+                let waits = Waiting { run, name, state, call, tool, arguments, reason: None };
                 waits.into_py_any(py).map(Some)
             }
             Some(Left::Ended) | None => Ok(None),
@@ -531,7 +572,7 @@ impl Recorder for Journaled {
         result: &Result<Data, ilo_drive::failure::Failure>,
     ) -> Result<Taken, NotRecorded> {
         if std::mem::take(&mut self.later) {
-            self.recording.defer()
+            self.recording.defer(due)
         } else {
             self.recording.after(due, result)
         }

@@ -1,7 +1,7 @@
 //! The outcome of a run, which Python can match.
 
 use crate::limits::DEEPEST;
-use crate::values::{from_data, from_view};
+use crate::values::{data, from_data, from_view};
 use ilo_bindings::limits::input_bounds;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
@@ -57,12 +57,52 @@ impl Rest {
     }
 }
 
+impl Rest {
+    /// The outcome as JSON, in the form of `ilo-vm run`: exact to the digit.
+    fn to_json(&self, py: Python<'_>, mut head: Vec<(String, Data)>) -> PyResult<String> {
+        let named = |name: &str, value: Data| (name.to_owned(), value);
+        let failed = self.compensation_failures.iter().map(|(tool, error)| {
+            let error = exact(error.bind(py))?;
+            Ok(Data::Record(vec![named("tool", Data::from(tool.as_str())), named("error", error)]))
+        });
+        let failed = failed.collect::<PyResult<Vec<_>>>()?;
+        let number = |number: &u64| Data::Number(Number::Int(i64::try_from(*number).unwrap_or(i64::MAX)));
+        let back = self.rolled_back.iter().map(|(tool, call)| {
+            Data::Record(vec![named("tool", Data::from(tool.as_str())), named("number", number(call))])
+        });
+        let left = self.not_rolled_back.iter().map(|(tool, why)| {
+            Data::Record(vec![
+                named("tool", Data::from(tool.as_str())),
+                named("why", Data::from(why.as_str())),
+            ])
+        });
+        let lists = [
+            ("compensation_failures", failed),
+            ("rolled_back", back.collect()),
+            ("not_rolled_back", left.collect()),
+        ];
+        let lists = lists.into_iter().filter(|(_, items)| !items.is_empty());
+        head.extend(lists.map(|(name, items)| named(name, Data::List(items))));
+        Ok(Data::Record(head).to_json())
+    }
+}
+
+/// A value of an outcome.
+fn exact(value: &Bound<'_, PyAny>) -> PyResult<Data> {
+    data(value, &input_bounds()).map_err(|unfit| unfit.into_error(value.py(), "the outcome"))
+}
+
 /// The getters that all outcomes share.
 macro_rules! outcome {
     ($name:ident { $($own:item)* }) => {
         #[pymethods]
         impl $name {
             $($own)*
+
+            /// The outcome as JSON, in the form of `ilo-vm run`: exact to the digit.
+            fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+                self.rest.to_json(py, self.head(py)?)
+            }
 
             /// The fuel that the run has used.
             #[getter]
@@ -90,6 +130,38 @@ macro_rules! outcome {
             }
         }
     };
+}
+
+impl OkOutcome {
+    fn head(&self, py: Python<'_>) -> PyResult<Vec<(String, Data)>> {
+        Ok(vec![("status".into(), Data::from("ok")), ("value".into(), exact(self.value.bind(py))?)])
+    }
+}
+
+impl ErrOutcome {
+    fn head(&self, py: Python<'_>) -> PyResult<Vec<(String, Data)>> {
+        Ok(vec![("status".into(), Data::from("err")), ("error".into(), exact(self.error.bind(py))?)])
+    }
+}
+
+impl FaultOutcome {
+    #[allow(clippy::unnecessary_wraps, reason = "as those of the other outcomes")]
+    fn head(&self, _py: Python<'_>) -> PyResult<Vec<(String, Data)>> {
+        let number = |number: u32| Data::Number(Number::Int(number.into()));
+        let mut at = vec![("function".into(), Data::from(self.function.as_str()))];
+        match self.position {
+            Some((line, column)) => {
+                at.extend([("line".into(), number(line)), ("column".into(), number(column))]);
+            }
+            None => at.push(("instruction".into(), number(self.instruction))),
+        }
+        Ok(vec![
+            ("status".into(), Data::from("fault")),
+            ("code".into(), Data::from(self.code.as_str())),
+            ("message".into(), Data::from(self.message.as_str())),
+            ("at".into(), Data::Record(at)),
+        ])
+    }
 }
 
 /// The run ended with a value.

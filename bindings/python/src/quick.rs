@@ -17,7 +17,6 @@ use ilo_bindings::wiring::{Wired, Wiring};
 use ilo_drive::policy::Policies as _;
 use ilo_vm::Limits;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
@@ -66,6 +65,8 @@ enum Left<'py> {
     Raised(PyErr),
     /// It waits: an awaitable that has begun, and the value that it yielded.
     Waits(Bound<'py, PyAny>, Bound<'py, PyAny>),
+    /// There was none: a signal has raised this exception while the program computed.
+    Stopped(PyErr),
 }
 
 /// A run in progress.
@@ -87,7 +88,9 @@ impl<'py> Quick<'_, 'py> {
     fn go(&mut self) -> PyResult<Option<Left<'py>>> {
         loop {
             if !self.is_async {
-                advance(self.py, self.run)?;
+                if let Err(error) = advance(self.py, self.run) {
+                    return Ok(Some(Left::Stopped(error)));
+                }
             } else if self.run.step_within(HELD).is_none() {
                 // The event loop has other work while the program computes.
                 return Ok(Some(Left::NotMade));
@@ -125,11 +128,8 @@ impl<'py> Quick<'_, 'py> {
         let value = match answered {
             Ok(Begun::Value(value)) => value,
             Ok(Begun::Waits(call, waits)) => return Ok(Some(Left::Waits(call, waits))),
-            // `KeyboardInterrupt` and similar exceptions end the caller.
-            Err(error) if callable.is_async || error.is_instance_of::<PyException>(self.py) => {
-                return Ok(Some(Left::Raised(error)));
-            }
-            Err(error) => return Err(error),
+            // `KeyboardInterrupt` and similar exceptions end the caller, after the rollback.
+            Err(error) => return Ok(Some(Left::Raised(error))),
         };
         let bounds = bounds(self.limits);
         self.arena.reset();
@@ -166,7 +166,8 @@ fn begin<'py>(call: &Bound<'py, PyAny>) -> PyResult<Begun<'py>> {
 }
 
 /// Drives a run that was started. Returns the outcome; or, for another loop, the run, the result of the call
-/// that it waits for (`not made`, `value`, `raised`, `waits`), and the objects that belong to it.
+/// that it waits for (`not made`, `value`, `raised`, `waits`) or that no call waits (`stopped`), and the
+/// objects that belong to it.
 pub(crate) fn run_quick(
     py: Python<'_>,
     core: &Core,
@@ -189,6 +190,7 @@ pub(crate) fn run_quick(
         Left::NotMade => (run, "not made").into_py_any(py),
         Left::Value(value) => (run, "value", value).into_py_any(py),
         Left::Raised(error) => (run, "raised", error.into_value(py)).into_py_any(py),
+        Left::Stopped(error) => (run, "stopped", error.into_value(py)).into_py_any(py),
         Left::Waits(call, waits) => (run, "waits", call, waits).into_py_any(py),
     }
 }

@@ -1,8 +1,12 @@
 //! The tools of a run: their signatures and policies. The functions themselves stay in Python.
 
+use crate::values::data;
 use ilo_asm::catalog::{Catalog, Tool};
 use ilo_bindings::known::{self, Known};
+use ilo_bindings::limits::bounds;
 use ilo_drive::policy::{OnDoubt, Policy};
+use ilo_drive::validate::expected::Expects;
+use ilo_vm::Limits;
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -45,6 +49,14 @@ impl Catalogue {
     /// The own name of the tool that a program calls by this name.
     fn own_name(&self, name: &str) -> Option<&str> {
         self.0.own_name(name)
+    }
+
+    /// Why an answer from outside does not fit the tool that a program calls by this name.
+    fn misfit(&self, py: Python<'_>, tool: &str, answer: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let answer = data(answer, &bounds(&Limits::default()));
+        let answer = answer.map_err(|unfit| unfit.into_error(py, "the answer"))?;
+        let expects = self.0.tool(tool).and_then(Expects::of);
+        Ok(expects.and_then(|expects| expects.misfit(&answer)))
     }
 
     /// The signatures of the tools, for a model.

@@ -172,7 +172,7 @@ impl<'a> Reader<'_, 'a> {
         } else if value.cast::<PyTuple>().is_ok() {
             Reader::tuple
         } else {
-            return Err(kind(no_value(value)));
+            return self.converted(value);
         };
         let address = value.as_ptr().addr();
         if self.around.len() >= self.bounds.depth {
@@ -186,6 +186,21 @@ impl<'a> Reader<'_, 'a> {
         let read = inner(self, value);
         self.around.pop();
         read
+    }
+
+    /// Reads the JSON form of a model, a dataclass, a time or the like.
+    fn converted(&mut self, value: &Bound<'_, PyAny>) -> Result<Datum<'a>, Unfit> {
+        let plain = value.py().import("ilo._values")?.getattr("plain")?.call1((value,))?;
+        let is_plain = plain.cast::<PyString>().is_ok()
+            || plain.cast::<PyDict>().is_ok()
+            || plain.cast::<PyList>().is_ok()
+            || plain.cast::<PyInt>().is_ok()
+            || plain.cast::<PyFloat>().is_ok();
+        if !is_plain {
+            return Err(kind(no_value(value)));
+        }
+        self.values -= 1;
+        self.read(&plain)
     }
 
     /// Whether a container occurs twice among those around the value.

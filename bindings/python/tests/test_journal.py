@@ -181,12 +181,13 @@ def test_a_limit_may_be_raised(journal: ilo.Journal) -> None:
     assert journal.resume_sync(waits.run, tools=shop.tools) == ilo.Ok("paid 9")
 
 
-def test_a_missing_tool_leaves_the_run_as_it_is(journal: ilo.Journal) -> None:
+def test_a_missing_tool_blocks_the_run(journal: ilo.Journal) -> None:
     shop = Shop(confirm=True)
     waits = buy(journal, shop)
     journal.approve(waits.run, waits.call)
-    with pytest.raises(ilo.StartError, match="`hold`"):
-        journal.resume_sync(waits.run, tools=[shop.tools["pay"]])
+    blocked = journal.resume_sync(waits.run, tools=[shop.tools["pay"]])
+    assert isinstance(blocked, ilo.Waiting) and blocked.state == "blocked" and "`hold`" in blocked.reason, blocked
+    assert journal.show(waits.run).state == "blocked" and shop.calls == ["hold"]
     assert journal.show(waits.run).resumes
     assert journal.resume_sync(waits.run, tools=shop.tools) == ilo.Ok("paid 9")
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
+import datetime
 import decimal
 import enum
+import json
 import math
+import uuid
 from typing import Any
 
 import ilo
+import pydantic
 import pytest
 
 ECHO = ilo.build("; fn f() -> any\n; Tools: 0=t\nRET CALL 0 0\n")
@@ -31,6 +36,21 @@ class Colour(str, enum.Enum):
     RED = "red"
 
 
+class Size(enum.Enum):
+    LARGE = 3
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: Any
+
+
+class User(pydantic.BaseModel):
+    name: str = pydantic.Field(serialization_alias="Name")
+    since: datetime.date
+
+
 GOOD: list[tuple[Any, Any]] = [
     (None, None),
     (True, True),
@@ -45,6 +65,13 @@ GOOD: list[tuple[Any, Any]] = [
     (collections.OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
     (collections.namedtuple("P", "x y")(1, 2), [1, 2]),
     (Colour.RED, "red"),
+    (Size.LARGE, 3),
+    (Point(1, [Point(2, None)]), {"x": 1, "y": [{"x": 2, "y": None}]}),
+    (datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.timezone.utc), "2026-01-02T03:04:00Z"),
+    (datetime.date(2026, 1, 2), "2026-01-02"),
+    (datetime.time(3, 4), "03:04:00"),
+    (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+    (User(name="Ada", since=datetime.date(2026, 1, 2)), {"Name": "Ada", "since": "2026-01-02"}),
     (nested(128), nested(128)),
 ]
 
@@ -144,3 +171,59 @@ def test_limits_are_named() -> None:
     with pytest.raises(ValueError, match="at most 512"):
         INPUT.run_sync({"x": 1}, limits={"value_depth": 513})
     assert isinstance(INPUT.run_sync({"x": 1}, limits={"fuel": 0}), ilo.Fault)
+
+
+@dataclasses.dataclass
+class Endless:
+    x: Any = dataclasses.field(default=None)
+
+
+def test_a_conversion_that_raises_or_never_ends_fails_the_call() -> None:
+    class Raises(pydantic.BaseModel):
+        x: Any = None
+
+        def model_dump(self, **options: Any) -> Any:
+            raise LookupError("no dump")
+
+    found = RESULT.run_sync(tools=tool(Raises()))
+    assert isinstance(found, ilo.Err) and "could not be read" in found.error and "no dump" in found.error
+    endless = Endless()
+    endless.x = endless
+    found = RESULT.run_sync(tools=tool(endless))
+    assert isinstance(found, ilo.Fault) or "contains itself" in found.error
+
+
+def test_an_outcome_is_json_to_the_digit() -> None:
+    value = {"big": 2**63 - 1, "half": 0.5, "whole": 2.0, "text": "é\"\n", "list": [None, True]}
+    found = ECHO.run_sync(tools=tool(value))
+    assert found.to_json() == json.dumps({"status": "ok", "value": value}, ensure_ascii=False, separators=(",", ":"))
+
+    def fails(arguments: dict[str, Any]) -> Any:
+        raise ilo.Failure({"code": 2**60})
+
+    failed = ilo.Tools(ilo.Tool("t", fails, is_async=False))
+    assert RESULT.run_sync(tools=failed).to_json() == '{"status":"err","error":{"code":1152921504606846976}}'
+    fault = json.loads(ECHO.run_sync(tools=failed).to_json())
+    assert fault["code"] == "tool-failed" and fault["at"]["line"] == 3, fault
+
+
+class Connection:
+    pass
+
+
+class Config(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(arbitrary_types_allowed=True)
+    name: str
+    inner: list[Connection]
+
+
+def test_a_schema_that_cannot_be_converted_names_its_tool_and_path() -> None:
+    def connect(host: str, config: Config) -> None: ...
+
+    with pytest.raises(TypeError, match=r"tool `connect`: argument `config\.inner`: "):
+        ilo.Tools(connect).signatures()
+
+    def opens() -> Connection: ...
+
+    with pytest.raises(TypeError, match=r"tool `opens`: the answer: "):
+        ilo.Tools(opens).signatures()

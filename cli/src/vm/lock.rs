@@ -4,6 +4,7 @@ use super::{Refused, output};
 use ilo_host::lock::{Held, Lock};
 use ilo_host::problem::Problem;
 use ilo_host::tools::Tools;
+use ilo_spec::error::Code;
 use std::path::{Path, PathBuf};
 
 /// The options for the lock file.
@@ -13,7 +14,7 @@ pub(super) struct LockArgs {
     #[arg(long, value_name = "FILE", requires = "tools")]
     lock: Option<PathBuf>,
     /// Accept the tools as they are now, and write them to the file of `--lock`
-    #[arg(long, requires = "lock")]
+    #[arg(long)]
     update: bool,
 }
 
@@ -21,6 +22,12 @@ impl LockArgs {
     /// The file.
     pub(super) fn path(&self) -> Option<&Path> {
         self.lock.as_deref()
+    }
+
+    /// Whether tools that have changed are accepted.
+    #[cfg(feature = "journal")]
+    pub(super) fn accepts(&self) -> bool {
+        self.update
     }
 
     /// The changes of the tools that an invalid program names, since its errors may be due to them. Nothing
@@ -46,7 +53,11 @@ impl LockArgs {
         tools: &Tools,
         names: impl IntoIterator<Item = &'n str>,
     ) -> Result<(), Refused> {
-        let Some(path) = &self.lock else { return Ok(()) };
+        let Some(path) = &self.lock else {
+            let message = "it writes the file of `--lock`, which is not given";
+            let problem = Problem::new(Code::BadUsage, "--update", message);
+            return if self.update { Err(problem.into()) } else { Ok(()) };
+        };
         if let Held::Written(count, changes) = Lock::of(tools, names).hold(path, self.update)? {
             for change in changes {
                 output::error(&format!("{}\n", output::plain(&change)));

@@ -144,21 +144,89 @@ fn a_deferred_call_that_fails_rolls_the_run_back() {
     assert_eq!(place.tools_called(), ["pay", "ship", "refund"]);
 }
 
-#[test]
-fn an_answer_from_outside_that_does_not_fit_is_a_failure() {
-    let schema = ", \"deferred\": true, \"output_schema\": {\"type\": \"object\", \"required\": [\"id\"]}";
-    let place = Place::new("", schema);
+/// A folder whose tool `ship` only begins the work, with this output schema.
+fn shipping(schema: &str) -> Place {
+    let place = Place::new("", &format!(", \"deferred\": true{schema}"));
     // The answer of the tool itself, which only says that work has begun, is not compared with the schema.
     place.write(
         "tool.sh",
         "cat > /dev/null; echo \"$1 $ILO_IDEMPOTENCY_KEY\" >> done\n\
         if [ \"$1\" = ship ]; then echo '\"begun\"'; else echo '{\"id\": 7}'; fi\n",
     );
+    place
+}
+
+const SCHEMA: &str = ", \"output_schema\": {\"type\": \"object\", \"required\": [\"id\"], \
+                      \"properties\": {\"id\": {\"type\": \"integer\"}}}";
+
+#[test]
+fn an_answer_from_outside_that_does_not_fit_is_refused_and_the_run_waits_as_before() {
+    let place = shipping(SCHEMA);
     assert_eq!(json_of(&place.start(&[]))["reason"], "deferred");
-    assert_eq!(code(&place.runs(&["answer", "1", "--call", "2", "--value", "\"text\""])), 0);
+    let before = place.runs(&["show", "1"]).stdout;
+    // What the tool is now does not matter: the schema is stored with the call.
+    let tools = fs::read_to_string(place.0.path().join("tools.json")).unwrap();
+    place.write("tools.json", &tools.replace(SCHEMA, ""));
+    let answer = |value: &str| place.runs(&["answer", "1", "--call", "2", "--value", value]);
+    for (value, why) in [
+        ("\"text\"", "expected record, found a text"),
+        ("{}", "the field `id` is missing"),
+        ("{\"id\": \"no\"}", "`id`: expected number, found a text"),
+        ("null", "expected record, found nil"),
+    ] {
+        let refused = answer(value);
+        assert_eq!(code(&refused), 2, "{}", error(&refused));
+        let message = format!("error[bad-value]: the answer does not fit tool `ship`: {why}");
+        assert!(error(&refused).starts_with(&message), "{}", error(&refused));
+    }
+    assert_eq!(place.runs(&["show", "1"]).stdout, before, "nothing was written");
+    assert_eq!(code(&answer("{\"id\": 9}")), 0);
+    assert_eq!(json_of(&place.resume(&[])), json!({"status": "ok", "value": 7}));
+}
+
+#[test]
+fn an_answer_that_was_compared_with_nothing_is_compared_with_the_tool_at_resume() {
+    let place = shipping("");
+    assert_eq!(json_of(&place.start(&[]))["reason"], "deferred");
+    let answer = |value: &str| code(&place.runs(&["answer", "1", "--call", "2", "--value", value]));
+    assert_eq!(answer("\"text\""), 0);
+    let tools = fs::read_to_string(place.0.path().join("tools.json")).unwrap();
+    place.write("tools.json", &tools.replace("\"deferred\": true", &format!("\"deferred\": true{SCHEMA}")));
     let output = place.resume(&[]);
-    assert_eq!(code(&output), 1, "{}", error(&output));
-    assert!(json_of(&output)["error"].as_str().unwrap().starts_with("the answer does not fit"));
+    assert_eq!((code(&output), &json_of(&output)["reason"]), (4, &json!("deferred")), "{}", error(&output));
+    assert_eq!(answer("\"text\""), 2);
+    assert_eq!(answer("{\"id\": 9}"), 0);
+    assert_eq!(json_of(&place.resume(&[])), json!({"status": "ok", "value": 7}));
+    assert_eq!(place.tools_called(), ["pay", "ship"]);
+}
+
+#[test]
+fn a_tool_whose_schema_changed_blocks_a_run_only_if_its_call_no_longer_fits() {
+    let schema = |more: &str| format!("\"input_schema\": {{\"type\": \"object\", {more}}}");
+    let old = schema("\"properties\": {\"id\": {\"type\": \"integer\"}}");
+    for (new, fits) in [
+        (schema("\"required\": [\"id\", \"weight\"]"), false),
+        (schema("\"properties\": {\"id\": {\"type\": \"string\"}}"), false),
+        (schema("\"properties\": {\"id\": {\"type\": [\"integer\", \"string\"]}}"), true),
+    ] {
+        let place = Place::new("", &format!(", \"confirm\": true, {old}"));
+        assert_eq!(code(&place.start(&[])), 4);
+        assert_eq!(code(&place.approve("1", &[])), 0);
+        let tools = fs::read_to_string(place.0.path().join("tools.json")).unwrap();
+        place.write("tools.json", &tools.replace(&old, &new));
+        let output = place.resume(&[]);
+        if fits {
+            assert_eq!(json_of(&output), json!({"status": "ok", "value": 7}), "{}", error(&output));
+            continue;
+        }
+        assert_eq!((code(&output), &json_of(&output)["reason"]), (4, &json!("changed-tool")));
+        assert!(error(&output).contains("tool `ship`: its arguments no longer fit: "), "{}", error(&output));
+        assert_eq!(place.tools_called(), ["pay"]);
+        // The call is not sent, and the run rolls back.
+        let output = place.resume(&["--update"]);
+        assert_eq!(code(&output), 1, "{}", error(&output));
+        assert_eq!(place.tools_called(), ["pay", "refund"]);
+    }
 }
 
 #[test]
@@ -310,6 +378,7 @@ fn ready() -> Record<'static> {
         active_ms: 0,
         snapshot: b"of a later release",
         answer: None,
+        expects: None,
     }
 }
 

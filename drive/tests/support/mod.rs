@@ -92,6 +92,10 @@ impl World for Around {
         comes(&self.cancelled_at)
     }
 
+    fn cancel_reason(&self) -> Option<String> {
+        Some("the person left".to_owned())
+    }
+
     fn is_interrupted(&self) -> bool {
         comes(&self.interrupted_at)
     }

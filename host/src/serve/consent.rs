@@ -293,12 +293,18 @@ fn failed(why: &str) -> Consent {
     Consent::Refused(format!("the client could not ask: {}", ilo_drive::problem::shortened(why, 200)))
 }
 
+/// Whether the box of a form is ticked; nothing if the answer has no such box.
+pub(super) fn ticked(result: &ElicitResult) -> Option<bool> {
+    result.content.as_ref()?.get(YES)?.as_bool()
+}
+
 /// The answer of a person.
 pub(super) fn understood(result: &ElicitResult) -> Consent {
-    let yes =
-        result.content.as_ref().and_then(|content| content.get(YES)).and_then(serde_json::Value::as_bool);
-    match (&result.action, yes) {
+    match (&result.action, ticked(result)) {
         (ElicitationAction::Accept, Some(true)) => Consent::Given,
+        (ElicitationAction::Accept, None) => {
+            Consent::Refused("nobody could be asked: the answer does not fit the form".to_owned())
+        }
         (ElicitationAction::Cancel, _) => Consent::Refused("the question was put away unanswered".to_owned()),
         _ => Consent::Refused(NO.to_owned()),
     }

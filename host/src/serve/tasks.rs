@@ -175,6 +175,9 @@ fn verdict(call: &Call, response: Value) -> Result<Option<Verdict>, ErrorData> {
     let bad = |why: &str| ErrorData::invalid_params(why.to_owned(), None);
     let result: ElicitResult = serde_json::from_value(response).map_err(|error| bad(&error.to_string()))?;
     if !call.in_doubt {
+        if result.action == ElicitationAction::Accept && consent::ticked(&result).is_none() {
+            return Err(bad("expected `call_it` to be true or false"));
+        }
         return Ok(match consent::understood(&result) {
             Consent::Given => Some(Verdict::Make),
             // A dismissed question stays open.
@@ -185,16 +188,13 @@ fn verdict(call: &Call, response: Value) -> Result<Option<Verdict>, ErrorData> {
     if result.action != ElicitationAction::Accept {
         return Ok(None);
     }
-    let field = |name: &str| {
-        result
-            .content
-            .as_ref()
-            .and_then(|content| content.get(name))
-            .and_then(Value::as_str)
-            .map(str::to_owned)
+    let field = |name: &str| match result.content.as_ref().and_then(|content| content.get(name)) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(bad(&format!("expected `{name}` to be a text"))),
     };
-    let value = field("value").unwrap_or_default();
-    Ok(Some(match field("was").as_deref() {
+    let value = field("value")?.unwrap_or_default();
+    Ok(Some(match field("was")?.as_deref() {
         Some("not-made") => Verdict::Make,
         Some("made") => Verdict::Made(if value.is_empty() { "null".to_owned() } else { value }),
         Some("failed") => Verdict::Failed(value),

@@ -1,5 +1,6 @@
 //! The table of tools: finds the tool for a name. `servers` decides which MCP servers are started.
 
+mod changed;
 mod problems;
 mod servers;
 

@@ -42,6 +42,7 @@ fn asleep() -> (Tables, Cipher, i64) {
         active_ms: 0,
         snapshot: b"s",
         answer: None,
+        expects: None,
     };
     let prepared = Prepared::new(&cipher, &new, &Start::Call(first), 1, NOW.get()).unwrap();
     let run = tables.start(&cipher, &prepared).unwrap().run.0;

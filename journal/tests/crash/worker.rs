@@ -65,8 +65,16 @@ fn drive(mut session: Session, mut run: Run, log: &Log<'_>, random: &mut Random)
             }
         };
         let policy = TOOLS.iter().find(|(name, _)| *name == tool).map(|&(_, policy)| policy);
-        let due =
-            Due { run: &run, number, tool: &tool, policy, arguments: &arguments, rollback, sleep: None };
+        let due = Due {
+            run: &run,
+            number,
+            tool: &tool,
+            policy,
+            arguments: &arguments,
+            rollback,
+            sleep: None,
+            expects: None,
+        };
         let permit = match session.before(&due) {
             Ok(permit) => permit,
             Err(error) => {
@@ -79,7 +87,7 @@ fn drive(mut session: Session, mut run: Run, log: &Log<'_>, random: &mut Random)
             Permit::Settled(given) => given,
             Permit::Make { key, .. } => make(log, random, (&tool, &arguments), &key),
         };
-        if session.after(Made::Answered(given.clone())).unwrap() == Taken::Stop {
+        if session.after(Made::Answered(given.clone()), None).unwrap() == Taken::Stop {
             return session.left().cloned();
         }
         given.give(run.pending().unwrap()).unwrap();

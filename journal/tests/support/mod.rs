@@ -43,6 +43,7 @@ pub fn record(to: To, call: u64) -> Record<'static> {
         active_ms: 7,
         snapshot: b"snapshot",
         answer: None,
+        expects: None,
     }
 }
 

@@ -16,6 +16,7 @@ use crate::run::call::write_record;
 use crate::run::state::{Run, State};
 use crate::value::at;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::Write as _;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
@@ -28,12 +29,11 @@ impl Run {
     /// The flag stays set until the run has ended. The pending call is still answered. From then on the host
     /// fails each call for which [`Call::is_cancelled`](crate::Call::is_cancelled) is true and whose tool may
     /// change something. A run that has ended is unchanged.
+    ///
+    /// It may compute on for [`limits::CANCEL_FUEL`] units of fuel, not counting those of compensations, and
+    /// then ends. The fault has the place of the run at this moment.
     pub fn cancel(&mut self) {
-        if matches!(self.state, State::Ready | State::Pending | State::Rollback) {
-            self.machine.rollbacks.cancelled = true;
-            self.machine.rollbacks.used = true;
-            self.require_full_rewind();
-        }
+        self.cancel_for("");
     }
 
     /// Whether [`Run::cancel`] was called.
@@ -250,14 +250,8 @@ impl Run {
             return;
         }
         if self.machine.rollbacks.cancelled {
-            let message = Code::FaultCancelled.meaning();
-            match &mut self.fault {
-                Some(fault) if then == Then::Fault => {
-                    fault.code = Code::FaultCancelled;
-                    fault.message = message.into();
-                }
-                _ => self.set_fault(Code::FaultCancelled, message.into()),
-            }
+            let found = self.fault.take().filter(|_| then == Then::Fault);
+            self.fault = Some(self.aborted(found));
         }
         self.state = match then {
             _ if self.machine.rollbacks.cancelled => State::Fault,
@@ -313,6 +307,13 @@ impl Run {
         let Machine { program, frames, pc, .. } = &self.machine;
         let code = &program.spec().code;
         frames.iter().map(Frame::pc).chain([*pc]).any(|after| is_compensation(code, after))
+    }
+
+    /// The instruction after each call that is under way: those of own functions, and the pending one.
+    pub fn places(&self) -> Vec<u32> {
+        let Machine { frames, pc, .. } = &self.machine;
+        let own = u32::try_from(*pc).unwrap_or(u32::MAX);
+        frames.iter().filter_map(|frame| u32::try_from(frame.pc()).ok()).chain([own]).collect()
     }
 
     /// The instruction of the pending call.

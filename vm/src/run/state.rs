@@ -10,6 +10,7 @@ use crate::machine::{CallKind, Machine, PendingCall, RewindScope, is_compensatio
 use crate::program::Program;
 use crate::render;
 use crate::rollbacks::{Rollbacks, Then};
+use crate::run::abort::{Abort, UNFINISHED};
 use crate::run::build_stack::BuildStack;
 use crate::run::rollback::reason;
 use crate::snapshot::Tables;
@@ -45,6 +46,8 @@ pub struct Run {
     pub(crate) scratch: BuildStack,
     pub(super) state: State,
     pub(super) fault: Option<Box<Fault>>,
+    /// How it was cancelled, if it was.
+    pub(super) abort: Option<Box<Abort>>,
     pub(super) function: FunctionId,
     /// Where the stack keeps the arguments: after the last window, or in their registers if the function does
     /// not change those. `mark` is the heap after they were copied, `entry` the first instruction of the
@@ -84,6 +87,7 @@ impl Run {
             scratch: BuildStack::default(),
             state: State::Idle,
             fault: None,
+            abort: None,
             function: FunctionId(0),
             arguments: 0..0,
             mark: Mark::default(),
@@ -123,6 +127,7 @@ impl Run {
             self.machine.notes.clear();
             self.machine.heap.budget.forget_lent();
             self.machine.rollbacks.reset();
+            self.abort = None;
         }
     }
 
@@ -217,7 +222,7 @@ impl Run {
         let inner = self.machine.program.inner();
         let mut calls = self.machine.frames.iter().map(Frame::pc).chain([self.machine.pc]);
         if calls.any(|after| is_compensation(&inner.spec.code, after)) {
-            message.push_str("; a rollback was not finished");
+            message.push_str(UNFINISHED);
         }
         self.restore_fault(code, message);
     }

@@ -34,7 +34,12 @@ impl Run {
     /// that again.
     #[inline]
     pub fn step(&mut self) -> Step<'_> {
-        if self.advance() { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
+        let waits = if self.machine.rollbacks.cancelled {
+            self.advance_cancelled(u64::MAX).unwrap_or_default()
+        } else {
+            self.advance()
+        };
+        if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
     }
 
     /// Like [`Run::step`], but returns `None` after it has burnt about the given fuel, so that a host can do
@@ -44,17 +49,22 @@ impl Run {
     /// A slice ends only where a function is called or an iteration of a loop begins, so it also burns the
     /// fuel of the instructions up to there; an instruction on a large value burns fuel by its size.
     pub fn step_within(&mut self, fuel: u64) -> Option<Step<'_>> {
-        self.machine.heap.budget.begin_slice(fuel);
-        let waits = self.advance();
-        if self.machine.heap.budget.end_slice() {
-            return None;
-        }
+        let waits = if self.machine.rollbacks.cancelled {
+            self.advance_cancelled(fuel)?
+        } else {
+            self.machine.heap.budget.begin_slice(fuel);
+            let waits = self.advance();
+            if self.machine.heap.budget.end_slice() {
+                return None;
+            }
+            waits
+        };
         Some(if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) })
     }
 
     /// Runs to a call or to the end. Returns whether a call is pending.
     #[inline(always)]
-    fn advance(&mut self) -> bool {
+    pub(super) fn advance(&mut self) -> bool {
         match self.state {
             State::Ready => {
                 let (stop, trap) = interp::execute(&mut self.machine);
@@ -158,7 +168,7 @@ impl Run {
         self.waits()
     }
 
-    fn waits(&self) -> bool {
+    pub(super) fn waits(&self) -> bool {
         matches!(self.state, State::Pending | State::Rollback)
     }
 

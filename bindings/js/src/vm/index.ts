@@ -10,7 +10,7 @@ import { core } from "./core.js";
 export { init } from "./core.js";
 export type { Source } from "../instance.js";
 export type { Store, Stored } from "../durable.js";
-export { BadValue, Crash, Failure, IloError, NotWaiting, SnapshotError, StartError, StoreError, Suspend } from "../errors.js";
+export { BadValue, Crash, Deny, Failure, IloError, NotWaiting, SnapshotError, StartError, StoreError, Suspend } from "../errors.js";
 export { Json } from "../json.js";
 export type { RunOptions } from "../loop.js";
 export { Program, type Decision, type InStore, type Inputs, type ResumeOptions, type StartOptions } from "../program.js";

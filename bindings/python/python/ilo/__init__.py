@@ -1,5 +1,6 @@
 """ilo: small programs that agents write, checked before they run, with tools that are your functions."""
 
+from ._ask import Deny
 from ._errors import BadValue, CompileError, Failure, IloError, JournalError, NotWaiting, SnapshotError, StartError, Suspend
 from ._ilo import (
     Call,
@@ -25,6 +26,7 @@ __all__ = [
     "Call",
     "Cancellation",
     "CompileError",
+    "Deny",
     "Diagnostic",
     "Err",
     "Failure",

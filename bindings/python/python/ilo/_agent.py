@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from . import _program
 from ._errors import BadValue, CompileError, StartError
@@ -75,7 +76,9 @@ class Runner:
         """As `run`, without an event loop of the caller."""
         program = self._build(source)
         try:
-            return self._value(program, program.run_sync(_inputs(given), tools=self.tools, **self.options))
+            inputs = _inputs(given)
+            go = partial(program.run_sync, inputs, tools=self.tools, **self.options)
+            return self._value(program, _in_thread(go) if _program.has_loop() else go())
         except (StartError, BadValue) as error:
             raise Refused(f"{error}\n{_AGAIN}") from error
 
@@ -108,6 +111,14 @@ class Runner:
         if outcome.not_rolled_back:
             found["not_rolled_back"] = [f"{tool}: {why}" for tool, why in outcome.not_rolled_back]
         return found
+
+
+def _in_thread(go: Callable[[], Outcome]) -> Outcome:
+    """Runs in a thread, for a framework that calls tools in the thread of an event loop."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, "ilo run") as pool:
+        return pool.submit(go).result()
 
 
 def text_of(value: Any) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 
 from . import _ilo
+from ._ask import Deny, asked
+from ._errors import JournalError
 from ._ilo import Waiting
+from ._observe import Observers
 from ._options import checked
-from ._run import CALL_SECONDS, Loop
+from ._run import CALL_SECONDS, RUN_SECONDS, Loop
 from ._tools import tools_of
 
 TYPE_CHECKING = False
@@ -17,7 +20,9 @@ if TYPE_CHECKING:
 
     from ._ilo import JournalRun
     from ._program import Given, Program
-    from ._run import Ask, Cancellation, Made, Outcome
+    from ._ask import Ask
+    from ._observe import OnError
+    from ._run import Cancellation, Made, Outcome
     from ._tools import Tools
 
 
@@ -67,7 +72,10 @@ class Journal:
         return self._decide(run, call, "deny", message, by)
 
     def answer(self, run: int | str, call: int, value: Any, *, by: str | None = None) -> str:
-        """Gives the answer of a call that is in doubt, or whose tool raised `ilo.Suspend`."""
+        """Gives the answer of a call that is in doubt, or whose tool raised `ilo.Suspend`.
+
+        Raises `BadValue` if it does not fit the tool's output schema, which is stored with the call.
+        """
         return self._decide(run, call, "answer", value, by)
 
     def fail(self, run: int | str, call: int, message: str, *, by: str | None = None) -> str:
@@ -116,17 +124,45 @@ class Journal:
         on_call: Callable[[Made], Any] | None = None,
         ask: Ask | None = None,
         cancel: Cancellation | None = None,
+        on_error: OnError | None = None,
+        accept_changes: bool = False,
     ) -> Outcome:
-        """Continues a run, unless somebody has to act first. Returns its outcome, or what it waits for."""
-        rest = {"call_timeout": call_timeout, "at_once": at_once, "on_call": on_call, "ask": ask, "cancel": cancel}
+        """Continues a run, unless somebody has to act first. Returns its outcome, or what it waits for.
+
+        A run is `blocked`, and calls nothing, if one of its tools is missing, or has changed so that a call that was
+        not made yet no longer fits; `accept_changes` continues the latter.
+        """
+        rest: dict[str, Any] = {"call_timeout": call_timeout, "at_once": at_once, "on_call": on_call, "ask": ask, "cancel": cancel}
+        rest["on_error"] = on_error
         checked(rest)
-        return await self._resume(self._find(run), tools_of(tools), rest)
+        return await self._resume(self._find(run), tools_of(tools), rest, accept_changes)
 
     def resume_sync(self, run: int | str, *, tools: Given = None, **options: Any) -> Outcome:
         """`resume` without an event loop of the caller."""
         from ._program import without_loop
 
         return without_loop(lambda: self.resume(run, tools=tools, **options))
+
+    async def resume_all(self, *, tools: Given = None, **options: Any) -> dict[int, Outcome]:
+        """Continues every run that can be continued. Returns how each was left.
+
+        One that is blocked is among them; one on which another process works is left out.
+        """
+        found: dict[int, Outcome] = {}
+        for run in self.list():
+            if run.resumes:
+                try:
+                    found[run.run] = await self.resume(run.run, tools=tools, **options)
+                except JournalError as error:
+                    if error.code not in ("run-owned", "run-taken-over"):
+                        raise
+        return found
+
+    def resume_all_sync(self, *, tools: Given = None, **options: Any) -> dict[int, Outcome]:
+        """`resume_all` without an event loop of the caller."""
+        from ._program import without_loop
+
+        return without_loop(lambda: self.resume_all(tools=tools, **options))
 
     async def _start(
         self,
@@ -143,8 +179,8 @@ class Journal:
         begun = self._store.begin(program._core, inputs, function, limits, tools.catalogue, name, timeout)
         return await self._drive(*begun, tools, rest)
 
-    async def _resume(self, run: int, tools: Tools, rest: dict[str, Any]) -> Outcome:
-        claimed = self._store.claim(run, tools.catalogue)
+    async def _resume(self, run: int, tools: Tools, rest: dict[str, Any], accept: bool = False) -> Outcome:
+        claimed = self._store.claim(run, tools.catalogue, accept)
         if isinstance(claimed, tuple):
             return await self._drive(*claimed, tools, rest)
         return await self._asked(claimed, tools, rest)
@@ -161,13 +197,21 @@ class Journal:
         ask = rest["ask"]
         if ask is None or not isinstance(found, Waiting) or found.state != "asking":
             return found
-        allowed = ask(found)
-        if hasattr(allowed, "__await__"):
-            allowed = await allowed
-        if allowed is True:
-            self.approve(found.run, found.call)
-        else:
-            self.deny(found.run, found.call)
+        try:
+            allowed = await asked(ask, found, RUN_SECONDS)
+        except Exception as error:
+            # Nobody has decided: the run keeps waiting.
+            Observers(None, rest["on_error"]).failed("ask", error)
+            return found
+        try:
+            if allowed is True:
+                self.approve(found.run, found.call)
+            else:
+                self.deny(found.run, found.call, allowed.reason if isinstance(allowed, Deny) else "")
+        except JournalError as error:
+            # Somebody else has decided meanwhile.
+            if error.code not in ("not-in-this-state", "other-call"):
+                raise
         return await self._resume(found.run, tools, rest)
 
     def _find(self, run: int | str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._run import CALL_SECONDS, RUN_SECONDS, Cancellation
+from ._run import CALL_SECONDS, ROLLBACK_SECONDS, RUN_SECONDS, Cancellation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ DEFAULTS: Any = {
     "on_call": None,
     "ask": None,
     "cancel": None,
+    "on_error": None,
+    "on_cancel": "rollback",
+    "rollback_timeout": ROLLBACK_SECONDS,
 }
 _LONGEST = 365 * 24 * 3600
 
@@ -31,6 +34,9 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "on_call": ("a function", callable),
     "ask": ("a function", callable),
     "cancel": ("an `ilo.Cancellation`", lambda value: isinstance(value, Cancellation)),
+    "on_error": ("a function", callable),
+    "on_cancel": ("'rollback' or 'drop'", lambda value: value in ("rollback", "drop")),
+    "rollback_timeout": ("seconds", is_number),
 }
 
 
@@ -43,7 +49,7 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
         expected, fits = _KINDS[name]
         if not fits(value):
             raise TypeError(f"`{name}` expects {expected}, found {value!r}")
-        if name in ("timeout", "call_timeout"):
+        if name in ("timeout", "call_timeout", "rollback_timeout"):
             given[name] = value if isinstance(value, int) else float(value)
             if not 0 <= given[name] <= _LONGEST:
                 raise ValueError(f"`{name}` is seconds from 0 to a year, found {value!r}")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 
 from . import _ilo
-from ._errors import CompileError
-from ._event_loop import may_be_quick
+from ._errors import BadValue, CompileError
+from ._event_loop import in_own_loop, may_be_quick
+from ._inline import run_inline
+from ._left import check as check_left
+from ._observe import Observers
 from ._options import DEFAULTS, checked, with_defaults
-from ._run import RUN_SECONDS, Begun, Loop, run_inline
+from ._run import RUN_SECONDS, Begun, Loop
 from ._tools import Tool, Tools, tools_of
 
 TYPE_CHECKING = False
@@ -19,7 +22,9 @@ if TYPE_CHECKING:
 
     from ._ilo import Diagnostic, PlannedCalls, Run
     from ._journal import Journal
-    from ._run import Ask, Cancellation, Made, Outcome
+    from ._ask import Ask
+    from ._observe import OnError
+    from ._run import Cancellation, Made, Outcome
 
     Notation = Literal["id", "tool-calling", "constrained", "workflow", "mcp"]
     Given = Tools | Iterable[Tool | Callable[..., Any]] | None
@@ -31,9 +36,12 @@ if TYPE_CHECKING:
         timeout: seconds for the run (600), without those in which a run with a journal waits.
         call_timeout: seconds for each call (30).
         at_once: how many calls of read-only tools may be under way at once (16).
-        on_call: gets each call that has ended.
-        ask: gets each call of a tool with `confirm`, and allows it with True.
+        on_call: gets each call that has ended. What it raises changes nothing of the run.
+        ask: gets each call of a tool with `confirm`; returns True, False or `ilo.Deny(reason)`.
         cancel: cancels the run, which rolls back what it has done.
+        on_error: gets what `on_call` and `ask` have raised.
+        on_cancel: what follows when the task is cancelled: "rollback", or "drop" for none.
+        rollback_timeout: seconds for that rollback (10).
         """
 
         timeout: float | None
@@ -42,9 +50,14 @@ if TYPE_CHECKING:
         on_call: Callable[[Made], Any] | None
         ask: Ask | None
         cancel: Cancellation | None
+        on_error: OnError | None
+        on_cancel: Literal["rollback", "drop"] | None
+        rollback_timeout: float | None
 
 # The default answer of `resume`: nil would be an answer.
 _NOTHING: Any = object()
+# The options of runs that need no event loop.
+_INLINE = {"on_call", "on_error", "at_once"}
 
 
 def check(source: str, *, tools: Given = None, notation: Notation | None = None) -> list[Diagnostic]:
@@ -176,6 +189,7 @@ class Program:
             return await journal._start(self, inputs, function, _dict(limits), tools, name, timeout, rest)
         if name is not None:
             raise TypeError("`name` is the name of a run in a journal: pass `journal=` too")
+        check_left()
         if options or not may_be_quick():
             run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
             return await Loop(run, tools, **with_defaults(options)).go()
@@ -213,7 +227,8 @@ class Program:
         """Runs over tools without an event loop of the caller.
 
         Functions are called in this thread, one at a time, and one that hangs is not ended. If a time limit,
-        `at_once`, `ask`, `cancel` or a journal is given, or a tool is async or has a time limit, it is as `run`.
+        `at_once`, `ask`, `cancel` or a journal is given, or a tool is async or has a time limit, it is as `run`,
+        in an event loop of its own; where an event loop runs already, that is a `RuntimeError`.
         """
         tools = tools_of(tools)
         if journal is not None or name is not None:
@@ -222,10 +237,12 @@ class Program:
         if options or not self._core.is_plain(tools.catalogue):
             run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
             return self._sync(run, tools, options)
+        check_left()
+        _warn_in_loop()
         quick = self._core.run_quick(inputs, function, _dict(limits), tools.catalogue, False, RUN_SECONDS)
         if type(quick) is not tuple:
             return quick
-        return run_inline(quick[0], tools, RUN_SECONDS, None, _begun(quick))
+        return run_inline(quick[0], tools, RUN_SECONDS, Observers(), _begun(quick))
 
     def resume_sync(
         self,
@@ -249,6 +266,10 @@ class Program:
             raise missing
         run = self.restore(snapshot, limits=limits)
         if answer is not _NOTHING:
+            waiting = run.waiting
+            why = None if waiting is None else tools.catalogue.misfit(waiting.tool, answer)
+            if why is not None:
+                raise BadValue(f"the answer does not fit tool `{waiting.tool}`: {why}")  # type: ignore[union-attr]
             run.answer(answer)
         elif failure is not _NOTHING:
             run.fail(failure)
@@ -257,8 +278,10 @@ class Program:
     def _sync(self, run: Run, tools: Tools, options: Options) -> Outcome:
         plain = self._core.is_plain(tools.catalogue)
         given = checked(options)
-        if plain and given.keys() <= {"on_call", "at_once"} and given.get("at_once", 1) == 1:
-            return run_inline(run, tools, RUN_SECONDS, given.get("on_call"))
+        if plain and given.keys() <= _INLINE and given.get("at_once", 1) == 1:
+            _warn_in_loop()
+            observers = Observers(given.get("on_call"), given.get("on_error"))
+            return run_inline(run, tools, RUN_SECONDS, observers)
         rest = {**DEFAULTS, "at_once": 1, **given}
         return without_loop(lambda: Loop(run, tools, **rest).go())
 
@@ -281,28 +304,32 @@ def _dict(limits: Limits | None) -> dict[str, int] | None:
 
 
 def without_loop(go: Callable[[], Any]) -> Any:
-    """Runs the coroutine of a function in an event loop of its own, or in a thread if this one has a loop already."""
-    import asyncio
+    """Runs the coroutine of a function in an event loop of its own, if this thread has none."""
+    if has_loop():
+        raise RuntimeError(
+            "this run needs an event loop (a tool is async or has a time limit, or an option asks for one), "
+            "and one runs in this thread already: await `program.run`, or `resume`, in place of the `_sync` one"
+        )
+    return in_own_loop(go)
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(go())
-    result: list[Any] = []
 
-    def in_thread() -> None:
-        try:
-            result.append((asyncio.run(go()), None))
-        except BaseException as error:
-            result.append((None, error))
+def has_loop() -> bool:
+    """Whether an event loop of asyncio runs in this thread."""
+    import sys
 
-    # Imported late: it takes half a millisecond, and most runs need no thread.
-    import threading
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None
 
-    thread = threading.Thread(target=in_thread, name="ilo run")
-    thread.start()
-    thread.join()
-    value, error = result[0]
-    if error is not None:
-        raise error
-    return value
+
+_warned = False
+
+
+def _warn_in_loop() -> None:
+    """Warns once that a run holds up the event loop of its thread."""
+    global _warned
+    if not _warned and has_loop():
+        _warned = True
+        import warnings
+
+        text = "`run_sync` holds up the event loop that runs in this thread until its tools have answered; await `run`"
+        warnings.warn(text, RuntimeWarning, stacklevel=3)

@@ -1,15 +1,17 @@
-"""Runs over tools: the loop that makes the calls, in an event loop or in the calling thread."""
+"""Runs over tools: the loop that makes the calls in an event loop. `_inline` makes them in the calling thread."""
 
 from __future__ import annotations
 
-import time
 from _thread import get_ident
 from contextvars import ContextVar
 from functools import partial
 
+from ._ask import Deny, asked
 from ._errors import Failure, Suspend
-from ._event_loop import cancelled, in_thread, is_being_cancelled, may_be_quick, poster, timed
+from ._event_loop import Timed, cancelled, detached, in_thread, is_being_cancelled, may_be_quick, poster, shielded
 from ._ilo import Drive
+from ._left import check
+from ._observe import Observers
 
 # The key of the call under way in a run with a journal.
 _KEY: ContextVar[str | None] = ContextVar("ilo idempotency key", default=None)
@@ -21,16 +23,19 @@ if TYPE_CHECKING:
 
     import anyio
 
+    from ._ask import Ask
     from ._ilo import Call, Err, Fault, Ok, Run, Session, Waiting
+    from ._observe import OnError
     from ._tools import Tool, Tools
 
     Outcome: TypeAlias = "Ok | Err | Fault | Suspended | Waiting"
-    Ask = Callable[["Call | Waiting"], Any]
 
 # The role of a call in its run.
 _AHEAD, _READ, _CHANGE, _UNDO, _ENTRY = range(5)
-# The default time limits of a run and of a call, in seconds.
-RUN_SECONDS, CALL_SECONDS = 600.0, 30.0
+# The default time limits of a run, of a call, and of the rollback of a run whose task is cancelled, in seconds.
+RUN_SECONDS, CALL_SECONDS, ROLLBACK_SECONDS = 600.0, 30.0, 10.0
+# What a tool raises to end the process: the run ends first, after its rollback.
+EXITS = (KeyboardInterrupt, SystemExit)
 
 
 def idempotency_key() -> str | None:
@@ -50,6 +55,13 @@ class Suspended:
         self.snapshot = snapshot
         self.call = call
         self.reason = reason
+
+    def to_json(self) -> str:
+        """What it waits for as JSON, without the snapshot."""
+        import json
+
+        call = {"number": self.call.number, "tool": self.call.tool, "arguments": self.call.arguments}
+        return json.dumps({"status": "suspended", "reason": self.reason, "call": call}, ensure_ascii=False)
 
     def __repr__(self) -> str:
         return f"Suspended({len(self.snapshot)} bytes, {self.call!r}, {self.reason!r})"
@@ -108,10 +120,15 @@ class Cancellation:
 
     def __init__(self) -> None:
         self.is_cancelled = False
+        self.reason = ""
         self._callbacks: list[Callable[[], None]] = []
 
-    def cancel(self) -> None:
-        """Cancels the runs that have this object, without waiting for their ends."""
+    def cancel(self, reason: str = "") -> None:
+        """Cancels the runs that have this object, without waiting for their ends. The outcomes have the reason."""
+        if not isinstance(reason, str):
+            raise TypeError(f"the reason of a cancellation is a str, found {reason!r}")
+        if not self.is_cancelled:
+            self.reason = reason
         self.is_cancelled = True
         for callback in list(self._callbacks):
             callback()
@@ -122,7 +139,7 @@ class Cancellation:
         return partial(self._callbacks.remove, callback)
 
 
-def _made(event: tuple[Any, ...]) -> Made:
+def made_of(event: tuple[Any, ...]) -> Made:
     _, call, rollback, ahead, in_doubt = event
     seq, number, tool, arguments, ok, value = call
     return Made(seq, number, tool, arguments, ok, value, rollback, ahead, in_doubt)
@@ -132,36 +149,41 @@ def failure_of(error: Exception) -> Any:
     """The failure that a program gets for an exception."""
     if isinstance(error, Failure):
         return error.value
-    name, message = type(error).__name__, _text(error)
+    name, message = type(error).__name__, text_of(error)
     return f"{name}: {message}" if message else name
 
 
-def _text(error: Exception) -> str:
+def text_of(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:
         return ""
 
 
-def _between(pause: tuple[float, float]) -> float:
+def between(pause: tuple[float, float]) -> float:
     import random
 
     return random.uniform(*pause)
 
 
-def _not_confirmed(name: str, why: str) -> str:
+def not_confirmed(name: str, why: str) -> str:
     return f"tool `{name}` was not called: it needs a confirmation (`confirm`), and {why}"
 
 
-def _is_due(drive: Drive, tools: Tools, name: str, arguments: dict[str, Any]) -> Call | None:
+def due_of(drive: Drive, tools: Tools, name: str, arguments: dict[str, Any], kind: int) -> Call | None:
     """The call that the run waits for, if it is this one."""
     call = drive.waiting
+    if kind != _AHEAD:
+        return call
     same = call is not None and tools.catalogue.own_name(call.tool) == name and call.arguments == arguments
     return call if same else None
 
 
 class Begun:
-    """The result of the call at which a run was passed on: its value, its exception, or a call that waits."""
+    """The result of the call at which a run was passed on: its value, its exception, or a call that waits.
+
+    Where nothing was called, an exception has ended the caller while the program computed.
+    """
 
     __slots__ = ("kind", "rest")
 
@@ -174,48 +196,6 @@ class Begun:
         if self.kind == "raised":
             raise self.rest[0]
         return self.rest[0]
-
-
-def run_inline(
-    run: Run, tools: Tools, timeout: float, on_call: Callable[[Made], Any] | None, begun: Begun | None = None
-) -> Outcome:
-    """Runs with each call made in this thread. A call that hangs is not ended."""
-    drive = Drive(run, tools.catalogue, 1, timeout, on_call is not None)
-    while True:
-        event = drive.next()
-        kind = event[0]
-        if kind == "start":
-            _, ticket, name, arguments, *_ = event
-            tool = tools[name]
-            retry = 0
-            while True:
-                try:
-                    if tool.confirm:
-                        raise Failure(_not_confirmed(name, "there is nobody to ask"))
-                    if begun is None:
-                        value = tool.call(arguments)
-                    else:
-                        made, begun = begun, None
-                        value = made.value()
-                except Suspend as why:
-                    if call := _is_due(drive, tools, name, arguments):
-                        return Suspended(drive.snapshot() or b"", call, _text(why))
-                    drive.fail(ticket, "the tool suspended a call that the run does not wait for")
-                except Exception as error:
-                    pause = drive.pause(name, retry)
-                    if pause and pause[1] < drive.seconds_left:
-                        time.sleep(_between(pause))
-                        retry += 1
-                        continue
-                    drive.fail(ticket, failure_of(error))
-                else:
-                    drive.settle(ticket, value)
-                break
-        elif kind == "made":
-            if on_call is not None:
-                on_call(_made(event))
-        elif kind == "done":
-            return drive.outcome  # type: ignore[return-value]
 
 
 class Loop:
@@ -232,32 +212,88 @@ class Loop:
         on_call: Callable[[Made], Any] | None,
         ask: Ask | None,
         cancel: Cancellation | None,
+        on_error: OnError | None = None,
+        on_cancel: str = "rollback",
+        rollback_timeout: float = ROLLBACK_SECONDS,
         session: Session | None = None,
         begun: Begun | None = None,
     ) -> None:
+        check()
         self.drive = Drive(run, tools.catalogue, at_once, timeout, on_call is not None, session)
         self.durable = session is not None
         self.begun = begun
         self.tools = tools
         self.call_timeout = call_timeout
-        self.on_call = on_call
+        self.observers = Observers(on_call, on_error)
         self.ask = ask
         self.cancel = cancel
+        # Whether the rollback runs if the task is cancelled, and for how long.
+        self.rolls_back = on_cancel == "rollback" and session is None
+        self.rollback_timeout = rollback_timeout
         self.suspended: Suspended | None = None
         self.cancelled = False
+        # The exception of a tool that ends the process, raised after the rollback.
+        self.leaving: BaseException | None = None
+        # The calls under way: tool and role. A call that has not been made yet counts as a read.
+        self.under: dict[int, tuple[str, int]] = {}
         self.scopes: dict[int, tuple[int, anyio.CancelScope]] = {}
         # Whether calls may begin without a scope that can end them: under asyncio, if nobody cancels.
         self.quick = cancel is None and may_be_quick()
 
     async def go(self) -> Outcome:
         """Runs to the outcome, or to a call whose tool suspends."""
-        if not self.durable:
-            return await self._watched()
         try:
-            return await self._watched()
+            found = await self._watched()
+        except BaseException as error:
+            found = await self._cut_off(error)
         finally:
-            # If it was left before its end, another process may continue it.
-            self.drive.release()
+            if self.durable:
+                # If it was left before its end, another process may continue it.
+                self.drive.release()
+        if self.leaving is not None:
+            self._set_outcome(self.leaving, found)
+            raise self.leaving
+        return found
+
+    async def _cut_off(self, error: BaseException) -> Outcome:
+        """Rolls back after an exception that ends the caller, and raises it again, with the outcome."""
+        if isinstance(error, Exception) or not self.rolls_back:
+            raise error
+        if isinstance(error, EXITS):
+            if self.leaving is not None:
+                # The second one asks for the end without the rollback.
+                raise error
+            self.leaving = error
+            return await self._roll_back()
+        import anyio
+
+        if isinstance(error, anyio.get_cancelled_exc_class()):
+            self._set_outcome(error, await shielded(self._roll_back, self.rollback_timeout))
+        raise error
+
+    @staticmethod
+    def _set_outcome(error: BaseException, outcome: Outcome | None) -> None:
+        try:
+            error.outcome = outcome  # type: ignore[attr-defined]
+        except AttributeError:
+            pass
+
+    async def _roll_back(self) -> Outcome:
+        """Cancels the run in the middle of its calls, and drives it to its end."""
+        self._cancel()
+        for ticket, (name, kind) in list(self.under.items()):
+            if kind in (_AHEAD, _READ):
+                self.drive.interrupted(ticket)
+            else:
+                self.drive.in_doubt(ticket, f"tool `{name}` was cancelled before it had answered")
+        self.under.clear()
+        self.begun = None
+        return await self._go()
+
+    @property
+    def _is_stopped(self) -> bool:
+        """Whether it is left before its end."""
+        return self.suspended is not None or (self.leaving is not None and self.durable)
 
     async def _watched(self) -> Outcome:
         """Runs, and is cancelled when the caller cancels it."""
@@ -286,28 +322,27 @@ class Loop:
     def _cancel(self) -> None:
         """Cancels the run: calls that only read are ended, others are awaited."""
         self.cancelled = True
-        self.drive.cancel()
+        self.drive.cancel(self.cancel.reason if self.cancel is not None else "")
         for kind, scope in list(self.scopes.values()):
             if kind in (_AHEAD, _READ):
                 scope.cancel()
 
     async def _go(self) -> Outcome:
         """Runs as long as there is only one call at a time."""
-        while not self.suspended:
+        while not self._is_stopped:
             event = self.drive.next()
             if event[0] == "start" and not event[5]:
                 return await self._side_by_side(event)
             if event[0] == "done":
                 return self.drive.outcome  # type: ignore[return-value]
             await self._do(event)
-        return self.suspended
+        return self.suspended  # type: ignore[return-value]
 
     async def _do(self, event: tuple[Any, ...]) -> None:
         if event[0] == "start":
             await self._make(event)
         elif event[0] == "made":
-            if self.on_call is not None:
-                self.on_call(_made(event))
+            self.observers.made(made_of(event))
         elif event[0] == "computing":
             from anyio import sleep
 
@@ -317,10 +352,10 @@ class Loop:
         import anyio
 
         self.news = anyio.Event()
-        raised: Exception | None = None
+        raised: BaseException | None = None
         async with anyio.create_task_group() as group:
             try:
-                while event[0] != "done" and not self.suspended:
+                while event[0] != "done" and not self._is_stopped:
                     if event[0] == "start" and not event[5]:
                         group.start_soon(self._make, event)
                     elif event[0] == "drop":
@@ -330,9 +365,9 @@ class Loop:
                         self.news = anyio.Event()
                     else:
                         await self._do(event)
-                    if not self.suspended:
+                    if not self._is_stopped:
                         event = self.drive.next()
-            except Exception as error:
+            except (Exception, *EXITS) as error:
                 raised = error
             group.cancel_scope.cancel()
         if raised is not None:
@@ -358,13 +393,16 @@ class Loop:
     async def _make_call(self, event: tuple[Any, ...], confirmed: bool) -> None:
         _, ticket, name, arguments, kind, alone, *_ = event
         tool, retry = self.tools[name], 0
-        if self.begun or (alone and self.quick and tool.is_async and not (tool.confirm or tool.retries)):
-            return await self._quick(tool, ticket, arguments, kind)
+        self.under[ticket] = (name, kind)
         try:
-            if tool.confirm and not confirmed and (refused := await self._refused(tool)):
-                return self.drive.fail(ticket, refused)
-            while not await self._attempt(tool, ticket, arguments, kind, retry):
-                retry += 1
+            if self.begun or (alone and self.quick and tool.is_async and not (tool.confirm or tool.retries)):
+                await self._quick(tool, ticket, arguments, kind)
+            elif tool.confirm and not confirmed and (refused := await self._refused(tool, ticket, kind)):
+                self.drive.fail(ticket, refused)
+            else:
+                while not await self._attempt(tool, ticket, arguments, kind, retry):
+                    retry += 1
+            self.under.pop(ticket, None)
         finally:
             if not alone:
                 self.news.set()
@@ -373,7 +411,7 @@ class Loop:
         """Makes a call of an async tool once. Its time limit is set up only if it does not answer at once."""
         drive = self.drive
         own = self.call_timeout if tool.timeout is None else tool.timeout
-        late: list[bool] = []
+        call: Timed | None = None
         try:
             begun, self.begun = self.begun, None
             if begun is None:
@@ -381,35 +419,57 @@ class Loop:
             if begun.kind != "waits":
                 value = begun.value()
             else:
-                call, waits = begun.rest
+                call = Timed(*begun.rest)
                 left = own if kind == _ENTRY else drive.seconds_left
-                value = await timed(call, waits, min(own, left), late)
+                value = await call.within(min(own, left))
         except Suspend as why:
             self._suspend(ticket, tool.name, arguments, kind, why)
         except Exception as error:
-            if late:
+            if call and call.is_late:
                 self._ended(ticket, tool.name, kind, own)
             else:
                 drive.fail(ticket, failure_of(error))
+        except EXITS as error:
+            self._leave(ticket, tool.name, kind, error)
         except cancelled():
             if is_being_cancelled():
                 raise
-            if late:
+            if call and call.is_late:
                 self._ended(ticket, tool.name, kind, own)
             else:
                 drive.in_doubt(ticket, f"tool `{tool.name}` was cancelled before it had answered")
         else:
             drive.settle(ticket, value)
+        if call and call.cancelled:
+            # The tool has answered in spite of it.
+            self.under.pop(ticket, None)
+            raise call.cancelled
 
-    async def _refused(self, tool: Tool) -> str | None:
+    async def _refused(self, tool: Tool, ticket: int, kind: int) -> str | None:
         """Asks a person. Returns the reason why the call is not made, if there is one."""
         call = self.drive.waiting
         if self.ask is None or call is None:
-            return _not_confirmed(tool.name, "there is nobody to ask")
-        allowed = self.ask(call)
-        if hasattr(allowed, "__await__"):
-            allowed = await allowed
-        return None if allowed is True else _not_confirmed(tool.name, "it was refused")
+            return not_confirmed(tool.name, "there is nobody to ask")
+        self.under[ticket] = (tool.name, _READ)
+        try:
+            allowed = await asked(self.ask, call, self.drive.seconds_left)
+        except EXITS as error:
+            self._exit(error)
+            return not_confirmed(tool.name, "nobody could be asked")
+        except Exception as error:
+            self.observers.failed("ask", error)
+            return not_confirmed(tool.name, "nobody could be asked")
+        except cancelled() as error:
+            if is_being_cancelled():
+                raise
+            self.observers.failed("ask", error)
+            return not_confirmed(tool.name, "nobody could be asked")
+        self.under[ticket] = (tool.name, kind)
+        if allowed is True:
+            # A run that was cancelled meanwhile makes no call that changes something.
+            return "cancelled" if self.cancelled and kind == _CHANGE else None
+        why = allowed.reason if isinstance(allowed, Deny) else ""
+        return not_confirmed(tool.name, f"it was refused: {why}" if why else "it was refused")
 
     async def _attempt(self, tool: Tool, ticket: int, arguments: dict[str, Any], kind: int, retry: int) -> bool:
         """Makes a call once. Returns whether that was the last attempt."""
@@ -418,11 +478,15 @@ class Loop:
         drive = self.drive
         own = self.call_timeout if tool.timeout is None else tool.timeout
         left = own if kind == _ENTRY else drive.seconds_left
+        hit: list[BaseException] = []
+        if tool.retries:
+            # What a tool changes in its arguments is not for the next attempt.
+            arguments = _copy(arguments)
         with anyio.CancelScope(deadline=anyio.current_time() + min(own, left)) as scope:
             self.scopes[ticket] = (kind, scope)
             try:
                 if tool.is_async:
-                    value = await tool.call(arguments)
+                    value = await detached(tool.call(arguments), hit)
                 else:
                     value = await in_thread(tool.call, arguments)
             except Suspend as why:
@@ -430,9 +494,13 @@ class Loop:
             except Exception as error:
                 pause = drive.pause(tool.name, retry)
                 if pause and pause[1] < drive.seconds_left and not self.cancelled:
-                    await anyio.sleep(_between(pause))
+                    self.under[ticket] = (tool.name, _READ)
+                    await anyio.sleep(between(pause))
+                    self.under[ticket] = (tool.name, kind)
                     return False
                 drive.fail(ticket, failure_of(error))
+            except EXITS as error:
+                self._leave(ticket, tool.name, kind, error)
             except anyio.get_cancelled_exc_class():
                 if scope.cancel_called or is_being_cancelled():
                     raise
@@ -443,7 +511,23 @@ class Loop:
                 del self.scopes[ticket]
         if scope.cancelled_caught:
             self._ended(ticket, tool.name, kind, own)
+        elif hit and not scope.cancel_called:
+            # The tool has answered in spite of a cancellation from outside.
+            self.under.pop(ticket, None)
+            raise hit[0]
         return True
+
+    def _leave(self, ticket: int, name: str, kind: int, error: BaseException) -> None:
+        """A tool has raised an exception that ends the process: the run ends before, after its rollback."""
+        if not self.durable:
+            message = f"tool `{name}` raised {type(error).__name__}"
+            (self.drive.interrupted(ticket) if kind in (_AHEAD, _READ) else self.drive.in_doubt(ticket, message))
+        self._exit(error)
+
+    def _exit(self, error: BaseException) -> None:
+        self.leaving = self.leaving or error
+        if not self.durable:
+            self._cancel()
 
     def _ended(self, ticket: int, name: str, kind: int, own: float) -> None:
         """Settles a call that was ended here: it is late, or no longer wanted."""
@@ -456,11 +540,11 @@ class Loop:
             self.drive.in_doubt(ticket, f"tool `{name}` took longer than its limit of {limit} ms")
 
     def _suspend(self, ticket: int, name: str, arguments: dict[str, Any], kind: int, why: Suspend) -> None:
-        call = _is_due(self.drive, self.tools, name, arguments)
+        call = due_of(self.drive, self.tools, name, arguments, kind)
         if call and self.durable:
             self.drive.defer(ticket)
         elif call:
-            self.suspended = Suspended(self.drive.snapshot() or b"", call, _text(why))
+            self.suspended = Suspended(self.drive.snapshot() or b"", call, text_of(why))
         elif kind == _AHEAD:
             # The run makes the call in its turn, and suspends there.
             self.drive.not_started(ticket)
@@ -474,3 +558,9 @@ def _begin(call: Coroutine[Any, Any, Any]) -> Begun:
         return Begun("waits", call, call.send(None))
     except StopIteration as done:
         return Begun("value", done.value)
+
+
+def _copy(arguments: dict[str, Any]) -> dict[str, Any]:
+    import copy
+
+    return copy.deepcopy(arguments)

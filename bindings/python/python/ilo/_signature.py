@@ -62,14 +62,20 @@ class Signature:
         shape: Any = TypedDict("Arguments", fields)  # type: ignore[operator, misc]
         config = pydantic.ConfigDict(extra="allow" if self.is_open else "forbid")
         setattr(shape, "__pydantic_config__", config)
-        return pydantic.TypeAdapter(shape)
+        try:
+            return pydantic.TypeAdapter(shape)
+        except Exception as error:
+            raise self._no_schema(hints, error) from error
 
     @cached_property
     def _result(self) -> Any:
         """pydantic's adapter for the answer; nothing if the hint has no information."""
         hint = self.hints.get("return", Any)
         pydantic = None if _hashable(hint) in _OPEN else _pydantic()
-        return pydantic and pydantic.TypeAdapter(hint)
+        try:
+            return pydantic and pydantic.TypeAdapter(hint)
+        except Exception as error:
+            raise self._no_schema({"": hint}, error) from error
 
     @cached_property
     def _exact(self) -> dict[str, type] | None:
@@ -86,7 +92,11 @@ class Signature:
     def input_schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments."""
         if self._arguments is not None:
-            return self._arguments.json_schema()
+            try:
+                return self._arguments.json_schema()
+            except Exception as error:
+                hints = {key: self.hints.get(key, Any) for key in self.parameters}
+                raise self._no_schema(hints, error) from error
         empty = inspect.Parameter.empty
         required = [key for key, parameter in self.parameters.items() if parameter.default is empty]
         properties: dict[str, Any] = {key: {} for key in self.parameters}
@@ -96,7 +106,17 @@ class Signature:
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
         """The JSON Schema of the answer, if the function declares it."""
-        return self._result and self._result.json_schema(mode="serialization")
+        try:
+            return self._result and self._result.json_schema(mode="serialization")
+        except Exception as error:
+            raise self._no_schema({"": self.hints["return"]}, error) from error
+
+    def _no_schema(self, hints: dict[str, Any], error: Exception) -> TypeError:
+        """The error for hints of which one has no JSON Schema, with the path to that."""
+        path = next((found for key, hint in hints.items() if (found := _unconvertible(hint, key)) is not None), "")
+        place = f"argument `{path}`" if "" not in hints else f"the answer: `{path}`" if path else "the answer"
+        why = " ".join(str(error).split())
+        return TypeError(f"tool `{self.name}`: {place}: its type has no JSON Schema: {why[:300]}")
 
     def arguments(self, given: dict[str, Any]) -> dict[str, Any]:
         """Converts the arguments to those of the function."""
@@ -126,6 +146,22 @@ class Signature:
             path = ".".join(str(step) for step in first["loc"])
             place = f"{what} `{path}`" if path else f"the {what}"
             raise Failure(f"tool `{self.name}`: {place}: {first['msg']}") from error
+
+
+def _unconvertible(hint: Any, path: str, deep: int = 8) -> str | None:
+    """The path to the innermost part of a hint that has no JSON Schema; nothing if all have one."""
+    import pydantic
+
+    try:
+        pydantic.TypeAdapter(hint).json_schema()
+        return None
+    except Exception:
+        fields = getattr(hint, "model_fields", {}) if deep else {}
+    for name, field in fields.items():
+        found = _unconvertible(field.annotation, f"{path}.{name}".lstrip("."), deep - 1)
+        if found is not None:
+            return found
+    return path
 
 
 def _hashable(hint: Any) -> Any:

@@ -185,8 +185,10 @@ def _json(tool: Tool) -> str:
     import json
 
     found: object
+    # What has no schema says so itself, with the tool and the place.
+    entry = tool.entry()
     try:
-        text = json.dumps(tool.entry(), allow_nan=False, ensure_ascii=False)
+        text = json.dumps(entry, allow_nan=False, ensure_ascii=False)
         # Half of a surrogate pair is an error here, and JSON for `dumps`.
         text.encode()
         return text

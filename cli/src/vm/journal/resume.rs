@@ -24,8 +24,8 @@ const HELP: &str = "\
 Without RUN, every run is continued that can be. A run that waits for a person is not.
 Standard output is the outcome of each run, a line each.
 
-A run whose tools are missing, or have changed against the file of --lock, is `blocked`: it calls nothing, and \
-`resume` continues it once they are as they were, or with --update. A run that this release cannot read stays as it is. \
+A run whose tools are missing, or have changed so that a call that it has not made yet no longer fits, or against the \
+file of --lock, is `blocked`: it calls nothing, and `resume` continues it once they are as they were, or with --update. A run that this release cannot read stays as it is. \
 A damaged run is reported, and the others are continued.
 
 With --watch this process stays until a signal, or until the runs that were named have ended: it wakes runs that sleep \
@@ -208,9 +208,10 @@ impl Work<'_> {
             return Ok(None);
         }
         let program = self.store.program(&summary.program)?;
-        if let Err(why) = shown::restored(&program, &summary, live) {
-            return Ok(Some(Obstacle::Release(why)));
-        }
+        let waiting = match shown::restored(&program, &summary, live) {
+            Ok(waiting) => waiting,
+            Err(why) => return Ok(Some(Obstacle::Release(why))),
+        };
         let names = load::names([program.as_slice()], &self.args.files);
         let missing = self.tools.problems(names.iter().map(String::as_str));
         if !missing.is_empty() {
@@ -220,7 +221,14 @@ impl Work<'_> {
         if let Some(other) = changed.iter().find(|problem| problem.code != Code::ChangedTool) {
             return Err(other.clone().into());
         }
-        Ok((!changed.is_empty()).then_some(Obstacle::Tools("changed-tool", changed)))
+        if !changed.is_empty() {
+            return Ok(Some(Obstacle::Tools("changed-tool", changed)));
+        }
+        let Some(stored) = self.store.tools(run)?.filter(|_| !self.args.lock.accepts()) else {
+            return Ok(None);
+        };
+        let misfits = self.tools.misfits(&waiting, &stored, live.state.is_made());
+        Ok((!misfits.is_empty()).then_some(Obstacle::Tools("changed-tool", misfits)))
     }
 
     /// Reports why a run is not continued. None of its calls is made.

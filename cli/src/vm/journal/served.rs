@@ -52,16 +52,25 @@ impl Served {
     fn obstacle(&self, summary: &Summary, work: &DurableWork<'_>) -> Result<Option<String>, Error> {
         let At::Live(live) = &summary.at else { return Ok(None) };
         let program = self.store.program(&summary.program)?;
-        if let Err(why) = shown::restored(&program, summary, live) {
-            let mut unreadable = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_new = unreadable.insert(summary.run);
-            let why = Error::unreadable(summary.run, &why).to_string();
-            return Ok(Some(if is_new { why } else { String::new() }));
-        }
+        let waiting = match shown::restored(&program, summary, live) {
+            Ok(run) => run,
+            Err(why) => {
+                let mut unreadable = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_new = unreadable.insert(summary.run);
+                let why = Error::unreadable(summary.run, &why).to_string();
+                return Ok(Some(if is_new { why } else { String::new() }));
+            }
+        };
         let names = load::tools_in(&program);
         let missing = work.tools.problems(names.iter().map(String::as_str));
-        let Some(first) = missing.first() else { return Ok(None) };
-        self.store.block(summary.run, &format!("missing-tool: {first}"))?;
+        if let Some(first) = missing.first() {
+            self.store.block(summary.run, &format!("missing-tool: {first}"))?;
+            return Ok(Some(first.to_string()));
+        }
+        let Some(stored) = self.store.tools(summary.run)? else { return Ok(None) };
+        let misfits = work.tools.misfits(&waiting, &stored, live.state.is_made());
+        let Some(first) = misfits.first() else { return Ok(None) };
+        self.store.block(summary.run, &format!("changed-tool: {first}"))?;
         Ok(Some(first.to_string()))
     }
 
@@ -135,6 +144,7 @@ impl Durable for Served {
         ilo_host::run::start(&mut run, function, input).map_err(|problem| problem.to_string())?;
         let session =
             Session::new(self.store.clone(), beginning).recorded_at_once().owned_by(owner.map(str::to_owned));
+        let session = session.with_tools(work.tools.signatures(program));
         drive(session, run, work, begun)
     }
 

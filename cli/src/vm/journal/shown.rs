@@ -145,6 +145,7 @@ mod tests {
             active_ms: 0,
             snapshot: &snapshot,
             answer: None,
+            expects: None,
         };
         let started = store.start(&new, &Start::Call(record)).unwrap().wait().unwrap();
         let summary = store.show(started.run).unwrap();

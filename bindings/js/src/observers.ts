@@ -1,0 +1,93 @@
+/** Observers of a run, such as `onCall`. What they throw is passed to `onError`; it never changes the run. */
+
+import { isThenable } from "./json.js";
+import type { CallContext, Made } from "./types.js";
+
+interface Given {
+    readonly onCall?: ((made: Made) => void) | undefined;
+    readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/** The observers of a run. */
+export class Observers {
+    constructor(private readonly given: Given) {}
+
+    /** Passes on a call that has ended. */
+    made(made: Made): void {
+        this.call("onCall", this.given.onCall, made);
+    }
+
+    /** Passes on what a callback has thrown. */
+    failed(what: string, error: unknown): void {
+        const { onError } = this.given;
+        if (onError && what !== "onError") return this.call("onError", onError, error);
+        try {
+            console.warn(`ilo: \`${what}\` threw`, error);
+        } catch {
+            // What was thrown cannot be shown.
+        }
+    }
+
+    /** Does something that may throw. */
+    guard(work: () => unknown): void {
+        this.call("signal", work, undefined);
+    }
+
+    private call<T>(what: string, callback: ((given: T) => unknown) | undefined, given: T): void {
+        try {
+            const found = callback?.(given);
+            // An async callback is not awaited by the run.
+            if (isThenable(found)) Promise.resolve(found).then(undefined, (error) => this.failed(what, error));
+        } catch (error) {
+            this.failed(what, error);
+        }
+    }
+}
+
+type Listener = Parameters<AbortSignal["addEventListener"]>[1];
+
+/** The second argument of a tool. Most tools never use the signal, so it is made late. */
+export class Context implements CallContext {
+    key: string | undefined;
+    observers: Observers | undefined;
+    #controller: AbortController | undefined;
+    #reason: Error | undefined;
+
+    get signal(): AbortSignal {
+        if (!this.#controller) {
+            this.#controller = new AbortController();
+            this.#guard(this.#controller.signal);
+            if (this.#reason) this.#controller.abort(this.#reason);
+        }
+        return this.#controller.signal;
+    }
+
+    abort(why: string): void {
+        this.#reason ??= new DOMException(why, "AbortError");
+        this.#controller?.abort(this.#reason);
+    }
+
+    /** A listener that throws would otherwise end the process. */
+    #guard(signal: AbortSignal): void {
+        const around = new WeakMap<object, Listener>();
+        const add = signal.addEventListener.bind(signal);
+        const remove = signal.removeEventListener.bind(signal);
+        signal.addEventListener = (type: string, listener: Listener, options?: boolean | AddEventListenerOptions) => {
+            if (typeof listener !== "function") return add(type, listener, options);
+            const guarded = around.get(listener) ?? this.#guarded(listener, signal);
+            around.set(listener, guarded);
+            add(type, guarded, options);
+        };
+        signal.removeEventListener = (type: string, listener: Listener, options?: boolean | EventListenerOptions) => {
+            remove(type, (listener && around.get(listener)) ?? listener, options);
+        };
+    }
+
+    #guarded(listener: EventListener, signal: AbortSignal): EventListener {
+        return (event) => {
+            const call = () => listener.call(signal, event);
+            if (this.observers) this.observers.guard(call);
+            else new Observers({}).guard(call);
+        };
+    }
+}

@@ -1,0 +1,53 @@
+"""Asks a person about a call, within its time."""
+
+from __future__ import annotations
+
+from ._event_loop import detached, in_thread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ._ilo import Call, Waiting
+
+    Ask = Callable[[Call | Waiting], Any]
+
+
+class Deny:
+    """Returned by `ask`: the call is not made, for a reason that the program gets with its failure."""
+
+    __slots__ = __match_args__ = ("reason",)
+
+    def __init__(self, reason: str = "") -> None:
+        if not isinstance(reason, str):
+            raise TypeError(f"the reason of `ilo.Deny` is a str, found {reason!r}")
+        self.reason = reason
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Deny) and self.reason == other.reason
+
+    def __hash__(self) -> int:
+        return hash(self.reason)
+
+    def __repr__(self) -> str:
+        return f"ilo.Deny({self.reason!r})"
+
+
+async def asked(ask: Ask, call: Call | Waiting, seconds: float) -> bool | Deny:
+    """What `ask` returns about a call. A function that is not async is called in a thread.
+
+    Raises what `ask` raises, `TimeoutError` if it takes longer, and `TypeError` if it returns anything else.
+    """
+    import inspect
+
+    import anyio
+
+    with anyio.fail_after(max(seconds, 0)):
+        is_async = inspect.iscoroutinefunction(ask) or inspect.iscoroutinefunction(getattr(ask, "__call__", None))
+        found: Any = ask(call) if is_async else await in_thread(ask, call)
+        if hasattr(found, "__await__"):
+            found = await detached(found)
+    if isinstance(found, (bool, Deny)):
+        return found
+    raise TypeError(f"`ask` returns True, False or `ilo.Deny(reason)`, found {found!r}")
