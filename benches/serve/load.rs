@@ -57,6 +57,8 @@ impl Server {
         let mut child = Command::new(&binary)
             .args(["serve", "--http", "0", "--tools"])
             .arg(&tools)
+            // Clients are counted by address, so each names its own, as a proxy does.
+            .args(["--trusted-proxy", "127.0.0.1"])
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{}: {error}; build it first", binary.display()))?;
@@ -90,10 +92,15 @@ struct Counts {
     errors: AtomicU64,
 }
 
-async fn connect(address: &str) -> Result<Client, Failure> {
+async fn connect(address: &str, number: usize) -> Result<Client, Failure> {
     // Once for each process: a second provider would be refused, and the first one is used.
     drop(rustls::crypto::ring::default_provider().install_default());
-    let client = reqwest::Client::builder().tls_certs_only([]).build()?;
+    let from = format!("10.{}.{}.1", number >> 8 & 255, number & 255).parse()?;
+    let headers = reqwest::header::HeaderMap::from_iter([(
+        reqwest::header::HeaderName::from_static("x-forwarded-for"),
+        from,
+    )]);
+    let client = reqwest::Client::builder().tls_certs_only([]).default_headers(headers).build()?;
     let config = StreamableHttpClientTransportConfig::with_uri(format!("http://{address}/mcp"));
     Ok(().serve(StreamableHttpClientTransport::with_client(client, config)).await?)
 }
@@ -110,9 +117,9 @@ async fn run(client: &Client) -> Result<(), Failure> {
 }
 
 /// Runs until the time is over. Returns the duration of each run.
-async fn steady(address: Arc<str>, until: Instant, counts: Arc<Counts>) -> Vec<Duration> {
+async fn steady(address: Arc<str>, number: usize, until: Instant, counts: Arc<Counts>) -> Vec<Duration> {
     let mut times = Vec::new();
-    let Ok(client) = connect(&address).await else {
+    let Ok(client) = connect(&address, number).await else {
         counts.errors.fetch_add(1, Ordering::Relaxed);
         return times;
     };
@@ -234,7 +241,7 @@ async fn main() -> Result<(), Failure> {
         })
         .collect();
     let well: Vec<_> = (few * 3..clients.max(few * 3 + 1))
-        .map(|_| tokio::spawn(steady(Arc::clone(&address), until, Arc::clone(&counts))))
+        .map(|number| tokio::spawn(steady(Arc::clone(&address), number, until, Arc::clone(&counts))))
         .collect();
     for part in 1..6 {
         tokio::time::sleep_until((begun + Duration::from_secs(seconds) * part / 6).into()).await;

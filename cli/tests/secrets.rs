@@ -15,6 +15,11 @@ const TOOLS: &str = r#"{
       "args": ["-c", "echo \"$* $CANARY_KEY $OTHER\" >&2; exit 1", "x", "--api-key", "canary-51-argument", "--root=${CANARY_ROOT}"],
       "env": {"CANARY_KEY": "canary-52-environment", "OTHER": "canary_53_Environment"}
     },
+    "errs": {
+      "command": "sh",
+      "args": ["-c", "read x; printf '{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-1,\"message\":\"no %s\"}}\\n' \"$CANARY_KEY\"; sleep 1"],
+      "env": {"CANARY_KEY": "canary-65-environment"}
+    },
     "web": {
       "url": "http://user:canary-54-password@127.0.0.1:1/mcp?api_key=${CANARY_URL}&x=canary%2F55",
       "headers": {"Authorization": "Bearer canary-56-header", "X-Api-Key": "canary-57-header"}
@@ -63,6 +68,7 @@ fn no_secret_of_the_tools_file_is_shown_anywhere() {
         ("leak.ilo", "leak"),
         ("codes.ilo", "codes"),
         ("dies.ilo", "mcp://dies/x"),
+        ("errs.ilo", "mcp://errs/x"),
         ("web.ilo", "mcp://web/x"),
     ] {
         write(name, &program(tool));
@@ -80,6 +86,7 @@ fn no_secret_of_the_tools_file_is_shown_anywhere() {
         ([&["run", "codes.ilo", "--arg", "id=1"], &tools[..]].concat(), "tool-failed", ""),
         ([&["check", "leak.ilo", "--lock", "lock"], &tools[..]].concat(), "", ""),
         ([&["run", "dies.ilo", "--arg", "id=1"], &tools[..]].concat(), "it said", ""),
+        ([&["run", "errs.ilo", "--arg", "id=1"], &tools[..]].concat(), "server `errs`", ""),
         ([&["run", "web.ilo", "--arg", "id=1"], &tools[..]].concat(), "Connection refused", ""),
         ([&["check", "leak.ilo"], &tools[..]].concat(), "", ""),
         ([&["plan", "leak.ilo"], &tools[..]].concat(), "leak", ""),

@@ -3,10 +3,11 @@
 //! A thread writes the lines. While nobody reads, a limited number of lines wait; more are dropped and
 //! counted, and the next line that is written, or the end, reports their number.
 
+use ilo_host::tools::without_secrets;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,9 @@ use std::time::{Duration, Instant};
 const LINES: usize = 1_024;
 /// The maximum total size of waiting lines.
 const BYTES: usize = 1 << 20;
+/// The most lines in a second: what clients do wrong is logged, and may not fill a disk.
+const RATE: usize = 2_000;
+const SECOND: Duration = Duration::from_secs(1);
 /// The maximum length of a line; the rest is dropped.
 const LINE: usize = 16 << 10;
 
@@ -39,6 +43,18 @@ struct Counts {
     waiting: AtomicUsize,
     /// Lines that were dropped and not reported yet.
     dropped: AtomicUsize,
+    /// The second that is counted, and its lines.
+    second: Mutex<Option<(Instant, usize)>>,
+}
+
+impl Counts {
+    /// Counts a line. Returns whether its second has room for it.
+    fn has_time(&self, now: Instant) -> bool {
+        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, count) = second.filter(|(since, _)| now < *since + SECOND).unwrap_or((now, 0));
+        *second = Some((since, count + 1));
+        count < RATE
+    }
 }
 
 impl Log {
@@ -66,7 +82,8 @@ impl Log {
             line.extend_from_slice("…\n".as_bytes());
         }
         let length = line.len() + 1;
-        let fits = counts.waiting.fetch_add(length, Ordering::Relaxed) + length <= BYTES;
+        let fits = counts.waiting.fetch_add(length, Ordering::Relaxed) + length <= BYTES
+            && (line.is_empty() || counts.has_time(Instant::now()));
         let dropped = if fits { counts.dropped.swap(0, Ordering::Relaxed) } else { 0 };
         if !fits || lines.try_send(Waiting { line, dropped }).is_err() {
             counts.waiting.fetch_sub(length, Ordering::Relaxed);
@@ -92,7 +109,9 @@ impl Log {
 
 fn write(mut out: impl Write, lines: &Receiver<Waiting>, counts: &Counts) {
     for Waiting { line, dropped } in lines {
-        let report = format!("{dropped} lines of the log were dropped, since nobody read them\n");
+        let report = format!(
+            "{dropped} lines of the log were dropped: nobody read them, or they were more than {RATE} in a second\n"
+        );
         // There is nowhere left to say that this failed.
         if dropped > 0 {
             drop(out.write_all(report.as_bytes()));
@@ -106,7 +125,7 @@ fn write(mut out: impl Write, lines: &Receiver<Waiting>, counts: &Counts) {
 /// `tracing` writes each event at once.
 impl Write for &Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.line(bytes);
+        self.line(without_secrets(&String::from_utf8_lossy(bytes)).as_bytes());
         Ok(bytes.len())
     }
 
@@ -118,7 +137,6 @@ impl Write for &Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
     use std::sync::mpsc::{Sender, channel};
 
     /// Writes nothing until it is let go.
@@ -154,7 +172,7 @@ mod tests {
         let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.first(), Some(&"line 0"));
-        assert!(lines.last().unwrap().ends_with(" lines of the log were dropped, since nobody read them"));
+        assert!(lines.last().unwrap().contains(" lines of the log were dropped: nobody read them"));
         // The first line was taken from the queue at once, or it was not.
         let dropped: usize = lines
             .iter()
@@ -162,6 +180,14 @@ mod tests {
             .sum();
         assert_eq!(lines.iter().filter(|line| line.starts_with("line ")).count() + dropped, 2_000);
         assert!((2_000 - LINES - 1..=2_000 - LINES).contains(&dropped), "{dropped}");
+    }
+
+    #[test]
+    fn a_second_has_only_so_many_lines() {
+        let (counts, now) = (Counts::default(), Instant::now());
+        assert!((0..RATE).all(|_| counts.has_time(now)));
+        assert!(!counts.has_time(now) && !counts.has_time(now + SECOND / 2));
+        assert!(counts.has_time(now + SECOND));
     }
 
     #[test]

@@ -165,6 +165,7 @@ pub fn main() -> ExitCode {
         return asm::main();
     }
     let verb = Cli::parse().verb;
+    output::hide_in_panics();
     if !verb.is_server() {
         orphans::adopt();
     }

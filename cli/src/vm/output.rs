@@ -5,6 +5,7 @@ use super::log::Log;
 use super::{Exit, Refused};
 use ilo_asm::text::is_hidden;
 use ilo_host::problem::Problem;
+use ilo_host::tools::without_secrets;
 use std::io::{self, Write};
 #[cfg(feature = "serve")]
 use std::sync::OnceLock;
@@ -39,8 +40,18 @@ pub(super) fn log_errors() {
 #[cfg(feature = "serve")]
 static LOG: OnceLock<&'static Log> = OnceLock::new();
 
-/// Prints a text to standard error.
+/// From now on, the message of a panic has no secret of the tools file.
+pub(super) fn hide_in_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let text = info.to_string();
+        if without_secrets(&text) == text { usual(info) } else { error(&format!("{text}\n")) }
+    }));
+}
+
+/// Prints a text to standard error, without the secrets of the tools file.
 pub(super) fn error(text: &str) {
+    let text = without_secrets(text);
     #[cfg(feature = "serve")]
     if let Some(log) = LOG.get() {
         return log.line(text.as_bytes());

@@ -19,8 +19,8 @@ fn a_log_that_nobody_reads_stops_nothing() {
     // A late reader gets the number of missing lines.
     let log = BufReader::new(lines.child.stderr.take().unwrap()).lines().map_while(Result::ok);
     drop(lines.child.stdin.take());
-    let words = "lines of the log were dropped, since nobody read them";
-    assert!(log.into_iter().any(|line| line.ends_with(words)));
+    let words = "lines of the log were dropped: nobody read them";
+    assert!(log.into_iter().any(|line| line.contains(words)));
 }
 
 #[test]

@@ -39,6 +39,18 @@ fn a_person_is_asked_by_elicitation() {
     }
 }
 
+/// The name by which a program calls a tool could be worded to mislead the person.
+#[test]
+fn a_question_has_the_name_of_the_entry() {
+    let folder = folder();
+    let mut lines = Lines::unopened(&folder, &[]);
+    lines.open(r#"{"elicitation":{}}"#);
+    lines.run(2, "mcp://only-a-formality/send");
+    let question = lines.hear_with("elicitation/create");
+    let question = read(question.as_bytes(), &Bounds::default()).unwrap();
+    assert_eq!(at(&question, &["params", "message"]), r#""May `send` be called? Its arguments:\n{}""#);
+}
+
 #[test]
 fn a_client_that_cannot_ask_is_told_so() {
     let mut lines = Lines::start(&folder(), &[]);

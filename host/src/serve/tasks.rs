@@ -405,10 +405,8 @@ impl Session {
     /// The state of a run in whose question the tool has the name of its entry: the run's own name for it
     /// could be worded by the program.
     fn named(&self, mut seen: Seen) -> Seen {
-        if let Now::Asks(call) = &mut seen.now
-            && let Some(tool) = self.shared.service.tools.get(&call.tool)
-        {
-            (call.tool, call.arguments) = tool.asked(&call.arguments);
+        if let Now::Asks(call) = &mut seen.now {
+            (call.tool, call.arguments) = self.shared.service.tools.asked(&call.tool, &call.arguments);
         }
         seen
     }

@@ -44,7 +44,7 @@ type Known = (Weak<[String]>, Weak<[String]>, Weak<Mutex<Vec<Vec<String>>>>);
 static ALL: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
 /// A text without the secrets of any tool or server.
-pub(crate) fn hidden_of_all(text: &str) -> String {
+pub fn hidden_of_all(text: &str) -> String {
     let known: Vec<Secrets> = {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(written, ..)| written.strong_count() > 0);

@@ -7,6 +7,7 @@ mod servers;
 pub use crate::mcp::Health;
 #[cfg(feature = "mcp")]
 pub use crate::mcp::read_answer;
+pub use crate::tool::secrets::hidden_of_all as without_secrets;
 pub use crate::tool::{
     CallLimits, Failure, Policy, Provider, Request, Schema, Source, Tool, consent, process_mark,
 };
@@ -87,6 +88,12 @@ impl Tools {
             Lookup::Found(tool) => self.entries.get(&tool.name),
             Lookup::Ambiguous(_) | Lookup::Unlisted | Lookup::Withheld(_) | Lookup::Unknown => None,
         }
+    }
+
+    /// A call in the form for a question to a person: the name of the tool's entry, with its origin if that
+    /// is informative, and the arguments as the tool gets them, without secrets.
+    pub fn asked(&self, name: &str, arguments: &Data) -> (String, Data) {
+        self.get(name).map_or_else(|| (name.to_owned(), arguments.clone()), |tool| tool.asked(arguments))
     }
 
     /// Calls a tool. The time limit is that of the tool, otherwise that of the limits; the call ends at the

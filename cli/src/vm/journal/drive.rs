@@ -196,8 +196,9 @@ impl Driver<'_> {
         let Some(terminal) = Terminal::open(bar) else { return Ok(false) };
         let bounds = Bounds { bytes: usize::MAX, depth: usize::MAX, values: usize::MAX };
         let arguments = read(arguments.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()));
+        let (tool, arguments) = self.tools.asked(tool, &arguments);
         let question = Question {
-            tool,
+            tool: &tool,
             arguments: &arguments,
             foreseen: &[],
             deadline: Instant::now() + QUESTION,
