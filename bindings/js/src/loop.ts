@@ -333,9 +333,11 @@ export class Loop {
         try {
             if (due && this.recording?.allowed === due.number) return this.begin(under);
             if (!ask || !due) return this.nobody(under, "there is nobody to ask");
+            const question = this.shown(under, due);
+            if (!question) return;
             under.isAsked = true;
             this.unasked(under);
-            const allowed = decision(await ask(due));
+            const allowed = decision(await ask(question));
             under.isAsked = false;
             clearTimeout(under.timer);
             if (!this.isOpen(under)) return;
@@ -346,6 +348,18 @@ export class Loop {
             this.observers.failed("ask", error);
             this.nobody(under, "nobody could be asked");
         }
+    }
+
+    /**
+     * The call as a person sees it: with the name that the host has given its tool, never another text of the
+     * program. A call by the name of a server that is not there is refused; then there is none.
+     */
+    protected shown(under: Under, due: Call): Call | undefined {
+        const { name } = under.tool;
+        if (due.tool === name) return due;
+        if (!due.tool.startsWith("mcp://")) return { ...due, tool: name };
+        this.refused(under, `the program calls it by a server that is not there; write \`${name}\``);
+        return undefined;
     }
 
     /** Ends a question when the time of the run is over. */

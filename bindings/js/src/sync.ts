@@ -41,7 +41,9 @@ class AtOnce extends Loop {
         try {
             const due = this.due();
             if (!this.ask || !due) return this.refused(under, "there is nobody to ask");
-            const found: unknown = this.ask(due);
+            const question = this.shown(under, due);
+            if (!question) return;
+            const found: unknown = this.ask(question);
             if (isThenable(found)) {
                 forget(found);
                 throw new TypeError("`ask` gave a promise to `runSync`");

@@ -28,6 +28,20 @@ function errs(outcome, error) {
     assert.deepEqual({ status: outcome.status, error: outcome.error ?? outcome.message }, { status: "err", error });
 }
 
+test("a question has the name that the host gave the tool, and no other text of the program", async () => {
+    const call = (name) => ilo.build(`; fn f() -> result any, any\n; Tools: 0=${name}\nRET_OK CALL 0 0\n`);
+    const asked = [];
+    const ask = (due) => (asked.push(due.tool), true);
+    const tools = (name) => ({ [name]: { execute: () => "made", confirm: true } });
+    assert.equal((await call("pay").run({}, { tools: tools("mcp://bank/pay"), ask })).value, "made");
+    assert.deepEqual(asked.splice(0), ["mcp://bank/pay"]);
+    const refused = "tool `pay` was not called: it needs a confirmation (`confirm`), and the program calls it by a server "
+        + "that is not there; write `pay`";
+    errs(await call("mcp://trust-me/pay").run({}, { tools: tools("pay"), ask }), refused);
+    errs(call("mcp://trust-me/pay").runSync({}, { tools: tools("pay"), ask }), refused);
+    assert.deepEqual(asked, []);
+});
+
 test("a revoked proxy that a tool throws or answers is a failure of its call", async () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();

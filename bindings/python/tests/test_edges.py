@@ -587,3 +587,23 @@ def test_a_sweep_goes_on_past_runs_that_are_blocked(tmp_path: Path) -> None:
         journal.approve(waits.run, waits.call)
     left = journal.resume_all_sync(tools=one(lambda arguments: 1, confirm=True))
     assert [getattr(outcome, "state", outcome) for outcome in left.values()] == ["blocked", ilo.Ok(1)]
+
+
+def test_a_question_has_the_name_of_the_tool_and_no_other_text_of_the_program() -> None:
+    asked: list[str] = []
+
+    def ask(call: Any) -> bool:
+        asked.append(call.tool)
+        return True
+
+    def program(name: str) -> ilo.Program:
+        return ilo.build(f"; fn f() -> result any, any\n; Tools: 0={name}\nRET_OK CALL 0 0\n")
+
+    def tools(name: str) -> ilo.Tools:
+        return ilo.Tools(ilo.Tool(name, lambda _: "made", is_async=False, confirm=True))
+
+    made = program("pay").run_sync(tools=tools("mcp://bank/pay"), ask=ask)
+    assert (made.value, asked) == ("made", ["mcp://bank/pay"])
+    refused = program("mcp://trust-me/pay").run_sync(tools=tools("pay"), ask=ask)
+    assert refused.error.endswith("the program calls it by a server that is not there; write `pay`")
+    assert asked == ["mcp://bank/pay"]

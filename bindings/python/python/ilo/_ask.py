@@ -34,6 +34,21 @@ class Deny:
         return f"ilo.Deny({self.reason!r})"
 
 
+def shown(call: Call, name: str) -> Call | str:
+    """The call as a person sees it: with the name that the host has given its tool, never another text of the program.
+
+    A text says why nobody is asked: the program calls the tool by the name of a server that is not there.
+    """
+    if call.tool == name:
+        return call
+    if call.tool.startswith("mcp://"):
+        return f"the program calls it by a server that is not there; write `{name}`"
+    from ._ilo import Call
+
+    place = None if call.line is None or call.column is None else (call.line, call.column)
+    return Call(name, call.arguments, call.number, call.function, place, call.is_rollback)
+
+
 async def asked(ask: Ask, call: Call | Waiting, seconds: float) -> bool | Deny:
     """What `ask` returns about a call. A function that is not async is called in a thread.
 

@@ -6,7 +6,7 @@ from _thread import get_ident
 from contextvars import ContextVar
 from functools import partial
 
-from ._ask import Deny, asked
+from ._ask import Deny, asked, shown
 from ._errors import Failure, Suspend
 from ._event_loop import Timed, cancelled, detached, in_thread, is_being_cancelled, may_be_quick, poster, shielded
 from ._ilo import Drive
@@ -450,9 +450,12 @@ class Loop:
         call = self.drive.waiting
         if self.ask is None or call is None:
             return not_confirmed(tool.name, "there is nobody to ask")
+        question = shown(call, tool.name)
+        if isinstance(question, str):
+            return not_confirmed(tool.name, question)
         self.under[ticket] = (tool.name, _READ)
         try:
-            allowed = await asked(self.ask, call, self.drive.seconds_left)
+            allowed = await asked(self.ask, question, self.drive.seconds_left)
         except EXITS as error:
             self._exit(error)
             return not_confirmed(tool.name, "nobody could be asked")
