@@ -69,8 +69,10 @@ fn the_constrained_notation_stays_a_line_a_function() {
 
 #[test]
 fn what_is_none_is_refused_and_what_would_change_left_alone() {
-    assert_eq!(formatted("{\"a\":1,}", Notation::Mcp), Formatted::Refused);
-    assert_eq!(formatted("a: @b", Notation::Workflow), Formatted::Refused);
+    assert_eq!(formatted("{\"a\":1", Notation::Mcp), Formatted::Refused);
+    assert_eq!(formatted("a: ,b", Notation::Workflow), Formatted::Refused);
+    // Comments would be lost.
+    assert_eq!(formatted("{\"a\":1 /* one */}", Notation::Mcp), Formatted::LeftAlone);
     // Each empty line after such a block counts.
     assert_eq!(formatted("a: |+\n  b\n\n\nc: 1\n", Notation::Workflow), Formatted::LeftAlone);
     // A number counts the blanks from the key, and so stays right.

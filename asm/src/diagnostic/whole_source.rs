@@ -6,22 +6,21 @@ use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-/// Text before or after a program that is not part of it. `expected` is what a program begins with.
-pub(crate) fn enveloped(source: &str, found: &Envelope, expected: &str) -> Diagnostic {
+/// The warning about text before a program, which is not read; none if there is only a Markdown fence.
+pub(crate) fn enveloped(source: &str, found: &Envelope) -> Option<Diagnostic> {
     let edits = [Some(found.before), found.after].into_iter().flatten();
     let edits = edits.map(|span| Edit { span, text: String::new() }).collect();
-    if let Some(line) = found.conversation {
-        let text = source.get(line.range()).unwrap_or("");
-        let message = "the text before the program is not part of it";
-        return Diagnostic::new(Code::UnexpectedText, line, message)
-            .expected(expected, format!("`{}`", shorten(text)))
-            .fix(Fix { title: "remove what is not the program".to_owned(), edits });
-    }
-    let start = found.before.start;
-    let message = "a Markdown fence is not part of a program";
-    Diagnostic::new(Code::BadCharacter, Span::new(start, start + 3), message)
-        .expected(expected, "a fence")
-        .fix(Fix { title: "remove the lines of the fence".to_owned(), edits })
+    let line = found.conversation?;
+    let text = source.get(line.range()).unwrap_or("");
+    Some(
+        Diagnostic::new(
+            Code::OtherNotation,
+            line,
+            "the text before the program is not part of it, and not read",
+        )
+        .expected("the program alone", format!("`{}`", shorten(text)))
+        .fix(Fix { title: "remove what is not the program".to_owned(), edits }),
+    )
 }
 
 /// A source that begins like none of the notations, which begin like `expected`; `setting` names a notation.

@@ -18,6 +18,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::source::{Limits, envelope};
 use crate::span::Span;
 use crate::text::shorten;
+use bumpalo::Bump;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::number::NumberError;
@@ -91,6 +92,22 @@ impl<'a> Node<'a> {
     /// A text that is not in the source.
     pub(crate) fn of_text(text: &'a str, span: Span) -> Node<'a> {
         Node { kind: Kind::Text(Text { text, style: Style::Double, start: None }), span }
+    }
+
+    /// The same value at one place: that of the text from which it was read.
+    pub(crate) fn placed(&self, span: Span, arena: &'a Bump) -> Node<'a> {
+        let kind = match self.kind {
+            Kind::Text(text) => Kind::Text(Text { start: None, ..text }),
+            Kind::List(items) => {
+                Kind::List(arena.alloc_slice_fill_iter(items.iter().map(|item| item.placed(span, arena))))
+            }
+            Kind::Record(list) => Kind::Record(arena.alloc_slice_fill_iter(list.iter().map(|entry| Entry {
+                key: entry.key.placed(span, arena),
+                value: entry.value.placed(span, arena),
+            }))),
+            other => other,
+        };
+        Node { kind, span }
     }
 
     /// The text, if it is one.
@@ -374,20 +391,15 @@ fn number_meant(text: &str) -> Option<String> {
     (has_digit && ilo_spec::number::parse(&meant).is_ok()).then_some(meant)
 }
 
-/// The part of a source that is its program, without a byte order mark and surrounding text, which is
-/// reported. `None` if the source is too large.
-fn inside(
-    source: &str,
-    what: &str,
-    options: &Limits,
-    diagnostics: &mut Diagnostics,
-) -> Option<(usize, usize)> {
+/// The part of a source that is its program, without a byte order mark and surrounding text, about which a
+/// warning is given. `None` if the source is too large.
+fn inside(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<(usize, usize)> {
     if let Some(most) = options.exceeded_by(source) {
         diagnostics.push(too_large(source, most));
         return None;
     }
     let start = if source.starts_with('\u{feff}') { 3 } else { 0 };
     let Some(found) = envelope(source) else { return Some((start, source.len())) };
-    diagnostics.push(enveloped(source, &found, what));
+    enveloped(source, &found).into_iter().for_each(|warning| diagnostics.push(warning));
     Some((found.before.end as usize, found.after.map_or(source.len(), |after| after.start as usize)))
 }

@@ -23,7 +23,7 @@ pub enum Formatted {
     Text(String),
     /// The source is not JSON or YAML; the errors are among the diagnostics.
     Refused,
-    /// Another layout would change its meaning.
+    /// Another layout would change its meaning, or lose comments.
     LeftAlone,
 }
 
@@ -35,8 +35,16 @@ pub fn format(
     diagnostics: &mut Diagnostics,
 ) -> Formatted {
     let arena = Bump::new();
-    let read = if notation == Notation::Workflow { reader::read } else { json::read };
-    let documents = read(source, &arena, options, diagnostics);
+    let yaml = notation == Notation::Workflow;
+    let read = if yaml { reader::read } else { json::read };
+    let (documents, comments) = if yaml {
+        (read(source, &arena, options, diagnostics), false)
+    } else {
+        json::read_with_comments(source, &arena, options, diagnostics)
+    };
+    if comments {
+        return Formatted::LeftAlone;
+    }
     if diagnostics.has_errors() {
         diagnostics.sort();
         return Formatted::Refused;

@@ -7,8 +7,14 @@ use crate::dialect::document_names::names_bound_in;
 use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Node, entries, first_of};
 use crate::text::shorten;
+use ilo_spec::error::Code;
 
 impl<'a> Walk<'_, 'a> {
+    /// Warns that something is read as what it means.
+    pub(super) fn take(&mut self, wrong: Diagnostic) {
+        self.diagnostics.push(wrong.taken());
+    }
+
     /// Tries the habits of a position on a record. A rewrite is reported.
     pub(super) fn offer(&mut self, node: &Node<'a>, place: At) -> Option<Node<'a>> {
         const LONGEST: usize = 3;
@@ -30,14 +36,21 @@ impl<'a> Walk<'_, 'a> {
     /// Reports the correct form of a record, and returns it.
     fn report(&mut self, node: &Node<'a>, found: Rewrite<'a>) -> Node<'a> {
         let place = entries(node).first().map_or(first_of(node), |entry| entry.key.span);
-        let wrong = match found.report {
-            Report::Whole(wrong) => *wrong,
-            Report::Shape(code, message) => {
-                self.shape(node, Diagnostic::new(code, place, message), &found.to)
+        let removed = matches!(&found.to, Replacement::List(steps) if steps.is_empty());
+        match found.report {
+            Report::Silent => {}
+            Report::Refused(wrong) => self.diagnostics.push(*wrong),
+            // What is left out has no meaning; everything else has one.
+            Report::Whole(wrong) if removed || wrong.code == Code::UnknownOperator && wrong.fix.is_none() => {
+                self.diagnostics.push(*wrong);
             }
-        };
-        self.diagnostics.push(wrong);
-        if matches!(&found.to, Replacement::List(steps) if steps.is_empty()) {
+            Report::Whole(wrong) => self.take(*wrong),
+            Report::Shape(code, message) => {
+                let wrong = self.shape(node, Diagnostic::new(code, place, message), &found.to);
+                self.take(wrong);
+            }
+        }
+        if removed {
             self.lose(node);
         }
         found.to.node(place, self.at.arena)

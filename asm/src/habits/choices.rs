@@ -18,8 +18,7 @@ pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     step.extend(others(list, &["assert", "error", "err"]));
     let failure = Replacement::one(at.dialect.word(Key::Message), Replacement::Kept(message.value));
     step.push((at.dialect.word(Key::Return), failure));
-    let message = "`assert` is another notation's word for an `if` that fails, and read as that";
-    Some(Rewrite::notation(message, step))
+    Some(Rewrite::notation(step))
 }
 
 /// The default of a switch beside its arms; it should be the last arm.

@@ -45,10 +45,14 @@ pub(super) struct Rewrite<'a> {
 
 /// How a record is reported.
 pub(super) enum Report {
+    /// Not at all: it has one meaning, in the words of another notation.
+    Silent,
     /// By a message; the correct form is what was expected, and the fix.
     Shape(Code, &'static str),
     /// By a complete diagnostic.
     Whole(Box<Diagnostic>),
+    /// By an error, although what follows is read as if it were right.
+    Refused(Box<Diagnostic>),
 }
 
 impl<'a> Rewrite<'a> {
@@ -66,14 +70,19 @@ impl<'a> Rewrite<'a> {
         Rewrite { report: Report::Whole(Box::new(wrong)), to }
     }
 
+    /// A record that is a guess.
+    pub(super) fn refused(wrong: Diagnostic, record: Fields<'a>) -> Rewrite<'a> {
+        Rewrite { report: Report::Refused(Box::new(wrong)), to: Replacement::Record(record) }
+    }
+
     /// A step that is removed.
     pub(super) fn removed(wrong: Diagnostic) -> Rewrite<'a> {
         Rewrite { report: Report::Whole(Box::new(wrong)), to: Replacement::List(Vec::new()) }
     }
 
-    /// A form of another notation: it is accepted with a warning.
-    pub(super) fn notation(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Shape(Code::OtherNotation, message), to: Replacement::Record(record) }
+    /// A form of another notation.
+    pub(super) fn notation(record: Fields<'a>) -> Rewrite<'a> {
+        Rewrite { report: Report::Silent, to: Replacement::Record(record) }
     }
 }
 

@@ -55,30 +55,31 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
         }
         None => record.push(("expr", Replacement::Kept(Node { kind: Kind::Null, span: op.value.span }))),
     }
-    Some(Rewrite::reported(wrong, record))
+    Some(Rewrite::refused(wrong, record))
 }
 
 /// A step with its operator under a key.
 pub(super) fn operation_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let rest: Vec<Entry<'a>> = list.iter().filter(|entry| entry.name() != Some("let")).copied().collect();
-    let (value, message) = operation(at, at.arena.alloc_slice_copy(&rest))?;
+    let (value, of_notation) = operation(at, at.arena.alloc_slice_copy(&rest))?;
     let mut step = bound(list);
     step.push(("expr", Replacement::Record(vec![value])));
-    Some(match message {
-        Some(message) => Rewrite::notation(message, step),
-        None => Rewrite::step("an operation has its operator as the key of its operands", step),
+    Some(if of_notation {
+        Rewrite::notation(step)
+    } else {
+        Rewrite::step("an operation has its operator as the key of its operands", step)
     })
 }
 
 /// A value with `op`, `a` and `b`, if operators are keys in the notation.
 pub(super) fn operation_value<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let (value, message) = operation(at, list)?;
-    Some(Rewrite::notation(message?, vec![value]))
+    let (value, of_notation) = operation(at, list)?;
+    of_notation.then(|| Rewrite::notation(vec![value]))
 }
 
-type Operation<'a> = ((&'a str, Replacement<'a>), Option<&'static str>);
+type Operation<'a> = ((&'a str, Replacement<'a>), bool);
 
-/// The operation of a record, and its diagnostic if it is a form of another notation.
+/// The operation of a record, and whether it is a form of another notation.
 fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a>> {
     let (operator, operands) = by_keys(list)?;
     let constrained = list.iter().all(|entry| entry.is(|name| matches!(name, "op" | "a" | "b")));
@@ -90,8 +91,7 @@ fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a
         Ok([only]) => only,
         Err(operands) => Replacement::List(operands),
     };
-    let message = constrained.then_some("`op` is another notation's form of an operation, and read as that");
-    Some(((operator.spelling, operands), message))
+    Some(((operator.spelling, operands), constrained))
 }
 
 /// Whether a merge is in the form of another notation.
@@ -113,14 +113,13 @@ pub(super) fn merge<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let merge = get(list, &["merge", "$merge"])?;
     let word = at.dialect.word(Key::Merge);
     let mut record: Fields<'a> = Vec::new();
-    let message = if takes_list(at.dialect) {
+    if takes_list(at.dialect) {
         let set = get(list, &["set"])?;
         record.extend(others(list, &["merge", "$merge", "set"]));
         record.push((
             word,
             Replacement::List(vec![Replacement::Kept(merge.value), Replacement::Kept(set.value)]),
         ));
-        "`set` beside a merge is another notation's form, and read as the second of a list"
     } else {
         let (Kind::List([base, set]), None) = (merge.value.kind, get(list, &["set"])) else {
             return None;
@@ -128,9 +127,8 @@ pub(super) fn merge<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         record.extend(others(list, &["merge", "$merge"]));
         record
             .extend([(word, Replacement::Kept(*base)), (at.dialect.word(Key::Set), Replacement::Kept(*set))]);
-        "a merge of a list is another notation's form, and read as `merge` with `set`"
-    };
-    Some(Rewrite::notation(message, record))
+    }
+    Some(Rewrite::notation(record))
 }
 
 /// A merge of more than two records, which becomes nested merges.
@@ -316,7 +314,9 @@ fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite
     let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
     let word = meant.map_or(at.dialect.word(Key::Obj), |operator| operator.spelling);
     let value = if meant.is_some() { entry.value } else { at.node };
-    Some(Rewrite::reported(wrong, vec![(word, Replacement::Kept(value))]))
+    let record = vec![(word, Replacement::Kept(value))];
+    let sure = operator::find(plain).or_else(|| other_operator::meant(plain)).is_some();
+    Some(if sure { Rewrite::reported(wrong, record) } else { Rewrite::refused(wrong, record) })
 }
 
 /// The diagnostic of an unknown operator, and the one that is meant.

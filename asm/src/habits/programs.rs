@@ -38,7 +38,7 @@ pub(super) fn programs<'a>(
         }
         [whole] => {
             if let Some((inner, wrong)) = inside(whole, dialect, source) {
-                diagnostics.push(wrong);
+                diagnostics.push(wrong.taken());
                 return Some(inner);
             }
         }

@@ -48,7 +48,7 @@ impl<'a> Walk<'_, 'a> {
         let form = form(&inputs).filter(|_| !inputs.is_empty())?;
         let wrong = self.no_record(node, &form, "a list of records");
         let flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
-        self.diagnostics.push(if flow {
+        self.take(if flow {
             wrong.replace(node.span, form)
         } else {
             wrong.help("write each input as `name: type`")
@@ -109,7 +109,7 @@ impl<'a> Walk<'_, 'a> {
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), format!("{what}, and no schema"))
             .expected(format!("`{}`", form.trim_matches('"')), node.kind_name());
         let flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with(['{', '[']));
-        self.diagnostics.push(if flow {
+        self.take(if flow {
             wrong.replace(node.span, form)
         } else {
             wrong.help(format!("write `{}`", form.trim_matches('"')))
@@ -122,7 +122,7 @@ impl<'a> Walk<'_, 'a> {
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), "what may be called is a name, a text")
             .expected("a name", node.kind_name());
         let flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with('{'));
-        self.diagnostics.push(if flow {
+        self.take(if flow {
             wrong.replace(node.span, quoted(name))
         } else {
             wrong.help(format!("write `{name}` alone"))

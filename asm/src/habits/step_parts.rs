@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::{Dialect, HANDLER, Key, is_operation};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, first_of, json, misnamed, rename};
+use crate::document::{entries, first_of, json, misnamed};
 use crate::source::Limits;
 use crate::span::Span;
 use crate::text::is_name;
@@ -37,19 +37,20 @@ impl<'a> Walk<'_, 'a> {
         let text = node.text()?;
         let mut found = Diagnostics::default();
         let read = json::read(text, self.at.arena, &Limits::default(), &mut found);
-        if !found.as_slice().is_empty() || !matches!(read, [Node { kind: Kind::Record(_), .. }]) {
+        let [record @ Node { kind: Kind::Record(_), .. }] = read else { return None };
+        if !found.as_slice().is_empty() {
             return None;
         }
         let word = self.at.dialect.word(Key::Args);
         let message = format!("`{word}` is a record of names and values, but this is a text");
         let wrong = Diagnostic::new(Code::BadShape, node.span, message)
             .expected("a record of names and values", node.kind_name());
-        self.diagnostics.push(if self.at.dialect.is_yaml() {
+        self.take(if self.at.dialect.is_yaml() {
             wrong.help("write the record itself, not the text of its JSON")
         } else {
             wrong.replace(node.span, text.trim())
         });
-        Some(self.record_at(&[], node))
+        Some(record.placed(node.span, self.at.arena))
     }
 
     /// Cases as a list of records with one case each.
@@ -84,7 +85,7 @@ impl<'a> Walk<'_, 'a> {
         let form = form.map_or_else(|| outline.unwrap_or_default(), str::to_owned);
         let fix = draft.and_then(|draft| draft.fix(node, self.source, dialect.is_yaml(), dialect.is_bare()));
         let wrong = wrong.expected(form, "a list of records");
-        self.diagnostics.push(wrong.fix_or_help(fix, help));
+        self.take(wrong.fix_or_help(fix, help));
     }
 
     /// `yield` as the last step of an iteration, in a notation in which the last step is the value.
@@ -97,10 +98,6 @@ impl<'a> Walk<'_, 'a> {
         }
         let record = matches!(entry.value.kind, Kind::Record(_)) && !is_operation(entries(&entry.value));
         let word = dialect.word(if record { Key::Obj } else { Key::Value });
-        let message = format!("the last step of a loop is what it yields: `{word}` does here");
-        let fix = rename(&entry.key, word);
-        let found = dialect.word(Key::Yield);
-        self.other_form(entry.key.span, message, word, found, fix);
         let own = Entry { key: self.text_at(word, &entry.key), value: entry.value };
         Some(self.record_at(&[own], step))
     }
@@ -111,7 +108,7 @@ impl<'a> Walk<'_, 'a> {
     pub(super) fn callee(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let name = meant_address(node.text()?)?;
         let message = format!("a tool of a server is `{ADDRESS}`");
-        self.diagnostics.push(misnamed(Code::BadShape, node, message, &name));
+        self.take(misnamed(Code::BadShape, node, message, &name));
         Some(self.text_at(&name, node))
     }
 
@@ -122,7 +119,7 @@ impl<'a> Walk<'_, 'a> {
         if !is_name(name) {
             return None;
         }
-        self.diagnostics.push(misnamed(Code::BadReference, node, "a name is bound without `$`", name));
+        self.take(misnamed(Code::BadReference, node, "a name is bound without `$`", name));
         Some(self.text_at(name, node))
     }
 
@@ -161,7 +158,7 @@ impl<'a> Walk<'_, 'a> {
             format!("{{\"{word}\":{}true}}", dialect.blank())
         };
         let message = format!("`{word}` is a text here, and a step is a record");
-        self.diagnostics.push(
+        self.take(
             Diagnostic::new(Code::BadStep, node.span, message)
                 .expected(format!("`{form}`"), format!("`{word}`"))
                 .replace(node.span, form),
@@ -188,7 +185,7 @@ impl<'a> Walk<'_, 'a> {
         let record = Replacement::one(call, Replacement::Kept(*node));
         let new = if one { record } else { Replacement::List(vec![record]) };
         let text = new.text(self.source, dialect.is_bare());
-        self.diagnostics.push(
+        self.take(
             Diagnostic::new(Code::BadShape, node.span, format!("`{word}` is {what}"))
                 .expected(form, node.kind_name())
                 .replace(node.span, text),
@@ -214,7 +211,7 @@ impl<'a> Walk<'_, 'a> {
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
             .expected(format!("a record with one of {}", dialect.listed(&HANDLER)), node.kind_name());
         let (open, close) = if is_list { ("", "}") } else { ("[", "]}") };
-        self.diagnostics.push(if dialect.is_yaml() {
+        self.take(if dialect.is_yaml() {
             wrong.help(format!("put steps that run when the call fails under `{then}` in it"))
         } else {
             let open = Edit::insert(node.span.start, format!("{{\"{then}\": {open}"));

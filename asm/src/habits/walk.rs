@@ -121,7 +121,7 @@ impl<'a> Walk<'_, 'a> {
             if is_continue(entry.name(), &entry.value) {
                 let skip = self.at.dialect.word(Key::Skip);
                 let found = continue_is_skip(entry.key.span, skip);
-                self.diagnostics.push(found.replace(entry.value.span, format!("{{{skip}: true}}")));
+                self.take(found.replace(entry.value.span, format!("{{{skip}: true}}")));
                 return Some(vec![Entry { key: entry.key, value: self.with_true(Key::Skip, &entry.value) }]);
             }
             let tail = if at + 1 == list.len() { tail } else { Tail::Drop };

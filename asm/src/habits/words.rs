@@ -6,7 +6,7 @@ use super::context::{Entries, Walk, rebuilt};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::step_forms::CONTINUE;
 use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike};
-use crate::document::{Entry, Node, entries, misnamed, rename, shown};
+use crate::document::{Entry, Node, entries, rename, shown};
 use ilo_spec::error::Code;
 
 /// Words of other languages for keys, each listed once, with the keys that may be meant, the most likely
@@ -81,7 +81,6 @@ const ABSENT: &[(&[&str], &str)] = &[
         &["saga", "transaction"],
         "write each call as a step, with `rollback` beside it: the call that undoes it",
     ),
-    (&["comment", "note", "description", "-comment", "//"], "leave it out: a program has no comments"),
     (&["continue"], CONTINUE),
     (
         &["goto", "parallel", "next", "depends-on", "needs"],
@@ -106,6 +105,10 @@ const ABSENT: &[(&[&str], &str)] = &[
         &["elif", "else-if", "elseif"],
         "put a step with `if` under `else`, with a `then` and an `else` of its own",
     ),
+    (
+        &["continue-on-error", "allow-failure", "ignore-errors"],
+        "beside the call, `{handler}` with `ignore` goes on without its answer: {ignore}",
+    ),
     (&["timeout"], "how long a call may take is said in the tools file"),
 ];
 
@@ -114,6 +117,17 @@ pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
     let (_, meant) =
         WORDS.iter().find(|(words, _)| words.iter().any(|other| other.eq_ignore_ascii_case(word)))?;
     meant.iter().copied().find(|key| keys.contains(key))
+}
+
+/// Whether a word is one of the common formats in which models call functions.
+fn is_of_calls(word: &str) -> bool {
+    const CALLS: [&str; 7] = ["tool", "function", "arguments", "params", "parameters", "input", "inputs"];
+    CALLS.contains(&word)
+}
+
+/// Whether a key only holds words for people.
+fn is_comment(word: &str) -> bool {
+    matches!(word, "comment" | "note" | "description" | "-comment" | "_comment" | "//" | "#")
 }
 
 /// Whether a word begins an unbounded loop.
@@ -126,7 +140,13 @@ pub(super) fn is_unbounded(word: &str) -> bool {
 pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
     let plain = word.to_ascii_lowercase().replace(['_', ' '], "-");
     let (_, help) = ABSENT.iter().find(|(absent, _)| absent.contains(&&*plain))?;
-    Some(help.replace("{handler}", dialect.word(Key::Handler)))
+    let handler = dialect.word(Key::Handler);
+    let ignore = if dialect.is_yaml() {
+        format!("`{handler}: {{ignore: true}}`")
+    } else {
+        format!("`\"{handler}\": {{\"ignore\": true}}`")
+    };
+    Some(help.replace("{handler}", handler).replace("{ignore}", &ignore))
 }
 
 /// The kind of step that a record is by a word of another language.
@@ -175,10 +195,7 @@ impl<'a> Walk<'_, 'a> {
             let name = entry.name()?;
             let key = match meaning(entry) {
                 // Beside the correct word it is a duplicate key, which the reader reports.
-                Some((key, Meant::Other)) if dialect.has(key) && !own.contains(&key) => {
-                    self.other_notation(entry, key);
-                    key
-                }
+                Some((key, Meant::Other)) if dialect.has(key) && !own.contains(&key) => key,
                 Some(_) => return None,
                 None => {
                     let help = instead(name, dialect);
@@ -187,7 +204,12 @@ impl<'a> Walk<'_, 'a> {
                     if help.is_none() && key.is_none() {
                         return None;
                     }
-                    self.unknown(entry, keys, what, key, help);
+                    if is_comment(name) {
+                        return Some(Vec::new());
+                    }
+                    if !key.is_some_and(|key| is_of_calls(name) || alike(name, &[key]).is_some()) {
+                        self.unknown(entry, keys, what, key, help);
+                    }
                     let Some(key) = key else {
                         self.lost.extend(entry.value.text());
                         return Some(Vec::new());
@@ -200,13 +222,6 @@ impl<'a> Walk<'_, 'a> {
             Some(vec![Entry { key, value: entry.value }])
         })?;
         Some(self.record_at(&new, node))
-    }
-
-    /// Warns about a word of another notation.
-    pub(super) fn other_notation(&mut self, entry: &Entry<'a>, key: Key) {
-        let (word, found) = (self.at.dialect.word(key), shown(&entry.key));
-        let message = format!("`{found}` is another notation's word for `{word}`, and read as that");
-        self.diagnostics.push(misnamed(Code::OtherNotation, &entry.key, message, word));
     }
 
     /// Reports a word that has no meaning here.
@@ -226,10 +241,13 @@ impl<'a> Walk<'_, 'a> {
                 .expected(dialect.listed(keys), format!("`{found}`"))
                 .nearest(word);
         let fix = word.and_then(|word| rename(&entry.key, word));
-        self.diagnostics.push(match (fix, help, word) {
-            (Some(fix), ..) => wrong.fix(fix),
-            (None, Some(help), _) => wrong.help(help),
-            (None, None, word) => wrong.help(format!("write `{}`", word.unwrap_or_default())),
+        self.diagnostics.push(match (help, word) {
+            (Some(help), _) => wrong.help(help),
+            (None, word) => {
+                let word = word.unwrap_or_default();
+                let wrong = wrong.expected(format!("`{word}`"), format!("`{found}`"));
+                wrong.fix_or_help(fix, format!("write `{word}`")).taken()
+            }
         });
     }
 }
@@ -254,7 +272,10 @@ mod tests {
             let dialect = Dialect::of(notation);
             for word in ABSENT.iter().flat_map(|(words, _)| *words) {
                 let help = instead(&word.to_uppercase().replace('-', "_"), dialect);
-                assert!(help.is_some_and(|help| !help.contains('{') || help.contains("`{\"")), "{word}");
+                assert!(
+                    help.is_some_and(|help| !help.contains("{handler}") && !help.contains("{ignore}")),
+                    "{word}"
+                );
             }
         }
     }

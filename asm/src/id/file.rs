@@ -6,7 +6,7 @@ use crate::ast::{Block, File, Function};
 use crate::diagnostic::whole_source::enveloped;
 use crate::diagnostic::{Diagnostic, Diagnostics, Fix};
 use crate::notation::Notation;
-use crate::source::{self, Limits};
+use crate::source::{self, Envelope, Limits};
 use crate::span::Span;
 use crate::syntax::comment_cursor::Cursor;
 use crate::syntax::header::{self, Header};
@@ -40,6 +40,13 @@ impl<'a> Source<'a> {
         limits: &Limits,
         diagnostics: &mut Diagnostics,
     ) -> Option<Source<'a>> {
+        let text = match source::envelope(text) {
+            Some(found) => {
+                enveloped(text, &found).into_iter().for_each(|warning| diagnostics.push(warning));
+                &*arena.alloc_str(&alone(text, &found))
+            }
+            None => text,
+        };
         if let Some(wrong) = whole(text) {
             diagnostics.push(wrong);
             return None;
@@ -254,12 +261,21 @@ impl<'t> FunctionReader<'_, 't> {
     }
 }
 
-/// Reports an error of the source as a whole, after which its parts are not parsed: an envelope, or a header
-/// without its `;`.
+/// The program of a source at its place, with blanks for what is around it.
+fn alone(source: &str, around: &Envelope) -> String {
+    let blank = |span: Span| -> String {
+        let text = source.get(span.range()).unwrap_or("");
+        text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect()
+    };
+    let end = around.after.map_or(source.len(), |after| after.start as usize);
+    let program = source.get(around.before.end as usize..end).unwrap_or("");
+    let start = source.get(..around.before.start as usize).unwrap_or("");
+    let behind = around.after.map(blank).unwrap_or_default();
+    [start, &blank(around.before), program, &behind].concat()
+}
+
+/// Reports an error of the source as a whole, after which its parts are not parsed: a header without its `;`.
 fn whole(source: &str) -> Option<Diagnostic> {
-    if let Some(found) = source::envelope(source) {
-        return Some(enveloped(source, &found, HEADER));
-    }
     let start = source::trimmed(source);
     if !start.strip_prefix("fn ")?.contains("->") {
         return None;

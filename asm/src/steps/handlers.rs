@@ -100,9 +100,7 @@ impl<'a> StepReader<'_, 'a> {
         let failed = of_slot(failure, at);
         match message {
             Some(node) => {
-                if self.is_result() {
-                    self.lint(&Seen::Message(node, self.in_loop()));
-                }
+                self.lint(&Seen::Message(node, self.in_loop()));
                 self.fail_with(node, at);
             }
             None if self.is_result() => self.push(StmtKind::Return(ReturnKind::Err, failed), at),

@@ -79,28 +79,25 @@ impl<'a> StepReader<'_, 'a> {
     /// Fails with a message; `at` is the span of the key.
     pub(crate) fn fail_with(&mut self, message: &Node<'a>, at: Span) {
         let value = self.value(message);
-        self.needs_result(at);
-        self.push(
-            StmtKind::Return(ReturnKind::Err, value),
-            Span::new(at.start, message.span.end.max(at.end)),
-        );
+        let kind =
+            if self.is_result() { StmtKind::Return(ReturnKind::Err, value) } else { StmtKind::Fail(value) };
+        self.push(kind, Span::new(at.start, message.span.end.max(at.end)));
     }
 
-    /// Reports a failure in a function that does not return a result.
-    pub(crate) fn needs_result(&mut self, at: Span) {
+    /// Warns about a failure in the form of a return, in a function that does not return a result.
+    fn fails_plainly(&mut self, at: Span) {
         if self.is_result() {
             return;
         }
-        let ok = self.output.ok.name;
-        let lists = "list ".repeat(usize::from(self.output.ok.ty.lists));
-        let comma = if self.dialect.is_yaml() { "," } else { "" };
-        let meant = format!("result {lists}{ok}{comma} text");
-        let word = self.dialect.word(Key::Output);
+        let (word, found) = (self.dialect.word(Key::Fail), self.source.get(at.range()).unwrap_or(""));
         self.report(
-            Diagnostic::new(Code::WrongReturn, at, "this fails, in a function whose type is not a result")
-                .expected(format!("`{meant}` as its `{word}`"), format!("`{lists}{ok}`"))
+            Diagnostic::new(Code::OtherNotation, at, "this fails, in a function whose type is not a result")
+                .expected(
+                    format!("`{word}`, which fails, or `obj` around a record of data"),
+                    format!("`{found}`"),
+                )
                 .related(self.output.span, "the type is given here")
-                .help(format!("write `{meant}` as `{word}`, or return a value")),
+                .help(format!("write the failure under `{word}`, or the record under `obj`")),
         );
     }
 
@@ -124,24 +121,35 @@ impl<'a> StepReader<'_, 'a> {
                     self.not_ok(entry, only);
                 }
             }
-            Some((only, _)) => self.fail_with(&only.value, only.key.span),
+            Some((only, _)) => {
+                self.fails_plainly(only.key.span);
+                self.fail_with(&only.value, only.key.span);
+            }
             None => {
                 let value = self.returned(&entry.value);
-                if self.is_result() {
-                    self.not_plain(entry, &value);
-                }
-                self.push(StmtKind::Return(ReturnKind::Plain, value), whole(entry));
+                let kind = if self.is_result() && !self.not_plain(entry, &value) {
+                    ReturnKind::Ok
+                } else {
+                    ReturnKind::Plain
+                };
+                self.push(StmtKind::Return(kind, value), whole(entry));
             }
         }
     }
 
-    /// Reports a plain value in a function that returns a result.
-    fn not_plain(&mut self, entry: &Entry<'a>, value: &Expr<'a>) {
+    /// Reports a plain value in a function that returns a result, if it may be meant as a failure or as more
+    /// than its success.
+    fn not_plain(&mut self, entry: &Entry<'a>, value: &Expr<'a>) -> bool {
+        let is_outcome = tells_outcome(&entry.value);
         // If the function succeeds with nil and fails with text, a text is meant as the failure.
         let fits = |ty: Type| literal_type(value).is_none_or(|found| found.meets(ty));
         let handles = self.failure().is_some() && literal_type(value) == Some(Type::TEXT);
         let other = !fits(self.output.ok.ty) || handles && self.output.ok.ty != Type::TEXT;
         let failure = other && self.output.err.is_some_and(|err| fits(err.ty));
+        let known = literal_type(value).is_some_and(|ty| ty != Type::TEXT);
+        if !is_outcome && !failure && (known || self.failure().is_none()) {
+            return false;
+        }
         let word = if failure { self.dialect.word(Key::Message) } else { "ok" };
         let form = self.dialect.return_form(word);
         let wrong =
@@ -154,6 +162,7 @@ impl<'a> StepReader<'_, 'a> {
             self.dialect.return_form(self.dialect.word(Key::Message))
         );
         self.report(wrong.fix_or_help(edits.map(|edits| Fix::writes(&form, edits)), help));
+        true
     }
 
     /// Reports a plain value as the default of a switch that returns, in a function that returns a result.
@@ -213,6 +222,12 @@ impl<'a> StepReader<'_, 'a> {
         let place = Span::new(entry.key.span.end, value.start);
         Some(vec![Edit::new(place, format!(":\n{indent}{word}: "))])
     }
+}
+
+/// Whether a written record has a field that tells how the function ended, so that it may be more than a value.
+pub(crate) fn tells_outcome(node: &Node<'_>) -> bool {
+    const OUTCOME: [&str; 7] = ["ok", "err", "error", "status", "success", "code", "message"];
+    entries(node).iter().any(|entry| entry.is(|name| OUTCOME.contains(&name)))
 }
 
 /// From a key to the end of its value.

@@ -2,6 +2,7 @@
 
 use super::entries::Keyed;
 use super::reader::StepReader;
+use super::returns::tells_outcome;
 use super::step::{Step, Tail};
 use crate::ast::{Block, If, ReturnKind, StmtKind};
 use crate::diagnostic::Diagnostic;
@@ -139,10 +140,15 @@ impl<'a> StepReader<'_, 'a> {
             self.push(StmtKind::Value(value), default.value.span);
             return false;
         }
-        if self.is_result() {
-            self.plain_default(default);
-        }
-        self.push(StmtKind::Return(ReturnKind::Plain, value), default.value.span);
+        let kind = match self.is_result() {
+            true if tells_outcome(&default.value) => {
+                self.plain_default(default);
+                ReturnKind::Plain
+            }
+            true => ReturnKind::Ok,
+            false => ReturnKind::Plain,
+        };
+        self.push(StmtKind::Return(kind, value), default.value.span);
         true
     }
 

@@ -62,7 +62,7 @@ fn signs_before_the_lines_are_removed() {
 #[test]
 fn words_around_are_removed() {
     for clean in [ID, YAML, JSON] {
-        fixes(&format!("\"This is what you asked for:\"\n{clean}"), clean, Code::UnexpectedText);
+        fixes(&format!("\"This is what you asked for:\"\n{clean}"), clean, Code::OtherNotation);
         fixes(
             &format!("{clean}\nThis program, in short, returns y.\nAsk me for more!\n"),
             clean,
@@ -101,10 +101,11 @@ fn characters_that_look_like_others_are_written_as_those() {
         yaml(from, to, Code::BadCharacter);
     }
     let json = |from: &str, to: &str, code| fixes(&JSON.replace(from, to), JSON, code);
-    json("\": ", "\"：", Code::BadCharacter);
-    json(",\n", "，\n", Code::BadCharacter);
-    json("\n  ", "\n\u{a0}\u{a0}", Code::BadCharacter);
+    json("\": ", "\"：", Code::OtherNotation);
+    json(",\n", "，\n", Code::OtherNotation);
     json("{\n", "\u{200b}{\n", Code::BadCharacter);
-    json("\"function\"", "“function”", Code::BadString);
+    json("\"function\"", "“function”", Code::OtherNotation);
+    let blanks = JSON.replace("\n  ", "\n\u{a0}\u{a0}");
+    assert_eq!(build(&blanks, &Options::default()).1.as_slice(), []);
     assert_eq!(Notation::detect(&format!("\u{200b}{JSON}")), Some(Notation::ToolCalling));
 }

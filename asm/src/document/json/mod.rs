@@ -6,6 +6,7 @@
 //! a minified function is one line.
 
 mod habits;
+mod quotes;
 mod recovery;
 mod scalar;
 #[cfg(test)]
@@ -26,7 +27,17 @@ pub(crate) fn read<'a>(
     options: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
-    let Some((start, end)) = inside(source, "JSON", options, diagnostics) else { return &[] };
+    read_with_comments(source, arena, options, diagnostics).0
+}
+
+/// Like [`read`]; also whether there are comments, which are lost where the documents are printed.
+pub(crate) fn read_with_comments<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    options: &Limits,
+    diagnostics: &mut Diagnostics,
+) -> (&'a [Node<'a>], bool) {
+    let Some((start, end)) = inside(source, options, diagnostics) else { return (&[], false) };
     let mut reader = Reader {
         source,
         end,
@@ -41,9 +52,11 @@ pub(crate) fn read<'a>(
         looks: recovery::LOOKS,
         vague: None,
         lines_end: false,
+        comments: false,
     };
     while reader.step() {}
-    reader.built.finish()
+    let comments = reader.comments;
+    (reader.built.finish(), comments)
 }
 
 /// What may come next.
@@ -81,6 +94,8 @@ struct Reader<'a, 'd> {
     vague: Option<u32>,
     /// Whether no later line begins with a bracket.
     lines_end: bool,
+    /// Whether there are comments.
+    comments: bool,
     /// How often the rest of the source may still be searched for brackets.
     looks: u8,
 }
@@ -114,7 +129,6 @@ impl<'a> Reader<'a, '_> {
             b':' => self.colon(),
             b'{' | b'[' => return self.open(byte == b'{'),
             b'}' | b']' => self.close(byte == b'}'),
-            b'+' if matches!(self.want, Want::Next) && self.joined_texts() => {}
             b'-' | b'0'..=b'9' | b'+' | b'.' => self.number(),
             _ => self.word(),
         }
@@ -151,6 +165,7 @@ impl<'a> Reader<'a, '_> {
     /// A text: a key or a value.
     fn text(&mut self, node: Node<'a>) {
         self.ready();
+        let node = self.joined(node);
         match self.want {
             Want::Key | Want::FirstKey => self.key(node),
             _ => self.value(node),

@@ -29,7 +29,7 @@ fn insert(title: &str, at: u32, text: &str) -> Fix {
     Fix { title: title.to_owned(), edits: vec![Edit::insert(at, text)] }
 }
 
-impl Reader<'_, '_> {
+impl<'a> Reader<'a, '_> {
     /// Reports that something is not JSON; the rest of the diagnostic is built only if it is kept.
     fn bad(&mut self, place: Span, message: &str, rest: impl FnOnce(Diagnostic) -> Diagnostic) {
         self.report(Code::BadJson, || rest(Diagnostic::new(Code::BadJson, place, message)));
@@ -52,40 +52,45 @@ impl Reader<'_, '_> {
         Span::new(offset(self.at), offset(self.at + 1))
     }
 
-    /// Reports and skips texts joined by `+`, which JSON does not have. Returns whether there were any.
-    pub(crate) fn joined_texts(&mut self) -> bool {
-        let rest = self.source.get(self.at..self.end).unwrap_or("");
-        let Some(behind) = rest.strip_prefix('+').map(str::trim_start) else { return false };
-        let closed = |text: &str| {
-            text.bytes()
-                .enumerate()
-                .skip(1)
-                .find(|&(at, byte)| byte == b'"' && text.as_bytes().get(at - 1) != Some(&b'\\'))
-        };
-        let Some((end, _)) = closed(behind).filter(|_| behind.starts_with('"')) else { return false };
-        let before = self.source.as_bytes().get(self.last.saturating_sub(1) as usize);
-        if before != Some(&b'"') {
-            return false;
+    /// A text with those that `+` joins to it, which JSON does not have.
+    pub(crate) fn joined(&mut self, first: Node<'a>) -> Node<'a> {
+        let mut node = first;
+        while let Some((plus, next)) = self.joined_text() {
+            let (before, from) = (node, offset(next));
+            self.at = next;
+            let after = self.string();
+            let texts = [before.text().unwrap_or(""), after.text().unwrap_or("")].concat();
+            node = Node::of_text(self.arena.alloc_str(&texts), before.span.to(after.span));
+            self.report(Code::BadJson, || {
+                let edits = vec![Edit::new(Span::new(before.span.end.saturating_sub(1), from + 1), "")];
+                let fix = Fix { title: "write one text".to_owned(), edits };
+                let place = Span::new(offset(plus), offset(plus + 1));
+                Diagnostic::new(Code::BadJson, place, "JSON joins no texts: a text holds its values")
+                    .expected("one text, such as `\"Hello, $name\"`", "`+`")
+                    .fix(fix)
+                    .taken()
+            });
         }
-        let start = self.end - behind.len();
-        let (from, to) = (self.last - 1, offset(start + 1));
-        let place = self.here();
-        self.report(Code::BadJson, || {
-            let edits = vec![Edit::new(Span::new(from, to), "")];
-            let fix = Fix { title: "write one text".to_owned(), edits };
-            Diagnostic::new(Code::BadJson, place, "JSON joins no texts: a text holds its values")
-                .expected("one text, such as `\"Hello, $name\"`", "`+`")
-                .fix(fix)
-        });
-        self.at = start + end + 1;
-        self.last = offset(self.at);
-        true
+        node
+    }
+
+    /// The sign here that joins a text in double quotes to the one before, and the start of that text.
+    fn joined_text(&self) -> Option<(usize, usize)> {
+        let is_text = self.source.as_bytes().get(self.at.checked_sub(1)?) == Some(&b'"');
+        let rest = self.source.get(self.at..self.end)?;
+        let sign = rest.trim_start();
+        let next = sign.strip_prefix('+')?.trim_start();
+        (is_text && next.starts_with('"')).then_some((self.end - sign.len(), self.end - next.len()))
     }
 
     pub(crate) fn missing_comma(&mut self) {
         let (at, found) = (self.last, self.found());
+        // Two texts in a list may be one.
+        let before = self.source.as_bytes().get(at.saturating_sub(1) as usize);
+        let texts = !self.in_record() && before == Some(&b'"') && found == "a text";
         self.bad(Span::at(at), "a comma is missing", |wrong| {
-            wrong.expected("`,`", found).fix(insert("write `,`", at, ","))
+            let wrong = wrong.expected("`,`", found).fix(insert("write `,`", at, ","));
+            if texts { wrong } else { wrong.taken() }
         });
     }
 
@@ -115,24 +120,21 @@ impl Reader<'_, '_> {
     }
 
     pub(crate) fn extra_comma(&mut self, span: Span) {
-        let top = self.at_top();
+        // A list of programs without its brackets.
+        if self.at_top() {
+            return;
+        }
         self.report(Code::BadJson, || {
-            let message =
-                if top { "documents follow each other without a comma" } else { "a comma too many" };
-            Diagnostic::new(Code::BadJson, span, message).expected("a value", "`,`").replace(span, "")
+            Diagnostic::new(Code::BadJson, span, "a comma too many")
+                .expected("a value", "`,`")
+                .replace(span, "")
         });
     }
 
     /// Reports a token that is not allowed before a closing bracket.
     pub(crate) fn before_close(&mut self) {
-        if let (Some(comma), Want::Key | Want::Value) = (self.comma, self.want) {
-            let place = self.here();
-            self.bad(comma, "a comma after the last element", |wrong| {
-                wrong
-                    .expected("another element, or no comma", "`,`")
-                    .related(place, "it ends here")
-                    .replace(comma, "")
-            });
+        if matches!((self.comma, self.want), (Some(_), Want::Key | Want::Value)) {
+            // A final comma.
         } else if self.want == Want::Colon || (self.want == Want::Value && self.in_record()) {
             self.missing_value(self.here());
         }
@@ -311,13 +313,13 @@ impl Reader<'_, '_> {
         if self.lost {
             return;
         }
+        let is_fence = |line: &str| line.trim().is_empty() || line.trim_start().starts_with("```");
+        if kept.lines().all(is_fence) {
+            return;
+        }
         let shown = shorten(kept.lines().next().unwrap_or(""));
         self.report(Code::UnexpectedText, || {
-            let message = if kept.starts_with("```") {
-                "a Markdown fence is not part of a program"
-            } else {
-                "there is text that is not JSON beside the documents"
-            };
+            let message = "there is text that is not JSON beside the documents";
             Diagnostic::new(Code::UnexpectedText, span, message)
                 .expected("JSON documents and nothing else", format!("`{shown}`"))
                 .replace(span, "")

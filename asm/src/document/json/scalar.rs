@@ -21,6 +21,11 @@ impl<'a> Reader<'a, '_> {
     /// Reads the text whose opening quote is here.
     pub(crate) fn string(&mut self) -> Node<'a> {
         let start = self.at;
+        let node = self.closed_string(start);
+        if self.goes_on() { self.quote_inside(start) } else { node }
+    }
+
+    fn closed_string(&mut self, start: usize) -> Node<'a> {
         let rest = self.rest(start + 1);
         match rest.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < b' ') {
             Some(length) if rest.get(length) == Some(&b'"') => {
@@ -120,7 +125,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Decodes the escapes of a text; invalid ones are reported.
-    fn decode(&mut self, inside: Span) -> &'a str {
+    pub(crate) fn decode(&mut self, inside: Span) -> &'a str {
         let raw = self.source.get(inside.range()).unwrap_or("");
         let mut text = bumpalo::collections::String::with_capacity_in(raw.len(), self.arena);
         let mut at = 0;

@@ -39,7 +39,7 @@ pub(crate) fn read<'a>(
     options: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
-    let Some((mut start, end)) = inside(source, "YAML", options, diagnostics) else { return &[] };
+    let Some((mut start, end)) = inside(source, options, diagnostics) else { return &[] };
     let mut edits = Vec::new();
     for control in controls(source).take(CONTROLS) {
         edits.extend(control.fix.iter().flat_map(|fix| fix.edits.iter().cloned()));
@@ -59,7 +59,7 @@ pub(crate) fn read<'a>(
         let found = recovery::explain(source, began..next.unwrap_or(end), at, error.info());
         let new: Vec<Edit> = found
             .iter()
-            .filter_map(|found| found.fix.as_ref())
+            .filter_map(|found| found.diagnostic.fix.as_ref())
             .flat_map(|fix| fix.edits.iter().cloned())
             .collect();
         let left = budget.checked_sub(end - start);
@@ -68,14 +68,15 @@ pub(crate) fn read<'a>(
             budget = left.unwrap_or(0);
             reader.diagnostics.rewind(mark);
             built.rewind(complete);
-            found.into_iter().for_each(|found| fixes.push(found));
+            let unclear = found.into_iter().filter(|found| found.reading != recovery::Reading::Quoted);
+            unclear.for_each(|found| fixes.push(found.diagnostic));
             edits.extend(new);
             sort_by_key(&mut edits, |edit| edit.span);
             start = began;
             continue;
         }
         reader.abandon();
-        found.into_iter().for_each(|found| fixes.push(found));
+        found.into_iter().for_each(|found| fixes.push(found.diagnostic));
         if fixes.is_full() {
             break;
         }
@@ -289,8 +290,24 @@ impl<'a, 'd> Reader<'a, 'd> {
             self.built.value(Node { kind: Kind::Null, span: Span::at(key.span.end) });
         }
         if let Some(node) = self.built.close(end, self.diagnostics) {
-            self.value(node);
+            self.value(self.joined(&node).unwrap_or(node));
         }
+    }
+
+    /// A record whose only key has a `${` that is not closed: one text with its value.
+    fn joined(&self, node: &Node<'a>) -> Option<Node<'a>> {
+        let [only] = super::entries(node) else { return None };
+        let Kind::Text(Text { text, style: Style::Plain, start: Some(start) }) = only.key.kind else {
+            return None;
+        };
+        let open = text.rfind("${").filter(|&at| !text.get(at..).unwrap_or("").contains('}'));
+        let end = only.value.span.end;
+        let text = self.source.get(start as usize..end as usize)?;
+        open.filter(|_| only.value.is_scalar() && !text.contains('\n'))?;
+        Some(Node {
+            kind: Kind::Text(Text { text, style: Style::Plain, start: Some(start) }),
+            span: Span::new(start, end),
+        })
     }
 
     /// Adds a complete value: a key, the value of a key, an element or a document.

@@ -10,19 +10,37 @@ use crate::text::shorten;
 use core::ops::Range;
 use ilo_spec::error::Code;
 
+/// What is wrong at the position where the scanner stopped.
+pub(crate) struct Explained {
+    pub(crate) diagnostic: Diagnostic,
+    pub(crate) reading: Reading,
+}
+
+/// How a text is read that YAML does not read as it looks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// With quotes around all of it, which is the one reading: the same characters.
+    Quoted,
+    /// In the one form that it can mean, with a warning.
+    Warned,
+    /// Not clear: it is refused.
+    Refused,
+}
+
 /// What is wrong at the position where the scanner stopped, with fixes if there are any.
-pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &str) -> Vec<Diagnostic> {
+pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &str) -> Vec<Explained> {
     let line = Line::around(source, at);
+    let unclear = |diagnostic| vec![Explained { diagnostic, reading: Reading::Refused }];
     if info.starts_with("recursion limit") {
-        return vec![crate::document::too_deep(Span::at(offset(at)))];
+        return unclear(crate::document::too_deep(Span::at(offset(at))));
     }
     if info.starts_with("tabs disallowed")
         || (info.contains("tab") && line.text.trim_start_matches(' ').starts_with('\t'))
     {
-        return vec![tabs(source.get(document.clone()).unwrap_or(""), document.start, &line)];
+        return unclear(tabs(source.get(document.clone()).unwrap_or(""), document.start, &line));
     }
     let found = line.fixes(at, info);
-    if found.is_empty() { vec![plain(at, info)] } else { found }
+    if found.is_empty() { unclear(plain(at, info)) } else { found }
 }
 
 /// An error of the scanner in ilo's words.
@@ -99,6 +117,7 @@ struct Line<'s> {
 struct Wrong {
     message: String,
     instead: String,
+    reading: Reading,
 }
 
 impl Wrong {
@@ -106,7 +125,7 @@ impl Wrong {
         // Quotes of a word processor were meant as quotes.
         let curled = |c| matches!(text::look_alike(c), Some("\"" | "'"));
         let inside = value.strip_prefix(curled).and_then(|rest| rest.strip_suffix(curled)).unwrap_or(value);
-        Wrong { message, instead: quoted(inside) }
+        Wrong { message, instead: quoted(inside), reading: Reading::Quoted }
     }
 }
 
@@ -128,16 +147,19 @@ impl<'s> Line<'s> {
         Line { text: text.trim_end(), start }
     }
 
-    fn diagnostic(&self, at: usize, value: &str, wrong: Wrong) -> Diagnostic {
+    fn diagnostic(&self, at: usize, value: &str, wrong: Wrong) -> Explained {
         let start = self.start + at;
         let span = Span::new(offset(start), offset(start + value.len()));
-        Diagnostic::new(Code::QuoteIt, span, wrong.message)
+        let diagnostic = Diagnostic::new(Code::QuoteIt, span, wrong.message)
             .expected(format!("`{}`", shorten(&wrong.instead)), format!("`{}`", shorten(value)))
-            .replace(span, wrong.instead)
+            .replace(span, wrong.instead);
+        let warned = wrong.reading == Reading::Warned;
+        let diagnostic = if warned { diagnostic.taken() } else { diagnostic };
+        Explained { diagnostic, reading: wrong.reading }
     }
 
     /// The fixes of the line in which the scanner stopped.
-    fn fixes(&self, stop: usize, info: &str) -> Vec<Diagnostic> {
+    fn fixes(&self, stop: usize, info: &str) -> Vec<Explained> {
         let (at, value) = self.value();
         let flow = value.starts_with(['{', '[']);
         if flow || info.contains("flow") || info.contains("bracket") || info.contains("':' indicator") {
@@ -170,11 +192,13 @@ impl<'s> Line<'s> {
             Some(instead) => Some(Wrong {
                 message: "text after a quoted text: write the values inside the text".to_owned(),
                 instead,
+                reading: Reading::Warned,
             }),
             None => match compared(value).filter(|_| self.is_infix(at)) {
                 Some(instead) => Some(Wrong {
                     message: "a text in quotes ends the value in YAML: quote all of it".to_owned(),
                     instead,
+                    reading: Reading::Quoted,
                 }),
                 None => problem(value, stop, info),
             },
@@ -284,7 +308,8 @@ fn problem(value: &str, stop: usize, info: &str) -> Option<Wrong> {
     };
     let colon = || value.get(stop..).is_some_and(|rest| rest.starts_with(": ") || rest == ":");
     match first {
-        '@' | '`' | '%' | '*' | '&' | '!' | ',' | ']' | '}' => start(),
+        '@' | '`' | '%' | '*' | '&' | '!' => start(),
+        ',' | ']' | '}' => start().map(|wrong| Wrong { reading: Reading::Refused, ..wrong }),
         '|' | '>' => {
             let header = value
                 .trim_start_matches(['|', '>', '+', '-'])
@@ -322,7 +347,7 @@ fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
                 || info.contains("document") =>
         {
             let message = "this text is not closed".to_owned();
-            Some(Wrong { message, instead: format!("{value}{quote}") })
+            Some(Wrong { message, instead: format!("{value}{quote}"), reading: Reading::Refused })
         }
         (Some(_), Some(last)) if last + 1 == inside.len() && info.contains("trailing") => {
             let body = inside.get(..last).unwrap_or("");
@@ -332,10 +357,15 @@ fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
                 let bare = body.replace("\\\"", "\"").replace('"', "\\\"");
                 format!("\"{bare}\"")
             };
-            Some(Wrong { message: "a quote inside a text ends it: escape it".to_owned(), instead })
+            Some(Wrong {
+                message: "a quote inside a text ends it: escape it".to_owned(),
+                instead,
+                reading: Reading::Refused,
+            })
         }
         (Some(_), _) if info.contains("trailing") || info.contains("mapping values") => {
-            Some(Wrong::quote(value, "text after a quoted text: quote all of it".to_owned()))
+            let wrong = Wrong::quote(value, "text after a quoted text: quote all of it".to_owned());
+            Some(Wrong { reading: Reading::Refused, ..wrong })
         }
         _ => None,
     }

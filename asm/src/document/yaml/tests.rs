@@ -67,7 +67,7 @@ fn fixes(source: &str, code: &str, fixed: &str, value: Value) {
 }
 
 #[test]
-fn what_yaml_trips_over_is_quoted() {
+fn what_is_clear_is_read_as_if_it_were_quoted() {
     for (source, fixed, value) in [
         ("a: {user-id: ${x}}", "a: {user-id: \"${x}\"}", json!({"a": {"user-id": "${x}"}})),
         (
@@ -90,9 +90,18 @@ fn what_yaml_trips_over_is_quoted() {
         ("a: *b", "a: \"*b\"", json!({"a": "*b"})),
         ("a: & b", "a: \"& b\"", json!({"a": "& b"})),
         ("if: >= 3", "if: \">= 3\"", json!({"if": ">= 3"})),
-        ("a: ,b", "a: \",b\"", json!({"a": ",b"})),
         ("a: {name} is here", "a: \"{name} is here\"", json!({"a": "{name} is here"})),
         ("a: [draft] Hello: you", "a: \"[draft] Hello: you\"", json!({"a": "[draft] Hello: you"})),
+    ] {
+        is(source, value.clone());
+        is(fixed, value);
+    }
+}
+
+#[test]
+fn what_is_not_clear_is_quoted_by_a_fix() {
+    for (source, fixed, value) in [
+        ("a: ,b", "a: \",b\"", json!({"a": ",b"})),
         ("a: \"b\" c", "a: '\"b\" c'", json!({"a": "\"b\" c"})),
         ("a: 'it's ok'\nb: c", "a: 'it''s ok'\nb: c", json!({"a": "it's ok", "b": "c"})),
         ("a: \"say \"hi\" now\"", "a: \"say \\\"hi\\\" now\"", json!({"a": "say \"hi\" now"})),
@@ -103,6 +112,13 @@ fn what_yaml_trips_over_is_quoted() {
     ] {
         fixes(source, "quote-it", fixed, value);
     }
+}
+
+/// A key with a `${` that is not closed is the beginning of one text.
+#[test]
+fn an_unclosed_reference_joins_a_key_to_its_value() {
+    is("- ${a ? b: c}", json!(["${a ? b: c}"]));
+    is("- a: ${b}", json!([{"a": "${b}"}]));
 }
 
 /// What is reported, as `code at byte`.
@@ -140,10 +156,10 @@ fn errors_have_their_place() {
         ("a: \"\\ud800\"", &["bad-yaml at 3"]),
         ("a: b\0c", &["bad-character at 4"]),
         ("a: \u{1}\nb: \u{7f}", &["bad-character at 3", "bad-character at 8"]),
-        ("```yaml\na: b\n```\n", &["bad-character at 0"]),
-        ("a: @b\nc: {d: ${e}}\nf: g: h", &["quote-it at 3", "quote-it at 13", "quote-it at 22"]),
-        ("a: [\n---\nb: - c\n---\nd: @e", &["bad-yaml at 5", "bad-yaml at 12", "quote-it at 23"]),
-        ("a: 1\nb: 2\na: @3", &["duplicate-key at 10", "quote-it at 13"]),
+        ("```yaml\na: b\n```\n", &[]),
+        ("a: ,b\nc: {d: ${e}}\nf: g: h", &["quote-it at 3"]),
+        ("a: [\n---\nb: - c\n---\nd: @e", &["bad-yaml at 5", "bad-yaml at 12"]),
+        ("a: 1\nb: 2\na: @3", &["duplicate-key at 10"]),
     ] {
         says(source, expected);
     }
@@ -176,7 +192,7 @@ fn documents_are_divided_by_dashes() {
         assert_eq!(documents(source), (expected, vec![]), "{source}");
     }
     let (read, found) = documents("a: 1\n---\nb: @2\n---\nc: [3\n---\nd: 4\n");
-    assert_eq!(shown(&found), ["quote-it at 12", "bad-yaml at 25"]);
+    assert_eq!(shown(&found), ["bad-yaml at 25"]);
     assert_eq!(read, [json!({"a": 1}), json!({"b": "@2"}), json!({"c": [3]}), json!({"d": 4})]);
 }
 
