@@ -18,6 +18,7 @@ pub mod dialect;
 pub mod disasm;
 pub mod document;
 pub mod explain;
+pub mod expr;
 pub mod format;
 mod habits;
 pub mod id;

@@ -18,4 +18,3 @@ mod id_text;
 mod ide;
 mod print;
 mod prompt;
-mod words;

@@ -4,7 +4,7 @@
 //! CONCAT of two lists is a list, so nested CONCATs are flattened only where the inner one is certainly a
 //! text. Only the form of an expression decides this, since declared types are not enforced during a run.
 
-use super::{Binary, Expr, ExprKind, Literal};
+use super::{Binary, Expr, ExprKind, Literal, Unary};
 use ilo_spec::types::Base;
 use smallvec::SmallVec;
 
@@ -20,6 +20,26 @@ impl<'a> Expr<'a> {
                 Expr { kind: ExprKind::Literal(Literal::Text(name)), .. },
             ) => Some((record, name)),
             _ => None,
+        }
+    }
+
+    /// Whether it is a bool if it can be evaluated: a comparison, a test, or a combination of them.
+    pub fn is_comparison(&self) -> bool {
+        match self.kind {
+            ExprKind::Literal(Literal::Bool(_)) | ExprKind::Unary(Unary::Not, _) | ExprKind::Has(..) => true,
+            ExprKind::Binary(operator, ..) => matches!(
+                operator,
+                Binary::Eq
+                    | Binary::Neq
+                    | Binary::Gt
+                    | Binary::Gte
+                    | Binary::Lt
+                    | Binary::Lte
+                    | Binary::And
+                    | Binary::Or
+                    | Binary::HasName
+            ),
+            _ => false,
         }
     }
 

@@ -3,10 +3,10 @@
 //! This is one pass before the document is read. It distinguishes a name that is bound too late from one that
 //! is never bound, and finds steps whose result nothing reads.
 
-use super::reference::INPUT;
-use super::template::is_more_than_reference;
 use crate::document::entries;
 use crate::document::{Kind, Node};
+use crate::expr::names::{self, Used};
+use crate::expr::reference::INPUT;
 use crate::span::Span;
 use hashbrown::HashMap;
 
@@ -15,6 +15,8 @@ use hashbrown::HashMap;
 pub(crate) struct Survey<'a> {
     /// The last position at which each name is bound.
     bound: HashMap<&'a str, Span>,
+    /// The first position at which each name is bound.
+    first: HashMap<&'a str, u32>,
     /// The last position at which each name is referred to.
     used: HashMap<&'a str, u32>,
     /// The last position at which each input is referred to.
@@ -23,6 +25,10 @@ pub(crate) struct Survey<'a> {
 
 /// The keys whose values are steps, in YAML each under its name.
 const STEPS: [&str; 5] = ["steps", "yield", "do", "then", "else"];
+
+/// The keys whose texts may be expressions without braces.
+const EXPRESSIONS: [&str; 12] =
+    ["expr", "if", "where", "while", "until", "assert", "return", "ok", "in", "match", "merge", "$merge"];
 
 /// The names that steps bind with `let`, or with a key of another language.
 pub(crate) fn names_bound_in<'a>(document: &Node<'a>, mut each: impl FnMut(&'a str)) {
@@ -46,11 +52,11 @@ impl<'a> Survey<'a> {
     /// Walks a document without recursion.
     pub(crate) fn of(document: &Node<'a>) -> Survey<'a> {
         let mut survey = Survey::default();
-        let mut rest = vec![(*document, false)];
-        while let Some((node, named)) = rest.pop() {
+        let mut rest = vec![(*document, false, false)];
+        while let Some((node, named, computes)) = rest.pop() {
             match node.kind {
-                Kind::Text(text) => survey.text(text.text, node.span.start),
-                Kind::List(items) => rest.extend(items.iter().map(|&item| (item, false))),
+                Kind::Text(text) => survey.text(text.text, computes, node.span.start),
+                Kind::List(items) => rest.extend(items.iter().map(|&item| (item, false, computes))),
                 Kind::Record(_) => {
                     for entry in entries(&node) {
                         let Some(key) = entry.name() else { continue };
@@ -59,7 +65,10 @@ impl<'a> Survey<'a> {
                         } else if let ("let" | "for" | "as", Kind::Text(text)) = (key, entry.value.kind) {
                             survey.binds(text.text, entry.value.span);
                         }
-                        rest.push((entry.value, STEPS.contains(&key)));
+                        let steps = STEPS.contains(&key);
+                        let logical = computes && matches!(key, "not" | "and" | "or");
+                        let computes = !named && (logical || EXPRESSIONS.contains(&key));
+                        rest.push((entry.value, steps, computes));
                     }
                 }
                 _ => {}
@@ -86,61 +95,34 @@ impl<'a> Survey<'a> {
     }
 
     fn binds(&mut self, name: &'a str, place: Span) {
+        let first = self.first.entry(name).or_insert(place.start);
+        *first = place.start.min(*first);
         let last = self.bound.entry(name).or_insert(place);
         if place.start > last.start {
             *last = place;
         }
     }
 
-    /// Collects the names after each `$` and in double braces.
-    fn text(&mut self, text: &'a str, place: u32) {
-        let dollars = text.split('$').skip(1).map(|part| part.strip_prefix('{').unwrap_or(part));
-        for part in dollars.chain(text.split("{{").skip(1)) {
-            let part = part.trim_start();
-            let input = part.strip_prefix('.').or_else(|| part.strip_prefix("input."));
-            let rest = input.unwrap_or(part);
-            let quoted = rest.strip_prefix("[\"").and_then(|rest| rest.split('"').next());
-            let end =
-                rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(rest.len());
-            let name = quoted.unwrap_or_else(|| rest.get(..end).unwrap_or("").trim_end_matches('-'));
-            let places = if input.is_some() || name == INPUT { &mut self.inputs } else { &mut self.used };
-            let last = places.entry(name).or_insert(place);
-            *last = place.max(*last);
-        }
-        let mut rest = text;
-        while let Some(at) = rest.find(['$', '{']) {
-            let open = rest.get(at..).unwrap_or("");
-            let double = open.strip_prefix("{{").filter(|inside| is_more_than_reference(inside));
-            let Some(inside) = open.strip_prefix("${").or(double) else {
-                rest = open.get(1..).unwrap_or("");
-                continue;
-            };
-            let (inside, after) = inside.split_at(end_of_braces(inside));
-            self.names_in_braces(inside, place);
-            rest = after;
-        }
-    }
-
-    /// Collects all names between braces that hold no reference, such as `${fixed(amount, 2)}`: what is wrong
-    /// is the braces, not that nothing reads `amount`.
-    fn names_in_braces(&mut self, inside: &'a str, place: u32) {
-        if is_path(inside) {
-            return;
-        }
-        // What is quoted holds no names. The dot stays at the names of fields, which are no names here.
-        for part in inside.split(['"', '\'']).step_by(2) {
-            for word in part.split(|c| c != '.' && !is_of_name(c)) {
-                let name = word.split('.').next().unwrap_or("");
-                if !name.is_empty() {
-                    self.uses(name, place);
-                }
+    /// Collects the names in a text; `whole` says that all of it is an expression.
+    fn text(&mut self, text: &'a str, whole: bool, place: u32) {
+        names::used(text, whole, &mut |Used { name, input }| {
+            if input {
+                let last = self.inputs.entry(name).or_insert(place);
+                *last = place.max(*last);
+            } else {
+                self.uses(name, place);
             }
-        }
+        });
     }
 
     /// The last position at which a name is bound.
     pub(crate) fn binding(&self, name: &str) -> Option<Span> {
         self.bound.get(name).copied()
+    }
+
+    /// The first position at which a name is bound.
+    pub(crate) fn first_binding(&self, name: &str) -> Option<u32> {
+        self.first.get(name).copied()
     }
 
     /// Whether anything binds a name.
@@ -157,36 +139,4 @@ impl<'a> Survey<'a> {
     pub(crate) fn input_read(&self, name: &str) -> Option<u32> {
         self.inputs.get(name).copied().max(self.inputs.get(INPUT).copied())
     }
-}
-
-fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-')
-}
-
-/// Whether names with dots and brackets are all that braces hold.
-fn is_path(inside: &str) -> bool {
-    let mut rest = inside.trim();
-    loop {
-        rest = rest.trim_start_matches(|c| c == '.' || is_of_name(c));
-        // A name between brackets is none of a path.
-        let bracket = rest.strip_prefix('[').filter(|rest| !rest.starts_with(char::is_alphabetic));
-        match bracket.and_then(|rest| rest.split_once(']')) {
-            Some((_, after)) => rest = after,
-            None => return rest.is_empty(),
-        }
-    }
-}
-
-/// The length of what open braces hold, with the braces in it; all of it if nothing closes them.
-fn end_of_braces(inside: &str) -> usize {
-    let mut open = 1_usize;
-    let closing = |(_, c): &(usize, char)| {
-        match c {
-            '{' => open += 1,
-            '}' => open -= 1,
-            _ => {}
-        }
-        open == 0
-    };
-    inside.char_indices().find(closing).map_or(inside.len(), |(at, _)| at)
 }

@@ -4,14 +4,11 @@
 
 pub mod detect;
 pub(crate) mod document_names;
-pub mod infix;
 mod input_forms;
 pub mod operator;
 pub mod other_operator;
 pub(crate) mod reader_habits;
-pub mod reference;
 pub(crate) mod step_forms;
-pub mod template;
 pub(crate) mod terms;
 pub mod words_at;
 mod write_reference;
@@ -19,8 +16,8 @@ mod write_reference;
 pub(crate) use input_forms::{InputForm, input_form};
 
 use crate::document::{Entry, Kind, Node, entries};
+use crate::expr::Sigil;
 use crate::notation::Notation;
-use template::Sigil;
 
 /// The name of a function that has none in the source.
 pub(crate) const UNNAMED: &str = "main";

@@ -7,12 +7,12 @@
 //! warns, and the expression becomes a *suspect*: checking assumes nothing about it.
 
 use super::Dialect;
-use super::infix::{Infix, InfixKind, operation, operators};
 use super::operator::Operator;
-use super::reference::Reference;
-use super::template::Template;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Entry, Node};
+use crate::expr::reference::Reference;
+use crate::expr::template::Template;
+use crate::expr::{Kind, Tree};
 use crate::span::Span;
 use bumpalo::Bump;
 
@@ -25,7 +25,7 @@ pub(crate) enum Place {
     Field,
     /// A context in which something is computed: `expr`, a condition, an operand.
     Formula,
-    /// A quoted text in an infix text. The text of the node is the enclosing infix text.
+    /// A quoted text in an expression. The text of the node is the one that the expression is in.
     Quoted,
 }
 
@@ -42,8 +42,8 @@ pub(crate) enum Seen<'s, 'a> {
     Field(&'s Entry<'a>),
     /// A plain text as the operand of an operator.
     Operand(&'s Operator, &'s Node<'a>),
-    /// The second operand of an equality in an infix text.
-    Equal(&'s Node<'a>, &'s Infix<'a>),
+    /// The second operand of an equality in an expression.
+    Equal(&'s Node<'a>, &'s Tree<'a>),
     /// A plain text as a condition, or as the subject of a loop, match or merge.
     Subject(&'s Node<'a>),
     /// A plain text as the subject of a match, if no lint warned about it.
@@ -109,17 +109,6 @@ pub(crate) trait Habits: Sync {
     fn in_place_of_name(&self, _name: &str, _after: &str) -> Option<&'static str> {
         None
     }
-
-    /// The operation that is meant by a text consisting of one malformed reference: `${.n + 1}`.
-    fn operation_inside<'a>(&self, _text: &Node<'a>, _at: &Surroundings<'_, 'a>) -> Option<String> {
-        None
-    }
-
-    /// Which step to write before a text with a malformed reference that computes, and what to write in the
-    /// text.
-    fn step_before(&self, _written: &str, _place: Span, _at: &Surroundings<'_, '_>) -> Option<String> {
-        None
-    }
 }
 
 /// No habits at all.
@@ -130,22 +119,23 @@ impl Habits for Canonical {}
 
 impl<'a> Surroundings<'_, 'a> {
     /// Whether all names in an expression exist.
-    pub(crate) fn resolves(&self, tree: &Infix<'a>) -> bool {
-        match &tree.kind {
-            InfixKind::Reference(reference) => self.names.resolve(reference).is_some(),
-            InfixKind::Literal(_) => true,
-            InfixKind::Template(_) => false,
-            InfixKind::Unary(_, operand) => self.resolves(operand),
-            InfixKind::Binary(_, a, b) => self.resolves(a) && self.resolves(b),
-            InfixKind::Apply(_, operands) => operands.iter().all(|operand| self.resolves(operand)),
-        }
-    }
-
-    /// The operation that a text means in a context in which something is computed.
-    pub(crate) fn operation_of(&self, text: &'a str, span: Span) -> Option<String> {
-        let meant = operation(&Node::of_text(text, span), self.nesting, self.arena)?;
-        let reference = |reference: &Reference<'a>| self.own_form(reference, false);
-        self.resolves(&meant).then(|| operators(&meant, self.dialect.sigil(), &reference))?
+    pub(crate) fn resolves(&self, tree: &Tree<'a>) -> bool {
+        let mut all = match tree.kind {
+            Kind::Path(reference) => self.names.resolve(&reference).is_some(),
+            _ => true,
+        };
+        // `JSON` in `JSON.parse(x)` is a module of another language.
+        let module = match tree.kind {
+            Kind::Method(of, name, _) => of.name().filter(|module| {
+                super::other_operator::meant(&format!("{}.{}", module.text, name.text)).is_some()
+            }),
+            _ => None,
+        };
+        tree.children(&mut |child| {
+            all &= self.resolves(child)
+                || (module.is_some() && child.name().map(|name| name.span) == module.map(|name| name.span));
+        });
+        all
     }
 
     /// An inexact reference in the form of this notation.

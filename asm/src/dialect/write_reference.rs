@@ -1,7 +1,7 @@
 //! Writes references in the form of each notation.
 
 use super::Dialect;
-use super::reference::{FAILURES, INPUT, Reference, Root, Step};
+use crate::expr::reference::{FAILURES, INPUT, Reference, Root, Step};
 use crate::notation::Notation;
 
 impl Dialect {

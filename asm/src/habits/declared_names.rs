@@ -2,9 +2,9 @@
 
 use super::loose_reference;
 use crate::dialect::document_names::Survey;
-use crate::dialect::reference::Reference;
 use crate::dialect::{Dialect, Key};
 use crate::document::{Entry, Node, entries};
+use crate::expr::reference::Reference;
 use crate::span::Span;
 use bumpalo::Bump;
 use hashbrown::HashSet;

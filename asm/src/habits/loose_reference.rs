@@ -1,6 +1,6 @@
 //! Resolves inexact references: an input without its root, a step under `steps`, an output of a step.
 
-use crate::dialect::reference::{Reference, Root, Step};
+use crate::expr::reference::{Reference, Root, Step};
 use bumpalo::Bump;
 
 /// The reference that an inexact one means, given the names of inputs and values.

@@ -6,10 +6,10 @@ use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::other_operator::{self, Membership, Written};
-use crate::dialect::reference::{Reference, Root, Step, bare_text};
 use crate::dialect::{Dialect, Key};
 use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node, entries, rename, shown};
+use crate::expr::reference::{Reference, Root, Step, bare_text};
 use ilo_spec::error::Code;
 
 /// Keys of other languages for the name of an operator, and for its operands.

@@ -3,9 +3,7 @@
 use super::Reading;
 use super::loose_reference;
 use crate::dialect::reader_habits::{Habits, Names, Seen, Surroundings, Warning};
-use crate::dialect::reference::Reference;
-use crate::document::Node;
-use crate::span::Span;
+use crate::expr::reference::Reference;
 use bumpalo::Bump;
 
 /// Names of built-in values in other languages, and what to write instead.
@@ -25,13 +23,6 @@ const NAMES: [(&[&str], &str); 4] = [
     ),
 ];
 
-/// The longest text, in bytes, in which an operation is looked for: each of its references asks for it.
-const LONGEST: usize = 400;
-
-/// What to write instead of a function call in a text.
-const CALLED: &str =
-    "nothing is called in a text: name what is computed in a step of its own, and refer to that";
-
 impl Habits for Reading {
     fn lint<'a>(&self, seen: &Seen<'_, 'a>, at: &Surroundings<'_, 'a>, warnings: &mut Vec<Warning>) {
         super::lints::lint(seen, at, warnings);
@@ -47,42 +38,7 @@ impl Habits for Reading {
         loose_reference::resolve(reference, &|name| names.has_input(name), &is_value, arena)
     }
 
-    fn in_place_of_name(&self, name: &str, after: &str) -> Option<&'static str> {
-        let known = NAMES.iter().find(|(names, _)| names.contains(&name)).map(|&(_, instead)| instead);
-        known.or_else(|| after.starts_with('(').then_some(CALLED))
+    fn in_place_of_name(&self, name: &str, _after: &str) -> Option<&'static str> {
+        NAMES.iter().find(|(names, _)| names.contains(&name)).map(|&(_, instead)| instead)
     }
-
-    fn operation_inside<'a>(&self, text: &Node<'a>, at: &Surroundings<'_, 'a>) -> Option<String> {
-        let written = text.text().filter(|text| text.len() <= LONGEST)?;
-        // `$x[$y]`, which has no braces.
-        if written.contains("[$") && !written.starts_with("${") {
-            return at.operation_of(written, text.span);
-        }
-        operation(written, text.span, at)
-    }
-
-    fn step_before(&self, written: &str, place: Span, at: &Surroundings<'_, '_>) -> Option<String> {
-        if written.len() > LONGEST {
-            return None;
-        }
-        let operation = operation(written, place, at)?;
-        let mut names = ["computed", "computed-2", "computed-3"].into_iter();
-        let name = names.find(|name| !at.names.has(name) && !at.names.has_step(name))?;
-        let step = if at.dialect.is_yaml() {
-            format!("{name}: {{expr: {operation}}}")
-        } else {
-            format!("{{\"let\": \"{name}\", \"expr\": {operation}}}")
-        };
-        Some(format!("compute it in a step before, `{step}`, and write `${{{name}}}` here"))
-    }
-}
-
-/// The operation that is meant by a malformed reference: `${.n + 1}`, `${len(list)}`.
-fn operation(written: &str, span: Span, at: &Surroundings<'_, '_>) -> Option<String> {
-    let inside = written.strip_prefix("${")?.strip_suffix('}')?;
-    if inside.contains(['{', '}']) {
-        return None;
-    }
-    let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
-    at.operation_of(at.arena.alloc_str(&inside), span)
 }

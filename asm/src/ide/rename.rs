@@ -11,7 +11,7 @@ use super::navigate::Identity;
 use crate::build::{self, Options};
 use crate::catalog::own_function;
 use crate::diagnostic::{Diagnostic, Edit, fix};
-use crate::dialect::reference::{FAILURES, INPUT};
+use crate::expr::reference::{FAILURES, INPUT};
 use crate::span::Span;
 use crate::syntax::write::write_name;
 use crate::text::{is_name, shorten};

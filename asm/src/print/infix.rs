@@ -1,11 +1,12 @@
-//! Prints expressions as infix text, with the fewest parentheses; [`crate::dialect::infix`] reads it.
+//! Prints expressions as texts of a workflow, with the fewest parentheses; [`crate::expr`] reads them.
 
 use super::Printer;
 use super::text::path;
 use super::value::written;
-use crate::ast::{Apply, Binary, Expr, ExprKind, Literal, Unary};
+use crate::ast::{Apply, Binary, Expr, ExprKind, Literal, MatchMap, Unary};
 use crate::dialect::operator::row;
 use crate::dialect::operator::{COMPARISON, Form, Makes, Operator};
+use crate::expr::print::quoted as quote;
 use ilo_spec::pure::Pure;
 use std::fmt::Write;
 
@@ -66,6 +67,7 @@ fn write_inside(
             let row = row(Makes::Binary(operator));
             between(printer, row, [a, b], closeness, out)
         }
+        ExprKind::MatchMap(map) => choice(printer, map, closeness, out),
         ExprKind::Has(record, name) | ExprKind::Field(record, name) => {
             let has = matches!(expr.kind, ExprKind::Has(..));
             let operator = if has { Binary::HasName } else { Binary::At };
@@ -94,6 +96,25 @@ fn between(
         write(printer, a, if own == COMPARISON { own + 1 } else { own }, out)?;
         let _ = write!(out, " {} ", row.spelling);
         write(printer, b, own + 1, out)
+    })
+}
+
+/// A match of a bool, `a if c else b`.
+fn choice(printer: &mut Printer<'_, '_>, map: &MatchMap<'_>, closeness: u8, out: &mut String) -> Option<()> {
+    let ([case], Some(otherwise)) = (map.cases, &map.default) else { return None };
+    let condition = match (case.key, map.subject.kind) {
+        (Literal::Bool(true), _) if map.subject.is_comparison() => &map.subject,
+        (Literal::Bool(false), ExprKind::Unary(Unary::Not, condition)) if !condition.is_comparison() => {
+            condition
+        }
+        _ => return None,
+    };
+    parenthesised(closeness > 0, out, |out| {
+        write(printer, &case.value, 1, out)?;
+        out.push_str(" if ");
+        write(printer, condition, 1, out)?;
+        out.push_str(" else ");
+        write(printer, otherwise, 0, out)
     })
 }
 
@@ -132,9 +153,4 @@ fn parenthesised(
     inside(out)?;
     out.push_str(if needed { ")" } else { "" });
     Some(())
-}
-
-/// Writes a text in single quotes; its references are either escaped or kept.
-fn quote(text: &str, out: &mut String) {
-    let _ = write!(out, "'{}'", text.replace('\'', "''"));
 }

@@ -468,7 +468,7 @@ impl<'a> Printer<'_, 'a> {
     fn passes(&mut self, node: &For<'a>, span: Span, collected: bool) -> Vec<Entry<'a>> {
         let mut entries = vec![
             ("for".into(), Doc::word(self.names.get(node.item).clone())),
-            ("in".into(), self.value(&node.list)),
+            ("in".into(), self.subject(&node.list)),
         ];
         let tail = if collected && !node.yields { Tail::Loop } else { Tail::Pass };
         let mut steps = Vec::new();

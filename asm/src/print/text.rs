@@ -1,6 +1,6 @@
 //! Prints references and texts in the JSON and YAML notations.
 //!
-//! [`crate::dialect::reference`] and [`crate::dialect::template`] read them.
+//! [`crate::expr::reference`] and [`crate::expr::template`] read them.
 
 use super::reference_style::Style;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Slot};

@@ -7,8 +7,8 @@ use crate::ast::{Apply, Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, 
 use crate::catalog::own_function_address;
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes};
-use crate::dialect::reference::FAILURES;
 use crate::document::print::{Doc, Entry};
+use crate::expr::reference::FAILURES;
 use crate::habits::reads_as_more;
 use crate::notation::Notation;
 use crate::span::Span;
@@ -104,6 +104,17 @@ impl<'a> Printer<'_, 'a> {
         self.value(expr)
     }
 
+    /// The operand of a loop, a match or a merge, where a text that is a path is that path.
+    pub(super) fn subject(&mut self, expr: &Expr<'a>) -> Doc<'a> {
+        match expr.kind {
+            ExprKind::Literal(Literal::Text(text)) if self.words.notation != Notation::Constrained => {
+                let text = self.text(text).replace('\\', "\\\\").replace('\'', "''");
+                Doc::Text(format!("${{'{text}'}}").into())
+            }
+            _ => self.value(expr),
+        }
+    }
+
     /// An expression as infix text; `other` prints one that has no such form.
     fn formula_inside(&mut self, expr: &Expr<'a>, other: fn(&mut Self, &Expr<'a>) -> Doc<'a>) -> Doc<'a> {
         let computes = matches!(
@@ -115,6 +126,7 @@ impl<'a> Printer<'_, 'a> {
                 | ExprKind::Field(..)
                 | ExprKind::Has(..)
                 | ExprKind::Literal(Literal::Text(_))
+                | ExprKind::MatchMap(_)
         );
         if !computes || path(expr).is_some() {
             return self.value(expr);
@@ -319,7 +331,7 @@ impl<'a> Printer<'_, 'a> {
             Literal::Text(text) => Some(Cow::Borrowed(text)),
             _ => None,
         };
-        let mut entries = vec![("match".into(), self.value(&map.subject))];
+        let mut entries = vec![("match".into(), self.subject(&map.subject))];
         let cases = if map.cases.iter().all(|case| plain(case.key).is_some()) {
             let case =
                 |case: &crate::ast::Case<'a>| (plain(case.key).unwrap_or_default(), self.value(&case.value));

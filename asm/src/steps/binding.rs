@@ -6,9 +6,9 @@ use super::step::{Item, Tail, Target};
 use crate::ast::{Bound, Expr, Name, Slot, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::dialect::reference::{FAILURES, INPUT};
 use crate::document::{Kind, Node};
 use crate::document::{inner, shown};
+use crate::expr::reference::{FAILURES, INPUT};
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
@@ -131,12 +131,14 @@ impl<'a> StepReader<'_, 'a> {
         (slot, name.span)
     }
 
-    /// Whether a name that is bound here shares the slot of the input of that name: if it is bound on every
-    /// path, after all reads of the input.
+    /// Whether a name that is bound here shares the slot of the input of that name: if nothing reads the
+    /// input as an input, or the name is bound on every path, after all such reads.
     fn shares_input(&self, name: Name<'a>) -> bool {
-        let read = self.survey.input_read(name.text);
-        let shared = self.at.blocks == 1 && read.is_none_or(|last| last <= self.at.step_end);
-        shared || self.dialect.is_bare()
+        let on_every_path = self.at.blocks == 1;
+        match self.survey.input_read(name.text) {
+            None => true,
+            Some(last) => on_every_path && last <= self.at.step_end,
+        }
     }
 
     /// Ends a step with a value: binds the value, or leaves it as the value of the block.

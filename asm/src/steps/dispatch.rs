@@ -1,5 +1,6 @@
 //! Reads the steps of a block, and dispatches each kind of step to its reader.
 
+use super::entries::Keyed;
 use super::reader::{Position, StepReader};
 use super::step::{Item, Step, Tail};
 use crate::ast::StmtKind;
@@ -63,7 +64,7 @@ impl<'a> StepReader<'_, 'a> {
         {
             self.scope.rename(over, own);
         }
-        let inner: Position<'a> = self.in_step(names);
+        let inner: Position<'a> = Self::up_to_handlers(self.in_step(names), &keyed);
         self.within(inner, |this| {
             let target = this.target(item, &keyed);
             let step = Step { form, keyed, target, start: item.start(), faulty };
@@ -77,7 +78,20 @@ impl<'a> StepReader<'_, 'a> {
         })
     }
 
+    /// A position whose step ends before what handles its failure or undoes it: this is read after the step
+    /// has bound its name.
+    #[inline(never)]
+    fn up_to_handlers(at: Position<'a>, keyed: &Keyed<'_, 'a>) -> Position<'a> {
+        let after = [Key::Handler, Key::Rollback, Key::Compensate].into_iter();
+        let after = after.filter_map(|key| keyed.entry(key)).map(|entry| entry.key.span.start).min();
+        let end = after.filter(|_| at.blocks == 1).unwrap_or(u32::MAX);
+        Position { step_end: at.step_end.min(end), ..at }
+    }
+
     fn read_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+        if self.comprehension(step, tail) {
+            return;
+        }
         match step.form.key {
             Key::Call => self.call_step(step, tail),
             Key::Expr | Key::Op => self.value_step(step, tail),

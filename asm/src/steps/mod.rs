@@ -18,12 +18,13 @@
 //! | `keys` | records by their keys |
 //! | `names` | names in scope, for messages and lints |
 //! | `unresolved`, `references`, `texts` | references and texts with references |
-//! | `operations`, `cases`, `incomplete_merge`, `callees` | operators; parts of values |
+//! | `operations`, `functions`, `expressions` | operators, functions and expressions in texts |
+//! | `cases`, `incomplete_merge`, `callees` | parts of values |
 //! | `values` | values, and calls |
 //! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
 //! | `blocks` | blocks of steps |
 //! | `nowhere` | the report of a handler beside an expression that cannot fail |
-//! | `conditions`, `switch`, `handlers`, `calls` | steps with blocks of their own |
+//! | `comprehensions`, `conditions`, `switch`, `handlers`, `calls` | steps with blocks of their own |
 //! | `dispatch` | the dispatcher: the steps of a block |
 //! | `signature`, `function` | programs |
 //!
@@ -36,11 +37,14 @@ pub(crate) mod call_forms;
 mod callees;
 mod calls;
 mod cases;
+mod comprehensions;
 mod conditions;
 mod context;
 mod dispatch;
 mod entries;
+mod expressions;
 mod function;
+mod functions;
 mod handlers;
 mod incomplete_merge;
 mod keys;

@@ -4,8 +4,8 @@ use super::context::Context;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal};
 use crate::dialect::reader_habits::{Names, Seen, Surroundings, Warning};
-use crate::dialect::reference::Reference;
 use crate::document::{Kind, Node};
+use crate::expr::reference::Reference;
 use crate::text::{Near, near};
 
 /// The most names that are examined for a message.

@@ -1,65 +1,25 @@
-//! Builds operations: from an operator and its operands, and from infix text.
+//! Builds operations from an operator and its operands.
 
+use super::expressions::is_text;
 use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Apply, Binary, Expr, ExprKind, Literal, Name, Unary};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::infix::{Infix, InfixKind, infix, is_text};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::reader_habits::{Place, Seen};
-use crate::dialect::reference::Reference;
-use crate::document::{Entry, Kind, Node, Text};
+use crate::dialect::reader_habits::Seen;
+use crate::document::{Entry, Kind as NodeKind, Node, Text};
 use crate::document::{first_of, inner, rename};
+use crate::expr::{Kind, Sign, Tree};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use ilo_spec::pure::{Omitted, Pure};
 
 impl<'a> StepReader<'_, 'a> {
-    /// The text of a node as infix.
-    pub(crate) fn infix(&mut self, node: &Node<'a>) -> Expr<'a> {
-        let left = self.nesting.saturating_sub(self.at.depth);
-        let mut found = Diagnostics::default();
-        let meant =
-            |reference: &Reference<'a>| Some(self.dialect.own_form(&self.resolve_loosely(reference)?, false));
-        let tree = infix(node, left, self.arena, &meant, &mut found);
-        self.diagnostics.append(found);
-        match tree {
-            Some(tree) => self.of_infix(node, &tree),
-            None => nothing(node),
-        }
-    }
-
-    fn of_infix(&mut self, node: &Node<'a>, tree: &Infix<'a>) -> Expr<'a> {
-        match &tree.kind {
-            InfixKind::Reference(reference) => self.reference(reference),
-            InfixKind::Literal(value) => literal(*value, tree.span),
-            InfixKind::Template(template) => self.text_of(node, template, Place::Quoted),
-            InfixKind::Unary(operator, operand) => {
-                let operand = self.of_infix(node, operand);
-                Expr { kind: ExprKind::Unary(*operator, self.alloc(operand)), span: tree.span }
-            }
-            InfixKind::Apply(function, operands) => {
-                let operands: Vec<Expr<'a>> =
-                    operands.iter().map(|operand| self.of_infix(node, operand)).collect();
-                self.applied(*function, &operands, tree.span)
-            }
-            InfixKind::Binary(Binary::Add, ..) if is_text(tree) => self.infix_sum(node, tree),
-            InfixKind::Binary(operator, a, b) => {
-                if matches!(operator, Binary::Eq | Binary::Neq) {
-                    self.lint(&Seen::Equal(node, b));
-                }
-                let a = self.of_infix(node, a);
-                let b = self.of_infix(node, b);
-                self.of_two(*operator, a, b, tree.span)
-            }
-        }
-    }
-
-    /// Infix text that adds a text: read as the `concat` that is meant.
-    fn infix_sum(&mut self, node: &Node<'a>, tree: &Infix<'a>) -> Expr<'a> {
-        let mut operands: Vec<&Infix<'a>> = Vec::new();
+    /// An expression that adds a text: read as the `concat` that is meant.
+    pub(crate) fn sum_of_texts(&mut self, node: &Node<'a>, tree: &Tree<'a>) -> Expr<'a> {
+        let mut operands: Vec<&Tree<'a>> = Vec::new();
         let mut left = tree;
-        while let InfixKind::Binary(Binary::Add, a, b) = &left.kind
+        while let Kind::Binary(Sign::Plain(Binary::Add), [a, b], _) = &left.kind
             && is_text(left)
         {
             operands.push(b);
@@ -70,14 +30,14 @@ impl<'a> StepReader<'_, 'a> {
         let slices: Vec<&str> =
             operands.iter().map(|operand| self.source.get(operand.span.range()).unwrap_or("…")).collect();
         let form = format!("concat({})", slices.join(", "));
-        let exact = matches!(node.kind, Kind::Text(Text { start: Some(_), .. }));
+        let exact = matches!(node.kind, NodeKind::Text(Text { start: Some(_), .. }));
         let wrong = adds_texts(tree.span);
         self.report(if exact {
             wrong.replace(tree.span, form)
         } else {
             wrong.help(format!("write `{form}`"))
         });
-        let read: Vec<Expr<'a>> = operands.into_iter().map(|operand| self.of_infix(node, operand)).collect();
+        let read: Vec<Expr<'a>> = operands.into_iter().map(|operand| self.of_tree(node, operand)).collect();
         self.fold(Binary::Concat, &read, tree.span).unwrap_or(nothing(node))
     }
 
@@ -96,7 +56,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// A pure function. Omitted operands have the defaults of its row.
-    fn applied(&mut self, function: Pure, operands: &[Expr<'a>], span: Span) -> Expr<'a> {
+    pub(crate) fn applied(&mut self, function: Pure, operands: &[Expr<'a>], span: Span) -> Expr<'a> {
         let omitted =
             function.row().operands.iter().skip(operands.len()).map(|operand| match operand.omitted {
                 Omitted::Zero => literal(Literal::Number(Number::Int(0)), span),
@@ -112,7 +72,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// A binary operator. HAS and AT with a text name a field.
-    fn of_two(&mut self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
+    pub(crate) fn of_two(&mut self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
         let ExprKind::Literal(Literal::Text(text)) = b.kind else {
             return self.binary(operator, a, b, span);
         };
@@ -189,7 +149,7 @@ impl<'a> StepReader<'_, 'a> {
 
     pub(crate) fn operand_count(&mut self, entry: &Entry<'a>, operator: &Operator, found: usize) {
         let (spelling, takes) = (operator.spelling, operator.operands());
-        let is_list = matches!(entry.value.kind, Kind::List(_));
+        let is_list = matches!(entry.value.kind, NodeKind::List(_));
         let chains = is_list && found == 3 && matches!(spelling, "<" | "<=" | ">" | ">=" | "==");
         let help = match operator.makes {
             Makes::Unary(_) => format!("write `{{\"{spelling}\": value}}`"),
@@ -208,7 +168,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut wrong = Diagnostic::new(Code::OperandCount, first_of(&entry.value), message)
             .expected(takes, found)
             .help(help);
-        if operator.makes == Makes::Apply(Pure::Get) && matches!(entry.value.kind, Kind::List([_, _])) {
+        if operator.makes == Makes::Apply(Pure::Get) && matches!(entry.value.kind, NodeKind::List([_, _])) {
             // Without a default it is `at`.
             wrong.fix = rename(&entry.key, "at");
         }

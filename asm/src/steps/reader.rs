@@ -8,8 +8,8 @@ use crate::ast::{
     StmtKind, Unary,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::reference::FAILURES;
 use crate::document::Node;
+use crate::expr::reference::FAILURES;
 use crate::span::Span;
 use core::ops::Deref;
 use ilo_spec::error::Code;
@@ -34,7 +34,7 @@ pub(crate) struct Failure<'a> {
 
 /// The names of the enclosing steps, the innermost first.
 #[derive(Clone, Copy)]
-struct Naming<'a> {
+pub(super) struct Naming<'a> {
     name: &'a str,
     outer: Option<&'a Naming<'a>>,
 }
@@ -52,8 +52,8 @@ pub(crate) struct Position<'a> {
     pub(crate) doubled: u8,
     /// Whether an enclosing record is reported as a whole, so that its parts are not reported.
     pub(crate) reported: bool,
-    failure: Option<&'a Failure<'a>>,
-    naming: Option<&'a Naming<'a>>,
+    pub(super) failure: Option<&'a Failure<'a>>,
+    pub(super) naming: Option<&'a Naming<'a>>,
 }
 
 /// Reads a list of steps: a pointer to the dispatcher, which in turn calls the readers of blocks.
@@ -147,6 +147,16 @@ impl<'a> StepReader<'_, 'a> {
             );
         }
         fits
+    }
+
+    /// The levels that the expression of a text may have, of which the text itself is the first.
+    pub(crate) fn levels_left(&self) -> usize {
+        (self.nesting + 1).saturating_sub(self.at.depth)
+    }
+
+    /// The position some levels deeper.
+    pub(crate) fn below(&self, levels: usize) -> Position<'a> {
+        Position { depth: self.at.depth + levels, ..self.at }
     }
 
     /// The position inside a record, which is reported as a whole or not.

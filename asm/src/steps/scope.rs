@@ -13,6 +13,8 @@ use hashbrown::{HashMap, HashSet};
 struct Named {
     slot: Slot,
     visible: bool,
+    /// Whether it is an input that nothing has bound again.
+    input: bool,
     /// The step, if the name of a step bound the slot.
     step: Option<Home>,
 }
@@ -24,6 +26,9 @@ struct Home {
     /// The index of its block.
     block: u32,
 }
+
+/// What a name meant outside of a loop.
+pub(crate) struct Outer(Option<Named>);
 
 /// The names and slots of a function.
 #[derive(Default)]
@@ -64,7 +69,7 @@ impl<'a> Scope<'a> {
         let slot = self.slot(Some(name));
         self.parameters.entry(name).or_insert(slot);
         if named {
-            self.names.entry(name).or_insert(Named { slot, visible: true, step: None });
+            self.names.entry(name).or_insert(Named { slot, visible: true, input: true, step: None });
         }
     }
 
@@ -144,6 +149,8 @@ impl<'a> Scope<'a> {
     /// Binds a name. If it is `whole`, it shares the slot of the parameter of that name.
     pub(crate) fn bind(&mut self, name: &'a str, whole: bool) -> Slot {
         let slot = match self.names.get(name) {
+            // An input that is read as such stays what it is.
+            Some(Named { visible: true, input: true, .. }) if !whole => self.slot(Some(name)),
             Some(Named { slot, visible: true, .. }) => return *slot,
             Some(named) => named.slot,
             None => match self.input(name).filter(|_| whole) {
@@ -151,9 +158,24 @@ impl<'a> Scope<'a> {
                 None => self.slot(Some(name)),
             },
         };
-        self.names.insert(name, Named { slot, visible: true, step: None });
+        self.names.insert(name, Named { slot, visible: true, input: false, step: None });
         self.opened.push(name);
         slot
+    }
+
+    /// Binds the item of a loop that is an expression to a slot of its own; `restore` ends this.
+    pub(crate) fn bind_item(&mut self, name: &'a str) -> (Slot, Outer) {
+        let slot = self.slot(Some(name));
+        let named = Named { slot, visible: true, input: false, step: None };
+        (slot, Outer(self.names.insert(name, named)))
+    }
+
+    /// Gives a name the meaning that it had before.
+    pub(crate) fn restore(&mut self, name: &'a str, outer: &Outer) {
+        match outer.0 {
+            Some(named) => self.names.insert(name, named),
+            None => self.names.remove(name),
+        };
     }
 
     /// Binds the name of a step at `span`. It shadows a step of an outer block up to the end of its block.
@@ -162,7 +184,7 @@ impl<'a> Scope<'a> {
         if let Some(named) = self.names.get(name).copied().filter(|named| self.is_outer(named)) {
             let slot = self.slot(Some(name));
             self.shadowed.push((name, named));
-            self.names.insert(name, Named { slot, visible: true, step: Some(home) });
+            self.names.insert(name, Named { slot, visible: true, input: false, step: Some(home) });
             return slot;
         }
         let free = self.find(name).is_none();

@@ -3,12 +3,11 @@
 use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, subtracts};
 use crate::ast::{Expr, ExprKind, Literal};
-use crate::diagnostic::{Diagnostic, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::{Place, Seen};
-use crate::dialect::reference::{Broken, Reference, Root, bare, is_file};
-use crate::dialect::template::{Part, Template, template_and_broken};
 use crate::document::Node;
-use crate::span::Span;
+use crate::expr::reference::{Reference, Root, bare, is_file};
+use crate::expr::template::{Part, Template, template};
 use crate::text::{Near, nearly_meets, shorten};
 use ilo_spec::error::Code;
 
@@ -21,54 +20,9 @@ impl<'a> StepReader<'_, 'a> {
         {
             return found;
         }
-        let (sigil, arena) = (self.dialect.sigil(), self.arena);
-        let template =
-            template_and_broken(node, sigil, arena, &mut |broken| self.report_broken(node, broken));
+        let left = self.levels_left();
+        let template = template(node, self.dialect.sigil(), left, self.arena, self.diagnostics);
         self.text_of(node, &template, place)
-    }
-
-    /// Reports a malformed reference, with the operation or reference that is meant, in the form of this
-    /// notation.
-    fn report_broken(&mut self, node: &Node<'a>, broken: Broken<'a>) {
-        let Broken { mut diagnostic, meant, text } = broken;
-        if diagnostic.span == node.span
-            && let Some(span) = self.only_place(node, text)
-        {
-            diagnostic.span = span;
-        }
-        let written = |diagnostic: Diagnostic, span: Span, text: String| Diagnostic {
-            expected: Some(format!("`{text}`")),
-            help: None,
-            fix: Some(Fix::write(&text, span, text.as_str())),
-            ..diagnostic
-        };
-        let diagnostic = if diagnostic.fix.is_none() {
-            match self.habits.operation_inside(node, &self.surroundings()) {
-                Some(operation) => written(diagnostic, node.span, operation),
-                None => match self.habits.step_before(text, diagnostic.span, &self.surroundings()) {
-                    Some(help) => diagnostic.help(help),
-                    None => diagnostic,
-                },
-            }
-        } else if let Some(meant) = meant.and_then(|meant| self.resolve_loosely(&meant)) {
-            let span = diagnostic.span;
-            let whole = node.text().is_some_and(|text| text.len() == (span.end - span.start) as usize);
-            let text = self.dialect.own_form(&meant, !whole || self.dialect.is_bare());
-            written(diagnostic, span, text)
-        } else {
-            diagnostic
-        };
-        self.report(diagnostic);
-    }
-
-    /// The place of a text in a node whose text is not in the source as it is, such as a block of YAML.
-    fn only_place(&self, node: &Node<'a>, text: &str) -> Option<Span> {
-        /// The longest node that is searched, in bytes.
-        const SEARCHED: usize = 8 << 10;
-        let source = self.source.get(node.span.range()).filter(|source| source.len() <= SEARCHED)?;
-        let at = source.find(text).filter(|at| source.rfind(text) == Some(*at))?;
-        let start = node.span.start.checked_add(u32::try_from(at).ok()?)?;
-        Some(Span::new(start, start.checked_add(u32::try_from(text.len()).ok()?)?))
     }
 
     /// A text that is a bare reference; `None` if it is a plain text.
@@ -138,24 +92,26 @@ impl<'a> StepReader<'_, 'a> {
     /// The expression of a template: the value of its only reference, or the joined parts.
     pub(crate) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) -> Expr<'a> {
         self.lint(&Seen::Text(node, template, place));
-        if let Some(reference) = template.whole() {
-            return self.reference(&reference);
+        if let Some(part) = template.whole() {
+            return self.part(node, &part);
         }
         if let Some(text) = template.text() {
             return literal(Literal::Text(text), node.span);
         }
-        let parts: Vec<Expr<'a>> = template
-            .parts
-            .iter()
-            .map(|part| match part {
-                Part::Text(text, span) => literal(Literal::Text(text), *span),
-                Part::Reference(reference) => self.reference(reference),
-            })
-            .collect();
+        let parts: Vec<Expr<'a>> = template.parts.iter().map(|part| self.part(node, part)).collect();
         let levels = parts.len().next_power_of_two().trailing_zeros();
         if !self.fits(levels as usize, node.span) {
             return nothing(node);
         }
         Expr { kind: ExprKind::Template(self.arena.alloc_slice_copy(&parts)), span: node.span }
+    }
+
+    fn part(&mut self, node: &Node<'a>, part: &Part<'a>) -> Expr<'a> {
+        match part {
+            Part::Text(text, span) => literal(Literal::Text(text), *span),
+            Part::Reference(reference) => self.reference(reference),
+            Part::Value(tree) => self.of_tree(node, tree),
+            Part::Bad(span) => self.unread(*span),
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::reader::{StepReader, literal};
 use crate::ast::{Expr, Literal, Name};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::Key;
-use crate::dialect::reference::{FAILURES, Reference};
+use crate::expr::reference::{FAILURES, Reference};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::{Near, is_name, near, shorten};
@@ -129,6 +129,13 @@ impl<'a> StepReader<'_, 'a> {
             return self.means(wrong, reference, &meant);
         }
         let near = self.near_name(name.text);
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        if near.is_none() && reference.path.is_empty() && written == name.text {
+            // In an expression a text is in quotes.
+            let text = format!("'{}'", name.text);
+            let wrong = wrong.help(format!("write `{text}` for a text, or bind the name in a step before"));
+            return wrong.replace(reference.span, text);
+        }
         let wrong =
             wrong.nearest(near.map(|near| near.name)).fix(near.and_then(|near| rename_near(name, near)));
         let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
@@ -156,7 +163,12 @@ impl<'a> StepReader<'_, 'a> {
         };
         let found = format!("`{}`", shorten(written));
         let wrong = wrong.expected(format!("`{corrected}`"), found).nearest(Some(&corrected));
-        if written.starts_with('$') { wrong.replace(reference.span, corrected.as_str()) } else { wrong }
+        if written.starts_with('$') {
+            return wrong.replace(reference.span, corrected.as_str());
+        }
+        // In an expression.
+        let inside = self.dialect.written(meant, '{');
+        wrong.replace(reference.span, inside.trim_start_matches("${").trim_end_matches('}'))
     }
 }
 

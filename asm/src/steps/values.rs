@@ -54,15 +54,22 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The subject of a loop, match or merge.
     pub(crate) fn subject(&mut self, node: &Node<'a>) -> Expr<'a> {
+        if let Some(path) = self.path_without_braces(node) {
+            return path;
+        }
         let value = self.value(node);
         self.no_constant(node, &value);
         value
     }
 
+    /// A condition: a text is an expression, with or without braces.
     pub(crate) fn condition(&mut self, node: &Node<'a>) -> Expr<'a> {
-        let value = self.formula(node);
-        self.no_constant(node, &value);
-        value
+        match node.kind {
+            Kind::Text(_) => {
+                self.deeper(node.span, |this| this.expression(node)).unwrap_or_else(|| nothing(node))
+            }
+            _ => self.formula(node),
+        }
     }
 
     /// Runs the lints on a text in a position in which a constant makes no sense.
@@ -77,7 +84,7 @@ impl<'a> StepReader<'_, 'a> {
             Kind::Null => literal(Literal::Nil, node.span),
             Kind::Bool(value) => literal(Literal::Bool(*value), node.span),
             Kind::Number(number) => literal(Literal::Number(*number), node.span),
-            Kind::Text(_) if reading.infix => this.infix(node),
+            Kind::Text(_) if reading.infix => this.expression(node),
             Kind::Text(_) => this.text(node, reading.place),
             Kind::List(items) => {
                 this.lint(&Seen::List(node, items, reading.place));
@@ -327,7 +334,7 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// Whether a key may match a number in addition to its text; too deep nesting of such cases is reported.
-    fn may_double(&mut self, key: Span) -> bool {
+    pub(crate) fn may_double(&mut self, key: Span) -> bool {
         let fits = self.at.doubled < DOUBLED;
         if !fits {
             let message = format!("cases with numbers as keys are nested deeper than {DOUBLED} levels");

@@ -5,7 +5,7 @@ use super::machine::{Around, Binds, Machine, Named};
 use crate::automaton::offers::{NIL, TEXT, one};
 use crate::automaton::state::{Gives, NONE, Phase};
 use crate::automaton::steps::Constant;
-use ilo_asm::dialect::reference::FAILURES;
+use ilo_asm::expr::reference::FAILURES;
 use ilo_spec::node::Word;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use super::machine::{Around, Binds, Machine, Named, Next};
 use crate::automaton::state::SLOTS;
-use ilo_asm::dialect::reference::{FAILURES, INPUT};
+use ilo_asm::expr::reference::{FAILURES, INPUT};
 use ilo_asm::text::is_name;
 use std::sync::Arc;
 

@@ -11,8 +11,8 @@ use crate::automaton::offers::{TEXT, one};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{Inside, Step, is_text, step};
 use bumpalo::Bump;
-use ilo_asm::dialect::reference::{self, FAILURES, INPUT, Reference, Root};
-use ilo_asm::dialect::template::{Bare, Part, read_bare};
+use ilo_asm::expr::reference::{self, FAILURES, INPUT, Reference, Root};
+use ilo_asm::expr::template::{Bare, Part, read_bare};
 use ilo_asm::text::{is_name, nearly_meets};
 use ilo_spec::node::Word;
 
@@ -136,17 +136,15 @@ impl Machine<'_, '_> {
                 return self.reference(&reference, false).map(Meaning::Reference);
             }
         };
-        if let Some(reference) = read.whole() {
-            return self.reference(&reference, false).map(Meaning::Reference);
+        if let Some(part) = read.whole() {
+            return self.reference(&part.tree()?.path()?, false).map(Meaning::Reference);
         }
         if let Some(text) = read.text() {
             return Some(Meaning::Text(text.to_owned()));
         }
-        let references = read.parts.iter().filter_map(|part| match part {
-            Part::Reference(reference) => Some(reference),
-            Part::Text(..) => None,
-        });
-        references.map(|it| self.reference(it, true)).collect::<Option<_>>().map(Meaning::Template)
+        let parts = read.parts.iter().filter(|part| !matches!(part, Part::Text(..)));
+        let references = parts.map(|part| self.reference(&part.tree()?.path()?, true));
+        references.collect::<Option<_>>().map(Meaning::Template)
     }
 
     /// Whether a text is a present or earlier name, or nearly one.

@@ -12,7 +12,7 @@ use crate::check::messages::given::{self as messages, Path};
 use crate::check::messages::types::argument;
 use crate::check::resolve::Target;
 use crate::check::value_info::ty;
-use crate::dialect::reference::FAILURES;
+use crate::expr::reference::FAILURES;
 use crate::notation::Notation;
 use crate::rules::{self, Demand, clash};
 use crate::text::{Near, near};

@@ -11,8 +11,6 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use recovery::quoted;
-
 use super::builder::{Builder, Frame};
 use super::{Kind, Node, Style, Text, inside};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};

@@ -2,8 +2,8 @@
 
 use super::Lints;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reference::{Reference, Step};
 use crate::document::Node;
+use crate::expr::reference::{Reference, Step};
 use crate::habits::step_parts::action_as_text;
 use crate::text::shorten;
 use ilo_spec::error::Code;

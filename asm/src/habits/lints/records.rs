@@ -7,11 +7,11 @@ use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reader_habits::Place;
-use crate::dialect::reference::{INPUT, Reference, bare, bare_text};
-use crate::dialect::template::{Sigil, template};
 use crate::document::replacement::is_repeatable;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, rename};
+use crate::expr::reference::{INPUT, Reference, bare, bare_text};
+use crate::expr::template::{Sigil, template};
 use crate::habits::operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -213,7 +213,8 @@ impl<'a> Lints<'_, '_, 'a> {
     pub(super) fn refers_as_key(&mut self, entry: &Entry<'a>) {
         let Some(name) = entry.name().filter(|name| name.starts_with('$')) else { return };
         let mut unseen = Diagnostics::default();
-        let reference = template(&entry.key, Sigil::Dollar, self.at.arena, &mut unseen).whole();
+        let key = template(&entry.key, Sigil::Dollar, self.at.nesting, self.at.arena, &mut unseen);
+        let reference = key.whole().and_then(|part| part.tree()?.path());
         let Some(reference) = reference.filter(|reference| self.at.names.resolve(reference).is_some()) else {
             return;
         };

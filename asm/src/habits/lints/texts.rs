@@ -1,20 +1,24 @@
-//! Lints for texts that are certainly meant as values: `input.age` without its `$`, `$a * $b` in a context in
-//! which nothing is computed, `'null'`.
+//! Lints for texts that are certainly meant as values: `input.age` without its `$`, `$a * $b` without braces
+//! where a text is a text, `'null'`.
 
 use super::Lints;
 use crate::ast::{Binary, Literal, Unary};
-use crate::diagnostic::Diagnostic;
-use crate::dialect::infix::{Infix, InfixKind, arithmetic, call, choice, is_text, operators};
-use crate::dialect::operator::{self, Form, Makes, Operator};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reader_habits::Place;
-use crate::dialect::reference::{Reference, Root, Step, bare_text, bracketed, is_file};
-use crate::dialect::template::{Look, LookAlike, Part, Template};
-use crate::document::{Entry, Kind, Node, Text};
+use crate::document::{Entry, Kind as NodeKind, Node, Text};
 use crate::document::{inner, rename};
+use crate::expr::print::{Forms, write};
+use crate::expr::reference::{Reference, Root, Step, bare_text, is_file};
+use crate::expr::template::{Look, LookAlike, Part, Template};
+use crate::expr::{self, Kind, Sign, Tree};
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
+
+/// The longest text, in bytes, that is examined as an expression without braces.
+const LONGEST: usize = 400;
 
 /// Texts that are null in other languages.
 const NULLS: [&str; 5] = ["null", "nil", "None", "undefined", "NULL"];
@@ -27,7 +31,7 @@ impl<'a> Lints<'_, '_, 'a> {
             return;
         }
         let before = self.warnings.len();
-        if template.whole().is_none() && place != Place::Quoted {
+        if template.whole().is_none() && !template.is_bad() && place != Place::Quoted {
             self.unmarked_text(node, template.text().is_some(), place);
         }
         // What the whole text computes says more than its parts.
@@ -46,13 +50,17 @@ impl<'a> Lints<'_, '_, 'a> {
         if !self.at.dialect.is_bare() {
             return;
         }
-        let Some((name, dotted)) = bracketed(node, self.at.arena) else { return };
         let text = node.text().unwrap_or("");
-        if !text.get(..name).is_some_and(|name| self.at.names.has(name)) {
+        if !text.contains('[') || text.starts_with(['$', '{', '.']) {
+            return;
+        }
+        let Some(path) = expr::path(node, self.at.nesting, self.at.arena) else { return };
+        if self.at.names.resolve(&path).is_none() {
             return;
         }
         let message = format!("`{}` is text here, not a reference", shorten(text));
-        self.warn(for_the_value(inner(node), message, &dotted, text).replace(inner(node), dotted));
+        let meant = self.at.own_form(&path, false);
+        self.warn(for_the_value(inner(node), message, &meant, text).replace(inner(node), meant));
     }
 
     /// `$name` as a whole text, in a notation with bare names.
@@ -72,52 +80,88 @@ impl<'a> Lints<'_, '_, 'a> {
 
     /// Warns about a text that other languages would compute or read as a value.
     pub(super) fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: Place) {
-        let formula = place == Place::Formula;
-        if (!plain || self.at.dialect.is_bare() || formula)
-            && let Some(meant) =
-                arithmetic(node, self.at.dialect.sigil(), formula, self.at.nesting, self.at.arena)
-            && (!(plain || formula) || self.at.resolves(&meant))
-        {
-            return self.reads_as_arithmetic(node, &meant);
-        }
-        if self.reads_as_call(node) || self.reads_as_choice(node, formula) {
-            return;
+        if let Some(tree) = self.computation(node, place == Place::Formula) {
+            return self.reads_as_expression(node, &tree);
         }
         if plain && !self.at.dialect.is_bare() {
             self.names_without_sigil(node, false);
         }
     }
 
-    fn reads_as_arithmetic(&mut self, node: &Node<'a>, meant: &Infix<'a>) {
+    /// What a text would compute in braces, if it is certainly meant so: it has an operator or a call, and
+    /// all its names are in scope. A path such as `$dir/$file` is none.
+    fn computation(&self, node: &Node<'a>, formula: bool) -> Option<Tree<'a>> {
+        let text = node.text().filter(|text| text.len() <= LONGEST)?;
+        let signs = text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '('])
+            || text.contains("[$")
+            || text.contains(" ?? ")
+            || text.contains(" ? ")
+            || (text.contains(" if ") && text.contains(" else "));
+        let logical = formula && text.contains([' ', '!', '&', '|']);
+        let bare = self.at.dialect.is_bare() || formula;
+        let call = text.ends_with(')');
+        if !(signs || logical) || !(bare || call || text.contains('$')) {
+            return None;
+        }
+        let mut unseen = Diagnostics::default();
+        let sigil = self.at.dialect.sigil();
+        let tree = expr::whole(node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
+        let refers = refers(&tree) && (bare || text.contains('$'));
+        let asks = matches!(tree.kind, Kind::Call(name, []) if other_operator::is_of_tool(name.text));
+        let unknown = matches!(tree.kind, Kind::Call(name, _) if !Self::is_function(name.text));
+        let clear = !unknown && tree.computes() && !is_tight(node, &tree) && self.at.resolves(&tree);
+        (clear && (refers || asks)).then_some(tree)
+    }
+
+    fn reads_as_expression(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
         let shown = shorten(node.text().unwrap_or(""));
         let message = format!("`{shown}` is a text here; nothing is computed");
         let wrong = Diagnostic::new(Code::TextArithmetic, node.span, message);
-        let reference = |reference: &Reference<'a>| self.at.own_form(reference, false);
-        let fixed = if self.at.dialect.is_yaml() {
-            let text = self.joined_text(meant).map(|text| crate::document::yaml::quoted(&text));
-            text.or_else(|| operators(meant, self.at.dialect.sigil(), &reference))
-        } else {
-            operators(meant, self.at.dialect.sigil(), &reference)
-        };
-        let warning = match fixed {
-            Some(fixed) => wrong
-                .expected(format!("`{fixed}` for the result"), format!("`{shown}`"))
-                .replace(node.span, fixed),
-            None => wrong.expected("a value", format!("`{shown}`")).help(format!(
-                "compute it in a step of its own, with `expr: {shown}`, and refer to that step"
-            )),
+        let warning = match Self::no_function(tree) {
+            Some(help) => {
+                wrong.expected("the name of a step that computes it", format!("`{shown}`")).help(help)
+            }
+            None => {
+                let text = self.joined_text(tree).unwrap_or_else(|| self.in_braces(tree));
+                let mut quoted = String::new();
+                crate::text::quote(&text, &mut quoted);
+                wrong
+                    .expected(format!("`{text}` for the result"), format!("`{shown}`"))
+                    .replace(node.span, quoted)
+            }
         };
         self.suspect(node.span, warning);
     }
 
+    /// An expression in braces, in the form of the notation.
+    fn in_braces(&self, tree: &Tree<'a>) -> String {
+        format!("${{{}}}", write(tree, &InBraces(self)))
+    }
+
+    /// Whether a name is that of a function, here or in another language.
+    fn is_function(name: &str) -> bool {
+        let known = operator::find(name).or_else(|| other_operator::meant(name)).is_some();
+        known || other_operator::in_place_of(name, Written::Infix).is_some()
+    }
+
+    /// What to write instead of a function that does not exist here.
+    fn no_function(tree: &Tree<'a>) -> Option<String> {
+        let (Kind::Call(name, _) | Kind::Method(_, name, _)) = tree.kind else { return None };
+        let known = operator::find(name.text).or_else(|| other_operator::meant(name.text));
+        if known.is_some() {
+            return None;
+        }
+        other_operator::in_place_of(name.text, Written::Infix)
+    }
+
     /// The text with references that a sum of texts means.
-    fn joined_text(&self, meant: &Infix<'a>) -> Option<String> {
-        match &meant.kind {
-            InfixKind::Binary(Binary::Add, a, b) if is_text(meant) => {
+    fn joined_text(&self, tree: &Tree<'a>) -> Option<String> {
+        match &tree.kind {
+            Kind::Binary(Sign::Plain(Binary::Add), [a, b], _) if is_text(tree) => {
                 Some(format!("{}{}", self.joined_text(a)?, self.joined_text(b)?))
             }
-            InfixKind::Literal(Literal::Text(text)) => Some(text.replace('$', "$$")),
-            InfixKind::Reference(reference) => Some(self.at.own_form(reference, true)),
+            Kind::Literal(Literal::Text(text)) => Some(text.replace('$', "$$")),
+            Kind::Path(reference) => Some(self.at.own_form(reference, true)),
             _ => None,
         }
     }
@@ -137,36 +181,15 @@ impl<'a> Lints<'_, '_, 'a> {
         let wrong = |message: String| Diagnostic::new(Code::TextReference, found.span(node), message);
         let warning = match found.look {
             Look::Reference => found.warning(node, &form),
-            Look::Filtered => {
-                let filter = found.shown(node).split_once('|').map_or("", |(_, filter)| filter.trim());
-                let help = if filter.starts_with("default") {
-                    format!("one of two values is a step: {}", self.at.dialect.choice_form())
-                } else {
-                    "what a filter does is done in a step of its own before".to_owned()
-                };
-                wrong(format!("`{shown}` is text here, and there are no filters"))
-                    .expected(format!("`{form}` for the value"), format!("`{shown}`"))
-                    .help(help)
-            }
-            Look::Computed => wrong(format!("`{shown}` is text here: nothing is computed in it"))
-                .expected("the name of a step that computes it", format!("`{shown}`"))
-                .help("compute it in a step of its own, and refer to that step here"),
-            Look::Called => {
-                let (of, name) = found.shown(node).rsplit_once('.').unwrap_or_default();
-                let name = name.trim_end_matches("()");
-                let function = operator::find(name).or_else(|| other_operator::meant(name));
-                let help = match function {
-                    Some(function) => {
-                        let form = computed_form(function, of);
-                        format!("a step with `{form}` under `expr` computes it, and is referred to here")
-                    }
-                    None => other_operator::in_place_of(name, Written::Record)
-                        .unwrap_or_else(|| "a tool computes it, in a step with `call`".to_owned()),
-                };
-                wrong(format!("`{shown}` is text here from its last dot on: nothing is called"))
+            Look::Escaped => wrong(format!("`{shown}` is a `$` and text here"))
+                .expected(format!("`{form}` for the value"), format!("`{shown}`"))
+                .help(format!("write `$${form}` for a `$` before the value")),
+            Look::Filtered | Look::Computed | Look::Called => match self.computed_form(found.shown(node)) {
+                Some(fixed) => found.warning(node, &fixed),
+                None => wrong(format!("`{shown}` is text here: nothing is computed in it"))
                     .expected("the name of a step that computes it", format!("`{shown}`"))
-                    .help(help)
-            }
+                    .help("compute it in a step of its own, and refer to that step here"),
+            },
             Look::Indexed => match self.indexed(found) {
                 Some(true) => found.warning(node, &form),
                 Some(false) => {
@@ -204,78 +227,31 @@ impl<'a> Lints<'_, '_, 'a> {
         (list || goes_on || digit).then_some(list || goes_on)
     }
 
-    /// Warns about a text with a function call of other languages, which is not an expression here:
-    /// `startsWith(x, 'a')`, `max(a, b)`, `x.trim()` in a notation with bare names, `now()`.
-    fn reads_as_call(&mut self, node: &Node<'a>) -> bool {
-        let text = node.text().unwrap_or("");
-        let Some((name, operands)) = call(text) else { return false };
-        let (of, method) = name.rsplit_once('.').unwrap_or(("", name));
-        let is_method = self.at.dialect.is_bare() && self.refers(of);
-        let called = if is_method { method } else { name };
-        let function = operator::find(called)
-            .or_else(|| other_operator::meant(called))
-            .filter(|found| found.form == Form::Function);
-        let instead = other_operator::in_place_of(called, Written::Record);
-        let help = match function {
-            Some(function) if is_method => format!("write `{}`", computed_form(function, of)),
-            Some(function) => {
-                format!("`{}` takes {}: `{{\"{0}\": …}}`", function.spelling, function.operands())
+    /// The expression that a piece of text would be in braces: `{{x * 2}}`, `{{x | upper}}`, `$x.upper()`.
+    fn computed_form(&self, shown: &str) -> Option<String> {
+        let inside = shown.trim_start_matches(['{', '$']).trim_end_matches('}').trim();
+        let text = match inside.split_once('|') {
+            Some((value, filter)) if !filter.starts_with('|') => {
+                let (value, filter) = (value.trim(), filter.trim());
+                let operands = filter.strip_suffix(')').and_then(|filter| filter.split_once('('));
+                match operands {
+                    Some((name, operand)) if other_operator::is_default(name) => {
+                        format!("{value} ?? {operand}")
+                    }
+                    Some(_) => return None,
+                    None => {
+                        let own = operator::find(filter).or_else(|| other_operator::meant(filter))?;
+                        format!("{}({value})", own.spelling)
+                    }
+                }
             }
-            None => instead.unwrap_or_default(),
+            _ => inside.to_owned(),
         };
-        if help.is_empty() {
-            return false;
-        }
-        let refers = is_method || operands.split(',').any(|operand| self.refers(operand));
-        let asks_nothing = operands.trim().is_empty() && other_operator::is_of_tool(called);
-        if !refers && !asks_nothing {
-            return false;
-        }
-        let shown = shorten(text);
-        let message = format!("`{shown}` is a text here; nothing is computed");
-        let warning = Diagnostic::new(Code::TextArithmetic, node.span, message)
-            .expected("the name of a step that computes it", format!("`{shown}`"))
-            .help(help);
-        self.suspect(node.span, warning);
-        true
-    }
-
-    /// Whether a text is a reference in any form to something in scope.
-    fn refers(&self, text: &str) -> bool {
-        let text = text.trim();
-        if !self.at.dialect.is_bare() && !text.starts_with('$') {
-            return false;
-        }
-        let text = text.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-        let reference = bare_text(text, Span::at(0), self.at.arena);
-        reference.is_some_and(|reference| self.at.names.resolve(&reference).is_some())
-    }
-
-    /// Warns about `$x ? 1 : 2` and `1 if $x else 2` in a context in which something is computed.
-    fn reads_as_choice(&mut self, node: &Node<'a>, formula: bool) -> bool {
-        let text = node.text().filter(|text| formula || text.contains('?'));
-        let Some((condition, then, otherwise)) = text.and_then(choice) else { return false };
-        let operation = self.at.operation_of(condition, node.span);
-        let first = condition.split([' ', '.']).next().unwrap_or("");
-        let refers = condition.contains('$') || self.at.names.has(first) || self.at.names.has_input(first);
-        if operation.is_none() && !(formula && refers) {
-            return false;
-        }
-        let shown = shorten(node.text().unwrap_or(""));
-        let form = if self.at.dialect.is_yaml() {
-            format!("`if: {condition}`, `then: {then}`, `else: {otherwise}`")
-        } else {
-            let condition = operation.unwrap_or_else(|| format!("\"{condition}\""));
-            let quoted = |value: &str| value.replace('\'', "\"");
-            let (then, otherwise) = (quoted(then), quoted(otherwise));
-            format!("`\"if\": {condition}, \"then\": {then}, \"else\": {otherwise}`")
-        };
-        let message = format!("`{shown}` is a text here; nothing is chosen");
-        let warning = Diagnostic::new(Code::TextArithmetic, node.span, message)
-            .expected(format!("{form} beside `let`"), format!("`{shown}`"))
-            .help(format!("one of two values is a step: {}", self.at.dialect.choice_form()));
-        self.suspect(node.span, warning);
-        true
+        let node = Node::of_text(self.at.arena.alloc_str(&text), Span::at(0));
+        let mut unseen = Diagnostics::default();
+        let sigil = self.at.dialect.sigil();
+        let tree = expr::whole(&node, sigil, self.at.nesting, self.at.arena, &mut unseen)?;
+        (self.at.resolves(&tree) && Self::no_function(&tree).is_none()).then(|| self.in_braces(&tree))
     }
 
     /// Warns about a text that is the path of a name in scope without its `$`; about a bare name only if
@@ -320,7 +296,7 @@ impl<'a> Lints<'_, '_, 'a> {
     /// Warns about a constant operand that makes no sense: the length of a text, or a comparison with
     /// `"null"`.
     pub(super) fn operand(&mut self, operator: &Operator, node: &Node<'a>) {
-        let Kind::Text(text) = node.kind else { return };
+        let NodeKind::Text(text) = node.kind else { return };
         if matches!(operator.spelling, "==" | "!=") {
             if NULLS.contains(&text.text) {
                 let message = format!("`{}` in quotes is a text", shorten(text.text));
@@ -343,13 +319,13 @@ impl<'a> Lints<'_, '_, 'a> {
         }
     }
 
-    /// Warns about a comparison with `'null'` in infix text.
-    pub(super) fn quoted_null(&mut self, node: &Node<'a>, tree: &Infix<'a>) {
-        let InfixKind::Literal(Literal::Text(text)) = tree.kind else { return };
+    /// Warns about a comparison with `'null'` in an expression.
+    pub(super) fn quoted_null(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
+        let Kind::Literal(Literal::Text(text)) = tree.kind else { return };
         if !NULLS.contains(&text) {
             return;
         }
-        let exact = matches!(node.kind, Kind::Text(Text { start: Some(_), .. }));
+        let exact = matches!(node.kind, NodeKind::Text(Text { start: Some(_), .. }));
         let warning = Diagnostic::new(Code::QuotedNull, tree.span, format!("`{text}` in quotes is a text"))
             .expected("`null` for what is absent", "a text");
         let warning = if exact { warning.replace(tree.span, "null") } else { warning.help("write `null`") };
@@ -373,12 +349,59 @@ fn reference_at(template: &Template<'_>, found: &LookAlike<'_>) -> Option<Span> 
     })
 }
 
-/// A function of one value, as an operation.
-fn computed_form(function: &Operator, of: &str) -> String {
-    let name = function.spelling;
-    if function.least() == 1 {
-        return format!("{{\"{name}\": \"{of}\"}}");
+/// Whether a path is in an expression.
+fn refers(tree: &Tree<'_>) -> bool {
+    let mut found = matches!(tree.kind, Kind::Path(_));
+    tree.children(&mut |child| found |= refers(child));
+    found
+}
+
+/// Whether an expression has a `/` or `-` without blanks on both sides, as a path or a range has.
+fn is_tight(node: &Node<'_>, tree: &Tree<'_>) -> bool {
+    let text = node.text().unwrap_or("").as_bytes();
+    let blank = |at: Option<usize>| at.and_then(|at| text.get(at)).is_none_or(u8::is_ascii_whitespace);
+    let start = match node.kind {
+        NodeKind::Text(text) => text.start,
+        _ => None,
+    };
+    let mut found = match (tree.kind, start) {
+        (Kind::Binary(Sign::Plain(Binary::Div | Binary::Sub) | Sign::FloorDiv, _, place), Some(start)) => {
+            let at = |place: u32| place.checked_sub(start).and_then(|at| usize::try_from(at).ok());
+            !(blank(at(place.start).and_then(|at| at.checked_sub(1))) && blank(at(place.end)))
+        }
+        _ => false,
+    };
+    tree.children(&mut |child| found |= is_tight(node, child));
+    found
+}
+
+/// Whether an operand is certainly a text, so that adding to it means joining.
+fn is_text(tree: &Tree<'_>) -> bool {
+    match tree.kind {
+        Kind::Literal(Literal::Text(_)) | Kind::Text(_) => true,
+        Kind::Binary(Sign::Plain(Binary::Add), [a, b], _) => is_text(b) || is_text(a),
+        _ => false,
     }
-    let rest = ", …".repeat(function.least().saturating_sub(1));
-    format!("{{\"{name}\": [\"{of}\"{rest}]}}")
+}
+
+/// References in braces, in the form of the notation.
+struct InBraces<'l, 'c, 's, 'a>(&'l Lints<'c, 's, 'a>);
+
+impl Forms for InBraces<'_, '_, '_, '_> {
+    fn function<'n>(&self, name: &'n str) -> &'n str {
+        let own = if operator::find(name).is_some() { None } else { other_operator::meant(name) };
+        own.map_or(name, |own| own.spelling)
+    }
+
+    fn reference(&self, reference: &Reference<'_>) -> String {
+        let at = self.0.at;
+        let path = at.arena.alloc_str(&reference.to_string());
+        let meant = bare_text(path.trim_start_matches('.'), reference.span, at.arena)
+            .and_then(|found| at.names.resolve(&found));
+        let written = match meant {
+            Some(meant) if !matches!(reference.root, Root::Input) => at.dialect.written(&meant, '{'),
+            _ => at.dialect.written(reference, '{'),
+        };
+        written.trim_start_matches("${").trim_end_matches('}').to_owned()
+    }
 }

@@ -3,8 +3,8 @@
 use super::{Completion, CompletionKind, Found};
 use crate::ast::Slot;
 use crate::dialect::Dialect;
-use crate::dialect::reference::INPUT;
 use crate::dialect::words_at::{Wanted, wanted, words};
+use crate::expr::reference::INPUT;
 use crate::ide::place::{self, At, Place};
 use crate::ide::{Analysis, Target, known, meaning};
 use crate::notation::Notation;

@@ -1,9 +1,11 @@
-//! Templates, which are texts with references in them: `Dear $c.name`, `Send failed: ${err}`.
+//! Templates, which are texts with expressions in them: `Dear $c.name`, `${price * 2} EUR`.
 //!
-//! This module knows only the syntax: parts of text and references. A text that consists of one reference
-//! ([`Template::whole`]) keeps the type of the value; all other templates are joined to a text.
+//! This module knows only the syntax. A text that is one expression ([`Template::whole`]) has its value and
+//! type; all other templates are joined to a text.
 
-use super::reference::{Broken, Reference, Words, bare};
+use super::parser::Parser;
+use super::reference::{Reference, Words, bare};
+use super::tree::{Kind, Tree};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Node;
 use crate::span::Span;
@@ -25,7 +27,7 @@ pub enum Sigil {
 /// A parsed template.
 #[derive(Clone, Copy, Debug)]
 pub struct Template<'a> {
-    /// Texts and references in order, without adjacent or empty texts.
+    /// Texts and values in order, without adjacent or empty texts.
     pub parts: &'a [Part<'a>],
     /// Text that would be a reference in other languages.
     pub look_alikes: &'a [LookAlike<'a>],
@@ -36,8 +38,12 @@ pub struct Template<'a> {
 pub enum Part<'a> {
     /// Text with `$$` replaced by `$`, and its position.
     Text(&'a str, Span),
-    /// A reference.
+    /// A reference in the form of the notation, without braces.
     Reference(Reference<'a>),
+    /// What braces hold.
+    Value(&'a Tree<'a>),
+    /// Something that was reported.
+    Bad(Span),
 }
 
 /// What a piece of text would be in other languages.
@@ -53,6 +59,8 @@ pub enum Look {
     Indexed,
     /// A call of a method: `$x.upper()`.
     Called,
+    /// A reference behind `$$`: `$${x}`.
+    Escaped,
 }
 
 /// Text that would be a reference in other languages: `{{x}}`, `{x}`, `$(x)`, and `$x` if only `${…}` is a
@@ -71,12 +79,23 @@ pub struct LookAlike<'a> {
 }
 
 impl<'a> Template<'a> {
-    /// The reference, if the text consists of one.
-    pub fn whole(&self) -> Option<Reference<'a>> {
+    /// The part that is the whole text, if it is no text.
+    pub fn whole(&self) -> Option<Part<'a>> {
         match self.parts {
-            [Part::Reference(reference)] => Some(*reference),
+            [Part::Text(..)] => None,
+            [part] => Some(*part),
             _ => None,
         }
+    }
+
+    /// The expressions in it.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Tree<'a>> + use<'a> {
+        self.parts.iter().filter_map(Part::tree)
+    }
+
+    /// Whether a part was reported.
+    pub(crate) fn is_bad(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Bad(_)))
     }
 
     /// The text, if it has no references.
@@ -85,6 +104,20 @@ impl<'a> Template<'a> {
             [] => Some(""),
             [Part::Text(text, _)] => Some(text),
             _ => None,
+        }
+    }
+}
+
+impl<'a> Part<'a> {
+    /// The expression, if it is one.
+    pub fn tree(&self) -> Option<Tree<'a>> {
+        match self {
+            Part::Value(tree) => Some(**tree),
+            Part::Reference(reference) => {
+                let (kind, levels) = (Kind::Path(*reference), reference.path.len() + 1);
+                Some(Tree { kind, span: reference.span, levels })
+            }
+            Part::Text(..) | Part::Bad(_) => None,
         }
     }
 }
@@ -106,14 +139,17 @@ impl LookAlike<'_> {
     }
 
     /// The warning that this text is not a reference; `node` is the node from which the template was read,
-    /// `meant` the correct form of the reference.
+    /// `meant` the correct form of the reference or expression.
     pub fn warning(&self, node: &Node<'_>, meant: &str) -> Diagnostic {
         let arena = Bump::new();
         let (span, shown) = (self.span(node), self.shown(node));
-        let wrong =
-            Diagnostic::new(Code::TextReference, span, format!("`{shown}` is text here, not a reference"))
-                .expected(format!("`{meant}` for the value"), format!("`{shown}`"))
-                .help(format!("write `{meant}`"));
+        let but = match self.look {
+            Look::Reference | Look::Indexed | Look::Escaped => "is text here, not a reference",
+            Look::Filtered | Look::Computed | Look::Called => "is text here: nothing is computed in it",
+        };
+        let wrong = Diagnostic::new(Code::TextReference, span, format!("`{shown}` {but}"))
+            .expected(format!("`{meant}` for the value"), format!("`{shown}`"))
+            .help(format!("write `{meant}`"));
         match Words::of(node, &arena) {
             Some(words) => words.fix(wrong, self.from, self.to, meant),
             None => wrong,
@@ -121,16 +157,20 @@ impl LookAlike<'_> {
     }
 }
 
-/// Parses the text of a node. A node that is not a text has no parts.
+/// Parses the text of a node, of at most `nesting` levels. A node that is not a text has no parts.
 ///
-/// A malformed `${` is reported and stays text. Time and memory are linear in the text.
+/// What is wrong in braces is reported, and a part of its own. Time and memory are linear in the text.
 pub fn template<'a>(
     node: &Node<'a>,
     sigil: Sigil,
+    nesting: usize,
     arena: &'a Bump,
     diagnostics: &mut Diagnostics,
 ) -> Template<'a> {
-    template_and_broken(node, sigil, arena, &mut |broken| diagnostics.push(broken.diagnostic))
+    match Words::of(node, arena) {
+        Some(words) => template_of(&words, (sigil, nesting, 0), diagnostics),
+        None => Template { parts: &[], look_alikes: &[] },
+    }
 }
 
 /// How a text is read in `constrained`, where references are bare, before names are looked up.
@@ -148,54 +188,36 @@ pub fn read_bare<'a>(text: &'a str, arena: &'a Bump) -> Option<Bare<'a>> {
     if let Some(reference) = bare(&node, arena) {
         return Some(Bare::Reference(reference));
     }
-    let mut whole = true;
-    let read = template_and_broken(&node, Sigil::Braces, arena, &mut |_| whole = false);
-    whole.then_some(Bare::Text(read))
+    let mut unseen = Diagnostics::default();
+    let read = template(&node, Sigil::Braces, ilo_spec::limits::NESTING, arena, &mut unseen);
+    (!read.is_bad()).then_some(Bare::Text(read))
 }
 
-/// Like [`template`], but passes each malformed `${` to the caller, who may know what it means.
-pub(crate) fn template_and_broken<'a>(
-    node: &Node<'a>,
-    sigil: Sigil,
-    arena: &'a Bump,
-    broken: &mut dyn FnMut(Broken<'a>),
-) -> Template<'a> {
-    match Words::of(node, arena) {
-        Some(words) => template_of(&words, sigil, broken),
-        None => Template { parts: &[], look_alikes: &[] },
-    }
-}
+/// Where a text is read: its sigil, the allowed nesting, and the number of braces around it.
+pub(super) type At = (Sigil, usize, u8);
 
-/// Parses a text; passes each malformed `${` to `broken`.
-pub(crate) fn template_of<'a>(
-    words: &Words<'_, 'a>,
-    sigil: Sigil,
-    broken: &mut dyn FnMut(Broken<'a>),
-) -> Template<'a> {
-    let plain = || -> Template<'a> {
-        let part = Part::Text(words.text, words.part(0, words.text.len()));
+/// Parses a text.
+pub(super) fn template_of<'a>(words: &Words<'_, 'a>, at: At, diagnostics: &mut Diagnostics) -> Template<'a> {
+    let only = |part: Part<'a>| -> Template<'a> {
         Template { parts: words.arena.alloc_slice_copy(&[part]), look_alikes: &[] }
     };
     if words.text.is_empty() {
         return Template { parts: &[], look_alikes: &[] };
     }
     if !words.text.bytes().any(|byte| matches!(byte, b'$' | b'{')) {
-        return plain();
+        return only(Part::Text(words.text, words.part(0, words.text.len())));
     }
-    if sigil == Sigil::Dollar
+    if at.0 == Sigil::Dollar
         && words.text.starts_with('$')
         && let Some((reference, end)) = words.dollar(0, true)
         && end == words.text.len()
     {
-        return Template {
-            parts: words.arena.alloc_slice_copy(&[Part::Reference(reference)]),
-            look_alikes: &[],
-        };
+        return only(Part::Reference(reference));
     }
     let mut reader = Reader {
         words,
-        sigil,
-        broken,
+        at,
+        diagnostics,
         parts: SmallVec::new(),
         look_alikes: SmallVec::new(),
         text: Run::default(),
@@ -217,13 +239,6 @@ fn look_of(rest: &str) -> Option<Look> {
     }
 }
 
-/// Whether the text between double braces looks like a reference and more.
-pub(crate) fn is_more_than_reference(inside: &str) -> bool {
-    let inside = inside.trim_start().trim_start_matches('$');
-    let path = inside.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-    path.len() < inside.len() && look_of(path.trim_start()).is_some()
-}
-
 /// The current text between references: a range of the source text, or a copy from the first `$$` on.
 #[derive(Default)]
 struct Run<'a> {
@@ -235,8 +250,8 @@ struct Run<'a> {
 
 struct Reader<'r, 'n, 'a> {
     words: &'r Words<'n, 'a>,
-    sigil: Sigil,
-    broken: &'r mut dyn FnMut(Broken<'a>),
+    at: At,
+    diagnostics: &'r mut Diagnostics,
     parts: SmallVec<[Part<'a>; 8]>,
     look_alikes: SmallVec<[LookAlike<'a>; 2]>,
     text: Run<'a>,
@@ -260,34 +275,47 @@ impl<'a> Reader<'_, '_, 'a> {
             Some(b'$') => {
                 self.escaped(at);
                 // A brace after it is text too.
-                return at + 2 + usize::from(self.words.byte(at + 2) == Some(b'{'));
+                let brace = self.words.byte(at + 2) == Some(b'{');
+                if brace {
+                    self.escaped_reference(at);
+                }
+                return at + 2 + usize::from(brace);
             }
-            Some(b'{') => {
-                return match self.words.braced(at) {
-                    Ok((reference, end)) => self.reference(at, reference, end),
-                    Err(read) => {
-                        let (wrong, end) = self.words.bad_braced(at, read);
-                        (self.broken)(wrong);
-                        end
-                    }
-                };
-            }
+            Some(b'{') => return self.braces(at),
             Some(b'(') => return self.look_alike(at, at + 2, ")"),
             _ => {}
         }
         let Some((reference, end)) = self.words.dollar(at, false) else { return at + 1 };
         self.longer(at, end);
-        if self.sigil == Sigil::Braces {
+        if self.at.0 == Sigil::Braces {
             if self.look_alikes.last().is_none_or(|last| last.from != at) {
                 self.look_alikes.push(LookAlike { look: Look::Reference, reference, from: at, to: end });
             }
             return end;
         }
         if let Some((wrong, end)) = self.words.bracket(at, end) {
-            (self.broken)(wrong);
-            return end;
+            self.diagnostics.push(wrong);
+            return self.part(at, Part::Bad(self.words.part(at, end)), end);
         }
-        self.reference(at, reference, end)
+        self.part(at, Part::Reference(reference), end)
+    }
+
+    /// `${E}`.
+    fn braces(&mut self, at: usize) -> usize {
+        let place = self.words;
+        match Parser::braced(place, at, self.at, self.diagnostics) {
+            Ok((tree, end)) => self.part(at, Part::Value(place.arena.alloc(tree)), end),
+            Err(end) => self.part(at, Part::Bad(place.part(at, end)), end),
+        }
+    }
+
+    /// Notes that `$$` is before a reference in braces, which is text.
+    fn escaped_reference(&mut self, at: usize) {
+        let before = self.look_alikes.len();
+        let to = self.look_alike(at + 2, at + 3, "}");
+        if let Some(found) = self.look_alikes.get_mut(before) {
+            *found = LookAlike { look: Look::Escaped, from: at, to, ..*found };
+        }
     }
 
     /// Notes that the reference from `at` to `end` is followed by syntax of another language.
@@ -339,9 +367,9 @@ impl<'a> Reader<'_, '_, 'a> {
         at + 1
     }
 
-    fn reference(&mut self, at: usize, reference: Reference<'a>, end: usize) -> usize {
+    fn part(&mut self, at: usize, part: Part<'a>, end: usize) -> usize {
         self.end_text(at);
-        self.parts.push(Part::Reference(reference));
+        self.parts.push(part);
         self.text.from = end;
         end
     }

@@ -92,18 +92,6 @@ pub(crate) fn bare_text<'a>(text: &str, span: Span, arena: &'a Bump) -> Option<R
     bare(&Node::of_text(arena.alloc_str(text), span), arena)
 }
 
-/// Reads a text of the form `name[0].field`, with the brackets of other languages: the name, and the path
-/// with dots.
-pub(crate) fn bracketed(node: &Node<'_>, arena: &Bump) -> Option<(usize, String)> {
-    let words = Words::of(node, arena)?;
-    let name = name_end(words.text, 0)?;
-    let (_, plain) = words.bare(0)?;
-    let end = words.path_end(words.bracketed(plain)?);
-    let fixed = fixed(words.text).filter(|_| end == words.text.len())?;
-    let dotted = fixed.strip_prefix("${")?.strip_suffix('}')?;
-    (!dotted.contains('[')).then(|| (name, dotted.to_owned()))
-}
-
 /// Reads the index of an item at `at`: its end and its value.
 fn index_end(text: &str, at: usize) -> Option<(u64, usize)> {
     let rest = text.get(at..)?;
@@ -128,17 +116,6 @@ pub(crate) fn quoted(inside: &str, quote: u8) -> Option<usize> {
             _ => at += 1,
         }
     }
-}
-
-/// A malformed reference: `${…}` or `$name[…]`.
-#[derive(Debug)]
-pub(crate) struct Broken<'a> {
-    /// Its diagnostic, with a fix that uses the form `${…}`, if there is one.
-    pub(crate) diagnostic: Diagnostic,
-    /// The reference that is meant, which the fix writes.
-    pub(crate) meant: Option<Reference<'a>>,
-    /// What is written.
-    pub(crate) text: &'a str,
 }
 
 /// A text that is searched for references, and its position.
@@ -221,7 +198,7 @@ impl<'n, 'a> Words<'n, 'a> {
         (self.arena.alloc_slice_copy(&steps), at)
     }
 
-    fn dotted_step(&self, at: usize, indexes: bool) -> Option<(Step<'a>, usize)> {
+    pub(crate) fn dotted_step(&self, at: usize, indexes: bool) -> Option<(Step<'a>, usize)> {
         if self.byte(at) != Some(b'.') {
             return None;
         }
@@ -242,7 +219,7 @@ impl<'n, 'a> Words<'n, 'a> {
 
     /// Reads `["any name"]` at a `[`; it contains a JSON string, or a text in single quotes, in which `''` is
     /// one quote.
-    fn any_name(&self, at: usize) -> Option<(Name<'a>, usize)> {
+    pub(crate) fn any_name(&self, at: usize) -> Option<(Name<'a>, usize)> {
         let quote = self.byte(at + 1).filter(|byte| matches!(byte, b'"' | b'\''))?;
         let inside = self.get(at + 2, self.text.len());
         let length = quoted(inside, quote)?;
@@ -255,102 +232,6 @@ impl<'n, 'a> Words<'n, 'a> {
         };
         let opens = self.byte(at) == Some(b'[') && self.byte(end + 1) == Some(b']');
         opens.then(|| (Name { text, span: self.part(at + 1, end + 1) }, end + 2))
-    }
-
-    /// Reads `${…}` at its `$`.
-    ///
-    /// # Errors
-    /// How far the text could be read.
-    pub(crate) fn braced(&self, at: usize) -> Result<(Reference<'a>, usize), usize> {
-        let start = self.blanks(at + 2);
-        let (root, from) = match (self.byte(start), name_end(self.text, start)) {
-            (_, Some(end)) if self.get(start, end) == INPUT => (Root::Input, end),
-            (_, Some(end)) => (Root::Name(self.name(start, end)), end),
-            (Some(b'.'), _) if self.byte(start + 1) == Some(b'[') => (Root::Input, start + 1),
-            (Some(b'.'), _) if name_end(self.text, start + 1).is_some() => (Root::Input, start),
-            (Some(b'['), _) => {
-                let (name, end) = self.any_name(start).ok_or(start)?;
-                (Root::Name(name), end)
-            }
-            _ => return Err(start),
-        };
-        let mut steps: SmallVec<[Step<'a>; 4]> = SmallVec::new();
-        let mut end = from;
-        loop {
-            let any = || self.any_name(end).map(|(name, end)| (Step::Field(name), end));
-            let Some((step, after)) = self.dotted_step(end, true).or_else(any) else { break };
-            steps.push(step);
-            end = after;
-        }
-        let index_of_inputs = matches!((root, steps.first()), (Root::Input, Some(Step::Index(..))));
-        let close = self.blanks(end);
-        if self.byte(close) != Some(b'}')
-            || index_of_inputs
-            || (steps.is_empty() && from == start + 1 && self.byte(start) == Some(b'.'))
-        {
-            return Err(end);
-        }
-        let reference =
-            Reference { root, path: self.arena.alloc_slice_copy(&steps), span: self.part(at, close + 1) };
-        Ok((reference, close + 1))
-    }
-
-    /// The malformed reference whose `${` is at `at` and whose bytes up to `read` are valid, and where
-    /// reading continues.
-    pub(crate) fn bad_braced(&self, at: usize, read: usize) -> (Broken<'a>, usize) {
-        let unclear = |diagnostic, end| Broken { diagnostic, meant: None, text: self.get(at, end) };
-        let rest = self.get(at + 2, self.text.len());
-        let nested = rest.find("${").unwrap_or(rest.len());
-        let line = rest.get(..nested).unwrap_or("");
-        let double = line.starts_with('{');
-        let Some(length) = line.find('}') else {
-            let wrong = Diagnostic::new(
-                Code::BadReference,
-                self.part(at, read.max(at + 2)),
-                "this `${` is not closed",
-            )
-            .expected("`${name}` or `${name.field}`", "no `}` after it")
-            .help("close it with `}`, or write `$$` for a plain `$`");
-            let name = self.get(at + 2, read);
-            let whole =
-                !name.trim().is_empty() && self.read_as(&format!("${{{name}}}"), self.node.span).is_some();
-            let wrong = if whole { self.fix(wrong, read, read, "}") } else { wrong };
-            return (unclear(wrong, read), read.max(at + 2));
-        };
-        let inside = line.get(..length).unwrap_or("");
-        let mut end = at + 2 + length + 1;
-        if double && self.byte(end) == Some(b'}') {
-            end += 1;
-        }
-        let shown = shorten(self.get(at, end));
-        let wrong =
-            Diagnostic::new(Code::BadReference, self.part(at, end), format!("`{shown}` is not a reference"))
-                .expected("`${name}`, `${name.field}` or `${.input}`", format!("`{shown}`"));
-        if inside.trim().is_empty() {
-            let help = "write a name here, as in `${user.email}`, or write `$$` for a plain `$`";
-            return (unclear(wrong.help(help), end), end);
-        }
-        if let Some((fixed, meant)) = self.fixed(inside, self.part(at, end)) {
-            let wrong = wrong.help(format!("write `{fixed}`"));
-            let diagnostic = self.fix(wrong, at, end, &fixed);
-            return (Broken { diagnostic, meant: Some(meant), text: self.get(at, end) }, end);
-        }
-        (unclear(wrong.help(advice(inside)), end), end)
-    }
-
-    /// The reference in braces that a text means, as a text and as a reference at a position.
-    fn fixed(&self, inside: &str, place: Span) -> Option<(String, Reference<'a>)> {
-        let fixed = fixed(inside)?;
-        let reference = self.read_as(&fixed, place)?;
-        Some((fixed, reference))
-    }
-
-    /// Reads a text that consists of a reference in braces, as if it were at a position.
-    fn read_as(&self, text: &str, place: Span) -> Option<Reference<'a>> {
-        let text = self.arena.alloc_str(text);
-        let node = Node::of_text(text, place);
-        let (reference, end) = Words { node: &node, text, arena: self.arena }.braced(0).ok()?;
-        (end == text.len()).then_some(reference)
     }
 
     /// The end of `[0]` or `["name"]` at a `[`.
@@ -377,92 +258,50 @@ impl<'n, 'a> Words<'n, 'a> {
         at
     }
 
-    /// A reference directly followed by `[0]` or `["name"]`, which are only allowed in braces, and where
-    /// reading continues.
-    pub(crate) fn bracket(&self, at: usize, end: usize) -> Option<(Broken<'a>, usize)> {
-        if self.byte(end) == Some(b'[')
-            && matches!(self.byte(end + 1), Some(b'*' | b'?' | b'-' | b':' | b'$' | b'@'))
-        {
-            let close = self.get(end, self.text.len()).find(']').map_or(end + 1, |length| end + length + 1);
-            let shown = shorten(self.get(at, close));
-            let wrong =
-                Diagnostic::new(Code::BadReference, self.part(at, close), "a reference names one value")
-                    .expected(
-                        format!("`{}`, or an item such as `${{list.0}}`", self.get(at, end)),
-                        format!("`{shown}`"),
-                    )
-                    .help(
-                        "what is taken of each element, or of some, is made by a loop, `for`, that yields it",
-                    );
-            return Some((Broken { diagnostic: wrong, meant: None, text: self.get(at, close) }, close));
+    /// The item `[0]` at a `[`, and its end.
+    pub(crate) fn item(&self, at: usize) -> Option<(Step<'a>, usize)> {
+        let (index, end) = index_end(self.text, at + 1)?;
+        (self.byte(end) == Some(b']')).then(|| (Step::Index(index, self.part(at + 1, end)), end + 1))
+    }
+
+    /// A reference directly followed by `[…]`, which is only read in braces: the error, and where reading
+    /// continues. `place` is the nesting that braces would have.
+    pub(crate) fn bracket(&self, at: usize, end: usize) -> Option<(Diagnostic, usize)> {
+        if self.byte(end) != Some(b'[') {
+            return None;
         }
-        // The rest of the path belongs in the braces too: `$list[0].name`.
-        let close = self.path_end(self.bracketed(end)?);
-        let (fixed, meant) = self.fixed(self.get(at, close), self.part(at, close))?;
-        let wrong =
-            Diagnostic::new(Code::BadReference, self.part(at, close), "brackets are only allowed in `${…}`")
-                .expected(format!("`{fixed}`"), format!("`{}`", shorten(self.get(at, close))))
-                .help(format!(
-                    "write `{fixed}`, or `${{…}}` around the name alone where the bracket is text"
-                ));
-        let diagnostic = self.fix(wrong, at, close, &fixed);
-        Some((Broken { diagnostic, meant: Some(meant), text: self.get(at, close) }, close))
+        let byte = self.byte(end + 1);
+        let likely = byte.is_some_and(|byte| byte.is_ascii_digit() || b"\"'*?-:$@".contains(&byte));
+        let close = match self.bracketed(end) {
+            Some(close) => self.path_end(close),
+            None if likely => {
+                let near = self.text.as_bytes().get(end..)?.iter().take(LONGEST);
+                near.take_while(|byte| **byte != b'\n')
+                    .position(|byte| *byte == b']')
+                    .map(|length| end + length + 1)?
+            }
+            None => return None,
+        };
+        let written = self.get(at, close);
+        let shown = shorten(written);
+        let place = self.part(at, close);
+        if matches!(byte, Some(b'*' | b'?' | b'@')) {
+            let item = format!("`{}`, or an item such as `${{list.0}}`", self.get(at, end));
+            let wrong = Diagnostic::new(Code::BadReference, place, "a reference names one value")
+                .expected(item, format!("`{shown}`"))
+                .help("what is taken of each element, or of some, is made by a loop, `for`, that yields it");
+            return Some((wrong, close));
+        }
+        let fixed = format!("${{{}}}", written.trim_start_matches('$'));
+        let wrong = Diagnostic::new(Code::BadReference, place, "brackets are only allowed in `${…}`")
+            .expected(format!("`{fixed}`"), format!("`{shown}`"))
+            .help(format!("write `{fixed}`, or `${{…}}` around the name alone where the bracket is text"));
+        Some((self.fix(wrong, at, close, &fixed), close))
     }
 }
 
-/// The corrected text between braces: without `$`, brackets of other languages and blanks.
-fn fixed(inside: &str) -> Option<String> {
-    let plain = inside.trim().trim_start_matches(['{', ' ']).trim_end_matches(['}', ' ']);
-    let plain = plain
-        .strip_prefix("$.")
-        .map_or_else(|| plain.trim_start_matches('$').to_owned(), |rest| format!(".{rest}"));
-    let mut fixed = String::from("${");
-    let mut rest = plain.as_str();
-    while let Some((before, after)) = rest.split_once('[') {
-        let (key, behind) = after.split_once(']')?;
-        fixed.push_str(before);
-        if key.bytes().all(|byte| byte.is_ascii_digit()) {
-            let _ = write!(fixed, ".{key}");
-        } else {
-            let name = key.trim_matches(['"', '\'']);
-            if name == key && !name.starts_with(char::is_alphabetic) {
-                // An item from the end, a part of a list, or all items.
-                return None;
-            }
-            if is_name(name) {
-                let _ = write!(fixed, ".{name}");
-            } else {
-                fixed.push('[');
-                crate::text::quote(name, &mut fixed);
-                fixed.push(']');
-            }
-        }
-        rest = behind;
-    }
-    fixed.push_str(&rest.replace("?.", "."));
-    fixed.push('}');
-    Some(fixed)
-}
-
-/// What to write instead of something in braces that is more than a reference.
-fn advice(inside: &str) -> &'static str {
-    let has = |words: &[&str]| words.iter().any(|word| inside.contains(word));
-    if has(&["??", "|"]) {
-        "there are no filters and no default values here: bind the value in a step of its own with `if` or `match`, and \
-         name it here"
-    } else if has(&["("]) {
-        "nothing is called in `${…}`: bind the value in a step of its own, and name it here"
-    } else if has(&[" + ", " - ", " * ", " / ", " % ", "==", "!=", ">", "<", "*", "+", " and ", " or ", "? "])
-    {
-        "nothing is computed in `${…}`: compute it in a step of its own, and name it here"
-    } else if inside.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
-        "a name starts with a letter or `_`; write `$$` for a plain `$`"
-    } else if has(&[" "]) {
-        "a key with blanks or other characters is written `${name[\"any key\"]}`"
-    } else {
-        "write `${name.field}`, `${.input}` or `${name[\"any key\"]}`; `$$` is a plain `$`"
-    }
-}
+/// The most bytes between brackets that are searched for the end.
+const LONGEST: usize = 200;
 
 /// Endings of the names of files and hosts, which look like fields of a variable.
 const ENDINGS: [&str; 20] = [

@@ -1,0 +1,327 @@
+//! The diagnostics of expressions that cannot be parsed.
+//!
+//! They are separate from the parser so that the stack frames of its recursive functions stay small.
+
+use super::BRACES;
+use super::lexer::Token;
+use super::parser::Parser;
+use super::tree::Tree;
+use crate::diagnostic::Diagnostic;
+use crate::document::{Kind, Style, Text};
+use crate::text::shorten;
+use ilo_spec::error::Code;
+
+/// Where reading continues after the braces whose `${` is at a byte, if they could not be read: behind the
+/// `}` that closes them, or at the end.
+pub(super) fn closing(text: &str, at: usize) -> usize {
+    let (mut open, mut quote) = (0_usize, None);
+    let rest = text.as_bytes().get(at + 1..).unwrap_or_default();
+    for (length, &byte) in rest.iter().enumerate() {
+        match (quote, byte) {
+            (Some(mark), _) if mark == byte => quote = None,
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'{') => open += 1,
+            (None, b'}') if open <= 1 => return at + 1 + length + 1,
+            (None, b'}') => open -= 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+impl<'a> Parser<'_, '_, 'a> {
+    /// The token as a message names it.
+    fn found(&self) -> String {
+        match self.token {
+            Token::End => "the end of the expression".to_owned(),
+            _ => format!("`{}`", shorten(self.words.get(self.from, self.to))),
+        }
+    }
+
+    pub(super) fn refuse(&mut self, message: &str, expected: &str) {
+        if !matches!(self.token, Token::Bad) {
+            let wrong = self.wrong(Code::BadExpression, message).expected(expected, self.found());
+            self.fail(wrong);
+        }
+    }
+
+    pub(super) fn too_deep(&mut self) {
+        let limit = self.nesting;
+        let wrong = self
+            .wrong(Code::TooDeep, "this expression is nested too deeply")
+            .expected(format!("at most {limit} levels here"), "one more")
+            .help("bind parts of it in steps of their own");
+        self.fail(wrong);
+    }
+
+    pub(super) fn too_many_braces(&mut self) {
+        let wrong = self
+            .wrong(Code::TooDeep, "braces in braces are nested too deeply")
+            .expected(format!("at most {BRACES} levels of `${{…}}`"), "one more")
+            .help("bind parts of it in steps of their own");
+        self.fail(wrong);
+    }
+
+    /// A value is missing at the cursor.
+    pub(super) fn no_value(&mut self) {
+        let (from, to) = (self.from, self.to);
+        match self.token {
+            Token::Symbol("+") => {
+                let wrong = self.wrong(Code::BadExpression, "a `+` without a value before it");
+                let wrong = self.words.fix(wrong.help("leave it out"), from, to, "");
+                self.fail(wrong);
+            }
+            Token::Symbol("`") => {
+                if !self.marked_text(from, from) {
+                    self.refuse("a value is missing", "a name, a literal or `(`");
+                }
+            }
+            _ => self.refuse("a value is missing", "a name, a literal or `(`"),
+        }
+    }
+
+    pub(super) fn lone_dollar(&mut self) {
+        let wrong = self
+            .wrong(Code::BadExpression, "a `$` without a name")
+            .expected("`name`, `.input` or `$name`", "`$`")
+            .help("write `'$'` for a text");
+        self.fail(wrong);
+    }
+
+    pub(super) fn no_field(&mut self) {
+        self.refuse("the name of a field is missing behind the dot", "a name or a number");
+    }
+
+    pub(super) fn not_callable(&mut self) {
+        let wrong = self
+            .wrong(Code::BadExpression, "only functions take parentheses")
+            .expected("an operator or the end", self.found())
+            .help("write the name of a function before them: `len(list)`");
+        self.fail(wrong);
+    }
+
+    /// `!a == b`, which may mean `not (a == b)` or `(not a) == b`; its `!` is at a byte.
+    pub(super) fn unclear_not(&mut self, at: usize) {
+        let wrong = Diagnostic::new(
+            Code::BadExpression,
+            self.words.part(at, at + 1),
+            "it is not clear what `!` is before: the value, or the comparison",
+        );
+        self.fail(wrong.help("write `not (a == b)`, or `(not a) == b`"));
+    }
+
+    /// `a < b > c`; the second operator is at a place.
+    pub(super) fn no_chain(&mut self, place: crate::span::Span) {
+        let wrong = Diagnostic::new(Code::BadExpression, place, "these comparisons do not chain")
+            .help("only `<` with `<=`, and `>` with `>=`, chain: write `and` between two comparisons, or parentheses");
+        self.fail(wrong);
+    }
+
+    /// An operator in the place of a value.
+    pub(super) fn misplaced(&mut self, word: &str, called: bool) {
+        let wrong = self.wrong(Code::BadExpression, format!("a value is missing before `{word}`"));
+        let wrong = if called && matches!(word, "or" | "and" | "in") {
+            wrong.help(format!("write it between its operands: `a {word} b`"))
+        } else if called && word == "if" {
+            wrong.help("one of two values is `a if c else b`")
+        } else {
+            wrong.expected("a name, a literal or `(`", self.found())
+        };
+        self.fail(wrong);
+    }
+
+    /// Warns that a backslash in single quotes is an escape.
+    pub(super) fn reads_escapes(&mut self, from: usize, to: usize) {
+        let shown = shorten(self.words.get(from, to));
+        let wrong = Diagnostic::new(
+            Code::OtherNotation,
+            self.words.part(from, to),
+            "`\\n`, `\\t` and `\\\\` in a text are a line break, a tab and a backslash",
+        )
+        .expected("a text that means them", format!("`{shown}`"))
+        .help("write `\\\\` for a backslash");
+        self.diagnostics.push(wrong);
+    }
+
+    /// Braces without anything in them.
+    pub(super) fn empty_braces(&mut self, open: usize) {
+        let shown = shorten(self.words.get(open, self.to));
+        let wrong = Diagnostic::new(
+            Code::BadReference,
+            self.words.part(open, self.to),
+            format!("`{shown}` holds no expression"),
+        )
+        .expected("`${name}`, `${name.field}` or `${.input}`", format!("`{shown}`"))
+        .help("write a name here, as in `${user.email}`, or write `$$` for a plain `$`");
+        self.fail(wrong);
+    }
+
+    /// Something follows the expression in braces, or nothing closes them.
+    pub(super) fn not_closed(&mut self, open: usize) {
+        if !matches!(self.token, Token::End) {
+            return self.left_over();
+        }
+        let end = self.before;
+        let wrong =
+            Diagnostic::new(Code::BadReference, self.words.part(open, end), "this `${` is not closed")
+                .expected("`${name}` or `${name.field}`", "no `}` after it")
+                .help("close it with `}`, or write `$$` for a plain `$`");
+        let wrong = self.words.fix(wrong, end, end, "}");
+        self.fail(wrong);
+    }
+
+    /// `{{E}}`, and `${{E}}` if it is the whole text; `open` is the byte of its first sign.
+    pub(super) fn double_braces(&mut self, open: usize, level: usize) -> Option<Tree<'a>> {
+        let dollar = self.is("${");
+        let text = self.words.text;
+        if self.braces >= BRACES {
+            self.too_many_braces();
+            return None;
+        }
+        if dollar && (open > 0 || !text.ends_with("}}")) {
+            self.double_dollar(open, closing(text, open));
+            return None;
+        }
+        self.go_to(open + if dollar { 3 } else { 2 });
+        self.braces += 1;
+        let inside = self.inside(open, level);
+        self.braces -= 1;
+        let tree = inside?;
+        if self.words.byte(self.to) != Some(b'}') {
+            self.refuse("two braces are closed by one", "`}}`");
+            return None;
+        }
+        self.to += 1;
+        Some(tree)
+    }
+
+    fn double_dollar(&mut self, open: usize, end: usize) {
+        let shown = shorten(self.words.get(open, end));
+        let wrong = Diagnostic::new(
+            Code::BadReference,
+            self.words.part(open, end),
+            format!("`{shown}` has two readings"),
+        )
+        .expected("`${E}` for an expression, or `${ {a: E} }` for a record", format!("`{shown}`"))
+        .help("write one pair of braces around an expression, and a blank before the brace of a record");
+        self.fail(wrong);
+    }
+
+    /// Text that follows an expression.
+    pub(super) fn left_over(&mut self) {
+        let symbol = match self.token {
+            Token::Bad => return,
+            Token::Word(text) | Token::Symbol(text) => text,
+            _ => "",
+        };
+        let help = match symbol {
+            "=" | ":=" => "write `==` to compare; `let` binds a name",
+            "=>" => "write `>=` to compare",
+            "=<" => "write `<=` to compare",
+            "=!" | "~=" => "write `!=` to compare",
+            "&" => "write `and`",
+            "|" => {
+                "there are no filters: write the function before its operands, `len(list)`, and `or` for conditions"
+            }
+            "?" => "a choice has a blank behind its `?`: `c ? a : b`, or `a if c else b`",
+            ":" | "if" | "else" => "one of two values is `a if c else b`",
+            "between" => "write `least <= x <= most`",
+            "like" | "matches" => {
+                "whether a text has a part is `has(text, 'part')`; a tool compares it with a pattern"
+            }
+            "contains" | "includes" | "has" => "write `has(list, x)`, or `x in list`",
+            "exists" => "write `x != null`",
+            "**" | "^" => "there is no power: write `x * x`",
+            "+=" | "-=" => "nothing is changed in an expression: bind the name again with `let`",
+            "++" => "bind the name again: `x + 1`",
+            ")" | "]" | "}" => "remove it, or open it before",
+            "for" => "a value for each item is a list in brackets, or a loop",
+            "'" | "\"" => "write the operator between the values",
+            _ => "write an operator between the values, or quotes around a text",
+        };
+        let (from, to) = (self.from, self.to);
+        let is_word = matches!(self.token, Token::Word(_));
+        let form =
+            matches!(symbol, "contains" | "includes" | "has" | "between" | "like" | "matches" | "exists");
+        let code = match symbol {
+            "" | "(" | ")" | "," | "[" | "]" | "{" | "}" | "?" | ":" | ";" | "$" | "${" | "." => {
+                Code::BadExpression
+            }
+            _ if is_word && !form => Code::BadExpression,
+            _ => Code::UnknownOperator,
+        };
+        let message = if code == Code::UnknownOperator {
+            format!("`{}` is not an operator", shorten(symbol))
+        } else {
+            "something follows the expression".to_owned()
+        };
+        let wrong = self.wrong(code, message).expected("an operator or the end", self.found()).help(help);
+        let meant = match symbol {
+            "=" => Some("=="),
+            "=>" => Some(">="),
+            "=<" => Some("<="),
+            "=!" | "~=" => Some("!="),
+            "&" => Some("and"),
+            "+=" => Some("+"),
+            "-=" => Some("-"),
+            _ => None,
+        };
+        let wrong = match meant {
+            Some(meant) => self.words.fix(wrong.nearest(Some(meant)), from, to, meant),
+            None => self.sentence(wrong),
+        };
+        self.fail(wrong);
+    }
+
+    /// Adds the fix that quotes the whole text, if it is a sentence.
+    fn sentence(&self, wrong: Diagnostic) -> Diagnostic {
+        let text = self.words.text;
+        let words = |c: char| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.' | '!' | '?' | '_');
+        let plain = |c: char| words(c) || matches!(c, '$' | '{' | '}' | ':');
+        let follows = matches!(self.token, Token::Word(_) | Token::Symbol("$" | "${"));
+        let begins =
+            text.starts_with(char::is_alphabetic) && self.words.get(0, self.before).chars().all(words);
+        if !(follows && begins && text.chars().all(plain)) || text.len() > 200 {
+            return wrong;
+        }
+        let quoted = format!("'{text}'");
+        let wrong = wrong.expected(format!("`{quoted}`"), format!("`{}`", shorten(text)));
+        match self.words.node.kind {
+            Kind::Text(Text { style: Style::Plain, .. }) => {
+                wrong.replace(self.words.part(0, text.len()), format!("\"{quoted}\""))
+            }
+            _ => self.words.fix(wrong, 0, text.len(), &quoted),
+        }
+    }
+
+    /// Reports `f'…{x}…'`, a text with a letter before it, and a text in backticks; `to` is the byte of the
+    /// quote.
+    pub(super) fn marked_text(&mut self, from: usize, to: usize) -> bool {
+        let Some(quote @ (b'\'' | b'"' | b'`')) = self.words.byte(to) else { return false };
+        let rest = self.words.get(to + 1, self.words.text.len());
+        let Some(length) = rest.bytes().position(|byte| byte == quote) else { return false };
+        let (inside, end) = (rest.get(..length).unwrap_or(""), to + length + 2);
+        let mut text = String::with_capacity(length + 8);
+        for c in inside.chars() {
+            if c == '{' && quote != b'`' && !text.ends_with('$') {
+                text.push('$');
+            }
+            // `{$.x}` and `{$x}`: the sign is before the brace.
+            if c != '$' || !text.ends_with("${") {
+                text.push(c);
+            }
+        }
+        let text = format!("'{text}'");
+        let wrong = Diagnostic::new(
+            Code::BadExpression,
+            self.words.part(from, end),
+            "a text is in single or double quotes, without a letter before it",
+        )
+        .expected(format!("`{text}`"), format!("`{}`", shorten(self.words.get(from, end))))
+        .help(format!("write `{text}`"));
+        let plain = !inside.contains(['\'', '\\', ':', '(', '"']);
+        let wrong = if plain { self.words.fix(wrong, from, end, &text) } else { wrong };
+        self.fail(wrong);
+        true
+    }
+}

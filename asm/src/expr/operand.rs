@@ -1,0 +1,452 @@
+//! The operands of operators: names, constants, texts, lists, records, and what is in parentheses.
+
+use super::lexer::Token;
+use super::parser::{CHOICE, NOT, Parser, SIGN, is_operator, tree};
+use super::reference::{INPUT, Reference, Root, Words};
+use super::template::template_of;
+use super::tree::{Each, Kind, Operand, Tree};
+use crate::ast::{Literal, Name};
+use crate::document::{Kind as NodeKind, Node, Text};
+use crate::text::name_end;
+use ilo_spec::error::Code;
+
+/// The constant of a word.
+pub(crate) fn constant(word: &str) -> Option<Literal<'static>> {
+    match word {
+        "true" | "True" => Some(Literal::Bool(true)),
+        "false" | "False" => Some(Literal::Bool(false)),
+        "null" | "nil" | "None" | "undefined" => Some(Literal::Nil),
+        _ => None,
+    }
+}
+
+impl<'a> Parser<'_, '_, 'a> {
+    /// An operand of operators of this precedence, with signs before it and all that follows it.
+    pub(super) fn operand(&mut self, closeness: u8, level: usize) -> Option<Tree<'a>> {
+        match self.token {
+            Token::Word("not" | "NOT" | "Not") => self.before_value(Kind::Not, NOT.max(closeness), level),
+            Token::Symbol("!") => self.bang(level),
+            Token::Symbol("-") => self.minus(level),
+            _ => self.value(level),
+        }
+    }
+
+    /// An operator before its operand.
+    #[inline(never)]
+    fn before_value(
+        &mut self,
+        kind: fn(&'a Tree<'a>) -> Kind<'a>,
+        closeness: u8,
+        level: usize,
+    ) -> Option<Tree<'a>> {
+        let span = self.span();
+        self.bump();
+        let of = self.expression(closeness, level + 1)?;
+        let of = &*self.words.arena.alloc(of);
+        self.checked(kind(of), span.to(of.span), of.levels)
+    }
+
+    /// `!a`.
+    fn bang(&mut self, level: usize) -> Option<Tree<'a>> {
+        let from = self.from;
+        let tree = self.before_value(Kind::Not, SIGN, level)?;
+        if self.is_comparison() {
+            self.unclear_not(from);
+            return None;
+        }
+        Some(tree)
+    }
+
+    /// `-a`, and a number with its sign.
+    fn minus(&mut self, level: usize) -> Option<Tree<'a>> {
+        if !self.words.byte(self.to).is_some_and(|byte| byte.is_ascii_digit()) {
+            return self.before_value(Kind::Minus, SIGN, level);
+        }
+        let (token, end) = self.number(self.from);
+        self.token = token;
+        self.to = end;
+        self.value(level)
+    }
+
+    /// Whether a comparison is at the cursor.
+    fn is_comparison(&self) -> bool {
+        match self.token {
+            Token::Symbol(sign) => {
+                matches!(sign, "==" | "!=" | "===" | "!==" | "<" | "<=" | ">" | ">=" | "<>")
+            }
+            Token::Word(word) => matches!(word, "in" | "is"),
+            _ => false,
+        }
+    }
+
+    /// A value with all that follows it.
+    fn value(&mut self, level: usize) -> Option<Tree<'a>> {
+        let start = self.from;
+        let value = self.primary(level)?;
+        self.postfix(start, value, level)
+    }
+
+    fn primary(&mut self, level: usize) -> Option<Tree<'a>> {
+        match self.token {
+            Token::Word(word) => self.word(word, level),
+            Token::Symbol("(") => self.parentheses(level),
+            Token::Symbol("[") => self.list(level),
+            Token::Symbol("{") => self.brace(level),
+            Token::Symbol("${") => self.in_braces(level),
+            _ => self.leaf(),
+        }
+    }
+
+    /// A value without others in it.
+    fn leaf(&mut self) -> Option<Tree<'a>> {
+        let span = self.span();
+        match self.token {
+            Token::Number(literal) => {
+                self.bump();
+                Some(tree(Kind::Literal(literal), span, 0))
+            }
+            Token::Text(from, to) => {
+                let tree = self.text(from, to);
+                self.bump();
+                tree
+            }
+            Token::Symbol("$") => self.dollar(),
+            Token::Symbol(".") => self.input(self.from, self.from),
+            Token::Bad => None,
+            _ => {
+                self.no_value();
+                None
+            }
+        }
+    }
+
+    /// A record, or `{{E}}`.
+    fn brace(&mut self, level: usize) -> Option<Tree<'a>> {
+        if self.words.byte(self.to) != Some(b'{') {
+            return self.record(level);
+        }
+        let tree = self.double_braces(self.from, level);
+        self.bump();
+        tree
+    }
+
+    /// `(E)`, and `(E, E)`, which is a list.
+    fn parentheses(&mut self, level: usize) -> Option<Tree<'a>> {
+        let start = self.from;
+        self.bump();
+        let inside = self.expression(CHOICE, level + 1)?;
+        if self.is(",") {
+            return self.items(start, vec![inside], ")", level);
+        }
+        self.close(")", "a parenthesis is not closed")?;
+        Some(inside)
+    }
+
+    /// A closing sign.
+    pub(super) fn close(&mut self, sign: &str, message: &str) -> Option<()> {
+        if self.is(sign) {
+            self.bump();
+            return Some(());
+        }
+        self.refuse(message, &format!("`{sign}` or an operator"));
+        None
+    }
+
+    /// `$name`, `$.name`, `$input`: the same as without `$`.
+    fn dollar(&mut self) -> Option<Tree<'a>> {
+        let at = self.from;
+        if self.words.byte(self.to) == Some(b'.') {
+            return self.input(at, self.to);
+        }
+        let Some(end) = name_end(self.words.text, self.to) else {
+            self.lone_dollar();
+            return None;
+        };
+        Some(self.root(at, self.to, end))
+    }
+
+    /// `.name` and `.["any name"]`; its dot is at byte `dot`.
+    fn input(&mut self, at: usize, dot: usize) -> Option<Tree<'a>> {
+        let step = match name_end(self.words.text, dot + 1) {
+            Some(end) => {
+                Some((Name { text: self.words.get(dot + 1, end), span: self.words.part(dot + 1, end) }, end))
+            }
+            None => self.words.any_name(dot + 1),
+        };
+        let Some((name, end)) = step else {
+            self.no_value();
+            return None;
+        };
+        let path = self.words.arena.alloc_slice_copy(&[super::reference::Step::Field(name)]);
+        let span = self.words.part(at, end);
+        self.go_to(end);
+        Some(tree(Kind::Path(Reference { root: Root::Input, path, span }), span, 1))
+    }
+
+    /// A name from byte `from` to `end`, whose sign or first letter is at `at`.
+    fn root(&mut self, at: usize, from: usize, end: usize) -> Tree<'a> {
+        let name = Name { text: self.words.get(from, end), span: self.words.part(from, end) };
+        let root = if name.text == INPUT { Root::Input } else { Root::Name(name) };
+        let span = self.words.part(at, end);
+        self.go_to(end);
+        tree(Kind::Path(Reference { root, path: &[], span }), span, 0)
+    }
+
+    /// A name, a constant or a call of a function.
+    fn word(&mut self, word: &'a str, level: usize) -> Option<Tree<'a>> {
+        let (from, to, span) = (self.from, self.to, self.span());
+        let opens = self.words.byte(self.words.blanks(to)) == Some(b'(');
+        if let Some(literal) = constant(word) {
+            self.bump();
+            return Some(tree(Kind::Literal(literal), span, 0));
+        }
+        if is_operator(word) {
+            self.misplaced(word, opens);
+            return None;
+        }
+        if opens {
+            return self.call(word, level);
+        }
+        if self.marked_text(from, to) {
+            return None;
+        }
+        Some(self.root(from, from, to))
+    }
+
+    /// A call of the function whose name is at the cursor.
+    #[inline(never)]
+    fn call(&mut self, word: &'a str, level: usize) -> Option<Tree<'a>> {
+        let (from, span) = (self.from, self.span());
+        let name = Name { text: word, span };
+        self.bump();
+        self.bump();
+        let operands = self.operands(level)?;
+        let levels = operands.iter().map(|operand| operand.value.levels).max().unwrap_or(0);
+        self.checked(Kind::Call(name, operands), self.words.part(from, self.before), levels)
+    }
+
+    /// The operands of a call up to its `)`; the cursor is behind the `(`.
+    pub(super) fn operands(&mut self, level: usize) -> Option<&'a [Operand<'a>]> {
+        let mut all: Vec<Operand<'a>> = Vec::new();
+        while !self.is(")") {
+            let name = self.operand_name();
+            let value = match name {
+                None => self.lambda(level)?,
+                Some(_) => self.expression(CHOICE, level + 1)?,
+            };
+            all.push(Operand { name, value });
+            if self.is(",") {
+                self.bump();
+            } else if !self.is(")") {
+                self.refuse("the operands of a function are not closed", "`,` or `)`");
+                return None;
+            }
+        }
+        self.bump();
+        Some(self.words.arena.alloc_slice_copy(&all))
+    }
+
+    /// `name=` before an operand.
+    fn operand_name(&mut self) -> Option<Name<'a>> {
+        let Token::Word(word) = self.token else { return None };
+        let at = self.words.blanks(self.to);
+        if self.words.byte(at) != Some(b'=') || matches!(self.words.byte(at + 1), Some(b'=' | b'>')) {
+            return None;
+        }
+        let name = Name { text: word, span: self.span() };
+        self.go_to(at + 1);
+        Some(name)
+    }
+
+    /// An operand, which may be `x => E` or `(x) => E`.
+    fn lambda(&mut self, level: usize) -> Option<Tree<'a>> {
+        let (text, start) = (self.words.text, self.from);
+        let inside = if self.is("(") { self.words.blanks(self.to) } else { start };
+        let arrow = || {
+            let end = name_end(text, inside)?;
+            let mut at = self.words.blanks(end);
+            if inside != start {
+                at = self.words.blanks((self.words.byte(at) == Some(b')')).then_some(at + 1)?);
+            }
+            self.words.get(at, at + 2).eq("=>").then_some((end, at + 2))
+        };
+        let Some((end, behind)) = arrow() else { return self.expression(CHOICE, level + 1) };
+        let item = Name { text: self.words.get(inside, end), span: self.words.part(inside, end) };
+        self.go_to(behind);
+        let value = self.expression(CHOICE, level + 1)?;
+        let value = &*self.words.arena.alloc(value);
+        self.checked(Kind::Lambda(item, value), self.words.part(start, self.before), value.levels)
+    }
+
+    /// `[E, …]` and `[E for x in xs if c]`.
+    fn list(&mut self, level: usize) -> Option<Tree<'a>> {
+        let start = self.from;
+        self.bump();
+        let mut items: Vec<Tree<'a>> = Vec::new();
+        if !self.is("]") {
+            let item = self.expression(CHOICE, level + 1)?;
+            if self.is_word("for") {
+                return self.comprehension(start, item, level);
+            }
+            items.push(item);
+        }
+        self.items(start, items, "]", level)
+    }
+
+    /// The items of a list behind the first one.
+    fn items(
+        &mut self,
+        start: usize,
+        mut items: Vec<Tree<'a>>,
+        close: &str,
+        level: usize,
+    ) -> Option<Tree<'a>> {
+        while self.is(",") {
+            self.bump();
+            if !self.is(close) {
+                items.push(self.expression(CHOICE, level + 1)?);
+            }
+        }
+        self.close(close, "a list is not closed")?;
+        let levels = items.iter().map(|item| item.levels).max().unwrap_or(0);
+        let items = self.words.arena.alloc_slice_copy(&items);
+        self.checked(Kind::List(items), self.words.part(start, self.before), levels)
+    }
+
+    /// `for x in xs if c]`, behind the value.
+    fn comprehension(&mut self, start: usize, value: Tree<'a>, level: usize) -> Option<Tree<'a>> {
+        self.bump();
+        let Token::Word(word) = self.token else {
+            self.refuse("the name of the item is missing", "a name");
+            return None;
+        };
+        let item = Name { text: word, span: self.span() };
+        self.bump();
+        if !self.is_word("in") {
+            self.refuse("the list is missing: `[E for x in xs]`", "`in`");
+            return None;
+        }
+        self.bump();
+        let list = self.expression(CHOICE + 1, level + 1)?;
+        let condition = if self.is_word("if") {
+            self.bump();
+            Some(self.expression(CHOICE + 1, level + 1)?)
+        } else {
+            None
+        };
+        self.close("]", "a list is not closed")?;
+        let levels = value.levels.max(list.levels).max(condition.map_or(0, |condition| condition.levels));
+        let each = self.words.arena.alloc(Each { item, list, condition, value });
+        self.checked(Kind::Each(each), self.words.part(start, self.before), levels)
+    }
+
+    /// `{name: E, "any name": E}`.
+    fn record(&mut self, level: usize) -> Option<Tree<'a>> {
+        let start = self.from;
+        self.bump();
+        let mut fields: Vec<(Name<'a>, Tree<'a>)> = Vec::new();
+        while !self.is("}") {
+            let name = match self.token {
+                Token::Word(word) => Name { text: word, span: self.span() },
+                Token::Text(from, to) => {
+                    Name { text: self.unescaped(from, to), span: self.words.part(from, to) }
+                }
+                _ => {
+                    self.refuse("the name of a field is missing", "a name, or a text in quotes");
+                    return None;
+                }
+            };
+            self.bump();
+            self.close(":", "a field has no value")?;
+            let value = self.expression(CHOICE, level + 1)?;
+            fields.push((name, value));
+            if self.is(",") {
+                self.bump();
+            } else if !self.is("}") {
+                self.refuse("a record is not closed", "`,` or `}`");
+                return None;
+            }
+        }
+        self.bump();
+        self.distinct(&fields)?;
+        let levels = fields.iter().map(|(_, value)| value.levels).max().unwrap_or(0);
+        let fields = self.words.arena.alloc_slice_copy(&fields);
+        self.checked(Kind::Record(fields), self.words.part(start, self.before), levels)
+    }
+
+    /// Whether all fields of a record have different names.
+    fn distinct(&mut self, fields: &[(Name<'a>, Tree<'a>)]) -> Option<()> {
+        let mut seen: hashbrown::HashSet<&str> = hashbrown::HashSet::new();
+        for (name, _) in fields {
+            if !seen.insert(name.text) {
+                let message = format!("the field `{}` is there twice", crate::text::shorten(name.text));
+                self.fail(crate::diagnostic::Diagnostic::new(Code::DuplicateKey, name.span, message));
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// What is between quotes, with escapes decoded.
+    pub(super) fn unescaped(&mut self, from: usize, to: usize) -> &'a str {
+        let raw = self.words.get(from, to);
+        let double = self.words.byte(to) == Some(b'"');
+        let quote = if double { '"' } else { '\'' };
+        if !raw.contains(['\\', quote]) {
+            return raw;
+        }
+        if double && let Ok(text) = crate::text::decode(raw, self.words.arena) {
+            return self.words.arena.alloc_str(&text.replace("\"\"", "\""));
+        }
+        let mut text = String::with_capacity(raw.len());
+        let mut escapes = false;
+        let mut rest = raw.chars().peekable();
+        while let Some(c) = rest.next() {
+            let next = rest.peek().copied();
+            let decoded = match (c, next) {
+                (_, Some(next)) if c == quote && next == quote => Some(quote),
+                ('\\', Some('n')) => Some('\n'),
+                ('\\', Some('t')) => Some('\t'),
+                ('\\', Some(next)) if next == '\\' || next == quote => Some(next),
+                _ => None,
+            };
+            escapes |= c == '\\' && decoded.is_some_and(|c| c != quote);
+            text.push(decoded.unwrap_or(c));
+            if decoded.is_some() {
+                rest.next();
+            }
+        }
+        if escapes && !double {
+            self.reads_escapes(from, to);
+        }
+        self.words.arena.alloc_str(&text)
+    }
+
+    /// A text in quotes, which may have expressions in it.
+    fn text(&mut self, from: usize, to: usize) -> Option<Tree<'a>> {
+        let raw = self.words.get(from, to);
+        let text = self.unescaped(from, to);
+        let span = self.words.part(from.saturating_sub(1), to + 1);
+        if !text.contains('$') {
+            return Some(tree(Kind::Literal(Literal::Text(text)), span, 0));
+        }
+        let NodeKind::Text(outer) = self.words.node.kind else { return None };
+        let exact = outer.start.filter(|_| text == raw).zip(u32::try_from(from).ok());
+        let start = exact.and_then(|(start, from)| start.checked_add(from));
+        let kind = NodeKind::Text(Text { text, style: outer.style, start });
+        let node = Node { kind, span: self.words.part(from, to) };
+        let inner = Words { node: &node, text, arena: self.words.arena };
+        let place = (self.sigil, self.nesting, self.braces);
+        let template = template_of(&inner, place, self.diagnostics);
+        if template.is_bad() {
+            self.failed = true;
+            return None;
+        }
+        let levels = template.values().map(|value| value.levels).max().unwrap_or(0);
+        let kind = match template.text() {
+            Some(text) => Kind::Literal(Literal::Text(text)),
+            None => Kind::Text(template),
+        };
+        self.checked(kind, span, levels)
+    }
+}

@@ -1,0 +1,248 @@
+//! Writes expressions in their canonical form: operators as words, with the fewest parentheses.
+
+use super::parser::{self, CHOICE, COMPARISON, NOT, SIGN};
+use super::reference::Reference;
+use super::template::{Part, Template};
+use super::tree::{Kind, Operand, Sign, Tree};
+use crate::ast::Literal;
+use crate::text::{is_name, quote};
+use std::fmt::Write as _;
+
+/// What depends on the notation.
+pub trait Forms {
+    /// A reference in an expression.
+    fn reference(&self, reference: &Reference<'_>) -> String;
+
+    /// The name of a function, or the one that is meant by it.
+    fn function<'n>(&self, name: &'n str) -> &'n str {
+        name
+    }
+
+    /// A reference or an expression in a text; `inside` is what [`write`] gives for it.
+    fn in_text(&self, inside: &str) -> String {
+        format!("${{{inside}}}")
+    }
+}
+
+/// The canonical form of a tree.
+pub fn write(tree: &Tree<'_>, forms: &dyn Forms) -> String {
+    let mut writer = Writer { forms, out: String::new() };
+    writer.tree(tree, CHOICE);
+    writer.out
+}
+
+struct Writer<'w> {
+    forms: &'w dyn Forms,
+    out: String,
+}
+
+/// The word of an operator, and its precedence.
+fn word_of(sign: Sign) -> (&'static str, u8) {
+    match sign {
+        Sign::NotIn => ("not in", COMPARISON),
+        _ => parser::word_of(sign),
+    }
+}
+
+impl Writer<'_> {
+    fn tree(&mut self, tree: &Tree<'_>, closeness: u8) {
+        let own = closeness_of(tree);
+        if own < closeness {
+            self.out.push('(');
+        }
+        self.kind(tree);
+        if own < closeness {
+            self.out.push(')');
+        }
+    }
+
+    fn kind(&mut self, tree: &Tree<'_>) {
+        match tree.kind {
+            Kind::Path(reference) => self.out.push_str(&self.forms.reference(&reference)),
+            Kind::Literal(literal) => self.literal(literal),
+            Kind::Text(template) => self.text(&template),
+            Kind::Not(of) => {
+                self.out.push_str("not ");
+                self.tree(of, NOT);
+            }
+            Kind::Minus(of) => {
+                self.out.push('-');
+                self.tree(of, SIGN);
+            }
+            Kind::Binary(sign, [a, b], _) => {
+                let (word, own) = word_of(sign);
+                // Comparisons do not chain, so neither operand of one may be another.
+                self.tree(a, if own == COMPARISON { own + 1 } else { own });
+                let _ = write!(self.out, " {word} ");
+                self.tree(b, own + 1);
+            }
+            Kind::Between(signs, [low, middle, high]) => {
+                self.tree(low, COMPARISON + 1);
+                for (sign, value) in signs.into_iter().zip([middle, high]) {
+                    let _ = write!(self.out, " {} ", word_of(Sign::Plain(sign)).0);
+                    self.tree(value, COMPARISON + 1);
+                }
+            }
+            Kind::Choice([test, then, otherwise]) => {
+                self.tree(then, CHOICE + 1);
+                self.out.push_str(" if ");
+                self.tree(test, CHOICE + 1);
+                self.out.push_str(" else ");
+                self.tree(otherwise, CHOICE);
+            }
+            Kind::Default([of, otherwise]) => {
+                self.tree(of, CHOICE + 2);
+                self.out.push_str(" ?? ");
+                self.tree(otherwise, CHOICE + 1);
+            }
+            Kind::Field(of, name, optional) => {
+                self.tree(of, SIGN + 1);
+                self.out.push_str(if optional { "?" } else { "" });
+                self.field(name.text);
+            }
+            Kind::Item([of, index]) => {
+                self.tree(of, SIGN + 1);
+                self.out.push('[');
+                self.tree(index, CHOICE);
+                self.out.push(']');
+            }
+            Kind::Slice(of, ends) => {
+                self.tree(of, SIGN + 1);
+                for (mark, end) in ["[", ":"].into_iter().zip(ends) {
+                    self.out.push_str(mark);
+                    if let Some(end) = end {
+                        self.tree(end, CHOICE);
+                    }
+                }
+                self.out.push(']');
+            }
+            Kind::Call(name, operands) => self.call(name.text, operands),
+            Kind::Method(of, name, operands) => {
+                let module = of.name().map(|module| format!("{}.{}", module.text, name.text));
+                if let Some(whole) = module.filter(|whole| self.forms.function(whole) != whole) {
+                    return self.call(&whole, operands);
+                }
+                self.tree(of, SIGN + 1);
+                self.out.push('.');
+                self.call(name.text, operands);
+            }
+            Kind::Lambda(name, value) => {
+                let _ = write!(self.out, "{} => ", name.text);
+                self.tree(value, CHOICE);
+            }
+            Kind::List(items) => {
+                self.out.push('[');
+                self.all(items.iter());
+                self.out.push(']');
+            }
+            Kind::Record(fields) => {
+                self.out.push('{');
+                for (number, (name, value)) in fields.iter().enumerate() {
+                    self.out.push_str(if number > 0 { ", " } else { "" });
+                    if is_name(name.text) {
+                        self.out.push_str(name.text);
+                    } else {
+                        quoted(name.text, &mut self.out);
+                    }
+                    self.out.push_str(": ");
+                    self.tree(value, CHOICE);
+                }
+                self.out.push('}');
+            }
+            Kind::Each(each) => {
+                self.out.push('[');
+                self.tree(&each.value, CHOICE);
+                let _ = write!(self.out, " for {} in ", each.item.text);
+                self.tree(&each.list, CHOICE + 1);
+                if let Some(condition) = &each.condition {
+                    self.out.push_str(" if ");
+                    self.tree(condition, CHOICE + 1);
+                }
+                self.out.push(']');
+            }
+        }
+    }
+
+    fn field(&mut self, name: &str) {
+        if is_name(name) {
+            let _ = write!(self.out, ".{name}");
+        } else {
+            self.out.push('[');
+            quote(name, &mut self.out);
+            self.out.push(']');
+        }
+    }
+
+    fn call(&mut self, name: &str, operands: &[Operand<'_>]) {
+        let _ = write!(self.out, "{}(", self.forms.function(name));
+        for (number, operand) in operands.iter().enumerate() {
+            self.out.push_str(if number > 0 { ", " } else { "" });
+            if let Some(name) = operand.name {
+                let _ = write!(self.out, "{}=", name.text);
+            }
+            self.tree(&operand.value, CHOICE);
+        }
+        self.out.push(')');
+    }
+
+    fn all<'t>(&mut self, items: impl Iterator<Item = &'t Tree<'t>>) {
+        for (number, item) in items.enumerate() {
+            self.out.push_str(if number > 0 { ", " } else { "" });
+            self.tree(item, CHOICE);
+        }
+    }
+
+    fn literal(&mut self, literal: Literal<'_>) {
+        match literal {
+            Literal::Nil => self.out.push_str("null"),
+            Literal::Bool(value) => self.out.push_str(if value { "true" } else { "false" }),
+            Literal::Number(number) => {
+                let _ = write!(self.out, "{number}");
+            }
+            Literal::Text(text) => quoted(&text.replace('$', "$$"), &mut self.out),
+        }
+    }
+
+    fn text(&mut self, template: &Template<'_>) {
+        let mut text = String::new();
+        for part in template.parts {
+            match part {
+                Part::Text(plain, _) => text.push_str(&plain.replace('$', "$$")),
+                Part::Bad(_) => {}
+                Part::Reference(_) | Part::Value(_) => {
+                    if let Some(tree) = part.tree() {
+                        text.push_str(&self.forms.in_text(&write(&tree, self.forms)));
+                    }
+                }
+            }
+        }
+        quoted(&text, &mut self.out);
+    }
+}
+
+/// The precedence of what a tree is written with; the highest for what needs no parentheses.
+fn closeness_of(tree: &Tree<'_>) -> u8 {
+    match tree.kind {
+        Kind::Choice(_) | Kind::Lambda(..) => CHOICE,
+        Kind::Default(_) => CHOICE + 1,
+        Kind::Not(_) => NOT,
+        Kind::Minus(_) => SIGN,
+        Kind::Between(..) => COMPARISON,
+        Kind::Binary(sign, ..) => word_of(sign).1,
+        _ => SIGN + 1,
+    }
+}
+
+/// A text in single quotes, in which a quote is doubled; as in JSON if it has a backslash that would be read
+/// as an escape.
+pub(crate) fn quoted(text: &str, out: &mut String) {
+    let escapes = text.ends_with('\\')
+        || text.match_indices('\\').any(|(at, _)| {
+            text.as_bytes().get(at + 1).is_some_and(|byte| matches!(byte, b'n' | b't' | b'\\' | b'\''))
+        });
+    if escapes {
+        quote(text, out);
+    } else {
+        let _ = write!(out, "'{}'", text.replace('\'', "''"));
+    }
+}

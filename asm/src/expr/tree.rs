@@ -1,0 +1,153 @@
+//! The syntax tree of an expression, before names, functions and types are known.
+
+use super::reference::{Reference, Root};
+use super::template::Template;
+use crate::ast::{Binary, Literal, Name};
+use crate::span::Span;
+
+/// An expression.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree<'a> {
+    /// The kind.
+    pub kind: Kind<'a>,
+    /// From its first byte to its last, without parentheses around it.
+    pub span: Span,
+    /// The levels of nesting of the tree.
+    pub(crate) levels: usize,
+}
+
+/// An operator between two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// One with an instruction of its own.
+    Plain(Binary),
+    /// `//`.
+    FloorDiv,
+    /// `in`.
+    In,
+    /// `not in`.
+    NotIn,
+}
+
+/// An operand of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'a> {
+    /// The name before it: `reverse=true`.
+    pub name: Option<Name<'a>>,
+    /// The value.
+    pub value: Tree<'a>,
+}
+
+/// A value for each item of a list: `[E for x in xs if c]`, `xs.map(x => E)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Each<'a> {
+    /// The name of the item.
+    pub item: Name<'a>,
+    /// The list.
+    pub list: Tree<'a>,
+    /// The condition of items that are kept.
+    pub condition: Option<Tree<'a>>,
+    /// The value.
+    pub value: Tree<'a>,
+}
+
+/// An expression's kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind<'a> {
+    /// A path: a name or an input, with fields and items whose names are written out.
+    Path(Reference<'a>),
+    /// A constant.
+    Literal(Literal<'a>),
+    /// A text with expressions in it.
+    Text(Template<'a>),
+    /// `not a`.
+    Not(&'a Tree<'a>),
+    /// `-a`.
+    Minus(&'a Tree<'a>),
+    /// An operator between two values, and its span.
+    Binary(Sign, &'a [Tree<'a>; 2], Span),
+    /// `a < b <= c`: two comparisons of the value in the middle.
+    Between([Binary; 2], &'a [Tree<'a>; 3]),
+    /// `a if c else b`: the condition, and the values for true and false.
+    Choice(&'a [Tree<'a>; 3]),
+    /// `a ?? b`.
+    Default(&'a [Tree<'a>; 2]),
+    /// A field of a value that is no path; with `?.` one that may be absent.
+    Field(&'a Tree<'a>, Name<'a>, bool),
+    /// `a[E]`.
+    Item(&'a [Tree<'a>; 2]),
+    /// `a[E:E]`.
+    Slice(&'a Tree<'a>, [Option<&'a Tree<'a>>; 2]),
+    /// A call of a function, `f(E, …)`.
+    Call(Name<'a>, &'a [Operand<'a>]),
+    /// A call of a method: the value, its name, and the other operands.
+    Method(&'a Tree<'a>, Name<'a>, &'a [Operand<'a>]),
+    /// `x => E`, an operand of a method.
+    Lambda(Name<'a>, &'a Tree<'a>),
+    /// A list.
+    List(&'a [Tree<'a>]),
+    /// A record.
+    Record(&'a [(Name<'a>, Tree<'a>)]),
+    /// A value for each item of a list.
+    Each(&'a Each<'a>),
+}
+
+impl<'a> Tree<'a> {
+    /// The path, if it is one.
+    pub fn path(&self) -> Option<Reference<'a>> {
+        match self.kind {
+            Kind::Path(reference) => Some(reference),
+            _ => None,
+        }
+    }
+
+    /// The loop that it is: a comprehension, `map` or `filter`.
+    pub(crate) fn each(&self) -> Option<Each<'a>> {
+        match self.kind {
+            Kind::Each(each) => Some(*each),
+            Kind::Method(list, name, [operand]) if operand.name.is_none() => {
+                let Kind::Lambda(item, value) = operand.value.kind else { return None };
+                let this = Reference { root: Root::Name(item), path: &[], span: item.span };
+                let this = Tree { kind: Kind::Path(this), span: item.span, levels: 1 };
+                match name.text {
+                    "map" => Some(Each { item, list: *list, condition: None, value: *value }),
+                    "filter" => Some(Each { item, list: *list, condition: Some(*value), value: this }),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Visits the operands that are written; the tree is at most as deep as the allowed nesting.
+    pub(crate) fn children(&self, each: &mut dyn FnMut(&Tree<'a>)) {
+        match self.kind {
+            Kind::Path(_) | Kind::Literal(_) => {}
+            Kind::Text(template) => template.values().for_each(|value| each(&value)),
+            Kind::Not(of) | Kind::Minus(of) | Kind::Field(of, ..) | Kind::Lambda(_, of) => each(of),
+            Kind::Binary(_, pair, _) | Kind::Default(pair) | Kind::Item(pair) => pair.iter().for_each(each),
+            Kind::Between(_, all) | Kind::Choice(all) => all.iter().for_each(each),
+            Kind::Slice(of, ends) => {
+                each(of);
+                ends.into_iter().flatten().for_each(each);
+            }
+            Kind::Call(_, operands) => operands.iter().for_each(|operand| each(&operand.value)),
+            Kind::Method(of, _, operands) => {
+                each(of);
+                operands.iter().for_each(|operand| each(&operand.value));
+            }
+            Kind::List(items) => items.iter().for_each(each),
+            Kind::Record(fields) => fields.iter().for_each(|(_, value)| each(value)),
+            Kind::Each(found) => {
+                each(&found.list);
+                found.condition.iter().for_each(&mut *each);
+                each(&found.value);
+            }
+        }
+    }
+
+    /// Whether it computes something: it is neither a path nor a constant.
+    pub(crate) fn computes(&self) -> bool {
+        !matches!(self.kind, Kind::Path(_) | Kind::Literal(_) | Kind::Text(_))
+    }
+}

@@ -1,0 +1,350 @@
+//! Gives the trees of expressions their meaning: names, fields and operators.
+//!
+//! What has no instruction of its own becomes others: a choice is a match of a bool, a default is GET, or a
+//! match of nil where the default must not be evaluated too early, `a < b < c` is two comparisons.
+
+use super::reader::{StepReader, literal, nothing};
+use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::reader_habits::{Place, Seen};
+use crate::document::Node;
+use crate::expr::reference::{Reference, Root, Step};
+use crate::expr::{self, Kind, Sign, Tree};
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::program::Number;
+use ilo_spec::pure::Pure;
+
+impl<'a> StepReader<'_, 'a> {
+    /// The text of a node as an expression, with or without braces.
+    pub(crate) fn expression(&mut self, node: &Node<'a>) -> Expr<'a> {
+        let left = self.levels_left();
+        match expr::whole(node, self.dialect.sigil(), left, self.arena, self.diagnostics) {
+            Some(tree) => self.of_tree(node, &tree),
+            None => self.unread(node.span),
+        }
+    }
+
+    /// In place of an expression that could not be read: nothing else is reported about it.
+    pub(crate) fn unread(&mut self, span: Span) -> Expr<'a> {
+        self.suspects.push(span);
+        literal(Literal::Nil, span)
+    }
+
+    /// The expression of a tree; `node` is the text that it is in.
+    pub(crate) fn of_tree(&mut self, node: &Node<'a>, tree: &Tree<'a>) -> Expr<'a> {
+        // What a node becomes is up to three levels deep.
+        let levels = match tree.kind {
+            Kind::Path(_) | Kind::Literal(_) => 0,
+            Kind::Choice(_) | Kind::Between(..) | Kind::Default(_) => 3,
+            Kind::Binary(..) | Kind::Minus(_) => 2,
+            _ => 1,
+        };
+        if !self.fits(levels.min(1), tree.span) {
+            return nothing(node);
+        }
+        let inner = self.below(levels);
+        self.within(inner, |this| this.of_kind(node, tree))
+    }
+
+    fn of_kind(&mut self, node: &Node<'a>, tree: &Tree<'a>) -> Expr<'a> {
+        let span = tree.span;
+        let kind = match tree.kind {
+            Kind::Path(reference) => return self.braced(&reference),
+            Kind::Literal(value) => return literal(value, span),
+            Kind::Text(template) => return self.text_of(node, &template, Place::Quoted),
+            Kind::Not(of) => {
+                let of = self.of_tree(node, of);
+                return self.not(of, span);
+            }
+            Kind::Minus(of) => {
+                let (one, of) = (literal(Literal::Number(Number::Int(-1)), span), self.of_tree(node, of));
+                return self.binary(Binary::Mul, one, of, span);
+            }
+            Kind::Binary(sign, pair, place) => return self.of_sign(node, (sign, place), pair, span),
+            Kind::Between(signs, all) => return self.between(node, signs, all, span),
+            Kind::Choice(all) => self.choice_of(node, all),
+            Kind::Default([of, otherwise]) => return self.default(node, of, otherwise, span),
+            Kind::Field(of, name, optional) => {
+                let of = self.of_tree(node, of);
+                if optional {
+                    let operands = [of, literal(Literal::Text(name.text), name.span)];
+                    return self.applied(Pure::Get, &operands, span);
+                }
+                ExprKind::Field(self.alloc(of), name)
+            }
+            Kind::Item([of, index]) => {
+                let optional = matches!(of.kind, Kind::Field(_, _, true));
+                let (of, index) = (self.of_tree(node, of), self.of_tree(node, index));
+                if optional {
+                    return self.applied(Pure::Get, &[of, index], span);
+                }
+                return self.of_two(Binary::At, of, index, span);
+            }
+            Kind::Slice(of, ends) => return self.slice(node, of, ends, span),
+            Kind::Call(name, operands) => return self.called(node, name, None, operands, span),
+            Kind::Method(of, name, operands) => return self.called(node, name, Some(of), operands, span),
+            Kind::List(items) => {
+                let items: Vec<Expr<'a>> = items.iter().map(|item| self.of_tree(node, item)).collect();
+                ExprKind::List(self.arena.alloc_slice_copy(&items))
+            }
+            Kind::Record(fields) => {
+                let fields: Vec<Field<'a>> = fields
+                    .iter()
+                    .map(|(name, value)| Field { name: *name, value: self.of_tree(node, value) })
+                    .collect();
+                ExprKind::Record(self.arena.alloc_slice_copy(&fields))
+            }
+            Kind::Lambda(..) | Kind::Each(_) => return self.no_loop(span),
+        };
+        Expr { kind, span }
+    }
+
+    /// An operator between two values.
+    fn of_sign(
+        &mut self,
+        node: &Node<'a>,
+        (sign, place): (Sign, Span),
+        pair: &'a [Tree<'a>; 2],
+        span: Span,
+    ) -> Expr<'a> {
+        let [a, b] = pair;
+        match sign {
+            Sign::Plain(Binary::Add) if is_text(a) || is_text(b) => {
+                let tree = Tree { kind: Kind::Binary(sign, pair, place), span, levels: 0 };
+                self.sum_of_texts(node, &tree)
+            }
+            Sign::Plain(Binary::Or) if is_no_bool(b) => self.no_default(b, place, span),
+            Sign::Plain(operator) => {
+                if matches!(operator, Binary::Eq | Binary::Neq) {
+                    self.lint(&Seen::Equal(node, b));
+                }
+                let (a, b) = (self.of_tree(node, a), self.of_tree(node, b));
+                self.of_two(operator, a, b, span)
+            }
+            Sign::FloorDiv => {
+                let read = [self.of_tree(node, a), self.of_tree(node, b)];
+                self.applied(Pure::FloorDiv, &read, span)
+            }
+            Sign::In | Sign::NotIn => {
+                let (item, list) = (self.of_tree(node, a), self.of_tree(node, b));
+                let has = self.of_two(Binary::HasName, list, item, span);
+                if sign == Sign::In { has } else { self.not(has, span) }
+            }
+        }
+    }
+
+    /// `a or 'text'`: a default of other languages.
+    fn no_default(&mut self, value: &Tree<'a>, place: Span, span: Span) -> Expr<'a> {
+        let written = self.source.get(place.range()).unwrap_or("");
+        let wrong =
+            Diagnostic::new(Code::ConditionType, value.span, "`or` takes bools, and gives no default")
+                .expected("a bool, or `??` before the default", "another value")
+                .help("write `??` for a value where the one before it is null");
+        let exact = matches!(written, "or" | "||" | "OR" | "Or");
+        self.report(if exact { wrong.replace(place, "??") } else { wrong });
+        self.unread(span)
+    }
+
+    /// `a < b < c`: b is read twice.
+    fn between(
+        &mut self,
+        node: &Node<'a>,
+        [first, second]: [Binary; 2],
+        [low, middle, high]: &'a [Tree<'a>; 3],
+        span: Span,
+    ) -> Expr<'a> {
+        let low = self.of_tree(node, low);
+        let Some([one, other]) = self.twice(middle, |this| this.of_tree(node, middle)) else {
+            return self.unread(span);
+        };
+        let left = self.binary(first, low, one, Span::new(span.start, middle.span.end));
+        let high = self.of_tree(node, high);
+        let right = self.binary(second, other, high, Span::new(middle.span.start, span.end));
+        self.binary(Binary::And, left, right, span)
+    }
+
+    /// A value that is needed in two places, read for each. Its findings are reported once.
+    fn twice(
+        &mut self,
+        tree: &Tree<'a>,
+        mut read: impl FnMut(&mut Self) -> Expr<'a>,
+    ) -> Option<[Expr<'a>; 2]> {
+        let plain = matches!(tree.kind, Kind::Path(_) | Kind::Literal(_));
+        if !plain && !self.may_double(tree.span) {
+            return None;
+        }
+        let inner = self.in_case(!plain);
+        self.within(inner, |this| {
+            let first = read(this);
+            let mark = this.diagnostics.mark();
+            let second = read(this);
+            this.diagnostics.rewind(mark);
+            Some([first, second])
+        })
+    }
+
+    /// `a if c else b`: a match of the condition.
+    fn choice_of(&mut self, node: &Node<'a>, [test, then, otherwise]: &'a [Tree<'a>; 3]) -> ExprKind<'a> {
+        let condition = self.of_tree(node, test);
+        let (subject, key) = if condition.is_comparison() {
+            (condition, true)
+        } else {
+            // NOT makes a bool of nil, and refuses what is no condition.
+            (self.not(condition, test.span), false)
+        };
+        let then = self.of_tree(node, then);
+        let otherwise = self.of_tree(node, otherwise);
+        let case = Case { key: Literal::Bool(key), key_span: test.span, value: then };
+        self.matched(subject, case, otherwise)
+    }
+
+    fn matched(&self, subject: Expr<'a>, case: Case<'a>, default: Expr<'a>) -> ExprKind<'a> {
+        let cases = self.arena.alloc_slice_copy(&[case]);
+        ExprKind::MatchMap(self.arena.alloc(MatchMap { subject, cases, default: Some(default) }))
+    }
+
+    /// `a ?? b`.
+    fn default(&mut self, node: &Node<'a>, of: &Tree<'a>, otherwise: &Tree<'a>, span: Span) -> Expr<'a> {
+        if is_ready(otherwise) {
+            let (root, keys) = self.path_of(node, of);
+            let otherwise = self.of_tree(node, otherwise);
+            return match keys.split_last() {
+                Some((&last, keys)) => {
+                    let container = self.absent(root, keys, of.span);
+                    self.applied(Pure::Get, &[container, last, otherwise], span)
+                }
+                None => {
+                    let items = self.arena.alloc_slice_copy(&[root]);
+                    let list = Expr { kind: ExprKind::List(items), span: of.span };
+                    let zero = literal(Literal::Number(Number::Int(0)), of.span);
+                    self.applied(Pure::Get, &[list, zero, otherwise], span)
+                }
+            };
+        }
+        // What may fail is evaluated only if it is needed.
+        let read = |this: &mut Self| {
+            let (root, keys) = this.path_of(node, of);
+            this.absent(root, &keys, of.span)
+        };
+        let Some([subject, value]) = self.twice(of, read) else { return self.unread(span) };
+        let otherwise = self.of_tree(node, otherwise);
+        let case = Case { key: Literal::Nil, key_span: of.span, value: otherwise };
+        Expr { kind: self.matched(subject, case, value), span }
+    }
+
+    /// The fields and items that are read in a value, nil where one is absent.
+    fn absent(&mut self, root: Expr<'a>, keys: &[Expr<'a>], span: Span) -> Expr<'a> {
+        keys.iter().fold(root, |of, &key| self.applied(Pure::Get, &[of, key], span))
+    }
+
+    /// The value and the keys of a path: only these may be absent.
+    fn path_of(&mut self, node: &Node<'a>, tree: &Tree<'a>) -> (Expr<'a>, Vec<Expr<'a>>) {
+        match tree.kind {
+            Kind::Path(reference) => {
+                let own = usize::from(matches!(reference.root, Root::Input)).min(reference.path.len());
+                let (first, rest) = reference.path.split_at(own);
+                let root = self.braced(&Reference { path: first, ..reference });
+                let keys = rest.iter().map(|step| match step {
+                    Step::Field(name) => literal(Literal::Text(name.text), name.span),
+                    Step::Index(index, span) => {
+                        let index = i64::try_from(*index).unwrap_or(i64::MAX);
+                        literal(Literal::Number(Number::Int(index)), *span)
+                    }
+                });
+                (root, keys.collect())
+            }
+            Kind::Field(of, name, _) => {
+                let (root, mut keys) = self.path_of(node, of);
+                keys.push(literal(Literal::Text(name.text), name.span));
+                (root, keys)
+            }
+            Kind::Item([of, index]) => {
+                let (root, mut keys) = self.path_of(node, of);
+                let index = self.of_tree(node, index);
+                keys.push(index);
+                (root, keys)
+            }
+            _ => (self.of_tree(node, tree), Vec::new()),
+        }
+    }
+
+    /// `a[E:E]`.
+    fn slice(
+        &mut self,
+        node: &Node<'a>,
+        of: &Tree<'a>,
+        [from, to]: [Option<&'a Tree<'a>>; 2],
+        span: Span,
+    ) -> Expr<'a> {
+        let mut operands = vec![self.of_tree(node, of)];
+        operands.push(match from {
+            Some(from) => self.of_tree(node, from),
+            None => literal(Literal::Number(Number::Int(0)), span),
+        });
+        if let Some(to) = to {
+            operands.push(self.of_tree(node, to));
+        }
+        self.applied(Pure::Slice, &operands, span)
+    }
+
+    /// A value for each item of a list, in a place that holds no loop.
+    fn no_loop(&mut self, span: Span) -> Expr<'a> {
+        let form = self.dialect.loop_form();
+        self.report(
+            Diagnostic::new(Code::BadExpression, span, "a value for each item is a step of its own")
+                .expected("a name", "a loop in an expression")
+                .help(format!("write a step before, {form}, and name it here")),
+        );
+        self.unread(span)
+    }
+
+    /// The path in a text that is the operand of a loop, a match or a merge: braces may be left out.
+    pub(crate) fn path_without_braces(&mut self, node: &Node<'a>) -> Option<Expr<'a>> {
+        let text = node.text()?;
+        if self.dialect.is_bare() {
+            // A name alone is read by the rules of bare names.
+            let input = text.starts_with(['.', '$', '{']) || text.starts_with("input.");
+            if !input || text.starts_with("${") {
+                return None;
+            }
+        } else if text.starts_with('$') {
+            return None;
+        }
+        let left = self.levels_left();
+        let path = expr::path(node, left, self.arena)?;
+        Some(self.braced(&path))
+    }
+}
+
+/// Whether an operand is certainly a text, so that adding to it means joining.
+pub(super) fn is_text(tree: &Tree<'_>) -> bool {
+    match tree.kind {
+        Kind::Literal(Literal::Text(_)) | Kind::Text(_) => true,
+        Kind::Binary(Sign::Plain(Binary::Add), [a, b], _) => is_text(b) || is_text(a),
+        _ => false,
+    }
+}
+
+/// Whether an expression is certainly no bool.
+fn is_no_bool(tree: &Tree<'_>) -> bool {
+    match tree.kind {
+        Kind::Literal(literal) => matches!(literal, Literal::Text(_) | Literal::Number(_)),
+        Kind::Text(_) | Kind::List(_) | Kind::Record(_) | Kind::Minus(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether an expression cannot fail and costs nothing, so that it may be evaluated too early.
+fn is_ready(tree: &Tree<'_>) -> bool {
+    match tree.kind {
+        Kind::Literal(_) => true,
+        Kind::Path(reference) => match reference.root {
+            Root::Input => reference.path.len() <= 1,
+            Root::Name(_) => reference.path.is_empty(),
+        },
+        Kind::List(items) => items.is_empty(),
+        Kind::Record(fields) => fields.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,245 @@
+//! Calls of functions and methods in expressions.
+
+use super::reader::{StepReader, literal};
+use crate::ast::{Expr, Literal, Name};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
+use crate::dialect::other_operator::{self, Written};
+use crate::document::Node;
+use crate::expr::{Kind, Operand, Tree};
+use crate::span::Span;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+use ilo_spec::pure::Pure;
+
+/// Methods of other languages that do the same in each of them, and their function here.
+const METHODS: [(&str, &[&str]); 19] = [
+    ("len", &["len", "size", "length"]),
+    ("trim", &["trim", "strip"]),
+    ("upper", &["upper", "toUpperCase"]),
+    ("lower", &["lower", "toLowerCase"]),
+    ("split", &["split"]),
+    ("join", &["join"]),
+    ("starts", &["starts", "startsWith", "startswith"]),
+    ("ends", &["ends", "endsWith", "endswith"]),
+    ("has", &["has", "includes", "contains", "hasOwnProperty"]),
+    ("keys", &["keys"]),
+    ("values", &["values"]),
+    ("entries", &["entries", "items"]),
+    ("get", &["get"]),
+    ("slice", &["slice"]),
+    ("concat", &["concat"]),
+    ("replace", &["replaceAll"]),
+    ("fixed", &["fixed", "toFixed"]),
+    ("unique", &["unique"]),
+    ("round", &["round"]),
+];
+
+/// Methods that differ between languages, or change what they are called on, and what to write instead.
+const UNLIKE: [(&[&str], &str); 8] = [
+    (
+        &["indexOf", "index", "find", "rfind", "findIndex"],
+        "`index(x, part)` gives the first position, or null",
+    ),
+    (&["substr", "substring"], "`slice(text, from, to)` is a part of a text"),
+    (&["sort", "sorted"], "`sort(list)` and `sort(list, 'field')` give a sorted list"),
+    (&["pop"], "`at(list, -1)` is the last item, and `slice(list, 0, -1)` the list without it"),
+    (&["replace"], "`replace(text, old, new)` replaces each `old`"),
+    (&["push", "append", "add"], "`append(list, x)` gives a longer list"),
+    (
+        &["map", "filter", "reduce", "flatMap", "forEach"],
+        "a value for each item is a step with `for` before this one",
+    ),
+    (&["reverse"], "`reverse(list)` gives the list from its end"),
+];
+
+impl<'a> StepReader<'_, 'a> {
+    /// A call of a function, or of a method of a value.
+    pub(crate) fn called(
+        &mut self,
+        node: &Node<'a>,
+        name: Name<'a>,
+        of: Option<&'a Tree<'a>>,
+        operands: &'a [Operand<'a>],
+        span: Span,
+    ) -> Expr<'a> {
+        let reverse = match Self::reversed(name, operands) {
+            Ok(reverse) => reverse,
+            Err(named) => {
+                self.no_operand_name(named);
+                return self.unread(span);
+            }
+        };
+        let operands = operands.get(..operands.len() - usize::from(reverse.is_some())).unwrap_or_default();
+        let Some(of) = of else { return self.function_of(node, name, (operands, reverse), span) };
+        if let Some(whole) = self.of_module(of, name) {
+            return self.function_of(node, whole, (operands, reverse), span);
+        }
+        let own = METHODS.iter().find(|(_, words)| words.contains(&name.text)).map(|(own, _)| *own);
+        let unlike = UNLIKE.iter().find(|(words, _)| words.contains(&name.text)).map(|(_, help)| *help);
+        let bare_split = own == Some("split") && operands.is_empty();
+        let Some(own) = own.filter(|own| !bare_split && operator::find(own).is_some()) else {
+            return self.no_method(name, unlike, bare_split, span);
+        };
+        let mut all: Vec<&Tree<'a>> = vec![of];
+        all.extend(operands.iter().map(|operand| &operand.value));
+        // `', '.join(xs)`.
+        if own == "join" && matches!(of.kind, Kind::Literal(Literal::Text(_))) && all.len() == 2 {
+            all.swap(0, 1);
+        }
+        let mut read: Vec<Expr<'a>> = all.into_iter().map(|operand| self.of_tree(node, operand)).collect();
+        // `r.get('f')` has no default.
+        if own == "get" && read.len() == 2 {
+            read.push(literal(Literal::Nil, span));
+        }
+        self.function(Name { text: own, span: name.span }, (&read, None), span)
+    }
+
+    /// The name of a function of a module of another language, such as `JSON.parse`, if nothing has the
+    /// name of the module.
+    fn of_module(&self, of: &Tree<'a>, name: Name<'a>) -> Option<Name<'a>> {
+        let module = of.name().filter(|module| self.named(module.text).is_none())?;
+        let whole = format!("{}.{}", module.text, name.text);
+        let known = matches!(module.text, "JSON" | "json" | "Math" | "math" | "Object" | "Number" | "Date");
+        known.then(|| Name { text: self.arena.alloc_str(&whole), span: module.span.to(name.span) })
+    }
+
+    fn function_of(
+        &mut self,
+        node: &Node<'a>,
+        name: Name<'a>,
+        (operands, reverse): (&'a [Operand<'a>], Option<bool>),
+        span: Span,
+    ) -> Expr<'a> {
+        let read: Vec<Expr<'a>> = operands.iter().map(|operand| self.of_tree(node, &operand.value)).collect();
+        self.function(name, (&read, reverse), span)
+    }
+
+    /// The last operand `reverse=true` of a sort; an error for another operand with a name.
+    fn reversed(name: Name<'a>, operands: &[Operand<'a>]) -> Result<Option<bool>, Name<'a>> {
+        let named = operands.iter().filter_map(|operand| Some((operand.name?, operand.value.kind)));
+        let all: Vec<_> = named.collect();
+        match (&all[..], operands.last()) {
+            ([], _) => Ok(None),
+            ([(word, Kind::Literal(Literal::Bool(down)))], Some(Operand { name: Some(_), .. }))
+                if word.text == "reverse" && matches!(name.text, "sort" | "sorted") =>
+            {
+                Ok(Some(*down))
+            }
+            ([(word, _), ..], _) => Err(*word),
+        }
+    }
+
+    fn no_operand_name(&mut self, named: Name<'a>) {
+        let message = format!("operands have no names here: `{}`", shorten(named.text));
+        self.report(
+            Diagnostic::new(Code::BadExpression, named.span, message)
+                .expected("the operand alone", format!("`{}=`", shorten(named.text)))
+                .help("write the operands in their order"),
+        );
+    }
+
+    /// A function of operands that are read.
+    fn function(
+        &mut self,
+        name: Name<'a>,
+        (read, reverse): (&[Expr<'a>], Option<bool>),
+        span: Span,
+    ) -> Expr<'a> {
+        let is_function = |found: &&'static Operator| found.form == Form::Function;
+        let found = operator::find(name.text).filter(is_function);
+        let other = other_operator::meant(name.text).filter(is_function);
+        let own = found.or(other).map_or(name.text, |found| found.spelling);
+        if let Some(form) = self.call_form(own, read, reverse, span) {
+            return form;
+        }
+        let Some(found) = found.or(other) else {
+            self.no_function(name);
+            return self.unread(span);
+        };
+        if found.spelling != name.text && operator::find(name.text).is_none() {
+            self.other_name(name, found);
+        }
+        if found.takes(read.len())
+            && let Some(made) = self.made(found.makes, read, span)
+        {
+            return made;
+        }
+        self.operands_of(found, read.len(), span);
+        self.unread(span)
+    }
+
+    /// Reports a function by its name in another language.
+    fn other_name(&mut self, name: Name<'a>, found: &Operator) {
+        let shown = shorten(name.text);
+        let wrong =
+            Diagnostic::new(Code::UnknownOperator, name.span, format!("there is no function `{shown}`"))
+                .expected(format!("`{}`", found.spelling), format!("`{shown}`"))
+                .nearest(Some(found.spelling));
+        let exact = self.source.get(name.span.range()) == Some(name.text);
+        let wrong = wrong.help(format!("write `{}`", example(found)));
+        self.report(if exact { wrong.replace(name.span, found.spelling) } else { wrong });
+    }
+
+    fn no_function(&mut self, name: Name<'a>) {
+        let word = name.text;
+        let near = other_operator::near(word).map(|near| near.spelling);
+        let unlike = UNLIKE.iter().find(|(words, _)| words.contains(&word)).map(|(_, help)| *help);
+        let help = unlike.map(str::to_owned).or_else(|| other_operator::instead_of(word, Written::Infix));
+        let help =
+            help.unwrap_or_else(|| format!("there are {LIST}; what a tool computes is a step with `call`"));
+        self.report(
+            Diagnostic::new(
+                Code::UnknownOperator,
+                name.span,
+                format!("there is no function `{}`", shorten(word)),
+            )
+            .nearest(near)
+            .help(help),
+        );
+    }
+
+    fn no_method(&mut self, name: Name<'a>, unlike: Option<&str>, bare_split: bool, span: Span) -> Expr<'a> {
+        let word = name.text;
+        let function = operator::find(word).or_else(|| other_operator::meant(word));
+        let function = function.filter(|found| found.form == Form::Function);
+        let help = match (unlike, function) {
+            _ if bare_split => "write what the text is split at: `split(text, ' ')`".to_owned(),
+            (Some(unlike), _) => unlike.to_owned(),
+            (None, Some(found)) => format!("a function is written before its operands: `{}`", example(found)),
+            (None, None) => other_operator::instead_of(word, Written::Infix)
+                .unwrap_or_else(|| format!("there are {LIST}; what a tool computes is a step with `call`")),
+        };
+        let message = if bare_split {
+            "`split()` needs what the text is split at".to_owned()
+        } else {
+            format!("there is no method `{}` here", shorten(word))
+        };
+        self.report(Diagnostic::new(Code::UnknownOperator, name.span, message).help(help));
+        self.unread(span)
+    }
+
+    fn operands_of(&mut self, found: &Operator, operands: usize, span: Span) {
+        let message = format!("`{}` takes {}, not {operands}", found.spelling, found.operands());
+        let help = match found.makes {
+            Makes::Apply(Pure::Range) => RANGE_BEGINS_AT_ZERO.to_owned(),
+            _ => format!("write `{}`", example(found)),
+        };
+        self.report(Diagnostic::new(Code::OperandCount, span, message).help(help));
+    }
+}
+
+/// How a function is written.
+fn example(function: &Operator) -> String {
+    let plain = match function.spelling {
+        "len" => "len(list)",
+        "at" => "at(list, 0)",
+        "has" => "has(list, x)",
+        "append" => "append(list, x)",
+        _ => "concat(a, b)",
+    };
+    let Makes::Apply(made) = function.makes else { return plain.to_owned() };
+    let operands = made.row().operands.iter().take(function.most());
+    let names: Vec<&str> = operands.map(|operand| operand.name).collect();
+    format!("{}({})", function.spelling, names.join(", "))
+}
