@@ -266,6 +266,14 @@ impl Store {
         reads::count(&self.reader())
     }
 
+    /// The subject of a run.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
+    pub fn subject(&self, run: RunId) -> Result<Option<String>> {
+        Ok(reads::run_of(&self.reader(), run.0)?.subject)
+    }
+
     /// How many runs of a subject have not ended.
     ///
     /// # Errors

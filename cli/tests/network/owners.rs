@@ -2,6 +2,7 @@
 
 use crate::issuer::Issuer;
 use crate::login::{ILO, http, serve};
+use ilo_journal::{Effect, NewRun, Options, Policy, Record, RunLimits, Start, Store, To};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -203,6 +204,42 @@ fn of_the_command_line(shop: &Shop) -> Value {
     command.arg("--journal").arg(path("j"));
     assert!(command.stdin(Stdio::null()).output().is_ok());
     shop.runs(&["show", "2"])
+}
+
+/// An owner whose runs all wait cannot fill the journal.
+#[test]
+fn an_owner_has_only_so_many_tasks_that_have_not_ended() {
+    let shop = Shop::open(true);
+    let ada = shop.client(&json!({}));
+    ada.start();
+    let store = Store::open(&shop.folder.path().join("j"), &Options::default()).unwrap();
+    let (subject, limits) = (format!("{} sub ada", shop.issuer.url), RunLimits::default());
+    let new = NewRun {
+        name: None,
+        input: b"",
+        program: b"",
+        function: "f",
+        limits: &limits,
+        subject: Some(&subject),
+    };
+    let asking = Record {
+        to: To::Asking,
+        call: 1,
+        tool: "pay",
+        policy: Policy::of(Effect::Changes),
+        arguments: b"{}",
+        active_ms: 0,
+        snapshot: b"",
+        answer: None,
+        expects: None,
+    };
+    let starts: Vec<_> = (0..998).map(|_| store.start(&new, &Start::Call(asking.clone())).unwrap()).collect();
+    starts.into_iter().for_each(|start| drop(start.wait().unwrap()));
+    ada.start();
+    let refused = ada.ask("tools/call", json!({"name": "f", "arguments": {"n": 5}}));
+    let why = "1000 runs of this subject have not ended; decide on them or cancel them";
+    assert_eq!(refused["message"], why, "{refused}");
+    shop.client(&json!({"sub": "eve"})).start();
 }
 
 /// In the newer protocol a question is the answer to a call, and its state comes back with the person's

@@ -4,6 +4,7 @@
 //! them when possible, and finds them by the text that their client got.
 
 use super::progress::Watch;
+use super::sender::Counted;
 use super::slots::{Client, Slot};
 use super::{Shared, tasks};
 use crate::interrupt::Interrupt;
@@ -11,7 +12,7 @@ use crate::run::{Ended, Observer, Options};
 use crate::tools::Tools;
 use ilo_drive::data::Data;
 use ilo_vm::{FunctionId, Program};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
@@ -20,6 +21,10 @@ use tokio::time::timeout;
 
 /// The longest interval between checks for changes by others.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// The most runs of one owner that wait to be continued, and of those without an owner; others are found again.
+const QUEUED: usize = 64;
+const QUEUED_OF_NOBODY: usize = 1_000;
 
 /// Records runs in a journal. Its methods block; the errors are messages.
 pub trait Durable: Send + Sync {
@@ -162,7 +167,9 @@ pub enum Verdict {
 pub(super) struct Keeping {
     pub(super) durable: Arc<dyn Durable>,
     under_way: Mutex<HashMap<u64, UnderWay>>,
-    /// The client for runs without one.
+    /// The runs that wait for a slot to be continued, with their owners.
+    queued: Mutex<BTreeMap<u64, Option<String>>>,
+    /// The client for runs without an owner.
     own: Arc<Client>,
     /// Signals that somebody has made a decision.
     news: Notify,
@@ -217,7 +224,35 @@ impl Observer for Follow<'_> {
 
 impl Keeping {
     pub(super) fn new(durable: Arc<dyn Durable>, own: Arc<Client>) -> Keeping {
-        Keeping { durable, under_way: Mutex::default(), own, news: Notify::new() }
+        Keeping { durable, under_way: Mutex::default(), queued: Mutex::default(), own, news: Notify::new() }
+    }
+
+    fn queued(&self) -> MutexGuard<'_, BTreeMap<u64, Option<String>>> {
+        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a run waits for a slot; `None` if it does already, and false if its owner has too many.
+    fn queue(&self, run: u64, owner: Option<&String>) -> Option<bool> {
+        let mut queued = self.queued();
+        if queued.contains_key(&run) {
+            return None;
+        }
+        let most = if owner.is_some() { QUEUED } else { QUEUED_OF_NOBODY };
+        let fits = queued.values().filter(|of| of.as_ref() == owner).count() < most;
+        if fits {
+            queued.insert(run, owner.cloned());
+        }
+        Some(fits)
+    }
+
+    /// Notes that a run waits no more. If others of its owner were left, they are looked for in time.
+    fn unqueue(&self, run: u64) {
+        let mut queued = self.queued();
+        let Some(owner) = queued.remove(&run) else { return };
+        let most = if owner.is_some() { QUEUED } else { QUEUED_OF_NOBODY };
+        if queued.values().filter(|of| **of == owner).count() == most / 2 {
+            self.news.notify_one();
+        }
     }
 
     fn under_way(&self) -> MutexGuard<'_, HashMap<u64, UnderWay>> {
@@ -332,12 +367,16 @@ pub(super) async fn supervise(shared: Weak<Shared>) {
         let look = first;
         let found = spawn_blocking(move || {
             let news = asked.durable.has_news()?;
-            if look || news { asked.durable.continuable() } else { Ok(Vec::new()) }
+            let runs = if look || news { asked.durable.continuable()? } else { Vec::new() };
+            // A run that cannot be read is reported when it is continued.
+            let owned = |run: u64| (run, asked.durable.owner(run).unwrap_or_default());
+            Ok::<_, String>(runs.into_iter().map(owned).collect::<Vec<_>>())
         });
+        let mut left = false;
         match found.await {
             Ok(Ok(runs)) => {
-                for run in runs {
-                    continue_run(&shared, &keeping, run).await;
+                for (run, owner) in runs {
+                    left |= !continue_run(&shared, &keeping, run, owner);
                 }
             }
             Ok(Err(error)) => tracing::error!("the journal: {error}"),
@@ -345,20 +384,35 @@ pub(super) async fn supervise(shared: Weak<Shared>) {
         }
         drop(shared);
         // A decision of a client counts even if this process wrote it.
-        first = timeout(LOOK, keeping.news.notified()).await.is_ok();
+        first = timeout(LOOK, keeping.news.notified()).await.is_ok() || left;
     }
 }
 
-/// Continues one run on a thread when there is room.
-async fn continue_run(shared: &Arc<Shared>, keeping: &Arc<Keeping>, run: u64) {
+/// Continues one run on a thread when there is room, which its owner's runs share with those that the owner
+/// starts. Returns false if the owner has so many in line that it must be found again.
+fn continue_run(shared: &Arc<Shared>, keeping: &Arc<Keeping>, run: u64, owner: Option<String>) -> bool {
     if keeping.under_way().contains_key(&run) || shared.slots.is_stopping() {
-        return;
+        return true;
     }
-    let Ok(slot) = shared.slots.run(Arc::clone(&keeping.own)).await else { return };
+    match keeping.queue(run, owner.as_ref()) {
+        None => return true,
+        Some(false) => return false,
+        Some(true) => {}
+    }
+    let client = match owner {
+        Some(owner) => shared.slots.client_at(&Counted::Owner(owner.into())),
+        None => Arc::clone(&keeping.own),
+    };
     let (shared, keeping) = (Arc::clone(shared), Arc::clone(keeping));
-    spawn_blocking(move || {
-        if let Err(error) = keeping.resume(&shared, &slot, run) {
-            tracing::error!("{}", tasks::of_run(run, &error));
-        }
+    tokio::spawn(async move {
+        let slot = shared.slots.run(client).await;
+        keeping.unqueue(run);
+        let Ok(slot) = slot else { return };
+        spawn_blocking(move || {
+            if let Err(error) = keeping.resume(&shared, &slot, run) {
+                tracing::error!("{}", tasks::of_run(run, &error));
+            }
+        });
     });
+    true
 }

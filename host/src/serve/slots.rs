@@ -19,6 +19,8 @@ use tokio::time::{sleep, timeout};
 
 /// The most open questions. The run of each has a waiting thread.
 const QUESTIONS: usize = 128;
+/// More open questions for clients that have none: others cannot take all of them.
+const FIRST_QUESTIONS: usize = 64;
 /// The most open questions of one client.
 const QUESTIONS_OF_CLIENT: usize = 16;
 /// The most simultaneous checks of one client.
@@ -38,6 +40,7 @@ pub(super) struct Slots {
     bodies_of_client: usize,
     checks: Turns,
     questions: Semaphore,
+    first_questions: Semaphore,
     /// Clients over HTTP, as long as they have work in progress.
     clients: Mutex<HashMap<Counted, Weak<Client>>>,
     /// Cancels every run.
@@ -83,6 +86,7 @@ impl Slots {
             bodies_of_client,
             checks: Turns::new(checks()),
             questions: Semaphore::new(QUESTIONS),
+            first_questions: Semaphore::new(FIRST_QUESTIONS),
             clients: Mutex::default(),
             stop: Interrupt::default(),
             under_way: watch::Sender::new(0),
@@ -154,7 +158,7 @@ impl Slots {
 
 /// The number of threads that may wait or work at a time, for a number of runs.
 pub(super) fn threads(runs: usize) -> usize {
-    runs + QUESTIONS + checks()
+    runs + QUESTIONS + FIRST_QUESTIONS + checks()
 }
 
 fn checks() -> usize {
@@ -186,7 +190,9 @@ impl Slot {
     /// too many questions are open.
     pub(super) fn without<T>(&self, wait: impl FnOnce() -> T) -> Option<T> {
         let _own = self.client.questions.try_acquire().ok()?;
-        let _all = self.slots.questions.try_acquire().ok()?;
+        let is_first = self.client.questions.available_permits() + 1 == QUESTIONS_OF_CLIENT;
+        let first = || self.slots.first_questions.try_acquire().ok().filter(|_| is_first);
+        let _all = self.slots.questions.try_acquire().ok().or_else(first)?;
         self.set(None);
         Some(wait())
     }
@@ -278,6 +284,20 @@ mod tests {
             assert!(slot.again(|| false));
         });
         waits.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_client_without_a_question_can_ask_when_others_have_all() {
+        let slots = Arc::new(Slots::new(9, 9, 0));
+        let [quiet, loud] = [slots.client(), slots.client()];
+        let [one, other] = [slots.run(Arc::clone(&quiet)).await.unwrap(), slots.run(loud).await.unwrap()];
+        let _all: Vec<_> = (0..QUESTIONS).map(|_| slots.questions.try_acquire()).collect();
+        let _own = other.client.questions.try_acquire();
+        assert!(other.without(|| ()).is_none(), "it has a question");
+        let inside = one.without(|| one.without(|| ()).is_none());
+        assert_eq!(inside, Some(true), "its first, and no second");
+        let _first: Vec<_> = (0..FIRST_QUESTIONS).map(|_| slots.first_questions.try_acquire()).collect();
+        assert!(one.without(|| ()).is_none(), "there is an end");
     }
 
     #[tokio::test]

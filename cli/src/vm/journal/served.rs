@@ -214,8 +214,8 @@ impl Durable for Served {
     }
 
     fn owner(&self, run: u64) -> Result<Option<String>, String> {
-        match self.store.show(id(run)) {
-            Ok(summary) => Ok(summary.subject),
+        match self.store.subject(id(run)) {
+            Ok(subject) => Ok(subject),
             Err(error) if error.code == ErrorCode::NoRun => Ok(None),
             Err(error) => Err(told(error)),
         }
