@@ -25,7 +25,7 @@ fn a_person_is_asked_by_elicitation() {
     for (id, answer, expected) in [
         (2, r#"{"action":"accept","content":{"call_it":true}}"#, SENT.to_owned()),
         (3, r#"{"action":"accept","content":{"call_it":false}}"#, refused("the answer was no")),
-        (4, r#"{"action":"accept"}"#, refused("the answer was no")),
+        (4, r#"{"action":"accept"}"#, refused("nobody could be asked: the answer does not fit the form")),
         (5, r#"{"action":"decline"}"#, refused("the answer was no")),
         (6, r#"{"action":"cancel"}"#, refused("the question was put away unanswered")),
     ] {

@@ -22,7 +22,8 @@ use tokio::time::timeout;
 /// The longest interval between checks for changes by others.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The most runs of one owner that wait to be continued, and of those without an owner; others are found again.
+/// The most runs of one owner that wait to be continued, and of those without an owner; others are found
+/// again.
 const QUEUED: usize = 64;
 const QUEUED_OF_NOBODY: usize = 1_000;
 
