@@ -185,6 +185,22 @@ fn a_session_is_there_for_the_one_who_began_it() {
         answer.split(' ').nth(1).unwrap().to_owned()
     };
     assert_eq!((ping(&eve), ping(&ada)), ("404".to_owned(), "200".to_owned()));
+    // Another client of the same subject, too; and neither its stream nor its end.
+    let mut claims = world.issuer.claims(&world.resource());
+    claims["client_id"] = json!("c2");
+    let other = format!("authorization: Bearer {}\r\n", world.issuer.signed(&claims));
+    assert_eq!(ping(&other), "404");
+    for who in [&eve, &other] {
+        for method in ["GET", "DELETE"] {
+            let head = format!(
+                "{method} /mcp HTTP/1.1\r\nhost: {}\r\n{who}mcp-session-id: {name}\r\naccept: text/event-stream\r\n\
+                 last-event-id: 0\r\n",
+                world.address
+            );
+            assert!(http(&world.address, &head, "").starts_with("HTTP/1.1 404"), "{method}");
+        }
+    }
+    assert_eq!(ping(&ada), "200");
 }
 
 #[test]

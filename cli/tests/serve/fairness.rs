@@ -192,3 +192,48 @@ fn a_notification_as_the_first_message_is_ignored() {
     lines.run(2, "wait");
     assert!(lines.hear_with(r#""id":2,"#).contains(r#"\"status\":\"ok\""#));
 }
+
+/// Sends the head of a request from an address, and none of its body.
+fn begun(served: &Served, address: &str, length: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(&served.address).unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\n{}{}content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+         content-length: {length}\r\n\r\n",
+        served.host(),
+        from(address)
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream
+}
+
+#[test]
+fn bodies_of_one_client_leave_room_for_those_of_others() {
+    let served = Served::start(&folder(), &PROXY);
+    // Together they are more than all bodies may have, and more than one client's part.
+    let _slow: Vec<TcpStream> = (0..16).map(|_| begun(&served, "10.0.0.1", 5 << 20)).collect();
+    thread::sleep(Duration::from_millis(300));
+    let source = format!("; {}\\n; fn f() -> number\\nRET 1\\n", "x".repeat(500_000));
+    let begun = Instant::now();
+    let answer =
+        served.call_with(&from("10.0.0.2"), "check_program", &format!(r#"{{"source":"{source}"}}"#), "");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer:.300}");
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_client_has_only_so_many_requests_at_a_time() {
+    let served = Served::start(&folder(), &PROXY);
+    let mut open: Vec<TcpStream> = (0..256).map(|_| begun(&served, "10.0.0.1", 9)).collect();
+    let status = |address: &str| served.status(&format!("{}{}", served.host(), from(address)));
+    let until = |wanted: bool| {
+        let begun = Instant::now();
+        while (status("10.0.0.1") == "429") != wanted {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    until(true);
+    assert_ne!(status("10.0.0.2"), "429");
+    drop(open.pop());
+    until(false);
+}
