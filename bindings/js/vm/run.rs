@@ -121,8 +121,8 @@ impl Run {
         Ok(bytes)
     }
 
-    /// What no longer fits of the calls that the run has not made yet, compared with the signatures with which
-    /// it was started. `is_made`: whether the call at which it waits may have been made.
+    /// What no longer fits of the calls that the run has not made yet, compared with the signatures with
+    /// which it was started. `is_made`: whether the call at which it waits may have been made.
     pub fn misfit(&self, tools: &Catalogue, stored: &str, is_made: bool) -> Option<String> {
         let misfits = changed::misfits(&self.inner, stored, is_made, &|name| tools.known()?.tool(name));
         misfits.first().map(ToString::to_string)
