@@ -150,6 +150,16 @@ impl Tool {
         found.into_iter().collect()
     }
 
+    /// The descriptions of its arguments, by name, in the order of the schema.
+    pub fn argument_descriptions(&self) -> Vec<(String, String)> {
+        let (input, _) = self.schemas.schemas();
+        let properties = input.as_deref().and_then(|schema| schema.get("properties")?.as_object());
+        let about = |(name, schema): (&String, &Value)| {
+            Some((name.clone(), schema.get("description")?.as_str()?.to_owned()))
+        };
+        properties.into_iter().flatten().filter_map(about).collect()
+    }
+
     /// Whether its answers are certain to have the types in their schema.
     pub fn is_validated(&self) -> bool {
         self.validation == Validation::Fail
@@ -183,6 +193,8 @@ pub enum Lookup<'c> {
     Unlisted,
     /// A tool that exists but that programs may not call, with its full name.
     Withheld(&'c str),
+    /// A tool that cannot be used, with the reason.
+    Unusable(&'c str),
     /// No tool.
     Unknown,
 }
@@ -199,6 +211,10 @@ pub struct Catalog {
     unlisted: HashSet<String>,
     /// The names of tools that programs may not call, with and without their server.
     withheld: HashMap<String, String>,
+    /// Why tools cannot be used, by their names with and without their server.
+    unusable: HashMap<String, String>,
+    /// Why no tool of a server can be used.
+    off: HashMap<String, String>,
 }
 
 impl Catalog {
@@ -230,6 +246,19 @@ impl Catalog {
         }
     }
 
+    /// Adds a tool that cannot be used, and why, so that a call of it gets the reason.
+    pub fn insert_unusable(&mut self, name: &str, why: &str) {
+        for form in [name, bare(name)] {
+            self.unusable.entry(form.to_owned()).or_insert_with(|| why.to_owned());
+        }
+    }
+
+    /// Adds a server of which no tool can be used, and why.
+    pub fn insert_off(&mut self, server: &str, why: &str) {
+        self.servers.insert(server.to_owned());
+        self.off.insert(server.to_owned(), why.to_owned());
+    }
+
     /// All tools, in the order in which they were added.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
@@ -245,10 +274,17 @@ impl Catalog {
         if let Some(tool) = own(name) {
             return Lookup::Found(tool);
         }
-        let none = || self.withheld.get(name).map_or(Lookup::Unknown, |own| Lookup::Withheld(own));
+        let none = || match (self.withheld.get(name), self.unusable.get(name)) {
+            (Some(own), _) => Lookup::Withheld(own),
+            (None, Some(why)) => Lookup::Unusable(why),
+            (None, None) => Lookup::Unknown,
+        };
         if let Some((server, tool)) = server_and_tool(name) {
             if self.unlisted.contains(server) {
                 return Lookup::Unlisted;
+            }
+            if let Some(why) = self.off.get(server) {
+                return Lookup::Unusable(why);
             }
             let stand_in = own(tool).filter(|_| !self.servers.contains(server));
             return stand_in.map_or_else(none, Lookup::Found);
@@ -341,6 +377,7 @@ mod names {
             Lookup::Ambiguous(tools) => tools.iter().map(|tool| tool.name.as_str()).collect(),
             Lookup::Unlisted => vec!["?"],
             Lookup::Withheld(name) => vec!["!", name],
+            Lookup::Unusable(why) => vec!["-", why],
             Lookup::Unknown => vec![],
         };
         assert_eq!(names, expected, "{name}");

@@ -50,6 +50,8 @@ pub struct Policy {
     pub rate: Option<Rate>,
     /// Whether a text answer that is JSON is read as JSON.
     pub json: bool,
+    /// Whether every integer of an answer becomes a text, so that none is too big.
+    pub integers_as_text: bool,
     /// Whether a call only begins the work, and its answer comes later from outside. Only a journal can wait
     /// for that answer.
     pub deferred: bool,
@@ -92,6 +94,9 @@ impl fmt::Display for Policy {
         }
         if self.json {
             f.write_str(", reads JSON")?;
+        }
+        if self.integers_as_text {
+            f.write_str(", integers as text")?;
         }
         if self.on_doubt == OnDoubt::Stop {
             f.write_str(", ends the run when in doubt")?;

@@ -9,12 +9,13 @@
 use crate::tool::process_mark;
 use crate::tool::secrets::Secrets;
 use crate::tool::{Failure, Provider, Request};
+use crate::tool::{limits, numbers};
 use ilo_drive::data::Data;
-use ilo_drive::data::read::{ReadError, ReadErrorKind, read};
-use ilo_spec::error::Code;
+use ilo_drive::data::read::ReadError;
 use process_wrap::std::{ChildWrapper, CommandWrap};
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +23,24 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Variables that a program inherits; the tools file adds to them.
-const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT"];
+const ENVIRONMENT: [&str; 5] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR"];
+/// Variables that a program on Windows does not start without.
+const WINDOWS: [&str; 14] = [
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "WINDIR",
+    "COMSPEC",
+    "PATHEXT",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "USERPROFILE",
+    "USERNAME",
+    "TEMP",
+    "TMP",
+    "PROCESSOR_ARCHITECTURE",
+];
 /// Bytes of the end of standard error that are kept as the message of a failure.
 pub(crate) const ERRORS: usize = 4 << 10;
 /// How long output of processes that the program left running may still arrive after its end.
@@ -64,7 +82,8 @@ impl Command {
             let killed = status.code().is_none();
             return Err(if killed { Failure::InDoubt(message) } else { Failure::text(message) });
         }
-        read(&output, &request.bounds).map_err(|error| unreadable(&error, &output))
+        numbers::read_answer(&output, &request.bounds, request.integers_as_text)
+            .map_err(|error| unreadable(&error, &output))
     }
 
     fn spawn(&self, request: &Request<'_>) -> io::Result<Box<dyn ChildWrapper>> {
@@ -85,13 +104,39 @@ impl Command {
     }
 }
 
+/// The file of a program that is named without a folder. On Windows the name may lack its ending, as that of
+/// `npx.cmd`.
+pub(crate) fn find(name: &str, search: &OsStr, folder: &Path) -> Option<PathBuf> {
+    let endings = if cfg!(windows) && !name.contains('.') {
+        std::env::var("PATHEXT").unwrap_or_else(|_| ".COM;.EXE;.BAT;.CMD".to_owned())
+    } else {
+        String::new()
+    };
+    let names: Vec<String> = endings.split(';').map(|ending| format!("{name}{ending}")).collect();
+    std::env::split_paths(search)
+        .flat_map(|part| names.iter().map(|name| folder.join(&part).join(name)).collect::<Vec<_>>())
+        .find(|file| is_program(file))
+}
+
+/// Whether an executable file exists.
+pub(crate) fn is_program(file: &Path) -> bool {
+    let Ok(meta) = file.metadata() else { return false };
+    #[cfg(unix)]
+    if std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 == 0 {
+        return false;
+    }
+    meta.is_file()
+}
+
 /// The variable with the key of a call.
 const KEY: &str = "ILO_IDEMPOTENCY_KEY";
 
 /// Restricts the environment of a program to a few inherited variables, those of the tools file, and the
 /// mark.
 pub(crate) fn closed(command: &mut std::process::Command, given: &[(String, String)], mark: &str) {
-    let ours = ENVIRONMENT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    let windows = if cfg!(windows) { &WINDOWS[..] } else { &[] };
+    let names = ENVIRONMENT.into_iter().chain(windows.iter().copied());
+    let ours = names.filter_map(|name| Some((name, std::env::var_os(name)?)));
     command.env_clear().envs(ours).envs(given.iter().map(|(name, value)| (name, value)));
     command.env(process_mark::NAME, mark);
 }
@@ -115,22 +160,15 @@ fn failure_message(status: ExitStatus, errors: &[u8], secrets: &Secrets) -> Stri
 
 /// The error for an answer that cannot be read: a limit, or a failure that says what was found.
 fn unreadable(error: &ReadError, found: &[u8]) -> Failure {
-    match error.kind {
-        ReadErrorKind::Depth(_) => {
-            Failure::Limit(Code::FaultDepth, format!("the tool's answer is {}", error.kind))
-        }
-        ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => {
-            Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has {}", error.kind))
-        }
-        _ => {
-            let text = String::from_utf8_lossy(found.get(..200).unwrap_or(found));
-            let shown = match text.trim() {
-                "" => "nothing".to_owned(),
-                text => format!("`{}`", ilo_drive::problem::shortened(text, 80)),
-            };
-            Failure::Misfit(format!("expected one JSON value on standard output, found {shown}: {error}"))
-        }
-    }
+    limits::exceeded(&error.kind).unwrap_or_else(|| {
+        let text = String::from_utf8_lossy(found.get(..200).unwrap_or(found));
+        let shown = match text.trim() {
+            "" => "nothing".to_owned(),
+            text => format!("`{}`", ilo_drive::problem::shortened(text, 80)),
+        };
+        let advice = numbers::advice(&error.kind);
+        Failure::Misfit(format!("expected one JSON value on standard output, found {shown}: {error}{advice}"))
+    })
 }
 
 /// What the threads at the pipes report.
@@ -235,9 +273,7 @@ impl Running {
             match self.events.recv_timeout(wait) {
                 Ok(Event::Ended) => open -= 1,
                 Ok(Event::TooLarge) => {
-                    let limit = request.bounds.bytes;
-                    let message = format!("the tool's answer has more than {limit} bytes");
-                    return Err(Failure::Limit(Code::FaultTooLarge, message));
+                    return Err(limits::too_many_bytes(request.bounds.bytes));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(wait),

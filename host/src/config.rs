@@ -5,26 +5,36 @@
 //! The same is true of an unusable schema in a JSON file, because schemas stay text. Nothing is started, and
 //! no schema is fetched.
 
+mod clients;
+mod file_keys;
 mod policy;
+mod reach;
+mod sections;
 mod server;
 mod text;
 mod tool;
 mod variables;
 
 use crate::file;
+use crate::mcp::server_config::Input;
 use crate::tools::Tools;
+use clients::is_comment;
+use file_keys::{FileKeys, is_clients_tools};
 use ilo_drive::data::Data;
 use ilo_drive::problem::{MOST, Problem, nearest, shortened};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
+use sections::{Section, sections};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use text::{Form, Shown, Step};
+use tool::KINDS;
 
 /// Keys of the file.
 const ROOT: &[&str] = &["mcpServers", "tools"];
-/// The key of one client for `mcpServers`, which is read if that is missing.
-const SERVERS: &str = "servers";
+/// The most keys that a warning names.
+const SHOWN: usize = 5;
 
 impl Tools {
     /// Reads a tools file, JSON or TOML.
@@ -32,10 +42,13 @@ impl Tools {
     /// # Errors
     /// All errors in the file.
     pub fn from_file(path: &Path) -> Result<Tools, Vec<Problem>> {
-        let bytes = file::read(path, text::FILE).map_err(|problem| vec![problem])?;
+        let path = &*from_home(path);
+        let bytes = file::read(path, text::FILE).map_err(|problem| vec![with_folder(problem, path)])?;
         let name = path.display().to_string();
-        let Ok(source) = String::from_utf8(bytes) else {
-            return Err(vec![Problem::new(Code::BadToolsFile, name, "not UTF-8")]);
+        let wide = matches!(bytes.as_slice(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]);
+        let Some(source) = String::from_utf8(bytes).ok().filter(|_| !wide) else {
+            let why = if wide { "it is UTF-16; save it as UTF-8" } else { "not UTF-8" };
+            return Err(vec![Problem::new(Code::BadToolsFile, name, why)]);
         };
         let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_path_buf));
         Tools::from_text(&name, &source, &folder.unwrap_or_else(|| PathBuf::from(".")))
@@ -51,6 +64,25 @@ impl Tools {
     }
 }
 
+/// A path whose `~/` no shell has replaced, as where a client starts `serve`.
+fn from_home(path: &Path) -> Cow<'_, Path> {
+    match (path.strip_prefix("~"), std::env::var_os("HOME")) {
+        (Ok(rest), Some(home)) => Cow::Owned(Path::new(&home).join(rest)),
+        _ => Cow::Borrowed(path),
+    }
+}
+
+/// The problem of a file that cannot be read, with the folder in which it was looked for.
+fn with_folder(mut problem: Problem, path: &Path) -> Problem {
+    if path.is_relative()
+        && path.as_os_str() != "-"
+        && let Ok(folder) = std::env::current_dir()
+    {
+        problem.message = format!("{}; it was looked for in `{}`", problem.message, folder.display());
+    }
+    problem
+}
+
 /// Reads the text of a tools file.
 fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
     let bad = |place: String, message: String| Problem::new(Code::BadToolsFile, place, message);
@@ -61,17 +93,26 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         _ if source.trim_start().starts_with('{') => Form::Json,
         _ => Form::Toml,
     };
+    let source = &*text::plain(source, form);
     let text::Parsed { data, unread } = text::parse(source, form).map_err(|(offset, message)| {
         let (line, column) = ilo_drive::data::read::line_column(source.as_bytes(), offset.unwrap_or(0));
         vec![bad(format!("{name}:{line}:{column}"), message)]
     })?;
-    let folder = folder.to_path_buf();
     let mut reading = Reading {
-        folder,
+        folder: folder.to_path_buf(),
+        project: variables::project(folder),
         client: false,
+        in_seconds: is_in_seconds(name),
+        braces: false,
+        file: FileKeys::default(),
+        inputs: Vec::new(),
+        asked: Vec::new(),
+        off: Vec::new(),
+        owner: None,
         path: Vec::new(),
         wrong: Vec::new(),
         lacks: Vec::new(),
+        warnings: Vec::new(),
         expanded: Vec::new(),
         name: Arc::from(name),
         source: Arc::from(if unread.is_empty() { "" } else { source }),
@@ -94,24 +135,57 @@ fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> 
         }
         return Err(problems);
     }
-    for (path, message) in reading.lacks {
-        if let [Step::Key(section), Step::Key(owner), ..] = path.clone().as_slice() {
-            tools.lack(section != "tools", owner, &problem((path, message)));
-        }
+    for (owner, path, message) in reading.lacks {
+        tools.lack(owner.is_server, &owner.name, &problem((path, message)));
     }
+    tools.set_warnings(reading.warnings.into_iter().map(problem).collect());
+    tools.set_off(reading.off);
     Ok(tools)
+}
+
+/// Whether a file, by its name, is that of a client whose time limits are in seconds.
+fn is_in_seconds(name: &str) -> bool {
+    let path = Path::new(name);
+    let in_folder = [".roo", ".kilocode", ".kilo"];
+    let named = ["cline_mcp_settings.json", "mcp_settings.json"];
+    path.file_name().is_some_and(|file| named.iter().any(|one| file == *one))
+        || path.iter().any(|part| in_folder.iter().any(|one| part == *one))
 }
 
 type Fields = [(String, Data)];
 
+/// The entry to which something belongs.
+#[derive(Clone)]
+struct Owner {
+    is_server: bool,
+    name: String,
+}
+
 struct Reading {
     folder: PathBuf,
+    /// The folder of the project: that around the folder of a client, in which the file may be.
+    project: PathBuf,
     /// Whether this is the file of an MCP client, which may have keys of that client.
     client: bool,
+    /// Whether its `timeout` is in seconds.
+    in_seconds: bool,
+    /// Whether `{env:NAME}` is a variable.
+    braces: bool,
+    /// What it says outside of its servers.
+    file: FileKeys,
+    /// The values that it declares for a person to give, and those that the current server needs.
+    inputs: Vec<Input>,
+    asked: Vec<String>,
+    /// Servers that are turned off, with the reason.
+    off: Vec<(String, String)>,
+    /// The entry that is read.
+    owner: Option<Owner>,
     path: Vec<Step>,
     wrong: Vec<(Vec<Step>, String)>,
     /// What this machine lacks, by the entry that needs it.
-    lacks: Vec<(Vec<Step>, String)>,
+    lacks: Vec<(Owner, Vec<Step>, String)>,
+    /// What is passed over.
+    warnings: Vec<(Vec<Step>, String)>,
     /// Variables that were replaced in the current entry, with their values.
     expanded: Vec<(String, String)>,
     /// Schemas that stay text, with the file's name and text.
@@ -129,9 +203,27 @@ impl Reading {
 
     /// Records what this machine lacks for the current entry.
     fn lacks(&mut self, message: impl Into<String>) {
-        if self.lacks.len() < MOST * MOST {
-            self.lacks.push((self.path.clone(), message.into()));
+        if let Some(owner) = self.owner.clone().filter(|_| self.lacks.len() < MOST * MOST) {
+            self.lacks.push((owner, self.path.clone(), message.into()));
         }
+    }
+
+    /// Warns about keys that are not read.
+    fn passed_over(&mut self, keys: &[&str]) {
+        if keys.is_empty() || self.warnings.len() >= MOST {
+            return;
+        }
+        let named: Vec<String> =
+            keys.iter().take(SHOWN).map(|key| format!("`{}`", shortened(key, 80))).collect();
+        let more = keys.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let are = if keys.len() == 1 { "is" } else { "are" };
+        self.warnings.push((self.path.clone(), format!("{}{more} {are} not read", named.join(", "))));
+    }
+
+    /// The folder at which paths of programs start.
+    fn around_program(&self) -> PathBuf {
+        if self.client { self.project.clone() } else { self.folder.clone() }
     }
 
     /// Whether no more problems are collected.
@@ -218,22 +310,13 @@ impl Reading {
         (texts.len() == fields.len()).then_some(texts)
     }
 
-    /// Reports unknown keys. Keys of MCP clients are ignored, unless they are similar to a known key.
+    /// Reports unknown keys.
     fn keys(&mut self, fields: &Fields, known: &[&str]) {
-        self.keys_also(fields, known, &[]);
-    }
-
-    /// Like [`Reading::keys`], with keys that are also accepted but not suggested.
-    fn keys_also(&mut self, fields: &Fields, known: &[&str], also: &[&str]) {
         for (key, _) in fields {
-            if known.contains(&key.as_str()) || also.contains(&key.as_str()) || self.is_full() {
+            if known.contains(&key.as_str()) || is_comment(key) || self.is_full() {
                 continue;
             }
-            let near = nearest(key, known.iter().copied());
-            if self.client && near.is_none() {
-                continue;
-            }
-            let hint = match near {
+            let hint = match nearest(key, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known are {}", known.join(", ")),
             };
@@ -244,27 +327,74 @@ impl Reading {
     fn root(&mut self, data: &Data) -> Tools {
         let mut tools = Tools::new();
         let Some(fields) = self.record(data) else { return tools };
-        let has = |key: &str| fields.iter().any(|(name, _)| name == key);
-        let servers = if has(SERVERS) && !has("mcpServers") { SERVERS } else { "mcpServers" };
-        self.client = has(servers) && !has("tools");
-        self.keys(fields, if servers == SERVERS { &[SERVERS, "tools"] } else { ROOT });
-        if !has(servers) && !has("tools") && self.wrong.is_empty() {
+        let sections = sections(fields);
+        let own = fields.iter().find(|(name, _)| name == "tools").map(|(_, tools)| tools);
+        let own = own.filter(|tools| sections.is_empty() || !is_clients_tools(tools, KINDS));
+        self.client = !sections.is_empty() && own.is_none();
+        if self.client {
+            let read: Vec<&str> = sections.iter().filter_map(|section| section.whole).collect();
+            self.file_keys(fields, &read, false);
+        } else {
+            let read: Vec<&str> = sections.iter().filter_map(|section| section.whole).collect();
+            self.keys(fields, &[ROOT, &read].concat());
+        }
+        if sections.is_empty() && own.is_none() && self.wrong.is_empty() {
             self.wrong("expected `tools` or `mcpServers`, found neither");
         }
-        self.field(fields, servers, |this, data| {
-            for (name, server) in this.record(data)? {
-                let server = this.inside(Step::Key(name.clone()), |this| this.server(name, server));
-                server.into_iter().for_each(|server| tools.add_server(server));
-            }
-            Some(())
-        });
-        self.field(fields, "tools", |this, data| {
-            for (name, entry) in this.record(data)? {
-                let tool = this.inside(Step::Key(name.clone()), |this| this.tool(name, entry, &tools));
-                tool.and_then(|tool| tools.add(tool));
-            }
-            Some(())
-        });
+        for section in sections {
+            self.in_seconds |= section.in_seconds;
+            self.braces = section.braces;
+            self.servers(&section, &mut tools);
+        }
+        if let Some(own) = own {
+            self.inside(Step::Key("tools".to_owned()), |this| this.tools(own, &mut tools));
+        }
         tools
     }
+
+    fn servers(&mut self, section: &Section<'_>, tools: &mut Tools) {
+        let mut names: Vec<String> = Vec::new();
+        let outer = self.path.len();
+        self.path.extend(
+            section.path.split('.').filter(|_| section.whole.is_none()).map(|key| Step::Key(key.to_owned())),
+        );
+        self.path.extend(section.whole.map(|key| Step::Key(key.to_owned())));
+        if !section.is_readable() {
+            self.expected::<()>("a record", section.value);
+        }
+        for (step, name, server) in section.servers() {
+            if is_comment(&name) && !matches!(server, Data::Record(_)) {
+                continue;
+            }
+            let address = server::name_in_address(&name);
+            self.inside(step, |this| {
+                if tools.servers().any(|known| known == address) || names.contains(&address) {
+                    this.wrong(format!("a second server `{}`", shortened(&name, 80)));
+                    return;
+                }
+                names.push(address.clone());
+                this.owner = Some(Owner { is_server: true, name: address });
+                let server = this.server(&name, server);
+                server.into_iter().for_each(|server| tools.add_server(server));
+                this.owner = None;
+            });
+        }
+        self.path.truncate(outer);
+    }
+
+    fn tools(&mut self, data: &Data, tools: &mut Tools) {
+        let Some(entries) = self.record(data) else { return };
+        for (name, entry) in entries {
+            if is_comment(name) && !matches!(entry, Data::Record(_)) {
+                continue;
+            }
+            self.owner = Some(Owner { is_server: false, name: name.clone() });
+            let tool = self.inside(Step::Key(name.clone()), |this| this.tool(name, entry, tools));
+            tool.and_then(|tool| tools.add(tool));
+            self.owner = None;
+        }
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,18 +101,15 @@ fn every_problem_is_reported_with_its_place() {
     "g": { "command": ["sh", 1], "args": ["x"] },
     "h": 7
   },
-  "mcpServers": { "mail": { "url": "ftp://x" }, "b/c": { "command": "x" }, "d": {} },
+  "mcpServers": { "mail": { "url": "ftp://x" }, "": { "command": "x" }, "d": {} },
   "toolz": {}
 }"#;
     let found = problems("tools.json", text);
     let expected = [
         ("13:3", "toolz: unknown key `toolz`; did you mean `tools`?"),
         ("12:29", "mcpServers.mail.url: expected `http://…` or `https://…`, found `ftp://x`"),
-        (
-            "12:49",
-            "mcpServers.b/c: a server's name is not empty and has no `/`, since tools are named `mcp://server/tool`",
-        ),
-        ("12:76", "mcpServers.d: expected `command` or `url`, found neither"),
+        ("12:49", "mcpServers.: a server's name is not empty, since tools are named `mcp://server/tool`"),
+        ("12:73", "mcpServers.d: expected `command` or `url`, found neither"),
         ("3:12", "tools.a.mok: unknown key `mok`; did you mean `mock`?"),
         ("3:5", "tools.a: expected one of mock, command, mcp, builtin, found none"),
         ("4:22", "tools.b.mock[0]: expected `returns` or `fails`, found both"),
@@ -351,69 +348,31 @@ fn the_files_that_the_page_on_mcp_prints_are_read() {
     }
 }
 
-/// Files as in the documentation of other clients: each is read, and gives these servers and this way of
-/// reaching the first.
+/// A byte order mark, comments, UTF-16 and size: each says what it is, or is read.
 #[test]
-fn files_of_other_clients_are_read() {
-    for (name, text) in [
-        (
-            "Claude Desktop",
-            r#"{"globalShortcut": "Ctrl+Space", "mcpServers": {"a": {"command": "npx",
-            "args": ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"]}}}"#,
-        ),
-        (
-            "Claude Code",
-            r#"{"mcpServers": {"a": {"type": "http", "url": "https://x.example/mcp",
-            "headers": {"Authorization": "Bearer ${NO_SUCH_TOKEN:-none}"}, "timeout": 60000}}}"#,
-        ),
-        (
-            "Cursor",
-            r#"{"mcpServers": {"a": {"type": "stdio", "command": "npx", "args": ["-y", "x"],
-            "env": {"PATH_SEEN": "${env:PATH}", "AT": "${userHome}/x"}}}}"#,
-        ),
-        (
-            "VS Code",
-            r#"{"inputs": [], "servers": {"a": {"type": "stdio", "command": "npx", "args": ["-y", "x"],
-            "dev": {"watch": "src"}}}}"#,
-        ),
-        (
-            "Windsurf",
-            r#"{"mcpServers": {"a": {"serverUrl": "https://x.example/mcp", "headers": {"A": "b"},
-            "disabledTools": ["t"]}}}"#,
-        ),
-        (
-            "Gemini CLI",
-            r#"{"theme": "x", "mcpServers": {"a": {"httpUrl": "https://x.example/mcp", "trust": true,
-            "excludeTools": ["t"], "includeTools": ["t", "u"], "timeout": 600000}}}"#,
-        ),
-        (
-            "Cline",
-            r#"{"mcpServers": {"a": {"command": "npx", "args": [], "alwaysAllow": ["t"], "disabled": false}}}"#,
-        ),
-        (
-            "Copilot CLI",
-            r#"{"mcpServers": {"a": {"type": "local", "command": "npx", "args": [], "tools": ["*"]}}}"#,
-        ),
-    ] {
-        let folder = Folder::new();
-        let tools = Tools::from_file(&folder.file("tools.json", text));
-        let tools = tools.unwrap_or_else(|problems| panic!("{name}: {problems:?}"));
-        assert_eq!(tools.servers().collect::<Vec<_>>(), ["a"], "{name}");
-        assert_eq!(tools.lacking().count(), 0, "{name}");
+fn bytes_that_editors_write_are_read_or_told() {
+    let folder = Folder::new();
+    let read = |name: &str, bytes: &[u8]| {
+        let path = folder.0.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Tools::from_file(&path).map(|tools| tools.servers().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let text = "\u{feff}/* a */ { // b\n \"mcpServers\" /* c */ : { \"a\" : { // \"d\"\n \"command\": \"x // y\", /* e */ }, } , } // f";
+    assert_eq!(read("a.json", text.as_bytes()).unwrap(), ["a"]);
+    assert_eq!(read("a.toml", "\u{feff}# a\n[mcpServers.a] # b\ncommand = \"x\"".as_bytes()).unwrap(), ["a"]);
+    let wide: Vec<u8> = "{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [[&[0xff, 0xfe], &wide[..]].concat(), wide.clone(), [&[0xfe, 0xff], &wide[..]].concat()] {
+        let problems = read("w.json", &bytes).unwrap_err();
+        assert!(problems[0].to_string().ends_with("it is UTF-16; save it as UTF-8"), "{problems:?}");
     }
-    for (name, text, expected) in [
-        (
-            "Codex",
-            "[mcp_servers.a]\ncommand = \"npx\"\n",
-            "mcp_servers: unknown key `mcp_servers`; did you mean `mcpServers`?",
-        ),
-        (
-            "Zed",
-            r#"{"context_servers": {"a": {"command": "npx"}}}"#,
-            "context_servers: unknown key `context_servers`",
-        ),
-    ] {
-        let found = problems(if name == "Codex" { "t.toml" } else { "t.json" }, text);
-        assert!(found[0].contains(expected), "{name}: {found:?}");
-    }
+    let large =
+        format!("{{\"mcpServers\": {{\"a\": {{\"command\": \"x\"}}}} /*{}*/}}", " ,]".repeat(3_500_000));
+    assert!(large.len() > 10_000_000);
+    assert_eq!(read("large.json", large.as_bytes()).unwrap(), ["a"]);
+    let larger = format!("{large}//{}", " ".repeat(16 << 20));
+    assert!(
+        read("larger.json", larger.as_bytes()).unwrap_err()[0].to_string().contains("larger than its limit")
+    );
+    let open = read("open.json", b"{\"mcpServers\": {} /* and so on").unwrap_err();
+    assert!(open[0].to_string().contains("open.json:1:19: "), "{open:?}");
 }

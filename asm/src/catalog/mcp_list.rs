@@ -17,7 +17,8 @@ impl Catalog {
     // So that it is built as this crate is, not as that of its caller.
     #[inline(never)]
     pub fn from_json(json: &str) -> Result<Catalog, CatalogError> {
-        let json = unmarked(json);
+        let data = data_of_events(unmarked(json));
+        let json = answered(&data).unwrap_or(&data);
         let listed = match first(json) {
             Some(b'{') => serde_json::from_str::<Whole<'_>>(json).map(|whole| whole.tools),
             _ => serde_json::from_str(json),
@@ -40,6 +41,28 @@ impl Catalog {
         }
         Ok(catalog)
     }
+}
+
+/// The data of a text that is an answer over HTTP as a stream of events; any other text as it is.
+fn data_of_events(text: &str) -> Cow<'_, str> {
+    let is_events = ["event:", "data:", "id:"].iter().any(|start| text.trim_start().starts_with(start));
+    if !is_events {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.lines().filter_map(|line| line.strip_prefix("data:")).collect::<Vec<_>>().join("\n"))
+}
+
+/// The result in an answer to `tools/list` as it is on the wire.
+fn answered(json: &str) -> Option<&str> {
+    #[derive(Deserialize)]
+    struct Answer<'j> {
+        #[serde(rename = "jsonrpc")]
+        _version: Cow<'j, str>,
+        #[serde(borrow)]
+        result: &'j RawValue,
+    }
+    let answer: Answer<'_> = serde_json::from_str(json).ok().filter(|_| json.contains("\"jsonrpc\""))?;
+    Some(answer.result.get())
 }
 
 #[derive(Deserialize)]

@@ -8,7 +8,7 @@
 mod merged;
 
 use self::merged::{MergedField, MergedSchema, Mode, Others, Source, tighter};
-use super::shape::{ANYTHING, Bound, ListedField, Node, NodeId, Record, Shapes, order};
+use super::shape::{ANYTHING, Arms, Bound, ListedField, Node, NodeId, Record, Shapes, order};
 use crate::sorting::sort_numbers;
 use core::cmp::Ordering;
 use hashbrown::{HashMap, HashSet};
@@ -67,6 +67,8 @@ struct Keywords<'s> {
     required: Option<&'s Value>,
     /// `additionalProperties`.
     others: Option<&'s Value>,
+    /// `unevaluatedProperties`.
+    unevaluated: Option<&'s Value>,
     /// There is a keyword by which a record may have fields that are listed elsewhere.
     elsewhere: bool,
 }
@@ -94,14 +96,9 @@ impl<'s> Keywords<'s> {
                 "properties" => &mut found.properties,
                 "required" => &mut found.required,
                 "additionalProperties" => &mut found.others,
-                "if"
-                | "patternProperties"
-                | "dependentSchemas"
-                | "dependencies"
-                | "$dynamicRef"
-                | "$recursiveRef"
-                | "unevaluatedProperties"
-                | "propertyNames" => {
+                "unevaluatedProperties" => &mut found.unevaluated,
+                "if" | "patternProperties" | "dependentSchemas" | "dependencies" | "$dynamicRef"
+                | "$recursiveRef" | "propertyNames" => {
                     found.elsewhere = true;
                     continue;
                 }
@@ -177,6 +174,10 @@ impl<'s, 'n> Reader<'s, 'n> {
             let rest = if is_closed { None } else { Some(self.below(merged.rest)) };
             record(fields, rest, merged.others == Others::Refused)
         });
+        let arms = merged.arms.filter(|_| record.is_some()).map(|(name, arms)| Arms {
+            name: name.into(),
+            arms: arms.into_iter().map(|(text, source)| (text.into(), self.node(source))).collect(),
+        });
         let texts = merged.texts.filter(|_| merged.kinds.meets(Kinds::TEXT));
         let numbers = merged.numbers.filter(|_| merged.kinds.meets(Kinds::NUMBER));
         let sorted_texts = texts.as_ref().and_then(|all| sorted(all, Ord::cmp));
@@ -193,6 +194,7 @@ impl<'s, 'n> Reader<'s, 'n> {
             whole: merged.whole,
             items: merged.items.map_or(ANYTHING, |items| self.node(items)),
             record,
+            arms,
         }
     }
 
@@ -268,12 +270,52 @@ impl<'s, 'n> Reader<'s, 'n> {
         for several in [keywords.any_of, keywords.one_of].into_iter().flatten() {
             let several = several.as_array().map_or(&[][..], Vec::as_slice);
             let one = self.one_of(several.iter().map(Source::One), depth);
-            merged = merged.and(one.unwrap_or_else(|| MergedSchema::any(Others::Allowed)));
+            let mut one = one.unwrap_or_else(|| MergedSchema::any(Others::Allowed));
+            one.arms = one.arms.or_else(|| self.arms(several));
+            merged = merged.and(one);
         }
-        if keywords.elsewhere {
-            merged.others = Others::Allowed;
-        }
+        let is_known = matches!(merged.others, Others::Unlisted | Others::Unsaid) && !keywords.elsewhere;
+        merged.others = match keywords.unevaluated {
+            Some(Value::Bool(false)) if is_known => Others::Refused,
+            Some(Value::Bool(false)) | None if !keywords.elsewhere => merged.others,
+            _ => Others::Allowed,
+        };
         Some(merged)
+    }
+
+    /// The arms of a union that a constant text tells apart: each lists a field that it requires, with a text
+    /// that no other arm has.
+    fn arms(&mut self, several: &'s [Value]) -> Option<merged::Arms<'s>> {
+        let (first, _) = several.split_first().filter(|(_, rest)| !rest.is_empty() && rest.len() < WIDEST)?;
+        let names = self.target(first)?.get("properties")?.as_object()?.keys();
+        self.spend(names.len() * several.len())?;
+        names.into_iter().find_map(|name| {
+            let mut arms: Vec<(&str, Source<'s>)> = Vec::with_capacity(several.len());
+            for arm in several {
+                let schema = self.target(arm)?;
+                let required = schema.get("required")?.as_array()?;
+                let field = schema.get("properties")?.get(name)?;
+                let text = match (field.get("const"), field.get("enum").and_then(Value::as_array)) {
+                    (Some(text), _) => text.as_str()?,
+                    (None, Some(texts)) => texts.first().filter(|_| texts.len() == 1)?.as_str()?,
+                    (None, None) => return None,
+                };
+                let is_required = required.iter().any(|one| one.as_str() == Some(name));
+                if !is_required || arms.iter().any(|(other, _)| *other == text) {
+                    return None;
+                }
+                arms.push((text, Source::One(arm)));
+            }
+            Some((name.as_str(), arms))
+        })
+    }
+
+    /// A schema, or the one to which it only refers.
+    fn target(&self, schema: &'s Value) -> Option<&'s Value> {
+        match schema.get("$ref") {
+            Some(target) => self.root.pointer(target.as_str()?.strip_prefix('#')?),
+            None => Some(schema),
+        }
     }
 
     /// What the keywords of a schema say, without its references.

@@ -48,6 +48,8 @@ pub(super) struct Node {
     pub(super) items: NodeId,
     /// The fields of records, if some are listed or none are allowed.
     pub(super) record: Option<Record>,
+    /// The arms of a union of records that a constant text tells apart.
+    pub(super) arms: Option<Arms>,
 }
 
 impl Node {
@@ -64,7 +66,17 @@ impl Node {
         whole: false,
         items: ANYTHING,
         record: None,
+        arms: None,
     };
+}
+
+/// The arms of a union of records.
+#[derive(Clone, Debug)]
+pub(super) struct Arms {
+    /// The field whose text says which arm is meant.
+    pub(super) name: Box<str>,
+    /// The arms by that text.
+    pub(super) arms: Box<[(Box<str>, NodeId)]>,
 }
 
 /// The fields of a record.
@@ -260,6 +272,15 @@ impl<'c> Shape<'c> {
     pub fn omits_nil(self, name: &str) -> bool {
         let listed = self.node().record.as_ref().is_some_and(|record| record.lists(name));
         listed && self.field(name).is_some_and(|(of, required)| !required && !of.kinds().meets(Kinds::NIL))
+    }
+
+    /// The arm of a union that the texts of a record select, as far as they are known: `text_of` gives that
+    /// of a field. A shape without arms is itself.
+    #[must_use]
+    pub fn arm<'t>(self, text_of: impl Fn(&str) -> Option<&'t str>) -> Shape<'c> {
+        let Some(Arms { name, arms }) = &self.node().arms else { return self };
+        let Some(text) = text_of(name) else { return self };
+        arms.iter().find(|(one, _)| **one == *text).map_or(self, |&(_, arm)| self.at(arm))
     }
 
     /// The shape of the fields that are not listed; `None` if the record cannot have others.

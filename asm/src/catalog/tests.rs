@@ -1,7 +1,7 @@
 //! Schemas as shapes: what each keyword says, what is passed over, and hostile schemas.
 
 use super::shape::Shape;
-use super::{Catalog, Tool};
+use super::{Catalog, Lookup, Tool};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -248,4 +248,82 @@ fn a_byte_order_mark_is_no_part_of_a_catalogue() {
     }
     let (catalog, _) = Catalog::from_tools_file("\u{feff}{\"tools\": {\"a\": {}}}").unwrap();
     assert_eq!(names(&catalog), ["a"]);
+}
+
+#[test]
+fn other_fields_are_allowed_where_a_schema_says_so() {
+    let part = json!({"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]});
+    let with = |key: &str, value: Value| {
+        let mut schema = part.clone();
+        schema[key] = value;
+        let tool = tool(&schema);
+        (tool.output().is_open(), tool.output().refuses_others())
+    };
+    assert_eq!(with("title", json!("x")), (false, false));
+    assert_eq!(with("unevaluatedProperties", json!(false)), (false, true));
+    assert_eq!(with("unevaluatedProperties", json!(true)), (true, false));
+    assert_eq!(with("unevaluatedProperties", json!({"type": "string"})), (true, false));
+    assert_eq!(with("additionalProperties", json!(true)), (true, false));
+    let patterns =
+        json!({"properties": {"a": {}}, "patternProperties": {"^x": {}}, "unevaluatedProperties": false});
+    assert!(tool(&patterns).output().is_open(), "fields by a pattern are not known");
+}
+
+#[test]
+fn a_constant_text_selects_the_arm_of_a_union() {
+    let arm = |kind: Value, field: &str| json!({"type": "object", "properties": {"kind": kind, field: {}}, "required": ["kind", field]});
+    let (a, b) = (arm(json!({"const": "a"}), "x"), arm(json!({"enum": ["b"]}), "y"));
+    let names = |schema: &Value, kind: &str| -> Vec<String> {
+        let tool = tool(schema);
+        let shape = tool.output().arm(|name| (name == "kind").then_some(kind));
+        shape.names().map(str::to_owned).collect()
+    };
+    for union in [
+        json!({"oneOf": [a, b]}),
+        json!({"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}], "$defs": {"a": a, "b": b}}),
+        json!({"anyOf": [{"oneOf": [a, b]}, {"type": "null"}]}),
+        json!({"anyOf": [{"type": "null"}, {"oneOf": [a, b]}]}),
+        json!({"description": "x", "type": "object", "oneOf": [a, b]}),
+    ] {
+        assert_eq!(names(&union, "a"), ["kind", "x"], "{union}");
+        assert_eq!(names(&union, "b"), ["kind", "y"], "{union}");
+        assert_eq!(names(&union, "c"), ["kind", "x", "y"], "{union}");
+    }
+    // What does not tell the arms apart selects none.
+    for union in [
+        json!({"oneOf": [a, a]}),
+        json!({"oneOf": [a, {"type": "object", "properties": {"y": {}}}]}),
+        json!({"oneOf": [a, b], "properties": {"z": {}}}),
+        json!({"oneOf": [a]}),
+        json!({"oneOf": [a, 7]}),
+        json!({"oneOf": [a, arm(json!({"const": 3}), "y")]}),
+    ] {
+        assert_eq!(names(&union, "a"), names(&union, "?"), "{union}");
+    }
+}
+
+#[test]
+fn an_answer_on_the_wire_is_a_catalogue() {
+    let answer = r#"{"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "look", "inputSchema": {"type": "object"}}]}}"#;
+    for text in
+        [answer.to_owned(), format!("event: message\ndata: {answer}\n\n"), format!("\u{feff}{answer}")]
+    {
+        assert_eq!(Catalog::from_json(&text).unwrap().tools().len(), 1, "{text}");
+    }
+    assert!(
+        Catalog::from_json(r#"{"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}"#).is_err()
+    );
+}
+
+#[test]
+fn the_reason_why_a_tool_cannot_be_used_is_found() {
+    let mut catalog = Catalog::default();
+    catalog.insert(tool(&json!({})));
+    catalog.insert_unusable("mcp://s/odd", "it is odd");
+    catalog.insert_off("off", "it is off");
+    for name in ["odd", "mcp://s/odd"] {
+        assert_eq!(catalog.lookup(name), Lookup::Unusable("it is odd"), "{name}");
+    }
+    // No other tool answers for a server that is off.
+    assert_eq!(catalog.lookup("mcp://off/t"), Lookup::Unusable("it is off"));
 }

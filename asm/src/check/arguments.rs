@@ -2,7 +2,7 @@
 
 use super::messages::names as messages;
 use super::report::Report;
-use crate::ast::{Call, Field, Function};
+use crate::ast::{Call, ExprKind, Field, Function, Literal};
 use crate::catalog::{Shape, Tool};
 use crate::notation::Notation;
 use crate::span::Span;
@@ -122,7 +122,7 @@ pub(super) fn of_tool<'c>(
     report: &mut Report<'_>,
 ) -> Vec<Option<Wanted<'c>>> {
     let given = Given::new(call);
-    let input = tool.input();
+    let input = tool.input().arm(|name| text_of(call.arguments, name));
     let mut missing = Missing::default();
     for argument in input.fields().filter(|argument| argument.required && whole) {
         if given.find(argument.name).is_none() {
@@ -149,6 +149,12 @@ pub(super) fn of_tool<'c>(
     };
     missing.report(call, &meant, report);
     wanted
+}
+
+/// The text that a field of a record has as a constant.
+pub(super) fn text_of<'a>(fields: &[Field<'a>], name: &str) -> Option<&'a str> {
+    let field = fields.iter().find(|field| field.name.text == name)?;
+    if let ExprKind::Literal(Literal::Text(text)) = field.value.kind { Some(text) } else { None }
 }
 
 /// Reports each argument that the target does not have. Returns the names that were meant.

@@ -13,6 +13,7 @@ use crate::catalog::{Catalog, Lookup, Tool, own_function, own_function_address};
 use crate::notation::Notation;
 use crate::text::Near;
 use hashbrown::{HashMap, HashSet};
+use ilo_spec::pure::Kinds;
 
 /// The target of a call.
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,9 +126,15 @@ impl<'f, 'a> Names<'f, 'a> {
         let Some(catalog) = self.catalog else { return Ok(Target::Unknown) };
         match catalog.lookup(name.text) {
             Lookup::Unlisted => return Ok(Target::Unknown),
+            // Arguments have names, so no call of such a tool can succeed.
+            Lookup::Found(tool) if !tool.input().kinds().meets(Kinds::RECORD) => {
+                let why = "its `inputSchema` is not that of a record, and arguments are one";
+                report.push(messages::unusable_tool(name, why));
+            }
             Lookup::Found(tool) => return Ok(Target::Tool(tool)),
             Lookup::Unknown => return Err(self.unknown_tool(catalog, name, report)),
             Lookup::Withheld(own) => report.push(messages::withheld_tool(name, own)),
+            Lookup::Unusable(why) => report.push(messages::unusable_tool(name, why)),
             Lookup::Ambiguous(tools) => {
                 report.push(messages::ambiguous_tool(name, tools.iter().map(|tool| tool.name.as_str())));
             }

@@ -3,12 +3,10 @@
 //! A card has everything that a model needs to write correct programs, in as few tokens as possible, and ends
 //! with an example. It describes only the canonical form.
 
-use crate::catalog::{Catalog, Tool};
-use crate::notation::Notation;
-use crate::text::is_hidden;
+mod about;
 
-/// The longest description of a tool that is shown, in characters.
-const DESCRIPTION: usize = 100;
+use crate::catalog::Catalog;
+use crate::notation::Notation;
 
 /// The card of a notation.
 pub const fn card(notation: Notation) -> &'static str {
@@ -31,22 +29,21 @@ pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
         }
         for tool in catalog.tools() {
             out.push_str(&tool.signature());
-            if let Some(about) = about(tool) {
+            if let Some(about) = about::tool(tool) {
                 out.push_str(" # ");
                 out.push_str(&about);
             }
             out.push('\n');
+            for (name, about) in about::arguments(tool) {
+                out.push_str("  # ");
+                out.push_str(&name);
+                out.push_str(": ");
+                out.push_str(&about);
+                out.push('\n');
+            }
         }
     }
     out
-}
-
-/// The first line of the description of a tool, if it is short. A description is untrusted text: it is kept
-/// on one line, without invisible characters.
-fn about(tool: &Tool) -> Option<String> {
-    let line = tool.description.as_deref()?.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let plain: String = line.chars().take(DESCRIPTION + 1).filter(|&c| !is_hidden(c)).collect();
-    (!plain.is_empty() && plain.chars().count() <= DESCRIPTION).then_some(plain)
 }
 
 #[cfg(test)]
@@ -58,7 +55,7 @@ mod tests {
         let catalog = Catalog::from_json(
             r##"[
                 {"name": "get-user", "description": "\n  Looks a user up.\nSecond line",
-                 "inputSchema": {"type": "object", "properties": {"user-id": {"type": "string"}, "deep": {"type": "boolean"}}, "required": ["user-id"]},
+                 "inputSchema": {"type": "object", "properties": {"user-id": {"type": "string", "description": "The number. Not the name."}, "deep": {"type": "boolean"}}, "required": ["user-id"]},
                  "outputSchema": {"type": "object", "properties": {"email": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}}, "required": ["email"]}},
                 {"name": "mcp://mail/send", "inputSchema": {"type": "object", "properties": {"First Name": {"type": ["string", "null"]}, "level": {"enum": ["gold", "silver"]}}},
                  "outputSchema": {"type": "null"}},
@@ -72,7 +69,7 @@ mod tests {
         assert_eq!(
             tools,
             "\nTools (? marks what may be left out):\n\
-             get-user(user-id: text, deep?: bool) -> {email: text, tags?: list text} # Looks a user up.\n\
+             get-user(user-id: text, deep?: bool) -> {email: text, tags?: list text} # Looks a user up.\n  # user-id: The number.\n\
              mcp://mail/send(\"First Name\"?: text|nil, level?: \"gold\"|\"silver\") -> nil\n\
              free(…) -> any\n\
              ping() -> any\n"
@@ -82,14 +79,5 @@ mod tests {
             prompt(Notation::Id, Some(&Catalog::default()))
                 .ends_with("\nTools (? marks what may be left out):\nnone\n")
         );
-    }
-
-    #[test]
-    fn what_strangers_describe_stays_one_short_line() {
-        let tool = |text: &str| Tool::new("t", Some(text.to_owned()), None, None);
-        assert_eq!(about(&tool("a\u{1b}[31mb")), Some("a[31mb".to_owned()));
-        assert_eq!(about(&tool(&"x".repeat(DESCRIPTION))), Some("x".repeat(DESCRIPTION)));
-        assert_eq!(about(&tool(&"x".repeat(DESCRIPTION + 1))), None);
-        assert_eq!(about(&tool("\n \n")), None);
     }
 }

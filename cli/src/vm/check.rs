@@ -59,6 +59,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         }
     }
     if let Some(tools) = tools.filter(|_| all_right && !args.json) {
+        output::lacking(tools.warnings());
         output::lacking(tools.lacking());
     }
     Ok(if all_right { Exit::Ok } else { Exit::Invalid })

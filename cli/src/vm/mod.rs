@@ -4,6 +4,7 @@ mod check;
 #[cfg(target_os = "linux")]
 mod cleanup_process;
 mod input;
+mod inputs;
 #[cfg(feature = "journal")]
 mod journal;
 mod load;
@@ -220,8 +221,19 @@ fn is_assembler(name: &OsString) -> bool {
     Path::new(name).file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case("ilo-asm"))
 }
 
-/// The tools of a file, or none.
+/// The tools of a file, or none. A server that needs a value from a person asks at the terminal.
 fn tools_of(path: Option<&Path>) -> Result<Tools, Refused> {
+    let mut tools = tools_without_questions(path)?;
+    if tools.asks()
+        && let Some(prompt) = inputs::Inputs::open()
+    {
+        tools.set_prompt(prompt);
+    }
+    Ok(tools)
+}
+
+/// The tools of a file, or none, where nobody is at a terminal.
+fn tools_without_questions(path: Option<&Path>) -> Result<Tools, Refused> {
     let Some(path) = path else { return Ok(Tools::new()) };
     let tools = Tools::from_file(path)?;
     prepare_cleanup(&tools);

@@ -4,7 +4,7 @@ use super::lock::LockArgs;
 use super::log::Log;
 use super::run::RunLimits;
 use super::tools::connect_all;
-use super::{Exit, Refused, load, output, tools_of};
+use super::{Exit, Refused, load, output, tools_without_questions};
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
 use ilo_host::run::Options;
@@ -38,6 +38,10 @@ journal. The next server continues them, and every other run of the journal that
 Example: ilo-vm serve --tools examples/tools.json examples/notify.ilo
 Example: ilo-vm serve --tools examples/tools.json --http 8080
 Example: ilo-vm serve --tools examples/tools.json --journal runs.journal --http 8080";
+
+/// What to do about variables of the tools file that are not set.
+const LACKING: &str = "hint: clients start this program with few variables; set those that the tools file names under `env` of \
+                       the client's entry for it\n";
 
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
@@ -141,8 +145,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
 }
 
 fn serve(args: &Args) -> Result<Exit, Refused> {
-    let mut tools = tools_of(args.tools.as_deref())?;
+    let mut tools = tools_without_questions(args.tools.as_deref())?;
     connect_all(&mut tools);
+    if tools.lacking().any(|problem| {
+        problem.message.starts_with("the environment has no text")
+            || problem.message.contains(": the environment has no text")
+    }) {
+        output::error(LACKING);
+    }
     let functions = functions(args, &mut tools)?;
     args.lock.hold(&tools, tools.iter().map(|tool| tool.name.as_str()))?;
     let telemetry = Telemetry::from_environment()?;

@@ -129,7 +129,7 @@ fn is_no(answer: &str) -> bool {
 
 /// The files to read answers from and to show questions on.
 #[cfg(unix)]
-fn open() -> Option<(File, File)> {
+pub(super) fn open() -> Option<(File, File)> {
     use std::io::IsTerminal;
     use std::os::fd::AsFd;
     let stdin = io::stdin();
@@ -149,7 +149,7 @@ fn open() -> Option<(File, File)> {
 }
 
 #[cfg(windows)]
-fn open() -> Option<(File, File)> {
+pub(super) fn open() -> Option<(File, File)> {
     let keys = File::options().read(true).write(true).open("CONIN$").ok()?;
     Some((keys, File::options().read(true).write(true).open("CONOUT$").ok()?))
 }

@@ -93,6 +93,7 @@ fn unchecked_keywords(tools: &Tools, tool: &Tool) -> Vec<&'static str> {
 pub(super) fn connect_all(tools: &mut Tools) {
     let problems = tools.connect_all().err().unwrap_or_default();
     output::lacking(&problems);
+    output::lacking(tools.warnings());
     output::lacking(tools.lacking().filter(|problem| !problems.contains(problem)));
     output::lacking(&tools.schema_problems().take(MOST).collect::<Vec<_>>());
 }
@@ -146,6 +147,7 @@ pub(super) fn policy(policy: &Policy) -> Data {
             ("rate".to_owned(), Data::Record(vec![calls, ("per_ms".to_owned(), whole(per.as_millis()))]))
         }),
         flag("json", policy.json),
+        policy.integers_as_text.then(|| ("big_numbers".to_owned(), Data::from("text"))),
         policy.requires_rollback.then(|| ("rollback".to_owned(), Data::from("required"))),
         flag("deferred", policy.deferred),
     ];

@@ -2,11 +2,11 @@
 //! text, and its answer is bounded while it is made.
 
 use super::{bad, text};
+use crate::tool::limits::too_many_bytes;
 use crate::tool::{Failure, Request};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ilo_drive::data::Data;
-use ilo_spec::error::Code;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use regex::{Regex, RegexBuilder};
 use sha2::{Digest, Sha256, Sha512};
@@ -27,8 +27,7 @@ fn flag(request: &Request<'_>, name: &str) -> Result<bool, Failure> {
 }
 
 fn too_large(request: &Request<'_>) -> Failure {
-    let most = request.bounds.bytes;
-    Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has more than {most} bytes"))
+    too_many_bytes(request.bounds.bytes)
 }
 
 fn expression(request: &Request<'_>) -> Result<Regex, Failure> {

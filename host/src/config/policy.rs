@@ -23,6 +23,7 @@ pub(super) const RULES: &[&str] = &[
     "rollback",
     "rate",
     "json",
+    "big_numbers",
     "deferred",
     "validate",
 ];
@@ -43,6 +44,7 @@ impl Reading {
             requires_rollback: self.field(fields, "rollback", Reading::rollback),
             rate: self.field(fields, "rate", Reading::rate),
             json: self.field(fields, "json", Reading::flag),
+            integers_as_text: self.field(fields, "big_numbers", Reading::big_numbers),
             deferred: self.field(fields, "deferred", Reading::flag),
             validate: self.field(fields, "validate", Reading::validation),
         }
@@ -136,6 +138,19 @@ impl Reading {
             other => {
                 let found = shortened(&other.to_json(), 40);
                 self.wrong(format!("expected \"required\" or \"optional\", found {found}"));
+                None
+            }
+        }
+    }
+
+    /// Reads whether integers of answers become texts.
+    fn big_numbers(&mut self, data: &Data) -> Option<bool> {
+        match data {
+            Data::Text(text) if text == "text" => Some(true),
+            Data::Text(text) if text == "fail" => Some(false),
+            other => {
+                let found = shortened(&other.to_json(), 40);
+                self.wrong(format!("expected \"text\" or \"fail\", found {found}"));
                 None
             }
         }

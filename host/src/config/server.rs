@@ -1,19 +1,19 @@
 //! Reads an entry under `mcpServers` in the format of MCP clients, with ilo's own key `policy`.
 
+use super::clients::{self, Effect, Place, effect, guards, is_comment, keys};
 use super::policy::RULES;
+use super::reach::secrets_of;
 use super::text::Step;
 use super::{Fields, Reading};
-use crate::mcp::server_config::{Server, Way};
+use crate::mcp::server_config::Server;
+use crate::tool::named::{Group, Verdict};
 use crate::tool::policy::{Rules, ServerPolicy};
-use crate::tool::secrets::{Found, Secrets};
-use ilo_asm::catalog::ADDRESS;
 use ilo_drive::data::Data;
-use ilo_drive::problem::shortened;
+use ilo_drive::problem::{nearest, shortened};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
 
-/// Keys of a server in the format of MCP clients.
+/// Keys of a server that are suggested for a misspelt one.
 const SERVER: &[&str] = &[
     "command",
     "args",
@@ -28,113 +28,91 @@ const SERVER: &[&str] = &[
     "description",
     "policy",
 ];
-/// Other clients' keys for `url`.
-const URLS: &[&str] = &["url", "serverUrl", "httpUrl"];
-/// Other clients' keys for the list of allowed tools, with `*` for all.
-const ALLOWING: &[&str] = &["includeTools", "enabledTools", "enabled_tools", "tools"];
-/// Other clients' keys for the list of excluded tools.
-const DENYING: &[&str] = &["excludeTools", "disabledTools", "disabled_tools"];
-/// Other clients' keys for further sources of settings.
-const UNSPOKEN: &[&str] = &["envFile", "headersHelper"];
 /// Keys outside a policy that look like keys of a policy.
 const MISPLACED: &[&str] = &["policies", "permissions"];
 /// Keys of a policy in addition to those of a single tool.
 const POLICY: &[&str] = &["allow", "deny", "tools"];
+/// The words by which a client says that a person is asked before a call.
+const ASKING: &[&str] = &["prompt", "writes", "ask", "always", "confirm", "manual", "on-request"];
 
-/// The secrets in the settings of a server; `expanded` are variables with their values.
-fn secrets_of(way: &Way, expanded: &[(String, String)]) -> Secrets {
-    let mut found = Found::default();
-    match way {
-        Way::Program { arguments, environment, .. } => {
-            environment.iter().for_each(|(name, value)| found.environment(name, value));
-            found.arguments(arguments, expanded);
-        }
-        Way::Http { url, headers } => {
-            found.url(url, expanded);
-            headers.iter().for_each(|(name, value)| found.header(name, value));
-        }
-        Way::None => {}
-    }
-    found.secrets()
+/// The name of a server in the names of its tools, `mcp://server/tool`: a `/` would end it.
+pub(super) fn name_in_address(name: &str) -> String {
+    name.replace('/', "%2F")
 }
 
 impl Reading {
+    /// Reads a server; `None` if it cannot be read, or is turned off.
     pub(super) fn server(&mut self, name: &str, data: &Data) -> Option<Server> {
-        if name.is_empty() || name.contains('/') {
-            self.wrong(format!(
-                "a server's name is not empty and has no `/`, since tools are named `{ADDRESS}`"
-            ));
+        if name.is_empty() {
+            self.wrong("a server's name is not empty, since tools are named `mcp://server/tool`");
         }
         let fields = self.record(data)?;
-        let also = [URLS, ALLOWING, DENYING, UNSPOKEN, MISPLACED, POLICY, RULES].concat();
-        self.keys_also(fields, SERVER, &also);
+        self.server_keys(fields);
+        if let Some(why) = self.turned_off(name, fields) {
+            self.off.push((name_in_address(name), why));
+            return None;
+        }
         self.misplaced(fields);
-        let disabled = self.field(fields, "disabled", Reading::flag).unwrap_or(false);
-        let timeout = self.field(fields, "timeout", |this, data| this.count(data, 1));
-        let policy = self.policy(fields);
+        let (starting, call) = self.times(fields);
+        let mut policy = self.policy(name, fields);
+        policy.all.timeout = policy.all.timeout.or(call).or(self.file.call_time);
         self.expanded.clear();
+        self.asked.clear();
         let way = self.way(fields);
+        self.unsupported(fields);
+        for (path, message) in self.file.refusals.clone() {
+            self.lacks(format!("the key `{path}` of the file {message}"));
+        }
         let secrets = secrets_of(&way, &self.expanded);
-        let timeout = timeout.map_or(Server::TIMEOUT, Duration::from_millis);
-        let server = Server { name: name.to_owned(), way, timeout, policy, secrets, lacks: Vec::new() };
-        (!disabled).then_some(server)
+        let timeout = starting.unwrap_or(Server::TIMEOUT);
+        let inputs = self.inputs.iter().filter(|input| self.asked.contains(&input.id)).cloned().collect();
+        let name = name_in_address(name);
+        Some(Server { name, way, timeout, policy, secrets, lacks: Vec::new(), inputs })
     }
 
-    /// How the server is reached. Obstacles have been reported already.
-    fn way(&mut self, fields: &Fields) -> Way {
-        let given = |key: &str| fields.iter().any(|(name, _)| name == key);
-        let url_key = URLS.iter().copied().find(|key| given(key)).unwrap_or("url");
-        let command = self.field(fields, "command", Reading::filled);
-        let url = self.field(fields, url_key, Reading::filled);
-        let arguments = self.field(fields, "args", Reading::filled_texts).unwrap_or_default();
-        let environment = self.field(fields, "env", Reading::environment).unwrap_or_default();
-        let folder = self.field(fields, "cwd", Reading::filled);
-        let headers = self.field(fields, "headers", Reading::filled_named).unwrap_or_default();
-        if let Some(url) = &url
-            && !(url.starts_with("http://") || url.starts_with("https://"))
-        {
-            let mut secrets = Found::default();
-            secrets.url(url, &self.expanded);
-            let shown = shortened(&secrets.secrets().hidden(url), 80);
-            self.inside(Step::Key(url_key.to_owned()), |this| {
-                this.wrong(format!("expected `http://…` or `https://…`, found `{shown}`"));
-            });
-        }
-        match (given("command"), given(url_key)) {
-            (true, true) => self.wrong(format!("expected `command` or `{url_key}`, found both")),
-            (false, false) => self.wrong("expected `command` or `url`, found neither"),
-            _ if command.as_deref() == Some("") => self.wrong("`command` is empty"),
-            _ => {}
-        }
-        self.unspoken(fields);
-        match (command, url) {
-            (Some(program), _) => {
-                let folder = folder.map_or_else(|| self.folder.clone(), |folder| self.folder.join(folder));
-                let program = self.seen_from_here(program);
-                Way::Program { program, arguments, folder, environment }
+    /// The key that turns a server off.
+    fn turned_off(&mut self, name: &str, fields: &Fields) -> Option<String> {
+        for value in [true, false] {
+            for key in keys(Place::Server, Effect::OffIf(value)) {
+                if self.field(fields, key, Reading::flag) == Some(value) {
+                    let client = clients::row_of(Place::Server, key).map_or("", |row| row.client);
+                    return Some(format!("`{key}`, a key of {client}"));
+                }
             }
-            (None, Some(url)) => Way::Http { url, headers },
-            (None, None) => Way::None,
         }
+        self.file.off(name)
     }
 
-    /// Reports settings of other clients that ilo does not support and without which the server would not
-    /// work.
-    fn unspoken(&mut self, fields: &Fields) {
-        for (key, value) in fields {
-            let message = match (key.as_str(), value) {
-                ("type" | "transport", Data::Text(way)) if way == "sse" => {
-                    "the transport of the older protocol, `sse`, is not spoken; give the URL of the server's streamable \
-                     HTTP, with the type `http`"
-                }
-                ("envFile", _) => "files of variables are not read; write the variables under `env`",
-                ("headersHelper", _) => {
-                    "no command is run for headers; write them under `headers`, with `${NAME}`"
-                }
-                _ => continue,
+    /// Judges the keys of a server. A misspelt one is an error. An unknown one of another client refuses the
+    /// server if it may shut something off; otherwise it is passed over with a warning.
+    fn server_keys(&mut self, fields: &Fields) {
+        let own = [MISPLACED, POLICY, RULES, SERVER].concat();
+        let mut passed_over = Vec::new();
+        for (key, _) in fields {
+            let known =
+                own.contains(&key.as_str()) || effect(Place::Server, key).is_some() || is_comment(key);
+            if known || self.is_full() {
+                continue;
+            }
+            let near = nearest(key, SERVER.iter().copied());
+            let hint = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known are {}", SERVER.join(", ")),
             };
-            self.inside(Step::Key(key.clone()), |this| this.lacks(message));
+            if guards(key) && self.client {
+                let message = "is not known here and may shut something off, so the server is not used; leave it out, or \
+                               write what it means as `policy`";
+                let shown = shortened(key, 80);
+                self.inside(Step::Key(key.clone()), |this| this.lacks(format!("`{shown}` {message}")));
+            } else if near.is_some() || !self.client {
+                self.inside(Step::Key(key.clone()), |this| {
+                    this.wrong(format!("unknown key `{key}`; {hint}"));
+                });
+            } else {
+                passed_over.push(key.as_str());
+            }
         }
+        self.passed_over(&passed_over);
     }
 
     /// Reports keys of a policy outside of it: otherwise they would silently protect nothing.
@@ -147,27 +125,107 @@ impl Reading {
                 _ if known(POLICY) || known(RULES) => format!("write it as `\"policy\": {{\"{key}\": …}}`"),
                 _ => continue,
             };
+            let client = self.client;
             self.inside(Step::Key(key.clone()), |this| {
-                this.wrong(format!("`{key}` has no meaning here; {hint}"));
+                let message = format!("`{key}` has no meaning here; {hint}");
+                // In the file of a client it costs only its server.
+                if client { this.lacks(message) } else { this.wrong(message) }
             });
         }
     }
 
     /// The allowed tools and their policies. The lists of other clients count too: what they exclude is
     /// excluded here.
-    fn policy(&mut self, fields: &Fields) -> ServerPolicy {
+    fn policy(&mut self, name: &str, fields: &Fields) -> ServerPolicy {
         let mut policy = self.field(fields, "policy", Reading::own_policy).unwrap_or_default();
-        for key in ALLOWING {
-            let names = self.field(fields, key, Reading::names).filter(|names| !names.contains("*"));
-            policy.allow = match (policy.allow, names) {
-                (Some(own), Some(names)) => Some(own.intersection(&names).cloned().collect()),
-                (own, names) => own.or(names),
-            };
+        name.clone_into(&mut policy.server);
+        policy.named = Arc::clone(&self.file.named);
+        for key in keys(Place::Server, Effect::AllowTools) {
+            let names = self.field(fields, key, Reading::names);
+            policy.listed.0.extend(names.map(Group::only));
         }
-        for key in DENYING {
-            policy.deny.extend(self.field(fields, key, Reading::names).unwrap_or_default());
+        for key in keys(Place::Server, Effect::DenyTools) {
+            let names = self.field(fields, key, Reading::names);
+            policy.listed.0.extend(names.map(|names| Group::of(names, Verdict::Denied)));
+        }
+        for key in keys(Place::Server, Effect::ToolKeys) {
+            self.field(fields, key, |this, data| {
+                match data {
+                    Data::Record(tools) => this.tool_keys(tools, &mut policy),
+                    Data::Text(name) => policy.listed.0.push(Group::only([name.clone()])),
+                    data => policy.listed.0.extend(this.names(data).map(Group::only)),
+                }
+                Some(())
+            });
+        }
+        for key in keys(Place::Server, Effect::Rules) {
+            self.field(fields, key, |this, data| this.asking(data, &mut policy));
         }
         policy
+    }
+
+    /// Settings of a client for single tools: `false`, `{"enabled": false}`, `{"approval_mode": "prompt"}`.
+    fn tool_keys(&mut self, tools: &Fields, policy: &mut ServerPolicy) {
+        let mut hold = |name: &str, verdict| policy.listed.0.push(Group::of([name.to_owned()], verdict));
+        for (name, settings) in tools.iter().filter(|(name, _)| !is_comment(name)) {
+            self.inside(Step::Key(name.clone()), |this| {
+                let settings = match settings {
+                    Data::Bool(on) => {
+                        if !on {
+                            hold(name, Verdict::Denied);
+                        }
+                        return;
+                    }
+                    Data::Record(settings) => settings,
+                    other => {
+                        this.lacks(format!("expected the settings of a tool, found {}", other.kind()));
+                        return;
+                    }
+                };
+                for (key, value) in settings {
+                    let off = match effect(Place::Server, key) {
+                        Some(Effect::OffIf(off)) => Some(off),
+                        _ => None,
+                    };
+                    match (key.as_str(), value) {
+                        (_, Data::Bool(value)) if off == Some(*value) => hold(name, Verdict::Denied),
+                        (_, Data::Bool(_)) if off.is_some() => {}
+                        ("approval_mode" | "approval" | "permission", Data::Text(word)) => {
+                            if ASKING.contains(&word.as_str()) {
+                                hold(name, Verdict::Asked);
+                            } else if matches!(word.as_str(), "deny" | "never" | "reject") {
+                                hold(name, Verdict::Denied);
+                            }
+                        }
+                        _ if guards(key) => {
+                            let message =
+                                "may shut the tool off and is not known here, so the server is not used";
+                            this.lacks(format!("`{}` {message}", shortened(key, 80)));
+                        }
+                        _ => {}
+                    }
+                }
+            });
+        }
+    }
+
+    /// A setting of a client that demands questions: a word, or the tools by a word.
+    fn asking(&mut self, data: &Data, policy: &mut ServerPolicy) -> Option<()> {
+        match data {
+            Data::Text(word) if ASKING.contains(&word.as_str()) => {
+                policy.all.confirm =
+                    policy.all.confirm.or(Some(true).filter(|_| policy.all.read_only != Some(true)));
+            }
+            Data::Text(_) => {}
+            Data::Record(parts) => {
+                for (_, tools) in parts.iter().filter(|(word, _)| ASKING.contains(&word.as_str())) {
+                    let names = self.names(tools.get("tool_names").unwrap_or(tools))?;
+                    policy.listed.0.push(Group::of(names, Verdict::Asked));
+                }
+            }
+            other => self.lacks(format!("expected a word such as \"prompt\", found {}", other.kind())),
+        }
+        Some(())
     }
 
     fn own_policy(&mut self, data: &Data) -> Option<ServerPolicy> {
@@ -179,14 +237,15 @@ impl Reading {
         let all = self.rules(fields);
         let tools = self.field(fields, "tools", |this, data| this.single_rules(data, &all));
         self.client = client;
-        let policy = ServerPolicy { allow, deny, all, tools: tools.unwrap_or_default() };
+        let tools = tools.unwrap_or_default();
+        let policy = ServerPolicy { allow, deny, all, tools, ..ServerPolicy::default() };
         self.contradictions(&policy);
         Some(policy)
     }
 
     fn single_rules(&mut self, data: &Data, all: &Rules) -> Option<BTreeMap<String, Rules>> {
         let mut single = BTreeMap::new();
-        for (name, data) in self.record(data)? {
+        for (name, data) in self.record(data)?.iter().filter(|(name, _)| !clients::is_comment(name)) {
             let read = |this: &mut Reading| {
                 let fields = this.record(data)?;
                 this.keys(fields, RULES);
@@ -228,17 +287,7 @@ impl Reading {
         }
     }
 
-    fn names(&mut self, data: &Data) -> Option<BTreeSet<String>> {
+    pub(super) fn names(&mut self, data: &Data) -> Option<BTreeSet<String>> {
         Some(self.texts(data)?.into_iter().collect())
-    }
-
-    /// A program name with a slash is relative to the tools file; any other name is searched when it starts.
-    fn seen_from_here(&self, program: String) -> String {
-        let path = Path::new(&program);
-        if program.contains(std::path::is_separator) && path.is_relative() {
-            self.folder.join(path).display().to_string()
-        } else {
-            program
-        }
     }
 }

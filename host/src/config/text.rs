@@ -2,6 +2,7 @@
 //!
 //! Positions are looked up only for errors, so values have none.
 
+mod comments;
 mod json;
 
 use ilo_drive::data::Data;
@@ -9,6 +10,7 @@ use ilo_drive::data::read::line_column;
 use ilo_spec::limits;
 use ilo_spec::number;
 use jiter::{Jiter, JiterError, Peek};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
@@ -63,6 +65,14 @@ pub(super) struct Parsed {
     pub(super) data: Data,
     /// These schemas.
     pub(super) unread: Unread,
+}
+
+/// The text without comments and final commas, which JSON does not have; each place stays what it was.
+pub(super) fn plain(text: &str, form: Form) -> Cow<'_, str> {
+    match form {
+        Form::Json if text.len() <= FILE => comments::blanked(text),
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// Reads the text.

@@ -4,7 +4,7 @@ use super::policy::RULES;
 use super::text::Step;
 use super::{Fields, Reading};
 use crate::builtin::{Builtin, WAIT};
-use crate::command::Command;
+use crate::command::{Command, find, is_program};
 use crate::tool::policy::Rules;
 use crate::tool::schema::{self, Part, Schema};
 use crate::tool::secrets::Found;
@@ -14,7 +14,7 @@ use ilo_asm::catalog::{ADDRESS, server_and_tool};
 use ilo_drive::data::Data;
 use ilo_drive::mock::{Entry, Mock};
 use ilo_drive::problem::{did_you_mean, meant_or_all, shortened};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use std::time::Duration;
 const TOOL: &[&str] =
     &["mock", "command", "mcp", "builtin", "description", "input_schema", "output_schema", "env", "args"];
 /// The kinds of tools.
-const KINDS: &[&str] = &["mock", "command", "mcp", "builtin"];
+pub(super) const KINDS: &[&str] = &["mock", "command", "mcp", "builtin"];
 /// The keys of an answer of a mock.
 const ENTRY: &[&str] = &["when", "times", "delay_ms", "returns", "fails"];
 
@@ -44,7 +44,9 @@ impl Reading {
                 None
             }
         };
-        for (key, kind) in [("env", "command"), ("args", "mcp"), ("binary", "mcp"), ("json", "mcp")] {
+        let kind_of =
+            [("env", "command"), ("args", "mcp"), ("binary", "mcp"), ("json", "mcp"), ("big_numbers", "mcp")];
+        for (key, kind) in kind_of {
             if has(key) && !kinds.is_empty() && !kinds.contains(&kind) {
                 let message = match key {
                     "args" if kinds == ["command"] => {
@@ -189,11 +191,7 @@ impl Reading {
             Some(self.folder.join(name)).filter(|file| is_program(file))
         } else {
             let search = own.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
-            let name =
-                if cfg!(windows) && !name.contains('.') { format!("{name}.exe") } else { name.to_owned() };
-            std::env::split_paths(&search)
-                .map(|folder| self.folder.join(folder).join(&name))
-                .find(|file| is_program(file))
+            find(name, &search, &self.folder)
         };
         if found.is_none() {
             let shown = shortened(name, 80);
@@ -218,6 +216,11 @@ impl Reading {
             return None;
         };
         let Some(policy) = tools.server_policy(server) else {
+            if let Some((_, key)) = self.off.iter().find(|(off, _)| off == server) {
+                let why = format!("the server `{}` is turned off: {key}", shortened(server, 80));
+                self.lacks(why);
+                return Some(Tool::of(name.to_owned(), Source::Server(target.to_owned()), None));
+            }
             let near = did_you_mean(server, tools.servers());
             self.wrong(format!("`mcpServers` has no `{server}`{near}"));
             return None;
@@ -265,14 +268,4 @@ fn around(target: &Data, tools: &Tools) -> Rules {
     let Data::Text(target) = target else { return Rules::default() };
     let known = server_and_tool(target).and_then(|(server, tool)| Some((tools.server_policy(server)?, tool)));
     known.map(|(policy, tool)| policy.rules(tool)).unwrap_or_default()
-}
-
-/// Whether an executable file exists.
-fn is_program(file: &Path) -> bool {
-    let Ok(meta) = file.metadata() else { return false };
-    #[cfg(unix)]
-    if std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 == 0 {
-        return false;
-    }
-    meta.is_file()
 }

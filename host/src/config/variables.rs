@@ -1,56 +1,88 @@
-//! Replaces environment variables in the texts of a tools file.
+//! Replaces variables in the texts of a tools file: those of the environment, the folders that editors name,
+//! and the values that a person gives.
 
 use super::Reading;
 use super::text::Step;
 use ilo_drive::data::Data;
 use ilo_drive::problem::shortened;
+use std::path::{Path, PathBuf};
+
+/// The folders of clients in which a project keeps its file. The project is the folder around them.
+const INSIDE: &[&str] = &[
+    ".vscode",
+    ".vs",
+    ".cursor",
+    ".roo",
+    ".kilocode",
+    ".kilo",
+    ".zed",
+    ".gemini",
+    ".qwen",
+    ".codex",
+    ".claude",
+    ".amazonq",
+    ".kiro",
+    ".continue",
+    ".opencode",
+    ".windsurf",
+    ".trae",
+    ".junie",
+    ".github",
+    ".copilot",
+    ".amp",
+];
+
+/// The folder of the project to which a file of a client belongs, by the folder of the file.
+pub(super) fn project(folder: &Path) -> PathBuf {
+    let is_inside =
+        |folder: &Path| folder.file_name().is_some_and(|name| INSIDE.iter().any(|one| name == *one));
+    let inside = folder.ancestors().take(3).find(|folder| is_inside(folder));
+    inside.and_then(Path::parent).unwrap_or(folder).to_path_buf()
+}
+
+/// What stands between the braces of a variable.
+enum Found {
+    Value(String),
+    /// A value that is asked for when the server starts.
+    Asked,
+    Lacking(String),
+}
 
 impl Reading {
     /// Replaces `${NAME}` by the environment variable, and `${NAME:-text}` by the text if the variable is not
-    /// set. `${env:NAME}` and `${userHome}` are forms of other clients.
+    /// set. `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and the like are forms of other clients, and
+    /// so are `$NAME` as a whole text or behind its last blank, and `{env:NAME}` of opencode.
     pub(super) fn filled(&mut self, data: &Data) -> Option<String> {
-        let text = self.text(data)?;
-        if self.client && is_bare_variable(text) {
-            self.lacks(format!(
-                "another client's form of a variable; write `${{{}}}`",
-                text.trim_start_matches('$')
-            ));
-            return None;
+        let mut text = self.text(data)?.to_owned();
+        if self.client {
+            if let Some((before, name)) = bare_variable(&text) {
+                text = format!("{before}${{{name}}}");
+            }
+            if self.braces {
+                text = text.replace("{env:", "${env:").replace("$${env:", "${env:");
+                if text.contains("{file:") {
+                    self.lacks("files are not read into a value; write `${NAME}`, and set the variable");
+                    return None;
+                }
+            }
         }
         let mut out = String::with_capacity(text.len());
-        let mut rest = text;
+        let mut rest = text.as_str();
         while let Some((before, after)) = rest.split_once("${") {
             out.push_str(before);
             let Some((inside, after)) = after.split_once('}') else {
                 self.wrong("a `${` without its `}`");
                 return None;
             };
-            let (name, otherwise) = match inside.split_once(":-") {
-                Some((name, otherwise)) => (name, Some(otherwise)),
-                None => (inside, None),
-            };
-            let name = match name {
-                "userHome" => "HOME",
-                name => name.strip_prefix("env:").unwrap_or(name),
-            };
-            match (std::env::var(name), otherwise) {
-                (Ok(value), _) if !value.is_empty() || otherwise.is_none() => {
-                    out.push_str(&value);
-                    self.expanded.push((name.to_owned(), value));
+            match self.variable(inside) {
+                Found::Value(value) => out.push_str(&value),
+                Found::Asked => {
+                    out.push_str("${");
+                    out.push_str(inside);
+                    out.push('}');
                 }
-                (_, Some(otherwise)) => out.push_str(otherwise),
-                _ if name.contains(':') => {
-                    let shown = shortened(inside, 80);
-                    self.lacks(format!(
-                        "only variables of the environment are known here; write `${{NAME}}` for `${{{shown}}}`, and set it"
-                    ));
-                    return None;
-                }
-                _ => {
-                    let name = shortened(name, 80);
-                    self.lacks(format!(
-                        "the environment has no text `{name}`; set it, or write `${{{name}:-default}}`"
-                    ));
+                Found::Lacking(message) => {
+                    self.lacks(message);
                     return None;
                 }
             }
@@ -58,6 +90,58 @@ impl Reading {
         }
         out.push_str(rest);
         Some(out)
+    }
+
+    fn variable(&mut self, inside: &str) -> Found {
+        let shown = shortened(inside, 80);
+        if let Some(id) = inside.strip_prefix("input:") {
+            if self.inputs.iter().any(|input| input.id == id) {
+                self.asked.push(id.to_owned());
+                return Found::Asked;
+            }
+            return Found::Lacking(format!(
+                "`inputs` of the file has no `{}` that can be asked for; write `${{NAME}}` for `${{{shown}}}`, and set it",
+                shortened(id, 80)
+            ));
+        }
+        let (name, otherwise) = match inside.split_once(":-") {
+            Some((name, otherwise)) => (name, Some(otherwise)),
+            None => (inside, None),
+        };
+        if let Some(value) = self.folder_named(name) {
+            return Found::Value(value);
+        }
+        let name = match name {
+            "userHome" => "HOME",
+            name => name.strip_prefix("env:").unwrap_or(name),
+        };
+        match (std::env::var(name), otherwise) {
+            (Ok(value), _) if !value.is_empty() || otherwise.is_none() => {
+                self.expanded.push((name.to_owned(), value.clone()));
+                Found::Value(value)
+            }
+            (_, Some(otherwise)) => Found::Value(otherwise.to_owned()),
+            _ if name.contains([':', '{']) => Found::Lacking(format!(
+                "only variables of the environment are known here; write `${{NAME}}` for `${{{shown}}}`, and set it"
+            )),
+            _ => {
+                let name = shortened(name, 80);
+                Found::Lacking(format!(
+                    "the environment has no text `{name}`; set it, or write `${{{name}:-default}}`"
+                ))
+            }
+        }
+    }
+
+    /// The value of a variable by which editors name the folder of the project.
+    fn folder_named(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "pathSeparator" | "/" => std::path::MAIN_SEPARATOR.to_string(),
+            "workspaceFolderBasename" => self.project.file_name()?.to_string_lossy().into_owned(),
+            "workspaceFolder" | "workspaceRoot" | "cwd" => self.project.display().to_string(),
+            _ if name.starts_with("workspaceFolder:") => self.project.display().to_string(),
+            _ => return None,
+        })
     }
 
     pub(super) fn filled_texts(&mut self, data: &Data) -> Option<Vec<String>> {
@@ -91,9 +175,38 @@ impl Reading {
     }
 }
 
-/// Whether a text is exactly `$NAME`, which some clients read as a variable.
-fn is_bare_variable(text: &str) -> bool {
-    let name = text.strip_prefix('$').unwrap_or_default();
-    name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
-        && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+/// The text before a final `$NAME`, which some clients read as a variable, and the name: `$TOKEN`, `Bearer
+/// $TOKEN`.
+fn bare_variable(text: &str) -> Option<(&str, &str)> {
+    let (before, name) = text.rsplit_once('$')?;
+    let is_name = name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    (is_name && (before.is_empty() || before.ends_with(' '))).then_some((before, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_the_folder_of_a_client_belongs_to_the_project_around_it() {
+        for (folder, expected) in [
+            ("/p/.vscode", "/p"),
+            ("/p/.amazonq/cli-agents", "/p"),
+            ("/p/.continue/mcpServers/more", "/p"),
+            ("/p", "/p"),
+            ("/p/.config/x", "/p/.config/x"),
+        ] {
+            assert_eq!(project(Path::new(folder)), Path::new(expected));
+        }
+    }
+
+    #[test]
+    fn a_name_behind_a_dollar_sign_is_a_variable_at_the_end_of_a_text() {
+        assert_eq!(bare_variable("$TOKEN"), Some(("", "TOKEN")));
+        assert_eq!(bare_variable("Bearer $A_1"), Some(("Bearer ", "A_1")));
+        for text in ["p4ss$WORD", "$token", "$", "${A}", "A", "$A b", "$$A"] {
+            assert_eq!(bare_variable(text), None, "{text}");
+        }
+    }
 }

@@ -5,11 +5,11 @@
 //! Parts that are not needed are skipped, so that only the value itself takes memory, within its limits.
 
 use super::members::{error_message, items, kind, members, text_of, unreadable};
-use crate::tool::Failure;
+use crate::tool::limits::{self, too_many_bytes};
+use crate::tool::{Failure, numbers};
 use ilo_asm::text::replace_lone_surrogates;
 use ilo_drive::data::Data;
-use ilo_drive::data::read::{Bounds, ReadError, ReadErrorKind, read as read_json};
-use ilo_spec::error::Code;
+use ilo_drive::data::read::{Bounds, ReadError, ReadErrorKind};
 use ilo_spec::program::Number;
 
 /// The mark of a wrapper in the output schema of a tool.
@@ -23,6 +23,8 @@ pub(super) struct Reading<'b> {
     pub(super) bytes: bool,
     /// Whether the tool's schema says that its structured content is a wrapper.
     pub(super) wrapped: bool,
+    /// Whether every integer becomes a text.
+    pub(super) integers_as_text: bool,
 }
 
 /// Reads the result of a call in a message, for a tool without a schema, including the bytes of binary
@@ -33,7 +35,7 @@ pub(super) struct Reading<'b> {
 pub fn read_text(result: &[u8], bounds: &Bounds) -> Result<Data, Failure> {
     let mut result = result.to_vec();
     prepare(&mut result)?;
-    read_result(&result, Reading { bounds, bytes: true, wrapped: false })
+    read_result(&result, Reading { bounds, bytes: true, wrapped: false, integers_as_text: false })
 }
 
 /// Reads a whole message that answers a call. Also returns whether lone surrogates were replaced in it.
@@ -86,6 +88,8 @@ pub(super) fn result_of(message: &[u8]) -> Result<&[u8], Failure> {
 struct Members<'m> {
     content: Option<&'m [u8]>,
     structured: Option<&'m [u8]>,
+    /// The result in the form of the first protocol.
+    old: Option<&'m [u8]>,
     is_error: Option<&'m [u8]>,
     kind: Option<&'m [u8]>,
     meta: Option<&'m [u8]>,
@@ -96,6 +100,7 @@ fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
     let whole = members(result, |name, value| match name {
         "content" => once(&mut found.content, name, value),
         "structuredContent" => once(&mut found.structured, name, value),
+        "toolResult" => once(&mut found.old, name, value),
         "isError" => once(&mut found.is_error, name, value),
         "resultType" => once(&mut found.kind, name, value),
         "_meta" => once(&mut found.meta, name, value),
@@ -118,6 +123,7 @@ fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
     }
     let failed = found.is_error == Some(b"true");
     let structured = found.structured.filter(|&text| text != b"null");
+    let structured = structured.or(found.old.filter(|_| found.content.is_none()));
     match (structured, found.content) {
         (Some(structured), content) => {
             let text = content.filter(|_| failed).and_then(|content| only_text(content, reading).ok()?);
@@ -125,16 +131,28 @@ fn read_result(result: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
                 return Err(Failure::text(text));
             }
             let wrapped = reading.wrapped || found.meta.is_some_and(|meta| is_flagged(meta).unwrap_or(false));
-            let value = read_json(structured, reading.bounds).map_err(|error| unfit(&error))?;
+            let value = numbers::read_answer(structured, reading.bounds, reading.integers_as_text);
+            let value = value.map_err(|error| unfit(&error))?;
             let value = if wrapped { unwrapped(value) } else { value };
             if failed { Err(Failure::Failed(value)) } else { Ok(value) }
         }
         (None, Some(content)) => {
             let value = read_content(content, reading)?;
-            if failed { Err(Failure::Failed(value)) } else { Ok(value) }
+            match value {
+                Data::Nil if failed => Err(silent()),
+                Data::Text(ref text) if failed && text.trim().is_empty() => Err(silent()),
+                value if failed => Err(Failure::Failed(value)),
+                value => Ok(value),
+            }
         }
+        (None, None) if failed => Err(silent()),
         (None, None) => Err(Failure::text("unexpected response type: expected `content`, found none")),
     }
+}
+
+/// The failure of a tool that does not say why.
+fn silent() -> Failure {
+    Failure::text("the tool failed and did not say why: `isError` without content")
 }
 
 /// Whether `_meta` says that the structured content is a wrapper.
@@ -164,15 +182,7 @@ fn unwrapped(mut value: Data) -> Data {
 
 /// The failure for a value that cannot be read or exceeds a limit.
 pub(super) fn unfit(error: &ReadError) -> Failure {
-    match &error.kind {
-        ReadErrorKind::Depth(_) => {
-            Failure::Limit(Code::FaultDepth, format!("the tool's answer is {}", error.kind))
-        }
-        ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => {
-            Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has {}", error.kind))
-        }
-        kind => Failure::text(format!("the tool's answer: {kind}")),
-    }
+    limits::exceeded(&error.kind).unwrap_or_else(|| numbers::unreadable(&error.kind))
 }
 
 /// The text of content that is only a text.
@@ -211,10 +221,6 @@ fn read_content(content: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
         }
         _ => Data::List(parts),
     })
-}
-
-fn too_many_bytes(most: usize) -> Failure {
-    Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has more than {most} bytes"))
 }
 
 /// A part of the content, with the size of its value.

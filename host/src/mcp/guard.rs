@@ -44,15 +44,16 @@ const UNREADABLE: i32 = -31_004;
 /// The meaning of an error answer that was created here.
 pub(super) fn failure(error: &ErrorData) -> Option<Failure> {
     match error.code.0 {
-        TOO_LONG => Some(too_long()),
+        TOO_LONG => Some(too_long(MESSAGE)),
         TOO_DEEP => Some(too_deep()),
         UNREADABLE => Some(Failure::text(error.message.to_string())),
         _ => None,
     }
 }
 
-fn too_long() -> Failure {
-    let message = format!("the tool's answer has more than {MESSAGE} bytes");
+/// The failure of an answer that is longer than a message may be, which no option changes.
+pub(super) fn too_long(most: usize) -> Failure {
+    let message = format!("the tool's answer has more than {most} bytes, which is the limit of a message");
     Failure::Limit(Code::FaultTooLarge, message)
 }
 
@@ -102,6 +103,9 @@ impl Lines {
             if part.ends_with(b"\n") {
                 let (line, scan) = (std::mem::take(&mut self.line), std::mem::take(&mut self.scan));
                 if !std::mem::take(&mut self.answered) {
+                    if !scan.is_message() {
+                        self.pending.heard(&line);
+                    }
                     out.extend(scan.passed(line, &self.pending));
                 }
             }
@@ -112,7 +116,8 @@ impl Lines {
 /// The error for an answer that must not pass. Requests of the library get it; others find it among the kept
 /// answers.
 fn refused(id: &str, scan: &Scan, pending: &Pending) -> Option<Vec<u8>> {
-    let (code, failure) = if scan.length > MESSAGE { (TOO_LONG, too_long()) } else { (TOO_DEEP, too_deep()) };
+    let (code, failure) =
+        if scan.length > MESSAGE { (TOO_LONG, too_long(MESSAGE)) } else { (TOO_DEEP, too_deep()) };
     let Some(kind) = pending.kind(id) else {
         pending.unexpected(id);
         return None;
@@ -273,6 +278,11 @@ impl Scan {
         }
     }
 
+    /// Whether this has the parts of a message.
+    fn is_message(&self) -> bool {
+        self.method.is_some() || self.has_id || self.has_answer
+    }
+
     /// The request to which this is the answer.
     fn answers(&self) -> Option<String> {
         if self.method.is_some() { None } else { self.id() }
@@ -399,10 +409,10 @@ mod tests {
         assert_eq!(lines(Kind::Call, &[whole.as_bytes()]).1.unwrap().map(|kept| kept.len()), Ok(MESSAGE));
         let early = format!("{{\"id\":7,\"result\":\"{}", "x".repeat(MESSAGE));
         let (out, kept) = lines(Kind::Call, &[early.as_bytes(), early.as_bytes()]);
-        assert_eq!((out.len(), kept), (1, Some(Err(too_long()))), "it is answered before its end");
+        assert_eq!((out.len(), kept), (1, Some(Err(too_long(MESSAGE)))), "it is answered before its end");
         // If the ID comes at the end of the message.
         let (out, kept) = lines(Kind::Call, &[message(MESSAGE + 1).as_bytes(), b"{\"a\":1}\n"]);
-        assert_eq!((out.len(), kept), (1, Some(Err(too_long()))));
+        assert_eq!((out.len(), kept), (1, Some(Err(too_long(MESSAGE)))));
     }
 
     #[test]

@@ -95,10 +95,12 @@ async fn open(server: &Server) -> Result<(Live, Vec<(String, String)>), Refusal>
             let limit = server.timeout.as_millis();
             let why =
                 format!("did not start and list its tools within {limit} ms (`timeout`, in milliseconds)");
+            let why = format!("{why}{}", printed(&connection));
             return Err(Refusal { why, errors: connection.errors });
         }
         Ok(Err(why)) => {
             let why = connection.pending.dropped().map_or(why, |dropped| format!("was dropped: {dropped}"));
+            let why = format!("{why}{}", printed(&connection));
             return Err(Refusal { why, errors: connection.errors });
         }
         Ok(Ok(opened)) => opened,
@@ -110,6 +112,12 @@ async fn open(server: &Server) -> Result<(Live, Vec<(String, String)>), Refusal>
     let listed = Mutex::new((Arc::from(tools), Instant::now()));
     let service = Mutex::new(Some(service));
     Ok((Live { peer, connection, announces, changed, listed, service }, bad))
+}
+
+/// What a server that did not start has printed instead of messages.
+fn printed(connection: &Connection) -> String {
+    let Some(noise) = connection.pending.noise() else { return String::new() };
+    format!("; its standard output is no MCP, a message a line, but begins with `{}`", short(&noise))
 }
 
 impl Live {

@@ -5,9 +5,10 @@ use super::members::{items, kind, members, text_of, unreadable};
 use super::pending::Pending;
 use super::reason::{short, why};
 use crate::tool::Failure;
+use crate::tool::numbers::read_schema as read_schema_of;
 use ilo_asm::text::is_hidden;
 use ilo_drive::data::Data;
-use ilo_drive::data::read::{Bounds, read};
+use ilo_drive::data::read::Bounds;
 use ilo_drive::problem::shortened;
 use ilo_spec::limits;
 use rmcp::RoleClient;
@@ -72,7 +73,7 @@ pub(super) async fn list(peer: &Peer<RoleClient>, pending: &Pending) -> Result<L
             break;
         }
         match page.next {
-            None => return unique(listing),
+            None => return Ok(unique(listing)),
             Some(next) if cursor.as_ref() == Some(&next) => {
                 return Err("lists its tools without end: a page leads to itself".to_owned());
             }
@@ -209,7 +210,7 @@ fn read_schema(text: &[u8], left: &mut usize) -> Result<Arc<Data>, String> {
     }
     let bounds = Bounds::default();
     let values = bounds.values.min(*left);
-    let schema = read(text, &Bounds { values, ..bounds }).map_err(|error| match unfit(&error) {
+    let schema = read_schema_of(text, &Bounds { values, ..bounds }).map_err(|error| match unfit(&error) {
         Failure::Limit(..) => "is too large".to_owned(),
         _ => format!("cannot be read: {}", error.kind),
     })?;
@@ -231,14 +232,21 @@ fn count(data: &Data) -> usize {
     count
 }
 
-/// The tools, without duplicate names.
-fn unique(listing: Listing) -> Result<Listing, String> {
-    let mut names: Vec<&str> = listing.tools.iter().map(|tool| tool.name.as_str()).collect();
+/// The tools, each name once. One that is listed twice cannot be used, since a call would be of either.
+fn unique(mut listing: Listing) -> Listing {
+    let mut names: Vec<String> = listing.tools.iter().map(|tool| tool.name.clone()).collect();
     names.sort_unstable();
-    match names.windows(2).find(|pair| pair.first() == pair.last()).and_then(|pair| pair.first()) {
-        Some(name) => Err(format!("lists two tools named `{}`", short(name))),
-        None => Ok(listing),
-    }
+    let mut twice: Vec<String> = names
+        .windows(2)
+        .filter_map(|pair| {
+            let [one, other] = pair else { return None };
+            (one == other).then(|| one.clone())
+        })
+        .collect();
+    twice.dedup();
+    listing.tools.retain(|tool| twice.binary_search(&tool.name).is_err());
+    listing.bad.extend(twice.into_iter().map(|name| (name, "its server lists it more than once".to_owned())));
+    listing
 }
 
 /// The message about a malformed answer.

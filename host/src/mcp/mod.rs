@@ -24,6 +24,8 @@ mod listing;
 #[cfg(feature = "mcp")]
 mod members;
 #[cfg(feature = "mcp")]
+mod network;
+#[cfg(feature = "mcp")]
 mod pending;
 #[cfg(feature = "mcp")]
 mod reason;

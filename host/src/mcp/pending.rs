@@ -16,6 +16,9 @@ const REPLIES: usize = 64;
 /// How long a server may leave that many replies unread before it is disconnected.
 const UNREAD: Duration = Duration::from_secs(2);
 
+/// The bytes that are kept of what a server sends that is no message.
+const NOISE: usize = 200;
+
 /// The purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -51,6 +54,8 @@ struct State {
     dropped: Option<&'static str>,
     /// Whether the server has lost the session.
     expired: bool,
+    /// The beginning of what it sent that is no message.
+    noise: Vec<u8>,
 }
 
 /// The requests of one connection, shared by their senders and the reader.
@@ -163,6 +168,21 @@ impl Pending {
         let mut own = state.requests.iter().filter(|(_, request)| request.kind == Kind::Own);
         let (id, _) = own.next()?;
         own.next().is_none().then(|| id.clone())
+    }
+
+    /// The server has sent a line that is no message.
+    pub(super) fn heard(&self, line: &[u8]) {
+        let noise = &mut self.state().noise;
+        let left = NOISE.saturating_sub(noise.len());
+        noise.extend(line.iter().take(left));
+    }
+
+    /// What the server has sent that is no message of the protocol, for the message of its failure: the
+    /// beginning of it, on one line.
+    pub(super) fn noise(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.state().noise).into_owned();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        (!words.is_empty()).then(|| words.join(" "))
     }
 
     /// The server has sent a request and gets a reply.

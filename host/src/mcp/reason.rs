@@ -1,7 +1,11 @@
-//! Short messages about errors of servers.
+//! Short messages about errors of servers, in words and without what the libraries print of their own values.
 
+use super::transport::StreamError;
 use ilo_drive::problem::shortened;
 use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use std::error::Error;
 use std::io::{self, ErrorKind};
 
 /// The message for a program that has ended.
@@ -14,22 +18,32 @@ pub(super) fn cannot_open(error: &ClientInitializeError) -> String {
         ClientInitializeError::ConnectionClosed(_) => ENDED.to_owned(),
         ClientInitializeError::JsonRpcError(error) => format!("refused to start: {}", short(&error.message)),
         ClientInitializeError::TransportError { error, .. } => {
-            let cause = first_cause(&*error.error);
-            let broken = cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe);
-            if broken {
+            let broken = first_cause(&*error.error).downcast_ref::<io::Error>();
+            if broken.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
                 ENDED.to_owned()
             } else {
-                format!("could not be reached: {}", short(&cause.to_string()))
+                format!("could not be reached: {}", short(&transport(error)))
             }
         }
-        other => format!("could not be opened: {}", short(&other.to_string())),
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_)
+        | ClientInitializeError::ConflictInitResponseId(..)
+        | ClientInitializeError::UncorrelatedErrorResponse { .. } => {
+            "answered the first request with something that is no answer to it".to_owned()
+        }
+        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
+            let versions: Vec<String> = server_supported.iter().map(ToString::to_string).collect();
+            format!(
+                "speaks only versions of the protocol that are not known here: {}",
+                short(&versions.join(", "))
+            )
+        }
+        _ => "could not be opened".to_owned(),
     }
 }
 
 /// The innermost source of an error, which says what happened.
-pub(super) fn first_cause<'e>(
-    error: &'e (dyn std::error::Error + 'static),
-) -> &'e (dyn std::error::Error + 'static) {
+fn first_cause<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
     let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;
@@ -37,12 +51,54 @@ pub(super) fn first_cause<'e>(
     cause
 }
 
+/// What an error of a transport says.
+fn transport(error: &DynamicTransportError) -> String {
+    match error.error.downcast_ref::<StreamError>() {
+        Some(error) => cause(error),
+        None => first_cause(&*error.error).to_string(),
+    }
+}
+
+/// What happened to a message.
+pub(super) fn cause(error: &StreamError) -> String {
+    let StreamError::Http(http) = error else { return first_cause(error).to_string() };
+    match http {
+        StreamableHttpError::UnexpectedServerResponse(text) => text.to_string(),
+        StreamableHttpError::UnexpectedContentType(kind) => {
+            let found =
+                kind.as_ref().map_or_else(|| "nothing that says so".to_owned(), |kind| format!("`{kind}`"));
+            format!("expected JSON or a stream of events, found {found}")
+        }
+        StreamableHttpError::UnexpectedEndOfStream => "its answer broke off".to_owned(),
+        StreamableHttpError::ResponseBodyTooLarge { max_size } => {
+            format!("its answer has more than {max_size} bytes")
+        }
+        StreamableHttpError::ServerDoesNotSupportSse => "it does not send streams of events".to_owned(),
+        StreamableHttpError::Deserialize(error) => {
+            format!("its answer is no message of the protocol: {error}")
+        }
+        StreamableHttpError::TransportChannelClosed | StreamableHttpError::TokioJoinError(_) => {
+            "the connection was closed".to_owned()
+        }
+        StreamableHttpError::MissingSessionIdInResponse => "it gave no number of a session".to_owned(),
+        StreamableHttpError::ReservedHeaderConflict(name) => {
+            format!("the header `{name}` belongs to the protocol; leave it out of `headers`")
+        }
+        StreamableHttpError::SessionExpired => "it no longer knows the session (HTTP 404)".to_owned(),
+        _ => first_cause(error).to_string(),
+    }
+}
+
 /// Why a request failed, in the words of the server if it gives a message.
 pub(super) fn why(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => short(&error.message),
         ServiceError::TransportClosed => "the server has ended".to_owned(),
-        other => short(&other.to_string()),
+        ServiceError::TransportSend(error) => short(&transport(error)),
+        ServiceError::UnexpectedResponse => "the server gave an answer of another kind".to_owned(),
+        ServiceError::Cancelled { .. } => "the request was given up".to_owned(),
+        ServiceError::Timeout { .. } => "the server gave no answer in time".to_owned(),
+        _ => "the request failed".to_owned(),
     }
 }
 

@@ -3,16 +3,31 @@
 #![cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "without a client only names are read"))]
 
 use crate::tool::policy::ServerPolicy;
-use crate::tool::secrets::Secrets;
+use crate::tool::secrets::{Found, Secrets};
 use ilo_drive::problem::Problem;
 use ilo_spec::limits;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// A value that a person gives before a server starts, as the file of a client declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its name, by which the settings of servers refer to it.
+    pub id: String,
+    /// What it is for.
+    pub description: String,
+    /// Whether it is a secret, so that it is not shown while it is typed.
+    pub is_secret: bool,
+    /// The value if nothing is given.
+    pub default: Option<String>,
+    /// The only values, if there are such.
+    pub options: Vec<String>,
+}
+
 /// A server of a tools file.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
-    /// Its name.
+    /// Its name in the names of its tools, where `/` is written `%2F`.
     pub(crate) name: String,
     /// How it is reached.
     pub(crate) way: Way,
@@ -24,11 +39,47 @@ pub(crate) struct Server {
     pub(crate) secrets: Secrets,
     /// What is missing to start it, such as an environment variable.
     pub(crate) lacks: Vec<Problem>,
+    /// The values that are asked for before it starts. Until then its settings have `${input:NAME}`.
+    pub(crate) inputs: Vec<Input>,
 }
 
 impl Server {
     /// The default time limit for starting a server.
     pub(crate) const TIMEOUT: Duration = Duration::from_millis(limits::DEFAULT_CALL_MS);
+
+    /// The server with a value in place of `${input:NAME}`.
+    pub(crate) fn given(&mut self, id: &str, value: &str) {
+        let mark = format!("${{input:{id}}}");
+        let expanded = [(id.to_owned(), value.to_owned())];
+        let mut found = Found::default();
+        let fill = |text: &mut String| {
+            if text.contains(&mark) {
+                *text = text.replace(&mark, value);
+            }
+        };
+        match &mut self.way {
+            Way::Program { program, arguments, environment, folder } => {
+                fill(program);
+                arguments.iter_mut().for_each(fill);
+                environment.iter_mut().for_each(|(_, text)| fill(text));
+                *folder = PathBuf::from(folder.to_string_lossy().replace(&mark, value));
+                environment.iter().for_each(|(name, text)| found.environment(name, text));
+                found.arguments(arguments, &expanded);
+            }
+            Way::Http { url, headers } => {
+                fill(url);
+                headers.iter_mut().for_each(|(_, text)| fill(text));
+                found.url(url, &expanded);
+                headers.iter().for_each(|(name, text)| found.header(name, text));
+            }
+            Way::None => {}
+        }
+        if self.inputs.iter().any(|input| input.id == id && input.is_secret) {
+            found.header(id, value);
+        }
+        self.secrets = self.secrets.and(found);
+        self.inputs.retain(|input| input.id != id);
+    }
 }
 
 /// How a server is reached.

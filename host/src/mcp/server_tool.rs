@@ -9,12 +9,11 @@ use super::answer::{self, Reading};
 use super::guard;
 use super::link::{Link, Live};
 use super::listing::{Listed, no_answer};
-use super::reason::{first_cause, short, why};
+use super::reason::{cause, short, why};
 use super::transport::StreamError;
 use crate::tool::{Failure, Provider, Request};
 use crate::trace_context::Context;
 use ilo_drive::data::Data;
-use ilo_spec::error::Code;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
@@ -168,10 +167,9 @@ impl Call {
         let stream: &StreamError = error.error.downcast_ref()?;
         let StreamError::Http(error) = stream else { return None };
         if let StreamableHttpError::ResponseBodyTooLarge { max_size } = error {
-            let message = format!("the tool's answer has more than {max_size} bytes");
-            return Some(Failure::Limit(Code::FaultTooLarge, message));
+            return Some(guard::too_long(*max_size));
         }
-        let (server, cause) = (&self.link.server.name, short(&first_cause(stream).to_string()));
+        let (server, cause) = (&self.link.server.name, short(&cause(stream)));
         Some(if begun {
             Failure::InDoubt(format!("server `{server}`: {cause}; whether it did this is not known"))
         } else {
@@ -223,7 +221,8 @@ impl ServerTool {
             text => text?,
         };
         let (mut text, wrapped) = (text?, self.definition.is_wrapped());
-        let reading = Reading { bounds: &request.bounds, bytes: request.bytes, wrapped };
+        let integers_as_text = request.integers_as_text;
+        let reading = Reading { bounds: &request.bounds, bytes: request.bytes, wrapped, integers_as_text };
         let (answer, replaced) = answer::read(&mut text, reading);
         if replaced {
             self.link.note_replaced(&self.definition.name);

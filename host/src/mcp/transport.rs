@@ -9,12 +9,13 @@ use super::access::Access;
 use super::child::Child;
 use super::client_handler::{LEGACY, Watcher};
 use super::guard::MESSAGE;
+use super::network;
 use super::pending::{Kind, Pending};
 use super::reason::cannot_open;
 use super::server_config::{Server, Way};
 use super::stderr::Tail;
 use super::web::{Client, unknown_method};
-use crate::command::closed;
+use crate::command::{closed, find};
 use crate::tool::process_mark;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -28,6 +29,7 @@ use rmcp::service::{
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -327,9 +329,16 @@ fn spawn(
     environment: &[(String, String)],
     shared: &Connection,
 ) -> Result<Child, String> {
-    let mut command = CommandWrap::with_new(program, |command| {
+    let search = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| OsString::from(path));
+    let search = search.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+    let found = Some(program).filter(|name| cfg!(windows) && !name.contains(std::path::is_separator));
+    let found = found.and_then(|name| find(name, &search, folder));
+    let file = found.as_ref().map_or(OsStr::new(program), |file| file.as_os_str());
+    let mut command = CommandWrap::with_new(file, |command| {
         command.args(arguments).current_dir(folder);
         closed(command.as_std_mut(), environment, process_mark::of_process());
+        let given = |name: &str| environment.iter().any(|(given, _)| given == name);
+        command.envs(network::variables().filter(|(name, _)| !given(name)));
     });
     #[cfg(unix)]
     command.wrap(process_wrap::tokio::ProcessGroup::leader());

@@ -6,6 +6,7 @@
 use super::access::Access;
 use super::guard::{self, MESSAGE};
 use super::pending::Pending;
+use super::reason::short;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
@@ -205,7 +206,7 @@ impl Client {
         let (kind, own_session) = (header("content-type"), header(SESSION));
         let is = |name: &str| kind.as_deref().is_some_and(|kind| kind.starts_with(name));
         if !status.is_success() {
-            return self.refused(response, message, session.is_some(), is(JSON)).await;
+            return self.refused(uri, response, message, session.is_some(), is(JSON)).await;
         }
         if is(EVENTS) {
             let events = self.guarded(events(response));
@@ -216,7 +217,16 @@ impl Client {
             return Ok(StreamableHttpPostResponse::Accepted);
         };
         if !is(JSON) {
-            return Err(StreamableHttpError::UnexpectedContentType(kind));
+            let found = kind
+                .as_deref()
+                .map_or_else(|| "an answer without a type".to_owned(), |kind| format!("`{kind}`"));
+            let is_page = is("text/html");
+            let page = if is_page {
+                "; the address leads to a page, such as one for signing in, and not to a server"
+            } else {
+                ""
+            };
+            return Err(unexpected(format!("expected JSON or a stream of events, found {found}{page}")));
         }
         let passed = guard::passed(body(response, MESSAGE).await?, &self.pending);
         match passed.and_then(|passed| serde_json::from_slice(&passed).ok()) {
@@ -234,6 +244,7 @@ impl Client {
     /// Handles an error status.
     async fn refused(
         &self,
+        url: &str,
         response: reqwest::Response,
         message: &ClientJsonRpcMessage,
         in_session: bool,
@@ -270,8 +281,23 @@ impl Client {
         if status.is_server_error() {
             return Err(failed());
         }
-        Err(unexpected(format!("HTTP {status}: {text}")))
+        let text = text.trim();
+        let colon = if text.is_empty() { "" } else { ": " };
+        let hint = if takes_no_posts(status, url) { OLDER } else { "" };
+        Err(unexpected(format!("HTTP {status}{colon}{}{hint}", short(text))))
     }
+}
+
+/// What to do if the address is one of the transport before.
+const OLDER: &str = "; this looks like the address of the older transport, server-sent events, which is not spoken \
+                     here; give the URL of the server's streamable HTTP, which often ends with `/mcp`";
+
+/// Whether an address that refuses messages is probably one of the older transport: it takes no POST, or its
+/// path says so.
+fn takes_no_posts(status: StatusCode, url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or(url).trim_end_matches('/');
+    let closed = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    status == StatusCode::METHOD_NOT_ALLOWED || (!closed && path.ends_with("/sse"))
 }
 
 fn unexpected(why: String) -> Failed {

@@ -78,7 +78,11 @@ impl Given {
         };
         let text = match value.first() {
             Some(b'"') => {
-                serde_json::from_slice(&value).map_err(|error| refused(format!("`source`: {error}")))
+                let text: String =
+                    serde_json::from_slice(&value).map_err(|error| refused(format!("`source`: {error}")))?;
+                // A model may write the text as JSON once more.
+                let inner = Some(text.trim()).filter(|text| text.starts_with('"') && text.ends_with('"'));
+                Ok(inner.and_then(|inner| serde_json::from_str(inner).ok()).unwrap_or(text))
             }
             // A model may write a program in a JSON notation as JSON instead of as a text.
             Some(b'{' | b'[') => {
@@ -92,11 +96,23 @@ impl Given {
         Ok(Source { text, notation })
     }
 
-    /// The inputs of a function, as an object.
+    /// The inputs of a function, as an object. Some clients send a record as a text of JSON.
     pub(super) fn inputs(&mut self) -> Result<Bytes, ErrorData> {
         match self.take("inputs") {
             None => Ok(Bytes::from_static(b"{}")),
             Some(inputs) if inputs.starts_with(b"{") => Ok(inputs),
+            Some(text) if text.starts_with(b"\"") => {
+                let text: String =
+                    serde_json::from_slice(&text).map_err(|error| refused(format!("`inputs`: {error}")))?;
+                let text = text.trim();
+                match text.bytes().next() {
+                    None => Ok(Bytes::from_static(b"{}")),
+                    Some(b'{') => Ok(Bytes::copy_from_slice(text.as_bytes())),
+                    Some(_) => Err(refused(
+                        "`inputs` must be a record with a field for each parameter; this text is none",
+                    )),
+                }
+            }
             Some(_) => Err(refused("`inputs` must be a record with a field for each parameter")),
         }
     }
@@ -179,6 +195,10 @@ mod tests {
         assert!(given(r#"{"source": 1}"#).unwrap().source().is_err());
         assert!(given(r#"{"source": "\ud800"}"#).is_err());
         assert!(given(r#"{"inputs": [1]}"#).unwrap().inputs().is_err());
+        assert!(given(r#"{"inputs": "[1]"}"#).unwrap().inputs().is_err());
+        assert_eq!(given(r#"{"inputs": " {\"n\": 5}"}"#).unwrap().inputs().unwrap(), r#"{"n": 5}"#);
+        assert_eq!(given(r#"{"inputs": ""}"#).unwrap().inputs().unwrap(), "{}");
+        assert_eq!(given(r#"{"source": "\"; f\""}"#).unwrap().source().unwrap().text, "; f");
         assert!(Given::of(None).unwrap().nothing_left().is_ok());
     }
 }

@@ -4,6 +4,9 @@
 //! where tools come from.
 
 pub mod consent;
+pub(crate) mod limits;
+pub(crate) mod named;
+pub(crate) mod numbers;
 pub(crate) mod policy;
 pub mod process_mark;
 pub(crate) mod rate;
@@ -19,10 +22,9 @@ use crate::trace_context::Context;
 use consent::{Ask, Consent, Question};
 use ilo_asm::catalog::{self, Validation};
 use ilo_drive::data::Data;
-use ilo_drive::data::read::{Bounds, ReadErrorKind, read};
+use ilo_drive::data::read::Bounds;
 use ilo_drive::problem::{Problem, shortened};
-use ilo_spec::error::Code;
-use ilo_spec::limits;
+use ilo_spec::limits::DEFAULT_CALL_MS;
 use process_mark::Mark;
 use rate::Limiter;
 use serde_json::Value;
@@ -43,6 +45,8 @@ pub struct Request<'c> {
     pub bounds: Bounds,
     /// Whether the answer includes the bytes of images and other binary content.
     pub bytes: bool,
+    /// Whether every integer of the answer becomes a text.
+    pub integers_as_text: bool,
     /// Whether the tool is read-only, according to the tools file or the host.
     pub read_only: bool,
     /// The interrupt, which a provider checks while it waits; when it is set, the provider gives up.
@@ -205,6 +209,9 @@ impl Tool {
         }
         if self.output_schema.is_none() {
             self.output_schema.clone_from(&found.output_schema);
+            if self.policy.integers_as_text && !found.policy.integers_as_text {
+                self.give_texts_for_integers();
+            }
         }
         if self.input_schema.is_none() {
             let own = |name: &str| {
@@ -215,6 +222,12 @@ impl Tool {
                 .as_deref()
                 .map(|schema| Arc::new(renamed_schema(schema.clone(), own)).into());
         }
+    }
+
+    /// Adapts the schema of its answers, whose integers become texts.
+    pub(crate) fn give_texts_for_integers(&mut self) {
+        self.output_schema =
+            self.output_schema.as_deref().map(|schema| numbers::schema_with_texts(schema).into());
     }
 
     /// Its name in a question: that of its entry, with its origin if that is informative. The name that a
@@ -312,6 +325,7 @@ impl Tool {
             deadline,
             bounds: limits.bounds,
             bytes: self.policy.bytes,
+            integers_as_text: self.policy.integers_as_text,
             read_only: self.policy.read_only,
             interrupt: &limits.interrupt,
             mark: &limits.mark,
@@ -319,7 +333,7 @@ impl Tool {
             span: limits.span,
         };
         match provider.call(&request) {
-            Ok(value) if self.policy.json => from_json(value, &limits.bounds),
+            Ok(value) if self.policy.json => from_json(value, &request),
             Err(Failure::TimedOut) if Instant::now() < until => {
                 let limit = allowed.as_millis();
                 Err(Failure::InDoubt(format!("tool `{name}` took longer than its limit of {limit} ms")))
@@ -343,19 +357,11 @@ impl Tool {
 }
 
 /// The value of a text that is JSON; any other value as it is.
-fn from_json(mut value: Data, bounds: &Bounds) -> Result<Data, Failure> {
+fn from_json(mut value: Data, request: &Request<'_>) -> Result<Data, Failure> {
     let Data::Text(text) = &mut value else { return Ok(value) };
-    match read(text.as_bytes(), bounds) {
+    match numbers::read_answer(text.as_bytes(), &request.bounds, request.integers_as_text) {
         Ok(value) => Ok(value),
-        Err(error) => match error.kind {
-            ReadErrorKind::Depth(_) => {
-                Err(Failure::Limit(Code::FaultDepth, format!("the tool's answer is {}", error.kind)))
-            }
-            ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => {
-                Err(Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has {}", error.kind)))
-            }
-            _ => Ok(value),
-        },
+        Err(error) => limits::exceeded(&error.kind).map_or(Ok(value), Err),
     }
 }
 
@@ -412,7 +418,7 @@ pub struct CallLimits {
 impl Default for CallLimits {
     fn default() -> CallLimits {
         CallLimits {
-            timeout: Duration::from_millis(limits::DEFAULT_CALL_MS),
+            timeout: Duration::from_millis(DEFAULT_CALL_MS),
             bounds: Bounds::default(),
             interrupt: Interrupt::default(),
             cancel: Interrupt::default(),

@@ -1,11 +1,13 @@
 //! The policies of the tools file: the allowed tools of a server, and the rules for each tool. Claims of a
 //! server about its tools are not used.
 
+use super::named::{Named, Verdict};
 use crate::interrupt::Interrupt;
 use ilo_asm::catalog::Validation;
 use ilo_drive::policy::{OnDoubt, Policy, Rate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The longest interval between checks for an interrupt.
@@ -24,6 +26,7 @@ pub(crate) struct Rules {
     pub(crate) requires_rollback: Option<bool>,
     pub(crate) rate: Option<Rate>,
     pub(crate) json: Option<bool>,
+    pub(crate) integers_as_text: Option<bool>,
     pub(crate) deferred: Option<bool>,
     pub(crate) validate: Option<Validation>,
 }
@@ -47,6 +50,7 @@ impl Rules {
                 .or(around.requires_rollback.filter(|_| read_only != Some(true))),
             rate: self.rate.or(around.rate),
             json: self.json.or(around.json),
+            integers_as_text: self.integers_as_text.or(around.integers_as_text),
             deferred: self.deferred.or(around.deferred),
             validate: self.validate.or(around.validate),
         }
@@ -65,6 +69,7 @@ impl Rules {
             requires_rollback: self.requires_rollback.unwrap_or(false),
             rate: self.rate,
             json: self.json.unwrap_or(false),
+            integers_as_text: self.integers_as_text.unwrap_or(false),
             deferred: self.deferred.unwrap_or(false),
             waits: false,
         }
@@ -82,17 +87,31 @@ pub(crate) struct ServerPolicy {
     pub(crate) all: Rules,
     /// The rules for single tools.
     pub(crate) tools: BTreeMap<String, Rules>,
+    /// The name of the server, by which the file of a client speaks of its tools.
+    pub(crate) server: String,
+    /// What such a file says in the server, and outside of it.
+    pub(crate) listed: Named,
+    pub(crate) named: Arc<Named>,
 }
 
 impl ServerPolicy {
     /// Whether programs may use a tool.
     pub(crate) fn allows(&self, tool: &str) -> bool {
-        !self.deny.contains(tool) && self.allow.as_ref().is_none_or(|allowed| allowed.contains(tool))
+        !self.deny.contains(tool)
+            && self.allow.as_ref().is_none_or(|allowed| allowed.contains(tool))
+            && self.verdict(tool) != Verdict::Denied
+    }
+
+    /// What the file of a client says about a tool.
+    fn verdict(&self, tool: &str) -> Verdict {
+        self.listed.verdict(&self.server, tool).max(self.named.verdict(&self.server, tool))
     }
 
     /// The rules for a tool.
     pub(crate) fn rules(&self, tool: &str) -> Rules {
-        self.tools.get(tool).unwrap_or(&Rules::default()).within(&self.all)
+        let rules = self.tools.get(tool).unwrap_or(&Rules::default()).within(&self.all);
+        let asked = self.verdict(tool) == Verdict::Asked && rules.read_only != Some(true);
+        if asked { Rules { confirm: Some(true), ..rules } } else { rules }
     }
 
     /// All tools that are named.

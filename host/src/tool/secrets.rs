@@ -211,6 +211,12 @@ impl Found {
         }
     }
 
+    /// These and those of others.
+    fn and(mut self, others: &[String]) -> Found {
+        self.0.extend_from_slice(others);
+        self
+    }
+
     /// All of them, longer ones first, so that none is replaced in part.
     pub(crate) fn secrets(mut self) -> Secrets {
         self.0.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
@@ -252,6 +258,11 @@ impl Secrets {
         learned.push(std::iter::once(secret.to_owned()).chain(encodings::forms(secret)).collect());
         drop(learned);
         self.know();
+    }
+
+    /// With more that were found in the tools file; what is learned is shared.
+    pub(crate) fn and(&self, found: Found) -> Secrets {
+        Secrets { learned: Arc::clone(&self.learned), ..found.and(&self.written).secrets() }
     }
 
     /// All secrets with their forms, longer ones first, so that none is replaced in part.

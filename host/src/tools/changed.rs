@@ -11,7 +11,7 @@ impl Tools {
     pub fn signature(&self, name: &str) -> Option<&catalog::Tool> {
         match self.catalog().lookup(name) {
             Lookup::Found(tool) => Some(tool),
-            Lookup::Ambiguous(_) | Lookup::Unlisted | Lookup::Withheld(_) | Lookup::Unknown => None,
+            _ => None,
         }
     }
 

@@ -7,10 +7,13 @@ mod servers;
 pub use crate::mcp::Health;
 #[cfg(feature = "mcp")]
 pub use crate::mcp::read_answer;
+pub use crate::mcp::server_config::Input;
 pub use crate::tool::secrets::hidden_of_all as without_secrets;
 pub use crate::tool::{
     CallLimits, Failure, Policy, Provider, Request, Schema, Source, Tool, consent, process_mark,
 };
+
+pub use servers::Prompt;
 
 use ilo_asm::catalog::{Catalog, Lookup};
 use ilo_drive::data::Data;
@@ -86,7 +89,7 @@ impl Tools {
     pub fn get(&self, name: &str) -> Option<&Tool> {
         match self.catalog.lookup(name) {
             Lookup::Found(tool) => self.entries.get(&tool.name),
-            Lookup::Ambiguous(_) | Lookup::Unlisted | Lookup::Withheld(_) | Lookup::Unknown => None,
+            _ => None,
         }
     }
 

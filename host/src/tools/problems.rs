@@ -65,7 +65,7 @@ impl Tools {
                 let names: Vec<&str> = several.iter().map(|tool| tool.name.as_str()).collect();
                 unknown(format!("several servers have it; write one of {}", names.join(", ")))
             }
-            Lookup::Unknown if let Some(problem) = self.servers.unusable(name) => vec![problem.clone()],
+            Lookup::Unusable(why) => unknown(why.to_owned()),
             Lookup::Unknown => {
                 let hint = match server_and_tool(name) {
                     Some((server, _)) => did_you_mean(server, self.servers()),

@@ -2,14 +2,14 @@
 //! the table.
 
 use super::{Source, Tool, Tools};
-use crate::mcp::server_config::Server;
+use crate::mcp::server_config::{Input, Server};
 use crate::mcp::{Connections, Health, Started};
 use crate::tool::policy::ServerPolicy;
 use ilo_asm::catalog::{Catalog, Lookup, server_and_tool};
 use ilo_drive::problem::{Problem, did_you_mean, shortened};
 use ilo_spec::error::Code;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 /// The servers, running or not.
 #[derive(Debug, Default)]
@@ -19,8 +19,28 @@ pub(super) struct Servers {
     /// Tools that the file does not allow, as `mcp://server/tool`.
     withheld: BTreeSet<String>,
     /// Tools that a server lists in a form that cannot be used.
-    unusable: BTreeMap<String, Problem>,
+    unusable: BTreeMap<String, Unusable>,
+    /// Servers that the file turns off, with the key that does.
+    off: BTreeMap<String, String>,
+    /// What of the file was passed over.
+    warnings: Vec<Problem>,
+    /// Who is asked for the values that servers need, and what was answered.
+    prompter: Option<Arc<dyn Prompt>>,
+    given: BTreeMap<String, String>,
     connections: Option<Connections>,
+}
+
+/// A tool that cannot be used.
+#[derive(Debug)]
+struct Unusable {
+    why: String,
+    problem: Problem,
+}
+
+/// Asks a person for the values that the file of a client declares as `inputs`.
+pub trait Prompt: std::fmt::Debug + Send + Sync {
+    /// The value, or `None` if nobody gives one. The server waits for it.
+    fn value(&self, server: &str, input: &Input) -> Option<String>;
 }
 
 impl Servers {
@@ -31,17 +51,43 @@ impl Servers {
     /// Adds all servers to a catalogue.
     pub(super) fn list(&self, catalog: &mut Catalog) {
         self.names().for_each(|name| catalog.insert_server(name, self.started.contains(name)));
+        // No other tool answers in place of a server that is off.
+        self.off.iter().for_each(|(name, key)| catalog.insert_off(name, &turned_off(key)));
         self.withheld.iter().for_each(|name| catalog.withhold(name));
+        self.unusable.iter().for_each(|(name, tool)| catalog.insert_unusable(name, &tool.why));
+    }
+
+    /// Asks for the values that a server needs. Each is asked for once, for all servers.
+    fn with_inputs(&mut self, mut server: Server) -> Result<Server, Problem> {
+        for input in server.inputs.clone() {
+            let value = match (self.given.get(&input.id), &self.prompter) {
+                (Some(value), _) => Some(value.clone()),
+                (None, Some(prompter)) => {
+                    prompter.value(&server.name, &input).or_else(|| input.default.clone())
+                }
+                (None, None) => None,
+            };
+            let Some(value) = value else {
+                let why = format!(
+                    "it needs `${{input:{}}}` ({}), which is asked for on a terminal only, and not for `serve`; write \
+                     `${{NAME}}` in its place, and set the variable",
+                    shortened(&input.id, 80),
+                    shortened(&input.description, 80),
+                );
+                return Err(Problem::new(Code::BadUsage, format!("server `{}`", server.name), why));
+            };
+            server.given(&input.id, &value);
+            self.given.insert(input.id, value);
+        }
+        Ok(server)
     }
 
     /// What is missing to start servers.
     pub(super) fn lacking(&self) -> impl Iterator<Item = &Problem> {
-        self.known.values().flat_map(|server| &server.lacks).chain(self.unusable.values())
-    }
-
-    /// Why a tool that a server lists cannot be used.
-    pub(super) fn unusable(&self, name: &str) -> Option<&Problem> {
-        self.unusable.get(name)
+        self.known
+            .values()
+            .flat_map(|server| &server.lacks)
+            .chain(self.unusable.values().map(|tool| &tool.problem))
     }
 
     /// What is missing to start a server.
@@ -51,14 +97,20 @@ impl Servers {
 
     /// Starts servers, and reports those that do not start.
     fn start(&mut self, names: &BTreeSet<String>) -> (Vec<Started>, Vec<Problem>) {
-        let (able, lacking): (Vec<&Server>, Vec<&Server>) =
-            names.iter().filter_map(|name| self.known.get(name)).partition(|server| server.lacks.is_empty());
-        let mut problems: Vec<Problem> =
-            lacking.into_iter().flat_map(|server| server.lacks.clone()).collect();
+        let named = names.iter().filter_map(|name| self.known.get(name)).cloned();
+        let (able, lacking): (Vec<Server>, Vec<Server>) = named.partition(|server| server.lacks.is_empty());
+        let mut problems: Vec<Problem> = lacking.into_iter().flat_map(|server| server.lacks).collect();
         if able.is_empty() {
             return (Vec::new(), problems);
         }
-        let able: Vec<Server> = able.into_iter().cloned().collect();
+        let asked: Vec<_> = able.into_iter().map(|server| self.with_inputs(server)).collect();
+        let mut able = Vec::with_capacity(asked.len());
+        for server in asked {
+            match server {
+                Ok(server) => able.push(server),
+                Err(problem) => problems.push(problem),
+            }
+        }
         let connections = match &mut self.connections {
             Some(connections) => connections,
             none => match Connections::new() {
@@ -77,8 +129,10 @@ impl Servers {
         let Started { server, mut tools, bad } = started;
         self.unusable.extend(bad.into_iter().map(|(tool, why)| {
             let (shown, place) = (shortened(&tool, 200), format!("server `{server}`"));
-            let message = format!("its tool `{shown}` cannot be used: {}", shortened(&why, 300));
-            (format!("mcp://{server}/{tool}"), Problem::new(Code::UnknownTool, place, message))
+            let why = shortened(&why, 300);
+            let message = format!("its tool `{shown}` cannot be used: {why}");
+            let problem = Problem::new(Code::UnknownTool, place, message);
+            (format!("mcp://{server}/{tool}"), Unusable { why, problem })
         }));
         let Some(Server { policy, .. }) = self.known.get(&server) else { return (tools, Vec::new()) };
         let bare =
@@ -96,12 +150,20 @@ impl Servers {
             let rules = policy.rules(&bare(tool));
             tool.validate = rules.validate.unwrap_or_default();
             tool.policy = rules.policy();
+            if tool.policy.integers_as_text {
+                tool.give_texts_for_integers();
+            }
         }
         let withheld = tools.extract_if(.., |tool| !policy.allows(&bare(tool)));
         self.withheld.extend(withheld.map(|tool| tool.name));
         self.started.insert(server);
         (tools, problems.into_values().collect())
     }
+}
+
+/// Why no tool of a server that the file turns off can be called.
+fn turned_off(key: &str) -> String {
+    format!("the tools file turns its server off ({key})")
 }
 
 impl Tools {
@@ -124,6 +186,32 @@ impl Tools {
     #[cfg_attr(not(feature = "login"), allow(dead_code, reason = "only a sign-in asks for it"))]
     pub(crate) fn server(&self, name: &str) -> Option<&Server> {
         self.servers.known.get(name)
+    }
+
+    /// Sets who is asked for the values that the file of a client declares as `inputs`. Without anybody, a
+    /// server that needs one is not started.
+    pub fn set_prompt(&mut self, prompt: Arc<dyn Prompt>) {
+        self.servers.prompter = Some(prompt);
+    }
+
+    /// Whether a server needs a value from a person.
+    pub fn asks(&self) -> bool {
+        self.servers.known.values().any(|server| !server.inputs.is_empty())
+    }
+
+    /// What of the tools file was passed over, such as keys of a client that are not known.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.servers.warnings
+    }
+
+    pub(crate) fn set_warnings(&mut self, warnings: Vec<Problem>) {
+        self.servers.warnings = warnings;
+    }
+
+    /// Notes the servers that the file turns off, each with the key that does.
+    pub(crate) fn set_off(&mut self, off: Vec<(String, String)>) {
+        off.iter().for_each(|(server, key)| self.catalog.insert_off(server, &turned_off(key)));
+        self.servers.off = off.into_iter().collect();
     }
 
     pub(crate) fn add_server(&mut self, server: Server) {
@@ -184,7 +272,7 @@ impl Tools {
             Lookup::Unknown | Lookup::Ambiguous(_) if server_and_tool(name).is_none() => {
                 needed.extend(self.servers.names().map(str::to_owned));
             }
-            Lookup::Unknown | Lookup::Ambiguous(_) | Lookup::Withheld(_) => {}
+            Lookup::Unknown | Lookup::Ambiguous(_) | Lookup::Withheld(_) | Lookup::Unusable(_) => {}
         }
     }
 
@@ -216,6 +304,10 @@ impl Tools {
             let Source::Server(target) = &entry.source else { continue };
             let Some((server, tool)) = server_and_tool(target) else { continue };
             if entry.provider.is_some() || !servers.contains(server) {
+                continue;
+            }
+            if let Some(unusable) = self.servers.unusable.get(target) {
+                entry.lacks.push(unusable.problem.clone());
                 continue;
             }
             let Some(found) = offered.get(target) else {

@@ -120,7 +120,6 @@ fn a_server_that_cannot_be_used_is_refused_before_anything_runs() {
     refused("silent", 300, "did not start and list its tools within 300 ms (`timeout`, in milliseconds)");
     refused("pages-for-ever", 60_000, "lists more than 10000 tools, or as many pages");
     refused("page-to-itself", 20_000, "lists its tools without end: a page leads to itself");
-    refused("two-of-a-name", 20_000, "lists two tools named `echo`");
 }
 
 #[track_caller]
@@ -185,8 +184,16 @@ fn what_goes_wrong_in_a_call_is_its_failure() {
 
 fn an_answer_past_the_limit_is_a_fault() {
     for (scenario, code, expected) in [
-        ("large", Code::FaultTooLarge, "the tool's answer has more than 2097152 bytes"),
-        ("huge", Code::FaultTooLarge, "the tool's answer has more than 16777216 bytes"),
+        (
+            "large",
+            Code::FaultTooLarge,
+            "the tool's answer has more than 2097152 bytes; the limit is `result_bytes`, on the command line `--max-result`",
+        ),
+        (
+            "huge",
+            Code::FaultTooLarge,
+            "the tool's answer has more than 16777216 bytes, which is the limit of a message",
+        ),
         ("deep", Code::FaultDepth, "the tool's answer is nested more than 125 deep"),
     ] {
         let mut tools = tools(scenario, 20_000);
@@ -336,7 +343,8 @@ fn a_secret_in_a_url_is_in_no_error() {
 
 fn an_answer_over_http_is_looked_at_too() {
     let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
-    let large = "the tool's answer: the integer 18446744073709551616 does not fit 64 bits; write it as text, or with a point";
+    let large = "the tool's answer: the integer 18446744073709551616 does not fit 64 bits; \
+                 `\"big_numbers\": \"text\"` in the policy of the tool makes every integer of its answers a text";
     for (content_type, value, expected) in [
         ("application/json", "9223372036854775807", Ok(r#"{"n":9223372036854775807}"#.to_owned())),
         ("application/json", "18446744073709551616", Err(Failure::text(large))),

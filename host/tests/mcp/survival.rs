@@ -183,7 +183,16 @@ pub(crate) fn one_bad_tool_costs_only_itself() {
     );
     assert!(lacking.iter().any(|told| told.contains("its tool `number 3` cannot be used")), "{lacking:?}");
     let told = tools.problems(["mcp://h/odd"]);
-    assert!(told.iter().any(|told| told.message.contains("cannot be used")), "{told:?}");
+    assert!(told.iter().any(|told| told.message.contains("its `inputSchema` is a number")), "{told:?}");
+    let mut tools = super::tools("two-of-a-name", 20_000);
+    tools.connect_all().unwrap();
+    for name in ["echo", "mcp://h/echo"] {
+        let told = tools.problems([name]);
+        assert!(
+            told.iter().any(|told| told.message.contains("its server lists it more than once")),
+            "{told:?}"
+        );
+    }
 }
 
 pub(crate) fn an_announcement_is_looked_at_once() {

@@ -124,7 +124,11 @@ pub(super) struct MergedSchema<'s> {
     pub(super) fields: Vec<MergedField<'s>>,
     pub(super) others: Others,
     pub(super) rest: Option<Source<'s>>,
+    pub(super) arms: Option<Arms<'s>>,
 }
+
+/// The field by which the arms of a union differ, and each arm by its text.
+pub(super) type Arms<'s> = (&'s str, Vec<(&'s str, Source<'s>)>);
 
 impl<'s> MergedSchema<'s> {
     pub(super) fn any(others: Others) -> MergedSchema<'s> {
@@ -141,6 +145,7 @@ impl<'s> MergedSchema<'s> {
             fields: Vec::new(),
             others,
             rest: None,
+            arms: None,
         }
     }
 
@@ -178,6 +183,12 @@ impl<'s> MergedSchema<'s> {
         self.most = tighter(self.most, other.most, Ordering::Less);
         self.whole |= other.whole;
         self.items = all_of(self.items, other.items);
+        // What both say about fields is in neither's arms.
+        self.arms = match (self.arms.take(), other.arms.take()) {
+            (Some(arms), None) if other.fields.is_empty() => Some(arms),
+            (None, Some(arms)) if self.fields.is_empty() => Some(arms),
+            _ => None,
+        };
         self.others = match (self.others, other.others) {
             (Others::Unsaid, others) | (others, Others::Unsaid) => others,
             (Others::Refused, _) | (_, Others::Refused) => Others::Refused,
@@ -232,8 +243,12 @@ impl<'s> MergedSchema<'s> {
         };
         match have(Kinds::RECORD) {
             (true, false) => {}
-            (false, _) => (self.fields, self.others, self.rest) = (other.fields, other.others, other.rest),
+            (false, _) => {
+                (self.fields, self.others, self.rest) = (other.fields, other.others, other.rest);
+                self.arms = other.arms;
+            }
             (true, true) => {
+                self.arms = None;
                 let (a, b) = (self.others, other.others);
                 (self.fields, self.others) = joined((self.fields, a), (other.fields, b));
                 self.rest = any_of(self.rest, other.rest.take());

@@ -59,6 +59,13 @@ pub(in crate::check) fn withheld_tool(name: Name<'_>, own: &str) -> Diagnostic {
         .help("its server has it; the `policy` of the server in the tools file leaves it out")
 }
 
+/// A tool that cannot be used.
+pub(in crate::check) fn unusable_tool(name: Name<'_>, why: &str) -> Diagnostic {
+    let message = format!("the tool `{}` cannot be called: {why}", name.text);
+    Diagnostic::new(Code::UnknownTool, name.span, message)
+        .expected("a tool that can be called", format!("`{}`", name.text))
+}
+
 /// A name that several servers have.
 pub(in crate::check) fn ambiguous_tool<'n>(
     name: Name<'_>,

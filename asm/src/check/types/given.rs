@@ -7,7 +7,7 @@
 use super::{Seen, Types, ValueInfo};
 use crate::ast::{Call, Expr, ExprKind, Field, Literal};
 use crate::catalog::{Misfit, Shape};
-use crate::check::arguments::Wanted;
+use crate::check::arguments::{Wanted, text_of};
 use crate::check::messages::given::{self as messages, Path};
 use crate::check::messages::types::argument;
 use crate::check::resolve::Target;
@@ -58,12 +58,14 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         let takes = |kind| wanted.kinds().meets(kind);
         match &value.kind {
             ExprKind::Record(fields) if takes(Kinds::RECORD) => {
+                let wanted = wanted.arm(|name| text_of(fields, name));
                 self.given_fields(fields, wanted, place);
                 self.lacking(value, fields, wanted, place);
                 Some(ValueInfo::held(Inferred::RECORD))
             }
             ExprKind::Merge(of, fields) if takes(Kinds::RECORD) => {
                 self.unary(Word::Merge, of);
+                let wanted = wanted.arm(|name| text_of(fields, name));
                 self.given_fields(fields, wanted, place);
                 Some(ValueInfo::held(Inferred::RECORD))
             }

@@ -1,0 +1,298 @@
+//! Reads what the file of a client says outside of its servers: which servers and tools are allowed, asked
+//! about or off, and the values that a person gives.
+
+use super::clients::{Effect, Place, ROWS, effect, guards, is_comment};
+use super::text::Step;
+use super::{Fields, Reading};
+use crate::mcp::server_config::Input;
+use crate::tool::named::{Group, Named, Verdict, fits};
+use ilo_drive::data::Data;
+use ilo_drive::problem::{nearest, shortened};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a file says about all its servers.
+#[derive(Debug, Default)]
+pub(super) struct FileKeys {
+    /// What holds for tools.
+    pub(super) named: Arc<Named>,
+    /// The time for a call.
+    pub(super) call_time: Option<Duration>,
+    /// Why no server can be used: keys, each with the reason.
+    pub(super) refusals: Vec<(String, String)>,
+    /// Lists of servers: those of the first kind are off, and all that are not in a list of the second.
+    off: Vec<(String, String)>,
+    only: Vec<(String, Vec<String>)>,
+    all_off: Option<String>,
+    groups: Vec<Group>,
+}
+
+impl FileKeys {
+    /// Why a server is off.
+    pub(super) fn off(&self, server: &str) -> Option<String> {
+        let listed = self.off.iter().find(|(_, pattern)| fits(pattern, server)).map(|(key, _)| key);
+        let unlisted = || {
+            let mut lists = self.only.iter();
+            lists.find(|(_, names)| !names.iter().any(|name| fits(name, server))).map(|(key, _)| key)
+        };
+        self.all_off.as_ref().or(listed).or_else(unlisted).map(|key| format!("`{key}` of the file"))
+    }
+}
+
+/// Whether `tools` of a file is that of a client, and not ilo's: a list, or a record without a tool.
+pub(super) fn is_clients_tools(tools: &Data, kinds: &[&str]) -> bool {
+    let is_tool = |value: &Data| kinds.iter().any(|kind| value.get(kind).is_some());
+    match tools {
+        Data::List(_) => true,
+        Data::Record(fields) => {
+            let values = || fields.iter().filter(|(name, _)| !is_comment(name)).map(|(_, value)| value);
+            values().any(|value| !matches!(value, Data::Record(_))) && !values().any(is_tool)
+        }
+        _ => false,
+    }
+}
+
+impl Reading {
+    /// Reads the keys of the file beside its servers, `sections`, and `tools` where that is ilo's.
+    pub(super) fn file_keys(&mut self, fields: &Fields, sections: &[&str], has_tools: bool) {
+        let mut passed_over = Vec::new();
+        for (key, value) in fields {
+            let own = (key == "tools" && has_tools) || sections.contains(&key.as_str());
+            if own || is_comment(key) {
+                continue;
+            }
+            self.inside(Step::Key(key.clone()), |this| this.file_key(key, key, value, &mut passed_over));
+        }
+        self.passed_over(&passed_over);
+        self.file.named = Arc::new(Named(std::mem::take(&mut self.file.groups)));
+    }
+
+    /// Reads a key by its path. Records that have known keys are looked into.
+    fn file_key<'d>(&mut self, path: &str, key: &'d str, value: &'d Data, passed_over: &mut Vec<&'d str>) {
+        let inner = format!("{path}.");
+        let has_known = ROWS.iter().any(|row| row.place == Place::File && row.key.starts_with(&inner));
+        match (effect(Place::File, path), value) {
+            (None | Some(Effect::Servers | Effect::Rules), Data::Record(fields)) if has_known => {
+                if path == "tools" {
+                    self.switches(fields);
+                }
+                for (name, value) in fields.iter().filter(|(name, _)| !is_comment(name)) {
+                    let whole = format!("{inner}{name}");
+                    let deeper =
+                        ROWS.iter().any(|row| row.place == Place::File && row.key.starts_with(&whole));
+                    let known = deeper || (path.contains("mcp") && guards(name));
+                    if known {
+                        self.inside(Step::Key(name.clone()), |this| {
+                            this.file_key(&whole, name, value, passed_over);
+                        });
+                    }
+                }
+            }
+            (Some(effect), value) => self.file_effect(path, effect, value),
+            (None, _) if guards(key) => {
+                let why = "is not known here and may shut something off, so no server is used; leave it out, or write \
+                           what it means as `policy` of the servers";
+                self.file.refusals.push((shortened(path, 80), why.to_owned()));
+            }
+            (None, _) => {
+                let known = ["mcpServers", "tools", "servers", "mcp_servers", "context_servers"];
+                match nearest(key, known) {
+                    Some(near) if path == key => {
+                        self.wrong(format!("unknown key `{key}`; did you mean `{near}`?"));
+                    }
+                    _ => passed_over.push(key),
+                }
+            }
+        }
+    }
+
+    fn file_effect(&mut self, path: &str, effect: Effect, value: &Data) {
+        match effect {
+            Effect::AllowServers => {
+                if let Some(names) = self.server_names(path, value) {
+                    self.file.only.push((path.to_owned(), names));
+                }
+            }
+            Effect::DenyServers => {
+                let names = self.server_names(path, value).unwrap_or_default();
+                self.file.off.extend(names.into_iter().map(|name| (path.to_owned(), name)));
+            }
+            Effect::DenyTools => {
+                let names = self.names(value).unwrap_or_default();
+                self.file.groups.push(Group::of(names, Verdict::Denied));
+            }
+            Effect::OffIf(off) => {
+                let is_off = self.flag(value) == Some(off);
+                self.file.all_off = self.file.all_off.take().or(is_off.then(|| path.to_owned()));
+            }
+            Effect::CallSeconds => self.file.call_time = self.seconds(value),
+            Effect::Inputs => self.read_inputs(value),
+            Effect::Rules => match path {
+                "tools" => self.listed_tools(value),
+                "permissions" => self.permissions(value),
+                "agent" => self.agent(value),
+                _ => self.permission(value),
+            },
+            _ => {}
+        }
+    }
+
+    /// Names of servers: texts, or records with `serverName`. Other conditions cannot be judged here.
+    fn server_names(&mut self, path: &str, value: &Data) -> Option<Vec<String>> {
+        let Data::List(items) = value else { return self.expected("a list of servers", value) };
+        let mut names = Vec::new();
+        for item in items {
+            match item.get("serverName").unwrap_or(item) {
+                Data::Text(name) => names.push(name.clone()),
+                _ => {
+                    let why = "names servers by something else than their name, so no server is used";
+                    self.file.refusals.push((path.to_owned(), why.to_owned()));
+                }
+            }
+        }
+        Some(names)
+    }
+
+    /// `tools` of an agent of Amazon Q or Kiro: `*`, `@server`, `@server/tool`. Other names are parts of the
+    /// client.
+    fn listed_tools(&mut self, value: &Data) {
+        let Data::List(_) = value else {
+            if let Data::Record(fields) = value {
+                self.switches(fields);
+            }
+            return;
+        };
+        let names = self.names(value).unwrap_or_default();
+        let of_servers = names.into_iter().filter(|name| name == "*" || name.starts_with('@'));
+        self.file.groups.push(Group { bare: false, ..Group::only(of_servers) });
+    }
+
+    /// `tools` of opencode: patterns with `true` or `false`.
+    fn switches(&mut self, fields: &Fields) {
+        let patterns: Vec<(String, Verdict)> = fields
+            .iter()
+            .filter_map(|(name, value)| match value {
+                Data::Bool(true) => Some((name.clone(), Verdict::Allowed)),
+                Data::Bool(false) => Some((name.clone(), Verdict::Denied)),
+                _ => None,
+            })
+            .collect();
+        self.file.groups.push(Group { bare: false, patterns });
+    }
+
+    /// `permissions` of Claude Code: lists under `ask` and `deny`. What is under `allow` needs no question
+    /// there, which is no rule here.
+    fn permissions(&mut self, value: &Data) {
+        let Some(fields) = self.record(value) else { return };
+        let mut patterns = Vec::new();
+        for (key, verdict) in [("ask", Verdict::Asked), ("deny", Verdict::Denied)] {
+            let names = self.field(fields, key, Reading::names).unwrap_or_default();
+            let of_servers = names.into_iter().filter(|name| name.starts_with("mcp__") || name == "*");
+            patterns.extend(of_servers.map(|name| (name, verdict)));
+        }
+        self.file.groups.push(Group { bare: false, patterns });
+    }
+
+    /// `permission` of opencode: a word for all, or patterns with a word each.
+    fn permission(&mut self, value: &Data) {
+        let patterns = match value {
+            Data::Text(word) => vec![("*".to_owned(), verdict(word))],
+            Data::Record(fields) => {
+                let of = |(name, value): &(String, Data)| match value {
+                    Data::Text(word) => Some((name.clone(), verdict(word))),
+                    // Patterns for the arguments of a tool: the strictest word counts.
+                    Data::Record(inner) => {
+                        let words = inner.iter().filter_map(|(_, word)| match word {
+                            Data::Text(word) => Some(verdict(word)),
+                            _ => None,
+                        });
+                        Some((name.clone(), words.max()?))
+                    }
+                    _ => None,
+                };
+                fields.iter().filter_map(of).collect()
+            }
+            other => {
+                self.wrong(format!("expected a word or a record, found {}", other.kind()));
+                return;
+            }
+        };
+        self.file.groups.push(Group { bare: false, patterns });
+    }
+
+    /// `agent` of Zed: `tool_permissions`, and the servers and tools of the profile that it begins with.
+    fn agent(&mut self, value: &Data) {
+        let Data::Record(_) = value else { return };
+        if let Some(permissions) = value.get("tool_permissions") {
+            let word = |value: &Data| match value.get("default") {
+                Some(Data::Text(word)) => Some(verdict(word)),
+                _ => None,
+            };
+            let mut patterns: Vec<(String, Verdict)> =
+                word(permissions).map(|verdict| ("*".to_owned(), verdict)).into_iter().collect();
+            if let Some(Data::Record(tools)) = permissions.get("tools") {
+                patterns.extend(tools.iter().filter_map(|(name, value)| Some((name.clone(), word(value)?))));
+            }
+            self.file.groups.push(Group { bare: false, patterns });
+        }
+        let Some(Data::Text(name)) = value.get("default_profile") else { return };
+        let Some(profile) = value.get("profiles").and_then(|profiles| profiles.get(name)) else { return };
+        let mut patterns = Vec::new();
+        if profile.get("enable_all_context_servers") == Some(&Data::Bool(false)) {
+            patterns.push(("*".to_owned(), Verdict::Denied));
+        }
+        if let Some(Data::Record(servers)) = profile.get("context_servers") {
+            for (server, settings) in servers {
+                let Some(Data::Record(tools)) = settings.get("tools") else { continue };
+                patterns.extend(tools.iter().map(|(tool, on)| {
+                    let on = on == &Data::Bool(true);
+                    (format!("mcp:{server}:{tool}"), if on { Verdict::Allowed } else { Verdict::Denied })
+                }));
+            }
+        }
+        self.file.groups.push(Group { bare: false, patterns });
+    }
+
+    /// `inputs` of VS Code. One that runs a command of the editor has no value here.
+    fn read_inputs(&mut self, value: &Data) {
+        let Data::List(items) = value else {
+            return self.expected::<()>("a list of inputs", value).unwrap_or_default();
+        };
+        let text = |item: &Data, key: &str| match item.get(key) {
+            Some(Data::Text(text)) => Some(text.clone()),
+            _ => None,
+        };
+        for item in items {
+            let (Some(id), Some(kind)) = (text(item, "id"), text(item, "type")) else { continue };
+            if !matches!(kind.as_str(), "promptString" | "pickString")
+                || self.inputs.iter().any(|i| i.id == id)
+            {
+                continue;
+            }
+            let of = |option: &Data| match option {
+                Data::Text(text) => Some(text.clone()),
+                other => text(other, "value"),
+            };
+            let options = match item.get("options") {
+                Some(Data::List(options)) => options.iter().filter_map(of).collect(),
+                _ => Vec::new(),
+            };
+            self.inputs.push(Input {
+                description: text(item, "description").unwrap_or_else(|| id.clone()),
+                is_secret: item.get("password") == Some(&Data::Bool(true)),
+                default: text(item, "default"),
+                options,
+                id,
+            });
+        }
+    }
+}
+
+/// What a word of a client says about a tool; a word that is not known does not shut it off.
+fn verdict(word: &str) -> Verdict {
+    match word {
+        "deny" | "reject" | "never" => Verdict::Denied,
+        "ask" | "confirm" | "prompt" => Verdict::Asked,
+        _ => Verdict::Allowed,
+    }
+}

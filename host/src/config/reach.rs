@@ -1,0 +1,254 @@
+//! Reads how a server is reached, in the keys of all clients: its program with arguments and variables, or
+//! its URL with headers; and how long it may take.
+
+use super::clients::{Effect, Place, SANDBOX, keys, row_of};
+use super::text::Step;
+use super::{Fields, Reading};
+use crate::mcp::server_config::Way;
+use crate::tool::secrets::{Found, Secrets};
+use ilo_drive::data::Data;
+use ilo_drive::problem::shortened;
+use ilo_spec::program::Number;
+use std::path::Path;
+use std::time::Duration;
+
+/// The most that a client states in seconds: an hour. Larger values are in milliseconds.
+const SECONDS: u64 = 3_600;
+/// Keys that only clients write whose `timeout` is in seconds.
+const IN_SECONDS: &[&str] = &["autoApprove", "alwaysAllow", "watchPaths", "transportType"];
+
+/// The secrets in the settings of a server; `expanded` are variables with their values.
+pub(super) fn secrets_of(way: &Way, expanded: &[(String, String)]) -> Secrets {
+    let mut found = Found::default();
+    match way {
+        Way::Program { arguments, environment, .. } => {
+            environment.iter().for_each(|(name, value)| found.environment(name, value));
+            found.arguments(arguments, expanded);
+        }
+        Way::Http { url, headers } => {
+            found.url(url, expanded);
+            headers.iter().for_each(|(name, value)| found.header(name, value));
+        }
+        Way::None => {}
+    }
+    found.secrets()
+}
+
+impl Reading {
+    /// The key of a server that has an effect: the preferred one, if there are several.
+    pub(super) fn key_for(fields: &Fields, wanted: Effect) -> Option<&'static str> {
+        keys(Place::Server, wanted).find(|key| fields.iter().any(|(name, _)| name == key))
+    }
+
+    /// Reads all keys of a server that have an effect.
+    fn all_for<T>(
+        &mut self,
+        fields: &Fields,
+        wanted: Effect,
+        read: impl Fn(&mut Reading, &Data) -> Option<Vec<T>>,
+    ) -> Vec<T> {
+        let given = keys(Place::Server, wanted).filter_map(|key| self.field(fields, key, &read));
+        given.flatten().collect()
+    }
+
+    /// How the server is reached. Obstacles have been reported already.
+    pub(super) fn way(&mut self, fields: &Fields) -> Way {
+        let (program, mut arguments, mut environment) = self.program_line(fields);
+        arguments.extend(self.all_for(fields, Effect::Arguments, Reading::filled_texts));
+        environment.extend(self.all_for(fields, Effect::Variables, Reading::environment));
+        environment.extend(self.all_for(fields, Effect::Passed, Reading::passed));
+        let folder = Self::key_for(fields, Effect::Folder);
+        let folder = folder.and_then(|key| self.field(fields, key, Reading::filled));
+        let (command_key, url_key) =
+            (Self::key_for(fields, Effect::Command), Self::key_for(fields, Effect::Url));
+        let url = url_key.and_then(|key| self.field(fields, key, Reading::filled));
+        let headers = self.headers(fields);
+        if let (Some(url), Some(key)) = (&url, url_key) {
+            self.url_form(key, url);
+        }
+        match (command_key, url_key) {
+            // Gemini CLI documents that a URL has priority; nobody else writes both.
+            (Some(_), Some(key)) => self.wrong(format!("expected `command` or `{key}`, found both")),
+            (None, None) if self.client => self.lacks("expected `command` or `url`, found neither"),
+            (None, None) => self.wrong("expected `command` or `url`, found neither"),
+            _ if program.as_deref() == Some("") => self.wrong("`command` is empty"),
+            _ => {}
+        }
+        match (program, url) {
+            (Some(program), _) => {
+                let around = self.around_program();
+                let folder = folder.map_or_else(|| around.clone(), |folder| around.join(folder));
+                let program = self.seen_from_here(program);
+                Way::Program { program, arguments, folder, environment }
+            }
+            (None, Some(url)) => Way::Http { url, headers },
+            (None, None) => Way::None,
+        }
+    }
+
+    /// The program; and its arguments and variables, which some clients write beside it: as a list, or as a
+    /// record of `path`, `args` and `env`.
+    fn program_line(&mut self, fields: &Fields) -> (Option<String>, Vec<String>, Vec<(String, String)>) {
+        let Some(key) = Self::key_for(fields, Effect::Command) else { return Default::default() };
+        let read = |this: &mut Reading, data: &Data| match data {
+            Data::List(_) => {
+                let mut words = this.filled_texts(data)?.into_iter();
+                let program = words.next();
+                if program.is_none() {
+                    this.wrong("expected a program, found an empty list");
+                }
+                Some((program, words.collect(), Vec::new()))
+            }
+            Data::Record(inner) if this.client => {
+                let program = this.field(inner, "path", Reading::filled);
+                let arguments = this.field(inner, "args", Reading::filled_texts).unwrap_or_default();
+                let environment = this.field(inner, "env", Reading::environment).unwrap_or_default();
+                Some((program, arguments, environment))
+            }
+            other => Some((this.filled(other), Vec::new(), Vec::new())),
+        };
+        self.field(fields, key, read).unwrap_or_default()
+    }
+
+    /// The headers: written ones, ones from variables, and a bearer token from a variable.
+    fn headers(&mut self, fields: &Fields) -> Vec<(String, String)> {
+        let mut headers = self.all_for(fields, Effect::Headers, Reading::filled_named);
+        headers.extend(self.all_for(fields, Effect::HeaderNames, |this, data| {
+            let names = this.named_texts(data)?;
+            let value = |(header, name): (String, String)| {
+                this.inside(Step::Key(header.clone()), |this| Some((header, this.value_of(&name)?)))
+            };
+            Some(names.into_iter().filter_map(value).collect())
+        }));
+        let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        if let Some(key) = Self::key_for(fields, Effect::Bearer).filter(|_| !given) {
+            let token = self.field(fields, key, |this, data| {
+                let name = this.text(data)?.to_owned();
+                this.value_of(&name)
+            });
+            headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
+        }
+        headers
+    }
+
+    /// The value of an environment variable that must be there.
+    fn value_of(&mut self, name: &str) -> Option<String> {
+        match std::env::var(name) {
+            Ok(value) if !value.is_empty() => {
+                self.expanded.push((name.to_owned(), value.clone()));
+                Some(value)
+            }
+            _ => {
+                self.lacks(format!("the environment has no text `{}`; set it", shortened(name, 80)));
+                None
+            }
+        }
+    }
+
+    /// Names of variables that are passed on if they are set: texts, or records with `name`.
+    fn passed(&mut self, data: &Data) -> Option<Vec<(String, String)>> {
+        let Data::List(items) = data else { return self.expected("a list of names", data) };
+        let mut found = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            let name = match item {
+                Data::Record(_) => item.get("name").unwrap_or(item),
+                item => item,
+            };
+            let name = self.inside(Step::Index(at), |this| this.text(name).map(str::to_owned))?;
+            let value = Some(name).filter(|name| !name.is_empty() && !name.contains('='));
+            found.extend(value.and_then(|name| Some((std::env::var(&name).ok()?, name))));
+        }
+        Some(found.into_iter().map(|(value, name)| (name, value)).collect())
+    }
+
+    fn url_form(&mut self, key: &str, url: &str) {
+        if url.starts_with("http://") || url.starts_with("https://") || url.starts_with("${input:") {
+            return;
+        }
+        let mut secrets = Found::default();
+        secrets.url(url, &self.expanded);
+        let shown = shortened(&secrets.secrets().hidden(url), 80);
+        self.inside(Step::Key(key.to_owned()), |this| {
+            this.wrong(format!("expected `http://…` or `https://…`, found `{shown}`"));
+        });
+    }
+
+    /// Reports settings of other clients that ilo does not support and without which the server would not
+    /// work.
+    pub(super) fn unsupported(&mut self, fields: &Fields) {
+        for (key, value) in fields {
+            let row = row_of(Place::Server, key);
+            let message = match (key.as_str(), value, row.map(|row| row.effect)) {
+                (_, _, Some(Effect::Unsupported(why))) => why,
+                ("type" | "transport" | "transportType", Data::Text(way), _) => match way.as_str() {
+                    "sse" => {
+                        "the transport of the older protocol, `sse`, is not spoken; give the URL of the server's \
+                         streamable HTTP, with the type `http`"
+                    }
+                    "ws" | "websocket" => {
+                        "WebSockets are not spoken; give the URL of the server's streamable HTTP"
+                    }
+                    "builtin" | "platform" | "frontend" | "inline_python" if self.client => {
+                        "it is a part of its client, and no server that can be started here"
+                    }
+                    _ => continue,
+                },
+                ("sandboxEnabled", Data::Bool(true), _) => SANDBOX,
+                _ => continue,
+            };
+            let link = row.map_or_else(String::new, |row| format!(" ({}: {})", row.client, row.link));
+            self.inside(Step::Key(key.clone()), |this| this.lacks(format!("{message}{link}")));
+        }
+    }
+
+    /// How long the server may take to start, and its calls, if the file says so. `timeout` is in
+    /// milliseconds, but in the files of some clients in seconds.
+    pub(super) fn times(&mut self, fields: &Fields) -> (Option<Duration>, Option<Duration>) {
+        let in_seconds = self.in_seconds || fields.iter().any(|(key, _)| IN_SECONDS.contains(&key.as_str()));
+        let starting = self.field(fields, "timeout", |this, data| match data {
+            // opencode 2 has a time for each part.
+            Data::Record(parts) if this.client => {
+                this.field(parts, "startup", |this, data| this.count(data, 1)).map(Duration::from_millis)
+            }
+            data => {
+                let count = this.count(data, 1)?;
+                let is_seconds = in_seconds && this.client && count <= SECONDS;
+                Some(if is_seconds { Duration::from_secs(count) } else { Duration::from_millis(count) })
+            }
+        });
+        let seconds = Self::key_for(fields, Effect::Seconds);
+        let seconds = seconds.and_then(|key| self.field(fields, key, Reading::seconds));
+        let milliseconds = Self::key_for(fields, Effect::Milliseconds);
+        let milliseconds =
+            milliseconds.and_then(|key| self.field(fields, key, |this, data| this.count(data, 1)));
+        let call = Self::key_for(fields, Effect::CallSeconds);
+        let call = call.and_then(|key| self.field(fields, key, Reading::seconds));
+        (starting.or(seconds).or(milliseconds.map(Duration::from_millis)), call)
+    }
+
+    /// A number of seconds, which may have a fraction.
+    pub(super) fn seconds(&mut self, data: &Data) -> Option<Duration> {
+        let seconds = match data {
+            Data::Number(Number::Int(int)) => u64::try_from(*int).ok().map(Duration::from_secs),
+            Data::Number(Number::Double(double)) => Duration::try_from_secs_f64(*double).ok(),
+            _ => None,
+        };
+        let seconds = seconds.filter(|time| !time.is_zero() && time.as_secs() <= 100 * SECONDS);
+        if seconds.is_none() {
+            let found = shortened(&data.to_json(), 40);
+            self.wrong(format!("expected a number of seconds above 0, found {found}"));
+        }
+        seconds
+    }
+
+    /// A program name with a slash is relative to the folder of the file, or of the project in the file of a
+    /// client; any other name is searched when it starts.
+    fn seen_from_here(&self, program: String) -> String {
+        let path = Path::new(&program);
+        if program.contains(std::path::is_separator) && path.is_relative() {
+            self.around_program().join(path).display().to_string()
+        } else {
+            program
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Finds the records of servers in a file: `mcpServers`, and the keys of other clients for it.
+
+use super::Fields;
+use super::text::Step;
+use ilo_drive::data::Data;
+
+/// A record, or a list, of servers.
+pub(super) struct Section<'d> {
+    /// Its key, if all of what is under the key are servers.
+    pub(super) whole: Option<&'static str>,
+    /// Its path in the file, with dots.
+    pub(super) path: &'static str,
+    /// Whether the client writes time limits in seconds.
+    pub(super) in_seconds: bool,
+    /// Whether the client writes `{env:NAME}`.
+    pub(super) braces: bool,
+    pub(super) value: &'d Data,
+}
+
+impl<'d> Section<'d> {
+    /// Whether it has the form of servers.
+    pub(super) fn is_readable(&self) -> bool {
+        matches!(self.value, Data::Record(_) | Data::List(_))
+    }
+
+    /// The servers: the step to each, its name, and its settings.
+    pub(super) fn servers(&self) -> impl Iterator<Item = (Step, String, &'d Data)> + use<'d> {
+        let (fields, items) = match self.value {
+            Data::Record(fields) => (fields.as_slice(), &[][..]),
+            Data::List(items) => (&[][..], items.as_slice()),
+            _ => (&[][..], &[][..]),
+        };
+        let named = fields.iter().map(|(name, server)| (Step::Key(name.clone()), name.clone(), server));
+        let listed = items.iter().enumerate().map(|(at, server)| {
+            let name = match server.get("name") {
+                Some(Data::Text(name)) => name.clone(),
+                _ => String::new(),
+            };
+            (Step::Index(at), name, server)
+        });
+        named.chain(listed)
+    }
+}
+
+/// The sections of a file.
+pub(super) fn sections(fields: &Fields) -> Vec<Section<'_>> {
+    let at = |key: &str| fields.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+    let whole = |key: &'static str, in_seconds: bool, value| Section {
+        whole: Some(key),
+        path: key,
+        in_seconds,
+        braces: false,
+        value,
+    };
+    let mut found = Vec::new();
+    found.extend(at("mcpServers").map(|value| whole("mcpServers", false, value)));
+    found.extend(at("servers").filter(|_| found.is_empty()).map(|value| whole("servers", false, value)));
+    found.extend(at("mcp_servers").map(|value| whole("mcp_servers", false, value)));
+    found.extend(at("context_servers").map(|value| whole("context_servers", true, value)));
+    found.extend(at("amp.mcpServers").map(|value| whole("amp.mcpServers", false, value)));
+    if let Some(mcp) = at("mcp") {
+        match mcp.get("servers") {
+            // Of VS Code's settings, or opencode 2.
+            Some(value @ Data::Record(servers)) if !is_server(value) => {
+                let braces = servers.iter().any(|(_, server)| is_of_opencode(server));
+                found.push(Section { whole: None, path: "mcp.servers", in_seconds: false, braces, value });
+            }
+            _ if is_servers(mcp) => {
+                let Data::Record(servers) = mcp else { return found };
+                let braces = servers.iter().any(|(_, server)| is_of_opencode(server));
+                // Crush has the same key, and seconds.
+                found.push(Section { braces, ..whole("mcp", !braces, mcp) });
+            }
+            _ => {}
+        }
+    }
+    found.extend(
+        at("extensions").filter(|value| is_servers(value)).map(|value| whole("extensions", true, value)),
+    );
+    found
+}
+
+/// Whether a value is a record of servers, and not of other settings.
+fn is_servers(value: &Data) -> bool {
+    let Data::Record(fields) = value else { return false };
+    fields.iter().any(|(_, server)| is_server(server))
+}
+
+/// Whether a value has the keys of a server.
+fn is_server(value: &Data) -> bool {
+    ["command", "cmd", "url", "uri", "enabled", "type"].iter().any(|key| match value.get(key) {
+        Some(Data::Record(_)) | None => false,
+        Some(_) => true,
+    })
+}
+
+/// Whether a server is written in the form of opencode.
+fn is_of_opencode(server: &Data) -> bool {
+    let is = |word: &str| server.get("type") == Some(&Data::from(word));
+    is("local")
+        || is("remote")
+        || matches!(server.get("command"), Some(Data::List(_)))
+        || server.get("type").is_none()
+}
