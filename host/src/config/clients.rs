@@ -12,7 +12,7 @@ use Effect::{
 };
 use Place::{File, Server};
 
-/// Where a key stands.
+/// The place of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// At the top of the file, or in a record there: `mcp.allowed`.

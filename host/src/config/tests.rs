@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 fn read(name: &str, text: &str) -> Tools {
-    let path = Path::new("/home/me/project").join(name);
+    let path = Path::new("/srv/me/project").join(name);
     let folder = path.parent().unwrap();
     let tools = Tools::from_text(&path.display().to_string(), text, folder);
     tools.unwrap_or_else(|problems| panic!("{name}: {problems:?}"))
@@ -193,7 +193,7 @@ fn gemini_cli() {
     let (home, path) = (std::env::var("HOME").unwrap(), std::env::var("PATH").unwrap());
     assert_eq!(way(&tools, "py"), format!("python -m srv HOME_SEEN={home} B={path}"));
     let py = server(&tools, "py");
-    assert!(matches!(&py.way, Way::Program { folder, .. } if folder == Path::new("/home/me/project/./srv")));
+    assert!(matches!(&py.way, Way::Program { folder, .. } if folder == Path::new("/srv/me/project/./srv")));
     assert_eq!(py.timeout, Duration::from_secs(15));
     assert_eq!(way(&tools, "far"), "https://far.example/mcp A=b");
     assert_eq!(tools_of(&tools, "py", &["safe", "fast", "drop", "more"]), "safe !fast !drop !more");
@@ -228,9 +228,9 @@ fn claude_code_and_claude_desktop() {
         r#"{"deniedMcpServers": [{"serverUrl": "https://*"}], "mcpServers": {"b": {"command": "x"}}}"#;
     refused(&read("managed.json", by_url), "b", "names servers by something else than their name");
     let desktop = r#"{"globalShortcut": "", "isDxtAutoUpdatesEnabled": true, "mcpServers": {"files": {"command": "npx",
-        "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me/Desktop"]}}}"#;
+        "args": ["-y", "@modelcontextprotocol/server-filesystem", "/srv/me/Desktop"]}}}"#;
     let tools = read("claude_desktop_config.json", desktop);
-    assert_eq!(way(&tools, "files"), "npx -y @modelcontextprotocol/server-filesystem /home/me/Desktop");
+    assert_eq!(way(&tools, "files"), "npx -y @modelcontextprotocol/server-filesystem /srv/me/Desktop");
 }
 
 #[test]
@@ -250,9 +250,9 @@ fn vs_code_and_cursor() {
   },
 }"#;
     let tools = read(".vscode/mcp.json", text);
-    assert_eq!(way(&tools, "local"), "node /home/me/project/s.js project KEY=${input:key} S=//");
+    assert_eq!(way(&tools, "local"), "node /srv/me/project/s.js project KEY=${input:key} S=//");
     let local = server(&tools, "local");
-    assert!(matches!(&local.way, Way::Program { folder, .. } if folder == Path::new("/home/me/project")));
+    assert!(matches!(&local.way, Way::Program { folder, .. } if folder == Path::new("/srv/me/project")));
     assert_eq!(local.inputs.len(), 1);
     let mut asked = local.clone();
     asked.given("key", "hunter-2");

@@ -40,7 +40,7 @@ pub(super) fn project(folder: &Path) -> PathBuf {
     inside.and_then(Path::parent).unwrap_or(folder).to_path_buf()
 }
 
-/// What stands between the braces of a variable.
+/// The meaning of the text between the braces of a variable.
 enum Found {
     Value(String),
     /// A value that is asked for when the server starts.

@@ -81,7 +81,7 @@ fn forms(server: &str, tool: &str) -> Vec<String> {
     forms
 }
 
-/// Whether a pattern fits a whole text: `*` stands for any characters, `?` for one. It takes at most the
+/// Whether a pattern fits a whole text: `*` fits any characters, `?` for one. It takes at most the
 /// product of both lengths.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());

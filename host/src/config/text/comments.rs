@@ -42,7 +42,7 @@ fn ranges(text: &[u8]) -> Vec<(usize, usize)> {
     let (mut found, mut place, mut start) = (Vec::new(), Place::Outside, 0);
     // A comma that may be a final one: its place among the ranges, and its offset.
     let mut comma: Option<(usize, usize)> = None;
-    // Whether a value stands before, so that a comma can follow.
+    // Whether a value is before, so that a comma can follow.
     let mut behind_value = false;
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
