@@ -159,6 +159,7 @@ impl<'a> Block<'a> {
                 Control::If(node) => node.condition.reads(slot),
                 Control::Match(node) => node.slot == slot,
                 Control::For(node) => node.list.reads(slot),
+                Control::Try(_) => false,
             };
             read || control.blocks().any(|(_, block)| block.uses(slot))
         };
@@ -255,7 +256,7 @@ impl Stmt<'_> {
 }
 
 impl<'a> Stmt<'a> {
-    /// The IF, MATCH or FOR that it is, or whose value it binds.
+    /// The IF, MATCH, FOR or TRY that it is, or whose value it binds.
     pub fn control(&self) -> Option<&Control<'a>> {
         match &self.kind {
             StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
@@ -294,7 +295,7 @@ pub enum StmtKind<'a> {
     Yield(Expr<'a>),
     /// ROLLBACK: registers the call without making it.
     Rollback(&'a Call<'a>),
-    /// IF, MATCH or FOR.
+    /// IF, MATCH, FOR or TRY.
     Control(Control<'a>),
 }
 
@@ -338,6 +339,8 @@ pub enum Control<'a> {
     Match(&'a Match<'a>),
     /// FOR.
     For(&'a For<'a>),
+    /// TRY.
+    Try(&'a Try<'a>),
 }
 
 impl<'a> Control<'a> {
@@ -350,6 +353,7 @@ impl<'a> Control<'a> {
             }
             Control::Match(node) => node.ok.is_none() || arm(&node.ok) || arm(&node.err),
             Control::For(node) => node.breaks || node.otherwise.is_none_or(|block| block.completes()),
+            Control::Try(node) => node.body.completes() || node.handler.body.completes(),
         }
     }
 
@@ -361,6 +365,9 @@ impl<'a> Control<'a> {
             Control::If(node) => [Some((None, &node.then)), plain(&node.otherwise)],
             Control::Match(node) => [arm(&node.err), arm(&node.ok)],
             Control::For(node) => [Some((Some(node.item), &node.body)), plain(&node.otherwise)],
+            Control::Try(node) => {
+                [Some((None, &node.body)), Some((Some(node.handler.bind), &node.handler.body))]
+            }
         };
         blocks.into_iter().flatten()
     }
@@ -368,7 +375,7 @@ impl<'a> Control<'a> {
     fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
         match self {
             Control::If(node) => node.condition.each_call(each),
-            Control::Match(_) => {}
+            Control::Match(_) | Control::Try(_) => {}
             Control::For(node) => node.list.each_call(each),
         }
         self.blocks().for_each(|(_, block)| block.each_call(each));
@@ -380,6 +387,7 @@ impl<'a> Control<'a> {
             Control::If(node) => node.span,
             Control::Match(node) => node.span,
             Control::For(node) => node.span,
+            Control::Try(node) => node.span,
         }
     }
 }
@@ -429,6 +437,17 @@ pub struct Arm<'a> {
     /// The body.
     pub body: Block<'a>,
     /// The word ERR or OK.
+    pub span: Span,
+}
+
+/// TRY, whose handler takes the failures in its block that nothing else handles.
+#[derive(Clone, Copy, Debug)]
+pub struct Try<'a> {
+    /// The block.
+    pub body: Block<'a>,
+    /// The handler, with the slot to which the failure is bound.
+    pub handler: Arm<'a>,
+    /// The word TRY.
     pub span: Span,
 }
 

@@ -21,7 +21,14 @@ pub(crate) struct Matched<'c, 'a> {
 }
 
 /// A LET of a call with the MATCH on it directly after: a failure then goes straight to its arm.
-pub(crate) fn matched_call<'c, 'a>(call: &Stmt<'a>, next: Option<&Stmt<'a>>) -> Option<Matched<'c, 'a>>
+///
+/// In the block of a TRY every slot keeps its own register: after a failure, the handler may read what a slot
+/// held before.
+pub(crate) fn matched_call<'c, 'a>(
+    call: &Stmt<'a>,
+    next: Option<&Stmt<'a>>,
+    in_try: bool,
+) -> Option<Matched<'c, 'a>>
 where
     'a: 'c,
 {
@@ -35,11 +42,13 @@ where
     if node.slot != slot {
         return None;
     }
-    let (into, only_binds) = target(node, bound).unwrap_or((slot, false));
-    let alias = node.err.as_ref().is_some_and(|err| {
-        let free = err.bind == into || !err.body.touches(into);
-        free && err.body.leaves_function() && !err.body.binds(err.bind)
-    });
+    let own = target(node, bound).filter(|_| !in_try);
+    let (into, only_binds) = own.unwrap_or((slot, false));
+    let alias = !in_try
+        && node.err.as_ref().is_some_and(|err| {
+            let free = err.bind == into || !err.body.touches(into);
+            free && err.body.leaves_function() && !err.body.binds(err.bind)
+        });
     Some(Matched { call: value, node, bound, into, only_binds, alias })
 }
 
@@ -101,10 +110,11 @@ pub(crate) fn covered_call<'a>(
     };
     let arm = node.ok.as_ref().map_or(&[][..], |ok| ok.body.statements);
     // Most arms begin with something else, whatever follows the MATCH.
-    let covered = begins_with_rollback(arm, true) && matched_call(statement, behind.first()).is_some() && {
-        let after = !node.handles() && begins_with_rollback(behind.get(1..).unwrap_or_default(), after);
-        begins_with_rollback(arm, after)
-    };
+    let covered =
+        begins_with_rollback(arm, true) && matched_call(statement, behind.first(), false).is_some() && {
+            let after = !node.handles() && begins_with_rollback(behind.get(1..).unwrap_or_default(), after);
+            begins_with_rollback(arm, after)
+        };
     covered.then_some(call)
 }
 

@@ -69,6 +69,7 @@ fn every_instruction_of_the_table_is_read_by_its_shape() {
             Shape::Block => "1 LET 2 REF 0",
             Shape::Arms => "2 ERR 3 1 LET 2 REF 3 OK 3 1 LET 2 REF 3",
             Shape::Otherwise => "ELSE 1 LET 2 REF 1",
+            Shape::Handler => "ERR 3 1 LET 2 REF 3",
             Shape::Call => "CALL 0 0",
         }
     }

@@ -72,6 +72,10 @@ impl Ahead {
                 }
             }
             Control::For(node) => self.each(node),
+            Control::Try(node) => {
+                self.block(&node.body);
+                self.arm(&node.handler, "error");
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use super::text::{ABOUT, LINE, Line, clean};
 use hashbrown::HashMap;
 use ilo_asm::ast::{
     Block, Bound, Control, Expr, ExprKind, File, For, Function, If, Match, ReturnKind, Slot, Stmt, StmtKind,
+    Try,
 };
 use ilo_spec::limits;
 use ilo_spec::types::Type;
@@ -175,6 +176,7 @@ impl<'g, 'a> Walk<'g, 'a> {
             Control::If(node) => self.branch_if(node, tail),
             Control::Match(node) => self.branch_match(node, tail),
             Control::For(node) => self.each(node, tail),
+            Control::Try(node) => self.branch_try(node, tail),
         }
     }
 
@@ -256,6 +258,20 @@ impl<'g, 'a> Walk<'g, 'a> {
         });
         self.steps.graph.nodes[head.0].fails = err.is_none();
         self.join(head, ok, err);
+    }
+
+    /// The block and the handler of a TRY, as two branches: a failure may come from anywhere in the block.
+    fn branch_try(&mut self, node: &'a Try<'a>, tail: Tail) {
+        let head = self.steps.node(Kind::Match, "try".to_owned());
+        let from = self.steps.flow.node(head);
+        let body = self.way(Exit { from: head, kind: EdgeKind::Flow, label: "" }, |walk| {
+            walk.statements(&node.body, tail, false);
+        });
+        let err = self.way(Exit { from: head, kind: EdgeKind::Failure, label: "fails" }, |walk| {
+            walk.steps.flow.bind(node.handler.bind, Some(from));
+            walk.statements(&node.handler.body, tail, false);
+        });
+        self.join(head, body, Some(err));
     }
 
     fn each(&mut self, node: &'a For<'a>, tail: Tail) {

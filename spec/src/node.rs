@@ -39,6 +39,8 @@ pub enum Shape {
     Arms,
     /// ELSE with a count and statements, or nothing.
     Otherwise,
+    /// ERR with a slot, a count and statements.
+    Handler,
     /// A CALL.
     Call,
 }
@@ -271,6 +273,7 @@ words! {
     85 Read "READ" [Expr];
     86 Skip "SKIP" Statement [] "ends the pass of the innermost FOR, without a value";
     87 Yield "YIELD" Statement [Expr] "adds a value to the list that the innermost FOR collects";
+    88 Try "TRY" Control [Block Handler] "runs its block; a failure in it that nothing handles goes to its ERR";
 }
 
 /// The instruction of each pure function, by the numbers of the functions.

@@ -45,6 +45,7 @@ fn shape(shape: Shape) -> &'static str {
         Shape::Block => "*n* *statement*…",
         Shape::Arms => "*n* *arm*…",
         Shape::Otherwise => "[ELSE …]",
+        Shape::Handler => "ERR …",
         Shape::Call => "CALL …",
     }
 }

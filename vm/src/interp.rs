@@ -298,7 +298,8 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
 
                 Op::Apply { .. } => {
                     let distance = fallible!(pure::apply(heap, program, w, op));
-                    if distance == pure::UNHANDLED {
+                    // In a section even a failure with a handler ends the section first.
+                    if distance != 0 && (distance == pure::UNHANDLED || rollbacks.in_section()) {
                         cold_path();
                         break 'run (Stop::Unhandled, None);
                     }
@@ -489,7 +490,14 @@ pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> Optio
 pub(crate) fn pass_on(machine: &mut Machine) -> Option<Stop> {
     let Machine { program, stack, frames, rollbacks, pc, base, result, .. } = machine;
     let code = &program.inner().spec.code[..];
-    let Op::Apply { dst, .. } = code[*pc - 1] else { return Some(Stop::Failed) };
+    let Op::Apply { dst, fail: handler, .. } = code[*pc - 1] else { return Some(Stop::Failed) };
+    if handler.0 != 0 {
+        if rollbacks.in_section() {
+            rollbacks.abandon_section();
+        }
+        *pc += usize::from(handler.0);
+        return None;
+    }
     let value = stack[at(*base) + usize::from(dst.0)];
     let (stop, place) = fail(code, stack, frames, rollbacks, (*pc, *base), (result, value));
     (*pc, *base) = place;

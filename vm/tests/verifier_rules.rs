@@ -113,7 +113,14 @@ fn sections() -> Vec<Row> {
         // A jump over the rollback, and one over the first of two.
         broken(&[covered(1, 0), jump_if(1), ROLLBACK, RETURN]),
         broken(&[covered(2, 0), jump_if(1), ROLLBACK, ROLLBACK, RETURN]),
-        broken(&[covered(1, 0), apply(ilo_spec::pure::Pure::Parse as u8, 1, 1), ROLLBACK, RETURN]),
+        // The failure of a pure function may leave the section, but not lead to another place in it.
+        (
+            27,
+            one(&[covered(1, 0), apply(ilo_spec::pure::Pure::Parse as u8, 1, 1), nil(6), ROLLBACK, RETURN]),
+            Some(0),
+            section,
+            one(&[covered(1, 0), apply(ilo_spec::pure::Pure::Parse as u8, 1, 2), nil(6), ROLLBACK, RETURN]),
+        ),
         (
             28,
             one(&[nil(5), jump_if(1), covered(1, 0), ROLLBACK, RETURN]),

@@ -91,6 +91,11 @@ fn control<'a>(of: &Control<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
                 block(body, each);
             }
         }
+        Control::Try(node) => {
+            block(&node.body, each);
+            each(NameUse::Bind(node.handler.bind), node.handler.bind_span);
+            block(&node.handler.body, each);
+        }
         Control::For(node) => {
             each(NameUse::Bind(node.item), node.item_span);
             expression(&node.list, each);

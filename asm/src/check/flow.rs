@@ -10,7 +10,7 @@
 use super::liveness::Binding;
 use super::messages::slots::{self as messages, Loss, Plain};
 use super::path_reasons::{Path, Unset};
-use super::slot_events::{Ending, Event, Events};
+use super::slot_events::{Ending, Event, Events, Failing};
 use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::{CallId, Function, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -194,14 +194,17 @@ type Left<const W: usize, R> = Option<(State<W, R>, u32)>;
 
 /// BREAK or SKIP: control does not continue here but where the loop or its pass has ended.
 fn leave<const W: usize, R: Reasons>(left: Option<&mut Left<W, R>>, state: &mut State<W, R>, index: u32) {
-    if state.live {
-        match left {
-            Some(Some((before, event))) => before.meet(state, *event, index),
-            Some(none) => *none = Some((state.clone(), index)),
-            None => {}
-        }
-    }
+    add(left, state, index);
     state.leave();
+}
+
+/// Adds a state to those that continue elsewhere.
+fn add<const W: usize, R: Reasons>(left: Option<&mut Left<W, R>>, state: &State<W, R>, index: u32) {
+    match left.filter(|_| state.live) {
+        Some(Some((before, event))) => before.meet(state, *event, index),
+        Some(none) => *none = Some((state.clone(), index)),
+        None => {}
+    }
 }
 
 struct Forward<'e, 'a, const W: usize, R> {
@@ -214,6 +217,11 @@ struct Forward<'e, 'a, const W: usize, R> {
     broken: SmallVec<[Left<W, R>; 2]>,
     /// The state at the SKIPs of a loop and the last SKIP, by [`crate::ast::LoopId`].
     skipped: SmallVec<[Left<W, R>; 2]>,
+    /// The state at the failures that leave a loop, by [`crate::ast::LoopId`]; only in the run that computes
+    /// loops.
+    failed: SmallVec<[Left<W, R>; 2]>,
+    /// The state at the failures that go to the handler of a TRY, by [`super::slot_events::TryId`].
+    caught: SmallVec<[Left<W, R>; 1]>,
     /// Whether this run only computes the effects of loops.
     only_loops: bool,
     wrong: bool,
@@ -234,6 +242,8 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             loops: smallvec![State::default(); events.yields.len()],
             broken: smallvec![None; events.yields.len()],
             skipped: smallvec![None; events.yields.len()],
+            failed: smallvec![None; events.yields.len()],
+            caught: smallvec![None; events.tries as usize],
             only_loops: true,
             wrong: false,
             bound_by: if R::RECORDED { vec![None; function.slots.len()] } else { Vec::new() },
@@ -283,6 +293,13 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
                 Event::Match(slot, span) => self.match_result(&mut state, slot, span, index),
                 Event::Exit(ending, span) => self.exit(&mut state, ending, span),
                 Event::Register(_) | Event::Undo(_) => {}
+                Event::Try => open.push(Open::new(state.clone())),
+                Event::MayFail(failing) => self.may_fail(&state, failing, index),
+                Event::Handler(id, _) => {
+                    let caught = self.caught.get_mut(id.0 as usize).and_then(Option::take);
+                    Self::handle(&mut state, open.last_mut(), caught, index);
+                }
+                Event::Caught => Self::join(&mut state, open.pop()),
                 Event::Fork => open.push(Open::new(state.clone())),
                 Event::Branch(..) => Self::branch(&mut state, open.last_mut(), index),
                 Event::Join => Self::join(&mut state, open.pop()),
@@ -349,7 +366,48 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         if only_loops && let Some(Some((broken, _))) = self.broken.get_mut(id) {
             broken.behind(&before);
         }
+        self.failed_in(id, &before);
         *state = before;
+    }
+
+    /// A failure goes to the handler of a TRY, unless a MATCH handles it.
+    fn may_fail(&mut self, state: &State<W, R>, Failing { to, from, bound }: Failing, index: u32) {
+        let binding = bound.and_then(|call| self.bindings.get(call.0 as usize));
+        if binding.is_some_and(|binding| binding.checked) {
+            return;
+        }
+        let place = match from.filter(|_| self.only_loops) {
+            Some(id) => self.failed.get_mut(id.0 as usize),
+            None => self.caught.get_mut(to.0 as usize),
+        };
+        add(place, state, index);
+    }
+
+    /// Begins the handler of a TRY, with the state at the failures in its block. A slot that the block has
+    /// bound is set only if it was set before: then it has either value.
+    fn handle(state: &mut State<W, R>, open: Option<&mut Open<W, R>>, caught: Left<W, R>, index: u32) {
+        let Some(open) = open else { return };
+        let mut handled = caught.map(|(state, _)| state).unwrap_or_default();
+        if R::RECORDED && !handled.live {
+            handled.reasons = state.reasons.clone();
+        }
+        let (before, bound) = (&open.before, handled.plain);
+        let mut unset = before.unset;
+        unset.extend(&before.checked);
+        unset.keep(&bound);
+        unset.extend(&core::mem::take(&mut handled.checked));
+        for slot in unset.iter().filter(|_| R::RECORDED) {
+            if !handled.unset.has(slot) {
+                handled.reasons.set(slot, Some(index));
+            }
+        }
+        handled.unset.extend(&unset);
+        handled.plain.keep(&before.plain);
+        handled.kept.extend(&bound);
+        handled.kept.keep(&before.kept);
+        let ended = core::mem::replace(state, handled);
+        open.first = Some((ended, index));
+        open.branch = Some(index);
     }
 
     /// SKIP: a result that the pass has made and no MATCH has handled is lost.
@@ -363,6 +421,19 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         for slot in lost.iter() {
             self.dropped(slot, span, Loss::Skipped);
             state.settle(slot, Holds::Plain);
+        }
+    }
+
+    /// After a loop, in the run that computes loops: passes on the failures that have left it.
+    fn failed_in(&mut self, id: usize, before: &State<W, R>) {
+        let Some((mut failed, event)) = self.failed.get_mut(id).and_then(Option::take) else { return };
+        failed.behind(before);
+        if let Some((to, from)) = self.events.left.get(id).copied().flatten() {
+            let place = match from {
+                Some(outer) => self.failed.get_mut(outer.0 as usize),
+                None => self.caught.get_mut(to.0 as usize),
+            };
+            add(place, &failed, event);
         }
     }
 
@@ -390,6 +461,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             Some(Event::Repeat(_, span)) => Unset::NoPass(*span),
             Some(Event::Match(_, span)) => Unset::Matched(*span),
             Some(Event::Break(_, span)) => Unset::Branch(Path::Broken, *span),
+            Some(Event::Handler(_, span)) => Unset::Branch(Path::Caught, *span),
             Some(Event::Skip(_, span)) => Unset::Branch(Path::Skipped, *span),
             Some(Event::Done(_, span)) => Unset::Branch(Path::Unbroken, *span),
             _ => Unset::Never,

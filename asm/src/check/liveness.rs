@@ -5,7 +5,7 @@
 //! or it alone determines what happens to the slot. So the effect of a loop is one set, computed once, and
 //! the time is linear for nested loops too.
 
-use super::slot_events::{Event, Events};
+use super::slot_events::{Event, Events, Failing, LeftLoop, TryId};
 use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::{LoopId, Slot};
 use smallvec::{SmallVec, smallvec};
@@ -19,6 +19,8 @@ struct Ahead<const W: usize> {
     used: Bits<W>,
     /// A BREAK out of the innermost loop.
     broken: Bits<W>,
+    /// A failure that leaves the innermost loop and goes to the handler of a TRY.
+    failed: Bits<W>,
 }
 
 impl<const W: usize> Ahead<W> {
@@ -26,20 +28,23 @@ impl<const W: usize> Ahead<W> {
         self.matched.extend(&other.matched);
         self.used.extend(&other.used);
         self.broken.extend(&other.broken);
+        self.failed.extend(&other.failed);
     }
 
     fn bind(&mut self, slot: Slot) {
         self.used.remove(slot);
         self.matched.remove(slot);
         self.broken.remove(slot);
+        self.failed.remove(slot);
     }
 
-    /// Adds what is reached after a loop, for the slots that leave the loop by a BREAK.
+    /// Adds what is reached after a loop, for the slots that leave the loop by a BREAK or a failure.
     fn extend_by(&mut self, behind: &Ahead<W>, reach: &Bits<W>) {
         let mut behind = *behind;
         behind.matched.keep(reach);
         behind.used.keep(reach);
         behind.broken.keep(reach);
+        behind.failed.keep(reach);
         self.extend(&behind);
     }
 }
@@ -66,6 +71,8 @@ pub(super) fn bindings(events: &Events<'_>, slots: usize) -> Bindings {
 fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {
     let mut backward = Backward::<'_, W> {
         events: &events.list,
+        left: &events.left,
+        handlers: smallvec![Ahead::default(); events.tries as usize],
         loops: smallvec![Ahead::default(); events.yields.len()],
         behind: smallvec![Ahead::default(); events.yields.len()],
         ends: smallvec![Ahead::default(); events.yields.len()],
@@ -80,6 +87,10 @@ fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {
 
 struct Backward<'e, const W: usize> {
     events: &'e [Event],
+    /// Where the failures go that leave a loop, by [`LoopId`].
+    left: &'e [LeftLoop],
+    /// What the handler of each TRY reaches, by [`super::slot_events::TryId`].
+    handlers: SmallVec<[Ahead<W>; 1]>,
     /// What an iteration of the loop reaches, by [`LoopId`].
     loops: SmallVec<[Ahead<W>; 4]>,
     /// What is reached after a loop with a BREAK and its ELSE, by [`LoopId`].
@@ -106,11 +117,23 @@ impl<const W: usize> Backward<'_, W> {
         self.behind.get(id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// Adds what the iterations of a loop reach, in the loop and after it by a BREAK.
-    fn add_passes(&self, ahead: &mut Ahead<W>, id: LoopId) {
-        let Ahead { matched, used, broken } = self.of_loop(id);
-        ahead.extend(&Ahead { matched, used, broken: Bits::default() });
+    /// Adds what the iterations of a loop reach, in the loop and after it by a BREAK or a failure.
+    fn add_passes(&self, ahead: &mut Ahead<W>, id: LoopId, judge: bool) {
+        let Ahead { matched, used, broken, failed } = self.of_loop(id);
+        ahead.extend(&Ahead { matched, used, ..Ahead::default() });
         ahead.extend_by(&self.behind(id), &broken);
+        if let Some((to, from)) = self.left.get(id.0 as usize).copied().flatten() {
+            ahead.extend_by(&self.failing(to, from, judge), &failed);
+        }
+    }
+
+    /// What a failure reaches that goes to a TRY and leaves the loop `from`, if any.
+    fn failing(&self, to: TryId, from: Option<LoopId>, judge: bool) -> Ahead<W> {
+        if judge || from.is_none() {
+            self.handlers.get(to.0 as usize).copied().unwrap_or_default()
+        } else {
+            Ahead { failed: Bits::all(), ..Ahead::default() }
+        }
     }
 
     /// Runs the analysis: first to find what an iteration of each loop reaches, then, with that, to judge the
@@ -121,6 +144,17 @@ impl<const W: usize> Backward<'_, W> {
         for &event in self.events.iter().rev() {
             match event {
                 Event::Statement(_) | Event::Register(_) | Event::Undo(_) => {}
+                Event::Caught => open.push(Open { after: ahead, branches: Ahead::default() }),
+                Event::Handler(id, _) => {
+                    if let Some(place) = self.handlers.get_mut(id.0 as usize) {
+                        *place = ahead;
+                    }
+                    ahead = open.last().map_or(ahead, |of| of.after);
+                }
+                Event::Try => {
+                    open.pop();
+                }
+                Event::MayFail(Failing { to, from, .. }) => ahead.extend(&self.failing(to, from, judge)),
                 Event::Read(slot, _) => ahead.used.insert(slot),
                 Event::Match(slot, _) => {
                     ahead.used.insert(slot);
@@ -147,7 +181,7 @@ impl<const W: usize> Backward<'_, W> {
                 Event::Repeat(id, _) => {
                     open.push(Open { after: ahead, branches: Ahead::default() });
                     if judge {
-                        self.add_passes(&mut ahead, id);
+                        self.add_passes(&mut ahead, id, judge);
                     } else {
                         ahead = Ahead::default();
                     }
@@ -160,7 +194,7 @@ impl<const W: usize> Backward<'_, W> {
                         *place = ahead;
                     }
                     ahead = open.pop().map_or(ahead, |of| of.after);
-                    self.add_passes(&mut ahead, id);
+                    self.add_passes(&mut ahead, id, judge);
                 }
                 Event::Break(..) if !judge => {
                     ahead = Ahead { broken: Bits::all(), ..Ahead::default() };

@@ -21,6 +21,8 @@ pub(super) enum Path {
     Unbroken,
     /// A SKIP ended a pass of a FOR.
     Skipped,
+    /// A failure in the block of a TRY went to its handler.
+    Caught,
 }
 
 /// Why a slot is unset at a point.

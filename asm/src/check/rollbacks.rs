@@ -9,9 +9,9 @@ use super::facts::Facts;
 use super::messages::slots as messages;
 use super::report::Report;
 use super::resolve::{Resolved, Target};
-use super::slot_events::{Event, Events};
+use super::slot_events::{Event, Events, Failing};
 use super::slot_set::{Bits, WORDS};
-use crate::ast::{CallId, Function, Name, Slot};
+use crate::ast::{CallId, Function, LoopId, Name, Slot};
 use hashbrown::HashMap;
 use ilo_spec::limits;
 
@@ -71,6 +71,8 @@ fn doubled(function: &Function<'_>, events: &Events<'_>, facts: &Facts, report: 
         passes: vec![None; events.yields.len()],
         broken: vec![None; events.yields.len()],
         skipped: vec![None; events.yields.len()],
+        failed: vec![None; events.yields.len()],
+        caught: vec![None; events.tries as usize],
     };
     if !events.yields.is_empty() {
         flow.run(false, |_, _| ());
@@ -104,6 +106,10 @@ struct Flow<'e, 'a> {
     broken: Vec<State>,
     /// The set at the SKIPs of the loop, by [`crate::ast::LoopId`].
     skipped: Vec<State>,
+    /// The set at the failures that leave the loop, by [`crate::ast::LoopId`].
+    failed: Vec<State>,
+    /// The set at the failures that go to the handler of a TRY, by its number.
+    caught: Vec<State>,
 }
 
 impl<'a> Flow<'_, 'a> {
@@ -127,7 +133,20 @@ impl<'a> Flow<'_, 'a> {
                     }
                 }
                 Event::Exit(..) => state = None,
-                Event::Fork => open.push((state, None)),
+                Event::Fork | Event::Try => open.push((state, None)),
+                Event::MayFail(Failing { to, from, .. }) => {
+                    let place = match from.filter(|_| !with_passes) {
+                        Some(id) => self.failed.get_mut(id.0 as usize),
+                        None => self.caught.get_mut(to.0 as usize),
+                    };
+                    place.into_iter().for_each(|place| meet(place, state));
+                }
+                Event::Handler(id, _) => {
+                    let caught = self.caught.get_mut(id.0 as usize).and_then(Option::take);
+                    if let Some((_, first)) = open.last_mut() {
+                        (*first, state) = (Some(state), caught);
+                    }
+                }
                 Event::Branch(..) => match open.last_mut() {
                     Some((before, first @ None)) => {
                         (*first, state) = (Some(None), *before);
@@ -137,7 +156,7 @@ impl<'a> Flow<'_, 'a> {
                     }
                     None => {}
                 },
-                Event::Join => {
+                Event::Join | Event::Caught => {
                     if let Some((_, Some(first))) = open.pop() {
                         meet(&mut state, first);
                     }
@@ -168,6 +187,7 @@ impl<'a> Flow<'_, 'a> {
                             meet(broken, state);
                             *broken = before.and(*broken);
                         }
+                        self.failed_in(id, state.filter(|_| before.is_some()));
                     }
                 }
                 Event::Break(id, _) => {
@@ -192,6 +212,22 @@ impl<'a> Flow<'_, 'a> {
                 | Event::BindCall(..)
                 | Event::Match(..) => {}
             }
+        }
+    }
+
+    /// After a loop: passes on the set at the failures that have left it, with `state`, which earlier
+    /// iterations and the code before the loop have registered.
+    fn failed_in(&mut self, id: LoopId, state: State) {
+        let Some(mut failed) = self.failed.get_mut(id.0 as usize).and_then(Option::take).map(Some) else {
+            return;
+        };
+        meet(&mut failed, state);
+        if let (Some((to, from)), Some(_)) = (self.events.left.get(id.0 as usize).copied().flatten(), state) {
+            let place = match from {
+                Some(outer) => self.failed.get_mut(outer.0 as usize),
+                None => self.caught.get_mut(to.0 as usize),
+            };
+            place.into_iter().for_each(|place| meet(place, failed));
         }
     }
 

@@ -8,7 +8,7 @@ use super::messages;
 use super::path_reasons::{NoValue, Path};
 use crate::ast::{
     Apply, Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match,
-    ReturnKind, Slot, Stmt, StmtKind,
+    ReturnKind, Slot, Stmt, StmtKind, Try,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::matched::{begins_with_rollback, covered_call};
@@ -44,6 +44,14 @@ pub(super) enum Event {
     Skip(LoopId, Span),
     /// After a loop with a BREAK and its ELSE: the paths join. The span is that of the loop.
     Done(LoopId, Span),
+    /// The block of a TRY begins.
+    Try,
+    /// A failure at this point goes to the handler of a TRY.
+    MayFail(Failing),
+    /// The block of a TRY ends, and its handler begins. The span is that of its ERR.
+    Handler(TryId, Span),
+    /// The block of a TRY and its handler join.
+    Caught,
     /// The function ends, with a value or a failure.
     Exit(Ending, Span),
     /// A call is registered by ROLLBACK.
@@ -51,6 +59,24 @@ pub(super) enum Event {
     /// A call is made that has UNDO, or that may be a compensation.
     Undo(CallId),
 }
+
+/// The number of a TRY in a function, in source order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TryId(pub(super) u32);
+
+/// A failure that a TRY handles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failing {
+    /// The TRY.
+    pub(super) to: TryId,
+    /// The innermost loop, if the failure leaves it.
+    pub(super) from: Option<LoopId>,
+    /// The call, if LET binds it: a MATCH may handle its failure.
+    pub(super) bound: Option<CallId>,
+}
+
+/// Where a failure goes that leaves a loop: the TRY, and the enclosing loop, if the failure leaves that too.
+pub(super) type LeftLoop = Option<(TryId, Option<LoopId>)>;
 
 /// How a function ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +117,10 @@ pub(super) struct Events<'a> {
     pub(super) calls: Vec<Option<&'a Call<'a>>>,
     /// By [`LoopId`].
     pub(super) yields: SmallVec<[bool; 8]>,
+    /// The number of TRYs.
+    pub(super) tries: u32,
+    /// By [`LoopId`].
+    pub(super) left: SmallVec<[LeftLoop; 8]>,
     /// The calls with UNDO.
     pub(super) undone: Vec<CallId>,
     /// By [`CallId`]: whether ROLLBACK registers it.
@@ -110,6 +140,9 @@ impl<'a> Events<'a> {
         self.calls.resize(function.calls as usize, None);
         self.yields.clear();
         self.yields.resize(function.loops as usize, false);
+        self.tries = 0;
+        self.left.clear();
+        self.left.resize(function.loops as usize, None);
         self.undone.clear();
         for calls in [&mut self.registered, &mut self.covered] {
             calls.clear();
@@ -117,7 +150,14 @@ impl<'a> Events<'a> {
         }
         self.rollbacks.clear();
         self.found = Diagnostics::default();
-        let mut walk = Walk { function, events: self, err_arms: 0, loops: SmallVec::new(), dead: false };
+        let mut walk = Walk {
+            function,
+            events: self,
+            err_arms: 0,
+            loops: SmallVec::new(),
+            tries: SmallVec::new(),
+            dead: false,
+        };
         let gives = walk.block(&function.body, (Owner::Other, false), function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
@@ -138,6 +178,8 @@ struct OpenLoop {
     broken: bool,
     /// Whether a path reaches one of its YIELDs.
     yielded: bool,
+    /// Whether a failure leaves it and goes to the handler of a TRY.
+    left: bool,
 }
 
 struct Walk<'e, 'a> {
@@ -147,6 +189,8 @@ struct Walk<'e, 'a> {
     err_arms: u32,
     /// The enclosing loops.
     loops: SmallVec<[OpenLoop; 4]>,
+    /// The TRYs whose blocks enclose the statement, each with the number of loops around it.
+    tries: SmallVec<[(TryId, usize); 2]>,
     /// Whether the statement is unreachable.
     dead: bool,
 }
@@ -215,16 +259,17 @@ impl<'a> Walk<'_, 'a> {
             }
             StmtKind::Fail(value) => {
                 self.expression(value);
+                self.may_fail(None);
                 self.exit(Ending::Failure, statement.span)
             }
             StmtKind::Undo(call) => {
-                self.call(call);
+                self.arguments(call);
                 self.events.undone.push(call.id);
                 self.events.list.push(Event::Undo(call.id));
                 Gives::nothing(NoValue::Statement(statement.span))
             }
             StmtKind::Rollback(call) => {
-                self.call(call);
+                self.arguments(call);
                 call.arguments.iter().for_each(|argument| self.no_call(&argument.value));
                 mark(&mut self.events.registered, call.id);
                 self.events.list.push(Event::Register(call.id));
@@ -295,7 +340,7 @@ impl<'a> Walk<'_, 'a> {
     fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span, after: bool) -> Gives {
         match value {
             Bound::Expr(value) => {
-                self.expression(value);
+                self.attempt(value, true);
                 self.events.list.push(match value.attempt() {
                     Some(id) => Event::BindCall(slot, span, id),
                     None => Event::Bind(slot, span),
@@ -318,6 +363,7 @@ impl<'a> Walk<'_, 'a> {
             Control::If(node) => self.branch(node),
             Control::Match(node) => self.arms(node, after && !node.handles()),
             Control::For(node) => self.passes(node),
+            Control::Try(node) => self.try_(node),
         }
     }
 
@@ -347,6 +393,7 @@ impl<'a> Walk<'_, 'a> {
             gives
         } else {
             self.events.list.push(Event::Branch(Path::Err, node.span));
+            self.may_fail(None);
             self.exit(Ending::Failure, node.span)
         };
         let ok = if let Some(arm) = &node.ok {
@@ -370,10 +417,13 @@ impl<'a> Walk<'_, 'a> {
         self.expression(&node.list);
         self.events.list.push(Event::Loop(node.id, node.span));
         self.events.list.push(Event::Bind(node.item, node.item_span));
-        self.loops.push(OpenLoop { id: node.id, broken: false, yielded: false });
+        self.loops.push(OpenLoop { id: node.id, broken: false, yielded: false, left: false });
         let mut pass = self.block(&node.body, (Owner::Other, false), node.span);
         let open = self.loops.pop();
         let broken = open.as_ref().is_some_and(|open| open.broken);
+        if open.as_ref().is_some_and(|open| open.left) {
+            self.left_loop(node.id);
+        }
         if node.yields {
             pass.value = open.is_some_and(|open| open.yielded);
             messages::loops::mixed(self.function, node, &mut self.events.found);
@@ -402,13 +452,21 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn expression(&mut self, expression: &Expr<'a>) {
+        self.attempt(expression, false);
+    }
+
+    /// Walks an expression; `bound` says whether LET binds it, so that a MATCH may handle its failure.
+    fn attempt(&mut self, expression: &Expr<'a>, bound: bool) {
         match &expression.kind {
             ExprKind::Ref(slot) => {
                 self.events.list.push(Event::Read(*slot, expression.span));
             }
             ExprKind::Literal(_) => {}
             ExprKind::Field(of, _) | ExprKind::Unary(_, of) | ExprKind::Has(of, _) => self.expression(of),
-            ExprKind::Call(call) => self.call(call),
+            ExprKind::Call(call) => {
+                self.arguments(call);
+                self.may_fail(bound.then_some(call.id));
+            }
             ExprKind::Binary(_, left, right) => {
                 self.expression(left);
                 self.expression(right);
@@ -433,6 +491,9 @@ impl<'a> Walk<'_, 'a> {
                 for item in *items {
                     self.expression(item);
                 }
+                if let Some(id) = expression.attempt() {
+                    self.may_fail(bound.then_some(id));
+                }
             }
         }
     }
@@ -443,7 +504,45 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn call(&mut self, call: &'a Call<'a>) {
+    /// Notes that a failure at this point goes to a handler, if it does.
+    fn may_fail(&mut self, bound: Option<CallId>) {
+        let Some(&(to, loops)) = self.tries.last() else { return };
+        let inner = self.loops.get_mut(loops..).and_then(<[OpenLoop]>::last_mut);
+        let from = inner.map(|open| {
+            open.left = true;
+            open.id
+        });
+        self.events.list.push(Event::MayFail(Failing { to, from, bound }));
+    }
+
+    /// Notes that a failure leaves a loop that has just ended, and perhaps the one around it.
+    fn left_loop(&mut self, id: LoopId) {
+        let Some(&(to, loops)) = self.tries.last() else { return };
+        let outer = self.loops.get_mut(loops..).and_then(<[OpenLoop]>::last_mut).map(|open| {
+            open.left = true;
+            open.id
+        });
+        if let Some(place) = self.events.left.get_mut(id.0 as usize) {
+            *place = Some((to, outer));
+        }
+    }
+
+    fn try_(&mut self, node: &Try<'a>) -> Gives {
+        let id = TryId(self.events.tries);
+        self.events.tries += 1;
+        self.events.list.push(Event::Try);
+        self.tries.push((id, self.loops.len()));
+        let body = self.block(&node.body, (Owner::Other, false), node.span);
+        self.tries.pop();
+        let Arm { bind, bind_span, body: handler, span } = &node.handler;
+        self.events.list.push(Event::Handler(id, *span));
+        self.events.list.push(Event::Bind(*bind, *bind_span));
+        let handled = self.block(handler, (Owner::Other, false), *span);
+        self.events.list.push(Event::Caught);
+        body.or(handled)
+    }
+
+    fn arguments(&mut self, call: &'a Call<'a>) {
         if let Some(place) = self.events.calls.get_mut(call.id.0 as usize) {
             *place = Some(call);
         }

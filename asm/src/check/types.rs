@@ -112,6 +112,8 @@ struct Types<'l, 't, 'a> {
     returns: Vec<Span>,
     /// For each enclosing loop: the type of what its YIELDs have given, and its use.
     yielded: SmallVec<[(Seen<'t>, Goes); 4]>,
+    /// The number of TRYs whose blocks enclose the statement.
+    tries: u32,
     /// The number of names that may still be compared for suggestions.
     comparisons: usize,
 }
@@ -161,6 +163,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             comparisons,
             returns: Vec::new(),
             yielded: SmallVec::new(),
+            tries: 0,
         }
     }
 
@@ -269,6 +272,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 self.leave(*kind, value);
                 None
             }
+            StmtKind::Fail(value) if self.tries > 0 => {
+                // It goes to the handler, whatever its type.
+                self.expression(value);
+                None
+            }
             StmtKind::Fail(value) => {
                 self.leave(ReturnKind::Err, value);
                 None
@@ -357,6 +365,13 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             Control::If(node) => self.branches(node, to),
             Control::Match(node) => self.arms(node, to),
             Control::For(node) => self.passes(node, to),
+            Control::Try(node) => {
+                self.tries += 1;
+                let body = self.block(&node.body, to);
+                self.tries -= 1;
+                self.bind(node.handler.bind, Some(ValueInfo::ANY), node.handler.bind_span);
+                join(body, self.block(&node.handler.body, to))
+            }
         }
     }
 

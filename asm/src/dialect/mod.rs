@@ -77,6 +77,7 @@ keys! {
     Expr ["expr"; 4];
     Value ["value"; 4];
     Skip ["skip"; 4];
+    Try ["try"; 4];
     Break ["break"; 4];
     Ignore ["ignore"; 4];
     Continue ["continue"; 4];
@@ -118,8 +119,9 @@ const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
 
 /// The kinds of steps, in the order in which a record is searched for their keys: a key that other kinds may
 /// have comes after them.
-pub(crate) const STEPS: [Form; 20] = [
+pub(crate) const STEPS: [Form; 21] = [
     form(Key::For, &[Key::In, Key::Body], &[Key::Let, Key::Else]),
+    form(Key::Try, &[Key::Handler], &[Key::Let, Key::Compensate]),
     form(Key::Call, &[], &[Key::Let, Key::Args, Key::Rollback, Key::Handler, Key::Compensate]),
     form(
         Key::If,

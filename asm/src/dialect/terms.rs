@@ -64,6 +64,7 @@ fn document_word(word: Word, dialect: Dialect) -> &'static str {
         Word::Break => Key::Break,
         Word::Skip => Key::Skip,
         Word::Yield => Key::Yield,
+        Word::Try => Key::Try,
         Word::Let => Key::Let,
         Word::Call => Key::Call,
         Word::Ret => Key::Return,

@@ -5,7 +5,7 @@ use super::context::{Context, Entries, Fields, MARKERS, Rewrite, bound, get, kep
 use super::words::{instead, key_of};
 use crate::dialect::{Key, begins_step, is_word};
 use crate::document::replacement::Replacement;
-use crate::document::{Entry, Kind, entries};
+use crate::document::{Entry, entries};
 use crate::text::is_name;
 
 /// Keys for the name of the callee.
@@ -146,26 +146,6 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     let rest = list.iter().filter(|entry| !loose(entry) && !matches!(entry.name(), Some("let" | "call")));
     step.extend(rest.filter_map(kept));
     Some(Rewrite::step("the arguments of a call belong in a record of their own", step))
-}
-
-/// `try` around one call, with `catch`.
-pub(super) fn tried<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let only = |entry: &Entry<'a>| match entry.value.kind {
-        Kind::List([only]) => entries(only),
-        _ => entries(&entry.value),
-    };
-    let call = only(get(list, &["try"])?);
-    get(call, &["call"])?;
-    let caught = get(list, &["catch", "except", "rescue", "on-error", "err"])?;
-    let handler = match caught.value.kind {
-        Kind::List([only]) => *only,
-        Kind::List(_) => return None,
-        _ => caught.value,
-    };
-    let mut step: Fields<'a> = call.iter().filter_map(kept).collect();
-    step.push((at.dialect.word(Key::Handler), Replacement::Kept(handler)));
-    let message = "there is no `try`: each call has a handler of its own";
-    Some(Rewrite::step(message, step))
 }
 
 /// The value of a failed call beside it: `{"call": "t", "default": 1}`.

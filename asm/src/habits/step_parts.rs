@@ -5,7 +5,7 @@
 use super::context::Walk;
 use crate::catalog::{ADDRESS, meant_address};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::dialect::{Dialect, HANDLER, Key, is_operation};
+use crate::dialect::{Dialect, HANDLER, Key};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, json, misnamed};
@@ -86,20 +86,6 @@ impl<'a> Walk<'_, 'a> {
         let fix = draft.and_then(|draft| draft.fix(node, self.source, dialect.is_yaml(), dialect.is_bare()));
         let wrong = wrong.expected(form, "a list of records");
         self.take(wrong.fix_or_help(fix, help));
-    }
-
-    /// `yield` as the last step of an iteration, in a notation in which the last step is the value.
-    pub(super) fn yielded(&mut self, step: &Node<'a>) -> Option<Node<'a>> {
-        let dialect = self.at.dialect;
-        let is = |name: &str| dialect.meaning(name, &[Key::Yield]).is_some();
-        let entry = entries(step).iter().find(|entry| entry.is(is))?;
-        if dialect.has(Key::Yield) {
-            return None;
-        }
-        let record = matches!(entry.value.kind, Kind::Record(_)) && !is_operation(entries(&entry.value));
-        let word = dialect.word(if record { Key::Obj } else { Key::Value });
-        let own = Entry { key: self.text_at(word, &entry.key), value: entry.value };
-        Some(self.record_at(&[own], step))
     }
 }
 

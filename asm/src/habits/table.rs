@@ -119,8 +119,6 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"call": "t", "default": 1}"# => r#"{"call": "t", "on-error": {"value": 1}}"#;
     "arguments beside a call", Step, calls::loose_arguments, Constrained,
         r#"{"let": "v", "call": "t", "user": 1}"# => r#"{"let": "v", "call": "t", "args": {"user": 1}}"#;
-    "`try` around a call", Step, calls::tried, ToolCalling,
-        r#"{"try": [{"call": "t"}], "catch": {"value": 1}}"# => r#"{"call": "t", "on-error": {"value": 1}}"#;
     "several names in one `let`", Step, bindings::several, Mcp,
         r#"{"let": {"a": 1, "b": 2}}"# => r#"[{"let": "a", "expr": 1}, {"let": "b", "expr": 2}]"#;
     "name of a step as a binding", Step, bindings::of_named_step, Workflow,

@@ -233,12 +233,6 @@ impl<'a> Walk<'_, 'a> {
                 kind_of_step(list)?
             }
         };
-        if form.key == Key::Yield
-            && tail == Tail::Yield
-            && let Some(new) = self.yielded(node)
-        {
-            return self.step_of_kind(&new, tail, name).or(Some(new));
-        }
         let mut keys = form.keys();
         if let Some((_, other)) = second_form(list, &keys, |entry, keys| dialect.means(entry, keys)) {
             keys.extend(other.keys());
@@ -282,7 +276,7 @@ impl<'a> Walk<'_, 'a> {
     fn part(&mut self, (key, keys): (Key, &[Key]), node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         match key {
             Key::If | Key::Assert | Key::Expr | Key::A | Key::B => self.value(node, At::Formula),
-            Key::Then | Key::Else => self.branch(node, tail),
+            Key::Then | Key::Else | Key::Try => self.branch(node, tail),
             Key::Body => {
                 let outer = core::mem::replace(&mut self.in_loop, true);
                 let found = self.branch(node, Tail::Yield);
@@ -306,6 +300,10 @@ impl<'a> Walk<'_, 'a> {
                 self.rollbacks(&new.unwrap_or(*node)).or(new)
             }
             Key::Switch => self.items(node, |walk, _, arm| walk.keyed(arm, &ARM, "an arm of a switch", tail)),
+            // Beside `try` a list is the steps of the handler.
+            Key::Handler if keys.contains(&Key::Try) && matches!(node.kind, Kind::List(_)) => {
+                self.branch(node, tail)
+            }
             Key::Handler => self.handler(node, tail),
             Key::Default if keys.contains(&Key::If) => self.keyed(node, &ARM, "an arm of a switch", tail),
             Key::Return => self.outcome(node),

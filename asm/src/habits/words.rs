@@ -74,7 +74,6 @@ const ABSENT: &[(&[&str], &str)] = &[
         "each try is a pass of a loop: `for` over `range` of the most tries, in it the call with `{\"skip\": true}` as its \
          `{handler}`, then `break`, and `else` for when all tries failed",
     ),
-    (&["try"], "each call has a handler of its own, `{handler}`, beside its `call`"),
     (&["finally"], "put what always runs after the step, and handle the failure in its `{handler}`"),
     (&["throw"], "`raise` fails with a value"),
     (

@@ -19,6 +19,7 @@ pub(crate) fn form(word: Word) -> &'static str {
         Word::Yield => "`YIELD <value>`",
         Word::Match => "`MATCH <slot> <count>` and the arms",
         Word::Err => "`ERR <slot> <count>` and the statements",
+        Word::Try => "`TRY <count>` and the statements, then `ERR <slot> <count>` and the statements",
         Word::Ok => "`OK <slot> <count>` and the statements",
         Word::Let => "`LET <slot> <value>`",
         Word::Ref => "`REF <slot>`",

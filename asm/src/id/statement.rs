@@ -6,7 +6,7 @@ use super::parser::Parser;
 use super::state::{Nesting, Stop};
 use super::trailing::{is_value, value};
 use crate::ast::{
-    Arm, Block, Bound, Call, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind,
+    Arm, Block, Bound, Call, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind, Try,
 };
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -146,7 +146,9 @@ impl<'a> Parser<'_, 'a> {
                 self.state.yields += 1;
                 StmtKind::Yield(value)
             }
-            Word::If | Word::Match | Word::For => StmtKind::Control(self.control(word, header, nesting)?),
+            Word::If | Word::Match | Word::For | Word::Try => {
+                StmtKind::Control(self.control(word, header, nesting)?)
+            }
             Word::Else | Word::Err | Word::Ok => return Err(self.orphan(word)),
             _ => StmtKind::Value(self.expr(Word::Let, nesting)?),
         };
@@ -172,7 +174,7 @@ impl<'a> Parser<'_, 'a> {
         let (slot, slot_span) = self.slot(Word::Let)?;
         self.skip_equals(Word::Let)?;
         let value = match self.resolve_word(false)? {
-            Some(word @ (Word::If | Word::Match | Word::For)) => {
+            Some(word @ (Word::If | Word::Match | Word::For | Word::Try)) => {
                 Bound::Control(self.control(word, header, nesting)?)
             }
             _ => Bound::Expr(self.expr(Word::Let, nesting)?),
@@ -224,7 +226,7 @@ impl<'a> Parser<'_, 'a> {
             Diagnostic::new(
                 Code::ExpectedStatement,
                 token.span(),
-                format!("`{name}` is only allowed in a MATCH"),
+                format!("`{name}` is only allowed in a MATCH, and `ERR` behind the block of a TRY"),
             )
             .expected("a statement", format!("`{name}`"))
             .help("check the count of arms and the indent of the MATCH before it")
@@ -237,6 +239,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(match word {
             Word::If => Control::If(self.conditional(header, span, nesting)?),
             Word::Match => Control::Match(self.matching(header, span, nesting)?),
+            Word::Try => Control::Try(self.trying(header, span, nesting)?),
             _ => Control::For(self.looping(header, span, nesting)?),
         })
     }
@@ -277,6 +280,22 @@ impl<'a> Parser<'_, 'a> {
         let yields = core::mem::replace(&mut self.state.yields, yields_around) > 0;
         let otherwise = if breaks { self.otherwise(nesting)? } else { None };
         Ok(self.context.arena.alloc(For { id, item, item_span, list, body, otherwise, breaks, yields, span }))
+    }
+
+    /// TRY with its block and its handler.
+    fn trying(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a Try<'a>, Stop> {
+        let head = self.head(header, Word::Try, "statements")?;
+        // Its ERR ends the block; one that follows it belongs to an enclosing MATCH or TRY.
+        let body = self.block(&head, Nesting { in_match: true, ..nesting })?;
+        if self.resolve_word(true)? != Some(Word::Err) {
+            let wrong = self.refuse(Code::ExpectedArm, "this TRY has no ERR".to_owned(), "`ERR`");
+            let wrong = wrong.related(span, "the TRY").help(
+                "write `ERR <slot> <count>` behind its block, with the statements that run after a failure",
+            );
+            return Err(self.stop(wrong));
+        }
+        let (_, handler) = self.arm(Word::Err, nesting)?;
+        Ok(self.context.arena.alloc(Try { body, handler, span }))
     }
 
     fn matching(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a Match<'a>, Stop> {

@@ -22,6 +22,7 @@ pub(super) fn form(row: &Row) -> String {
         Shape::Block => "count statements",
         Shape::Arms => "count (ERR | OK)…",
         Shape::Otherwise => "[ELSE count statements]",
+        Shape::Handler => "ERR slot count statements",
         Shape::Call => "CALL …",
     };
     let mut out = row.mnemonic.to_owned();
@@ -102,6 +103,7 @@ fn of(key: Key) -> &'static str {
         Key::Expr => "a value in infix form",
         Key::Value => "a value",
         Key::Skip => "ends this pass of the loop",
+        Key::Try => "steps whose failures go to the handler beside it",
         Key::Break => "ends the loop",
         Key::Ignore => "continues as if the call had returned nil",
         Key::Continue => "continues after the step",

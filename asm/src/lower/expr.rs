@@ -44,7 +44,12 @@ pub(super) struct Values<'c, 'l> {
     pub(super) registers: &'l mut Registers,
     pub(super) code: &'l mut Code,
     pub(super) aliases: Aliases,
+    /// The enclosing TRYs, with the failures in their blocks that go to their handlers.
+    pub(super) tries: SmallVec<[Failures; 1]>,
 }
+
+/// The failures that go to the handler of a TRY: jumps, by the register of the failure.
+pub(super) type Failures = SmallVec<[(Reg, Label); 2]>;
 
 impl<'a, 'l> Values<'_, 'l> {
     pub(super) fn tables(&mut self) -> &mut Tables {
@@ -221,11 +226,15 @@ impl<'a, 'l> Values<'_, 'l> {
         let first = self.window(&values)?;
         let count = Count(u8::try_from(values.len()).unwrap_or(u8::MAX));
         let function = PureId(apply.function as u8);
-        let op = Op::Apply { dst: dst.write(), first, count, function, fail: OnFail(0) };
+        let fails = apply.function.row().fails;
+        let held = if fails && on_fail.is_none() { self.apart(dst) } else { dst };
+        let op = Op::Apply { dst: held.write(), first, count, function, fail: OnFail(0) };
         match on_fail {
             Some(label) => self.code.jump(op, at, label),
+            None if fails => self.may_fail(op, held, at),
             None => self.code.emit_at(op, at),
         }
+        self.give_over(held, dst);
         Ok(())
     }
 
@@ -436,11 +445,43 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
+    /// The register for an answer or a failure that goes to a handler: the handler may read the slot of
+    /// `into`, which still has its value then.
+    fn apart(&mut self, into: Reg) -> Reg {
+        if self.tries.is_empty() || !self.is_slot(into) { into } else { self.code.take(1) }
+    }
+
+    fn give_over(&mut self, held: Reg, dst: Reg) {
+        if held != dst {
+            self.code.emit(Op::Move { dst: dst.write(), src: held.read() });
+        }
+    }
+
+    /// Adds an instruction whose failure goes to the handler of the innermost TRY, or else out of the
+    /// function.
+    fn may_fail(&mut self, op: Op, failure: Reg, at: u32) {
+        let Some(failures) = self.tries.last_mut() else { return self.code.emit_at(op, at) };
+        let place = failures.iter().position(|(register, _)| *register == failure).unwrap_or_else(|| {
+            failures.push((failure, Label::default()));
+            failures.len() - 1
+        });
+        if let Some((_, label)) = failures.get_mut(place) {
+            self.code.jump(op, at, label);
+        }
+    }
+
+    /// Fails with the value of a register.
+    pub(super) fn fail(&mut self, src: Reg, at: u32) {
+        let op = if self.tries.is_empty() { Op::Fail { src: src.read() } } else { Op::Jump { to: To(0) } };
+        self.may_fail(op, src, at);
+    }
+
     /// Calls a tool or function. A failure jumps to `on_fail`; without it, the failure propagates.
-    pub(super) fn call(&mut self, call: &Call<'a>, dst: Reg, on_fail: Option<&mut Label>) -> Lowered<()> {
+    pub(super) fn call(&mut self, call: &Call<'a>, into: Reg, on_fail: Option<&mut Label>) -> Lowered<()> {
         let mark = self.code.mark();
         let at = call.span.start;
-        let (dst, fail) = (dst.write(), OnFail(0));
+        let held = if on_fail.is_none() { self.apart(into) } else { into };
+        let (dst, fail) = (held.write(), OnFail(0));
         let op = match self.callee(call) {
             Some((number, parameters)) => {
                 // The frame of the callee begins at its arguments, so they must be above all registers in
@@ -467,9 +508,10 @@ impl<'a, 'l> Values<'_, 'l> {
         };
         match on_fail {
             Some(label) => self.code.jump(op, at, label),
-            None => self.code.emit_at(op, at),
+            None => self.may_fail(op, held, at),
         }
         self.code.sent();
+        self.give_over(held, into);
         self.code.give_back(mark);
         Ok(())
     }

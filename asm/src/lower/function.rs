@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 
 /// The purpose of the value of a block.
 #[derive(Clone, Copy, Debug)]
-enum Then {
+pub(super) enum Then {
     /// It is dropped.
     Drop,
     /// It is put into a register.
@@ -34,13 +34,13 @@ enum Then {
 
 /// Whether the end of the emitted code is reachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     Reached,
     Never,
 }
 
 /// A block whose code is placed after the function, or at the end of the loop that it leaves by BREAK.
-struct Deferred<'c, 'a> {
+pub(super) struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
     from: Reg,
@@ -50,7 +50,7 @@ struct Deferred<'c, 'a> {
 }
 
 /// The content of a deferred block.
-enum DeferredCode<'c, 'a> {
+pub(super) enum DeferredCode<'c, 'a> {
     /// A block that never falls through, and the purpose of its value: to be returned or dropped.
     Block(&'c Block<'a>, Then),
     /// The failure propagates, with this source position.
@@ -58,18 +58,20 @@ enum DeferredCode<'c, 'a> {
 }
 
 /// The function that is being lowered.
-struct Body<'a, 'c, 'l> {
-    values: Values<'c, 'l>,
+pub(super) struct Body<'a, 'c, 'l> {
+    pub(super) values: Values<'c, 'l>,
     /// The type of the value of the function.
     output: Type,
     /// The deferred blocks of the function, in order; one that has been emitted is `None`.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
     /// The enclosing loops.
-    loops: SmallVec<[OpenLoop<'c, 'a>; 4]>,
+    pub(super) loops: SmallVec<[OpenLoop<'c, 'a>; 4]>,
+    /// The TRYs whose blocks enclose the statement.
+    pub(super) tries: SmallVec<[OpenTry<'c, 'a>; 1]>,
 }
 
 /// The targets of the BREAKs, SKIPs and YIELDs of a loop.
-struct OpenLoop<'c, 'a> {
+pub(super) struct OpenLoop<'c, 'a> {
     /// The register for the collected list and the state of the loop, if the loop collects.
     collected: Option<(Reg, LoopBase)>,
     /// The list to which a YIELD adds, if it adds to one.
@@ -82,12 +84,21 @@ struct OpenLoop<'c, 'a> {
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
 }
 
+/// A TRY whose block is being lowered.
+pub(super) struct OpenTry<'c, 'a> {
+    /// The number of loops around it.
+    pub(super) loops: usize,
+    /// The deferred blocks, whose failures may go to the handler.
+    pub(super) deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
+}
+
 /// Lowers a function.
 pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<()> {
     values.registers.assign(function, values.facts);
     values.code.begin(values.registers.count);
     let output = function.output.ok.ty;
-    let mut body = Body { values, output, deferred: SmallVec::new(), loops: SmallVec::new() };
+    let mut body =
+        Body { values, output, deferred: SmallVec::new(), loops: SmallVec::new(), tries: SmallVec::new() };
     body.defaults(function.parameters)?;
     let nothing = output == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
@@ -123,11 +134,11 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(())
     }
 
-    fn block(&mut self, block: &'c Block<'a>, then: Then) -> Lowered<End> {
+    pub(super) fn block(&mut self, block: &'c Block<'a>, then: Then) -> Lowered<End> {
         let mut rest = block.statements;
         while let Some((statement, after)) = rest.split_first() {
             let mark = self.values.code.mark();
-            let (end, taken) = match matched_call(statement, after.first()) {
+            let (end, taken) = match matched_call(statement, after.first(), !self.tries.is_empty()) {
                 Some(matched) => {
                     let then = match matched.bound {
                         Some(slot) => self.put(slot),
@@ -178,9 +189,14 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 }
                 return Ok(end);
             }
-            StmtKind::Return(crate::ast::ReturnKind::Err, value) | StmtKind::Fail(value) => {
+            StmtKind::Return(crate::ast::ReturnKind::Err, value) => {
                 let src = self.values.expr(&value, Want::Any)?.read();
                 self.values.code.emit_at(Op::Fail { src }, statement.span.start);
+                return Ok(End::Never);
+            }
+            StmtKind::Fail(value) => {
+                let src = self.values.expr(&value, Want::Any)?;
+                self.values.fail(src, statement.span.start);
                 return Ok(End::Never);
             }
             StmtKind::Return(_, value) => return self.give(&value, Then::Return),
@@ -376,6 +392,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.values.code.settle();
                 end
             }
+            Control::Try(node) => self.try_(node, then),
         }
     }
 
@@ -522,16 +539,18 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             }
             let aliases = self.values.aliases.clone();
             let of_loop = matches!(code, DeferredCode::Block(block, _) if block.belongs_to_loop());
-            let list = match self.loops.last_mut().filter(|_| of_loop) {
-                Some(around) => &mut around.deferred,
-                None => &mut self.deferred,
+            let loops = self.loops.len();
+            let list = match (self.tries.last_mut(), self.loops.last_mut()) {
+                (Some(around), _) if !of_loop || around.loops == loops => &mut around.deferred,
+                (_, Some(around)) if of_loop => &mut around.deferred,
+                _ => &mut self.deferred,
             };
             list.push(Some(Deferred { entry, arm, from, code, aliases, mark }));
         }
     }
 
     /// Emits a deferred block, or propagates the failure.
-    fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
+    pub(super) fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
         self.values.code.bind(deferred.entry);
         self.values.code.settle();
         self.values.code.give_back(deferred.mark);
@@ -542,7 +561,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 let end = self.block(block, then)?;
                 debug_assert_eq!(end, End::Never, "only a block that never falls through is deferred");
             }
-            DeferredCode::Fail(at) => self.values.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
+            DeferredCode::Fail(at) => self.values.fail(deferred.from, at),
         }
         Ok(())
     }

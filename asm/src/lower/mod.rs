@@ -11,6 +11,7 @@ mod expr;
 mod function;
 mod slots;
 mod tables;
+mod tries;
 
 use crate::ast::{File, Function, Need};
 use crate::check::{Checked, Facts};
@@ -170,8 +171,9 @@ impl<'c> Lowering<'c> {
             parameters.push(program::Parameter { name: field, ty: parameter.ty.ty, need });
         }
         let Lowering { file, numbers, tables, registers, code, .. } = self;
-        let aliases = expr::Aliases::new();
-        function::lower(function, expr::Values { file, numbers, tables, facts, registers, code, aliases })?;
+        let (aliases, tries) = (expr::Aliases::new(), smallvec::SmallVec::new());
+        let values = expr::Values { file, numbers, tables, facts, registers, code, aliases, tries };
+        function::lower(function, values)?;
         let code = &self.code;
         if !code.fits() {
             return Err(Problem::Registers(code.registers()));

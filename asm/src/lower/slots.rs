@@ -62,6 +62,7 @@ impl Registers {
             facts,
             aliases: SmallVec::new(),
             deferred: SmallVec::new(),
+            tries: 0,
             uses: &mut self.uses,
             order: &mut self.order,
         }
@@ -136,6 +137,8 @@ struct Scan<'c, 'a> {
     aliases: SmallVec<[Slot; 2]>,
     /// The deferred arms: their code is placed after the function.
     deferred: SmallVec<[DeferredArm<'c, 'a>; 4]>,
+    /// The number of TRYs whose blocks enclose the current position.
+    tries: u32,
     uses: &'c mut Vec<Use>,
     order: &'c mut Vec<(Slot, bool)>,
 }
@@ -146,6 +149,7 @@ struct DeferredArm<'c, 'a> {
     /// The slot of the call; none if the arm has no alias.
     from: Option<Slot>,
     aliases: SmallVec<[Slot; 2]>,
+    tries: u32,
 }
 
 impl<'c, 'a> Scan<'c, 'a> {
@@ -157,6 +161,7 @@ impl<'c, 'a> Scan<'c, 'a> {
         while let Some(deferred) = self.deferred.get_mut(next) {
             let (arm, from) = (deferred.arm, deferred.from);
             self.aliases = core::mem::take(&mut deferred.aliases);
+            self.tries = deferred.tries;
             match from {
                 Some(from) => self.bind(arm.bind, Some(from)),
                 None => self.aliases.push(arm.bind),
@@ -170,7 +175,7 @@ impl<'c, 'a> Scan<'c, 'a> {
         let mut rest = block.statements;
         while let Some((statement, after)) = rest.split_first() {
             rest = after;
-            if let Some(matched) = matched_call(statement, after.first()) {
+            if let Some(matched) = matched_call(statement, after.first(), self.tries > 0) {
                 self.matched(&matched);
                 rest = after.get(1..).unwrap_or_default();
                 continue;
@@ -221,7 +226,7 @@ impl<'c, 'a> Scan<'c, 'a> {
         self.uses[into.0 as usize].matched |= node.err.is_some();
         if let Some(arm) = node.err.as_ref().filter(|arm| !arm.body.completes()) {
             let from = (!matched.alias).then_some(into);
-            self.deferred.push(DeferredArm { arm, from, aliases: self.aliases.clone() });
+            self.deferred.push(DeferredArm { arm, from, aliases: self.aliases.clone(), tries: self.tries });
         }
         // In the order in which code is emitted, so that an omitted arm changes no number.
         if let Some(ok) = &node.ok {
@@ -257,6 +262,13 @@ impl<'c, 'a> Scan<'c, 'a> {
                     }
                     self.block(&arm.body);
                 }
+            }
+            Control::Try(node) => {
+                self.tries += 1;
+                self.block(&node.body);
+                self.tries -= 1;
+                self.bind(node.handler.bind, None);
+                self.block(&node.handler.body);
             }
             Control::For(node) => {
                 self.expr(&node.list);

@@ -31,6 +31,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Style, diagnostics: &mut Di
             uses,
             rebound: HashSet::new(),
             literal: false,
+            tries: 0,
             in_list: false,
             loop_start: None,
             printed_until: 0,

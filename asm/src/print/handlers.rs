@@ -4,7 +4,7 @@
 use super::Printer;
 use super::shared_names;
 use super::steps::{Step, Tail, last_read, nothing};
-use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind};
+use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind, Try};
 use crate::dialect::Key;
 use crate::document::print::{Doc, Entry};
 use crate::matched::{Matched, rollbacks};
@@ -250,6 +250,25 @@ impl<'a> Printer<'_, 'a> {
         entries
     }
 
+    /// The content of a step with `try`: its steps and its handler.
+    pub(super) fn tried(&mut self, node: &Try<'a>, tail: Tail) -> Vec<Entry<'a>> {
+        self.tries += 1;
+        let body = self.nested(&node.body, tail);
+        self.tries -= 1;
+        let mut entries = vec![(self.words.word(Key::Try).into(), body)];
+        let arm = &node.handler;
+        entries.extend(self.failure(arm, |printer| {
+            // A call before a return is no compensation there.
+            let short = arm.body.statements.len() <= 1;
+            match arm.body.completes() {
+                true if short => printer.replacement(arm, None, tail),
+                false if short => printer.leaving(arm, tail),
+                _ => vec![("then".into(), printer.nested(&arm.body, tail))],
+            }
+        }));
+        entries
+    }
+
     fn named_slot(&mut self, slot: Slot) -> Doc<'a> {
         self.rebound.insert(slot);
         self.names.bind(slot);
@@ -290,7 +309,9 @@ impl<'a> Printer<'_, 'a> {
     /// A handler with these parts, in its shortest form.
     fn handler(&self, mut parts: Vec<Entry<'a>>) -> Vec<Entry<'a>> {
         let word = self.words.word(Key::Handler);
-        let beside = self.words.short_handler() && !parts.iter().any(|(key, _)| key == "as");
+        // In the block of a TRY a text as a handler would go to its handler.
+        let beside =
+            self.words.short_handler() && self.tries == 0 && !parts.iter().any(|(key, _)| key == "as");
         if !beside {
             return vec![(word.into(), Doc::Record(parts))];
         }

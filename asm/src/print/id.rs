@@ -182,6 +182,11 @@ impl<'a> Printer<'a> {
                 self.arm(Word::Ok, node.ok.as_ref());
                 self.depth -= 1;
             }
+            Control::Try(node) => {
+                self.out.push_str(Word::Try.mnemonic());
+                self.counted(&node.body);
+                self.arm(Word::Err, Some(&node.handler));
+            }
             Control::For(node) => {
                 self.out.push_str(Word::For.mnemonic());
                 self.number(node.item.0);

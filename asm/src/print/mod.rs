@@ -62,6 +62,8 @@ struct Printer<'p, 'a> {
     /// Whether an OK arm must not become part of the current block, because a call in it would be read as a
     /// rollback.
     literal: bool,
+    /// The number of TRYs whose blocks enclose what is printed.
+    tries: u32,
     /// Whether the current steps are in a list without names.
     in_list: bool,
     /// The start of the outermost enclosing loop.

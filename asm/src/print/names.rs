@@ -128,6 +128,7 @@ impl<'a> Hints<'a> {
                         "failure"
                     }
                     Control::Match(_) => "result",
+                    Control::Try(_) => "failure",
                     _ => "item",
                 };
                 self.give(slot, Some(hint));

@@ -82,7 +82,7 @@ fn lifted(
     let mut statements = block.statements.iter().peekable();
     while let Some(statement) = statements.next() {
         ends = matches!(statement.kind, StmtKind::Return(ReturnKind::Err, _));
-        if let Some(Matched { node, .. }) = matched_call(statement, statements.peek().copied()) {
+        if let Some(Matched { node, .. }) = matched_call(statement, statements.peek().copied(), false) {
             statements.next();
             ends = node.ok.as_ref().is_some_and(|arm| lifted(&arm.body, false, may_be_unread, bare));
             continue;
@@ -106,6 +106,7 @@ pub(super) fn read_in_handler(block: &Block<'_>, slot: Slot) -> bool {
             node.err.as_ref().is_some_and(|arm| arm.body.uses(slot))
                 || node.ok.as_ref().is_some_and(|arm| read_in_handler(&arm.body, slot))
         }
+        Control::Try(node) => node.handler.body.uses(slot) || read_in_handler(&node.body, slot),
         _ => control.blocks().any(|(_, block)| read_in_handler(block, slot)),
     })
 }
@@ -134,6 +135,6 @@ pub(super) fn binds_first(statements: &[Stmt<'_>], slot: Slot) -> bool {
             }
             _ => false,
         };
-        binds(statement, slot) && !inside && matched_call(statement, statements.get(at + 1)).is_none()
+        binds(statement, slot) && !inside && matched_call(statement, statements.get(at + 1), false).is_none()
     })
 }

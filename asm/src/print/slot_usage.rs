@@ -31,6 +31,8 @@ pub(super) struct Usage {
     aliased: HashSet<Slot>,
     /// The slots of the aliases that enclose the current position.
     failures: Vec<Slot>,
+    /// The number of TRYs whose blocks enclose the current position.
+    tries: u32,
 }
 
 impl Usage {
@@ -94,7 +96,7 @@ impl Usage {
     fn block(&mut self, block: &Block<'_>) {
         let mut before = None;
         for statement in block.statements {
-            let matched = before.and_then(|before| matched_call(before, Some(statement)));
+            let matched = before.and_then(|before| matched_call(before, Some(statement), self.tries > 0));
             let alias = matched.filter(|matched| matched.alias).and_then(|matched| matched.node.err.as_ref());
             if let (Some(arm), Some(matched)) = (alias, matched) {
                 self.aliases.insert(arm.bind_span);
@@ -154,6 +156,17 @@ impl Usage {
                     self.bind(arm.bind);
                     self.block(&arm.body);
                 }
+            }
+            Control::Try(node) => {
+                self.tries += 1;
+                self.block(&node.body);
+                self.tries -= 1;
+                let handler = &node.handler;
+                self.bind(handler.bind);
+                let before = self.count(handler.bind);
+                self.block(&handler.body);
+                let inside = (self.count(handler.bind) - before, self.furthest);
+                self.inside.insert(handler.bind_span, inside);
             }
             Control::For(node) => {
                 self.expr(&node.list);

@@ -86,7 +86,7 @@ impl<'a> Printer<'_, 'a> {
         let mut at = 0;
         while let Some(statement) = statements.get(at) {
             let rest = statements.get(at + 1..).unwrap_or_default();
-            if let Some(matched) = matched_call(statement, rest.first())
+            if let Some(matched) = matched_call(statement, rest.first(), false)
                 && self.handled(&matched, rest.get(1..).unwrap_or_default(), tail, out)
             {
                 at += 2;
@@ -324,6 +324,10 @@ impl<'a> Printer<'_, 'a> {
                 let entries = self.passes(node, span, collected);
                 out.push(self.binding(slot, span.end, "process", entries));
             }
+            Control::Try(node) => {
+                let entries = self.tried(node, tail.of_branch());
+                out.push(self.binding(slot, span.end, "attempt", entries));
+            }
             Control::Match(node) => {
                 let entries = self.result(node, tail);
                 out.push(self.binding(slot, span.end, "outcome", entries));
@@ -415,7 +419,7 @@ impl<'a> Printer<'_, 'a> {
         };
         let workflow = self.words.notation == Notation::Workflow;
         let fails = matches!(exit.way, Way::Returns(ReturnKind::Err, _));
-        let asserts = self.words.notation == Notation::Mcp && fails;
+        let asserts = self.words.notation == Notation::Mcp && fails && self.tries == 0;
         let mut entries = match condition.kind {
             ExprKind::Unary(Unary::Not, holds) if asserts => vec![("assert".into(), self.value(holds))],
             ExprKind::Unary(Unary::Not, holds) if workflow && super::text::path(holds).is_some() => {

@@ -187,6 +187,7 @@ pub const TABLE: &[Rule] = &[
     rule(Word::Rollback, &[], Gives::Nothing),
     rule(Word::Skip, &[], Gives::Nothing),
     rule(Word::Yield, &[], Gives::Nothing),
+    rule(Word::Try, &[], Gives::OneOf),
 ];
 
 /// The rule of a word that is not a pure function.

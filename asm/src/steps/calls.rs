@@ -7,7 +7,7 @@
 use super::handlers::HandledBy;
 use super::reader::StepReader;
 use super::step::{Bind, Step, Tail};
-use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, StmtKind};
+use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, StmtKind, Try};
 use crate::catalog::own_function;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
@@ -82,6 +82,18 @@ impl<'a> StepReader<'_, 'a> {
         if tail.wanted() && (step.target.is_none() || matches!(tail, Tail::Value | Tail::Yield)) {
             self.push_slot(bind, step.head());
         }
+    }
+
+    /// `try`: steps, and a handler for their failures.
+    pub(crate) fn try_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+        let Some(steps) = step.get(Key::Try) else { return };
+        let of_blocks = if step.target.is_some() { Tail::Value } else { tail };
+        let inside = self.in_try();
+        let body = self.within(inside, |this| this.branch(steps, of_blocks, Key::Try));
+        let handler = self.failure_arm(step, HandledBy { tail: of_blocks, is_text: false, bind: None });
+        let node = Try { body, handler, span: step.place() };
+        let control = Control::Try(self.arena.alloc(node));
+        self.finish(Bound::Control(control), step.target, tail, step.head());
     }
 
     /// `match` on the result of a call: steps for its value, and a handler for its failure.

@@ -64,7 +64,7 @@ impl<'a> StepReader<'_, 'a> {
         let then = self.block(|this| {
             this.compensations(step.get(Key::Compensate));
             if let Some(entry) = step.keyed.entry(Key::Message) {
-                this.fail_with(&entry.value, entry.key.span);
+                this.fail_here(&entry.value, entry.key.span);
             }
         });
         let node = If { condition, then, otherwise: None, span: step.place() };

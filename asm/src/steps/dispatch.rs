@@ -99,6 +99,7 @@ impl<'a> StepReader<'_, 'a> {
             Key::If => self.if_step(step, tail),
             Key::Assert => self.assert_step(step),
             Key::For => self.for_step(step, tail),
+            Key::Try => self.try_step(step, tail),
             Key::Switch => self.switch_step(step, tail),
             key @ (Key::Return | Key::Ok | Key::Err | Key::Break | Key::Skip) => {
                 self.compensations(step.get(Key::Compensate));
@@ -142,6 +143,7 @@ fn needed(key: Key) -> &'static str {
         Key::Body => "write the steps of a pass; the last one is what it yields",
         Key::Cases => "write the value for each key, as in `{\"gold\": 20, \"silver\": 10}`",
         Key::Message => "write the message that it fails with",
+        Key::Handler => "write what happens when a step fails",
         _ => "add it",
     }
 }

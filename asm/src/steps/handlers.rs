@@ -59,6 +59,7 @@ impl<'a> StepReader<'_, 'a> {
         let at = handler.or(compensate).map_or(step.place(), |entry| entry.key.span);
         let handler = handler.map(|entry| &entry.value);
         let mut bind = (Slot(0), at);
+        let of_try = step.form.key == Key::Try;
         let body = self.block(|this| {
             let as_word = this.dialect.word(Key::As);
             let named =
@@ -70,7 +71,11 @@ impl<'a> StepReader<'_, 'a> {
             let start = this.statements.len();
             let inner = this.in_handler(bind.0, by.is_text);
             this.within(inner, |this| {
-                let action = this.action(handler, at, compensate.map(|entry| &entry.value));
+                let steps = handler.filter(|node| of_try && matches!(node.kind, Kind::List(_)));
+                let action = match steps {
+                    Some(node) => Action::Steps(node),
+                    None => this.action(handler, at, compensate.map(|entry| &entry.value)),
+                };
                 this.act(action, bind.0, by.tail, at);
             });
             if let Some(bind) = by.bind {
@@ -84,7 +89,12 @@ impl<'a> StepReader<'_, 'a> {
     fn act(&mut self, action: Action<'_, 'a>, failure: Slot, tail: Tail, at: Span) {
         match action {
             Action::Fail(message, at) => self.fail(message, failure, at),
-            Action::Leave(key, entry) => self.leave(key, entry),
+            Action::Leave(key, entry) => {
+                if key == Key::Message {
+                    self.lint(&Seen::Message(&entry.value, self.in_loop()));
+                }
+                self.leave(key, entry);
+            }
             Action::Value(node) => {
                 let value = self.value(node);
                 self.push(StmtKind::Value(value), node.span);
@@ -101,9 +111,11 @@ impl<'a> StepReader<'_, 'a> {
         match message {
             Some(node) => {
                 self.lint(&Seen::Message(node, self.in_loop()));
-                self.fail_with(node, at);
+                self.fail_here(node, at);
             }
-            None if self.is_result() => self.push(StmtKind::Return(ReturnKind::Err, failed), at),
+            None if self.is_result() && !self.at.in_try => {
+                self.push(StmtKind::Return(ReturnKind::Err, failed), at);
+            }
             None => self.push(StmtKind::Fail(failed), at),
         }
     }
@@ -151,7 +163,6 @@ impl<'a> StepReader<'_, 'a> {
             None => Action::Ignore,
             Some((Key::Value, entry)) => Action::Value(&entry.value),
             Some((Key::Then, entry)) => Action::Steps(&entry.value),
-            Some((Key::Message, entry)) => Action::Fail(Some(&entry.value), entry.key.span),
             Some((key @ (Key::Ignore | Key::Continue), entry)) => self.passing(key, entry),
             Some((key, entry)) => Action::Leave(key, entry),
         }

@@ -50,6 +50,8 @@ pub(crate) struct Position<'a> {
     pub(crate) step_end: u32,
     /// The number of enclosing cases whose values are read twice.
     pub(crate) doubled: u8,
+    /// Whether a failure goes to the handler of a `try`.
+    pub(crate) in_try: bool,
     /// Whether an enclosing record is reported as a whole, so that its parts are not reported.
     pub(crate) reported: bool,
     pub(super) failure: Option<&'a Failure<'a>>,
@@ -173,6 +175,11 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn in_handler(&self, slot: Slot, is_text: bool) -> Position<'a> {
         let failure = self.arena.alloc(Failure { slot, is_text, outer: self.at.failure });
         Position { failure: Some(failure), ..self.at }
+    }
+
+    /// The position in the steps of a `try`.
+    pub(crate) fn in_try(&self) -> Position<'a> {
+        Position { in_try: true, ..self.at }
     }
 
     /// The failure of the innermost enclosing handler.

@@ -76,6 +76,16 @@ impl<'a> StepReader<'_, 'a> {
         self.push(StmtKind::Return(kind, value), whole(entry));
     }
 
+    /// Fails with the message of an `assert` or of a text as a handler: to the handler of a `try`, or else as
+    /// [`Self::fail_with`].
+    pub(crate) fn fail_here(&mut self, message: &Node<'a>, at: Span) {
+        if !self.at.in_try {
+            return self.fail_with(message, at);
+        }
+        let value = self.value(message);
+        self.push(StmtKind::Fail(value), Span::new(at.start, message.span.end.max(at.end)));
+    }
+
     /// Fails with a message; `at` is the span of the key.
     pub(crate) fn fail_with(&mut self, message: &Node<'a>, at: Span) {
         let value = self.value(message);
@@ -224,7 +234,8 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// Whether a written record has a field that tells how the function ended, so that it may be more than a value.
+/// Whether a written record has a field that tells how the function ended, so that it may be more than a
+/// value.
 pub(crate) fn tells_outcome(node: &Node<'_>) -> bool {
     const OUTCOME: [&str; 7] = ["ok", "err", "error", "status", "success", "code", "message"];
     entries(node).iter().any(|entry| entry.is(|name| OUTCOME.contains(&name)))

@@ -22,6 +22,10 @@ pub(super) struct Loop {
     pub(super) open: Option<usize>,
     /// The state at its BREAKs, joined.
     pub(super) broken: Option<Slots>,
+    /// The state at its SKIPs, joined.
+    pub(super) skipped: Option<Slots>,
+    /// The kind of what its YIELDs add, if it has any.
+    pub(super) yields: Option<Kind>,
 }
 
 /// A function that is being written.
@@ -40,6 +44,8 @@ pub(super) struct Scope {
     pub(super) has_else: bool,
     /// The loops around.
     pub(super) loops: Vec<Loop>,
+    /// The slots that were bound, in order.
+    pub(super) bound: Vec<usize>,
 }
 
 impl Scope {
@@ -53,6 +59,7 @@ impl Scope {
             open: 0,
             has_else: false,
             loops: Vec::new(),
+            bound: Vec::new(),
         }
     }
 
@@ -64,12 +71,25 @@ impl Scope {
 
     /// Begins the body of a loop, which a BREAK may end or not.
     pub(super) fn begin_loop(&mut self, breaks: bool) {
-        self.loops.push(Loop { open: breaks.then_some(self.open), broken: None });
+        let open = breaks.then_some(self.open);
+        self.loops.push(Loop { open, broken: None, skipped: None, yields: None });
     }
 
-    /// Ends the body of a loop; gives the state at its BREAKs.
-    pub(super) fn end_loop(&mut self) -> Option<Slots> {
-        self.loops.pop().and_then(|of| of.broken)
+    /// Ends the body of a loop; gives the state at its BREAKs and at its SKIPs.
+    pub(super) fn end_loop(&mut self) -> (Option<Slots>, Option<Slots>) {
+        self.loops.pop().map_or((None, None), |of| (of.broken, of.skipped))
+    }
+
+    /// The kind of what the YIELDs of the innermost loop add, if it has any.
+    pub(super) fn yields(&self) -> Option<Kind> {
+        self.loops.last().and_then(|of| of.yields.clone())
+    }
+
+    /// Notes the state at a SKIP.
+    pub(super) fn note_skip(&mut self) {
+        if let Some(of) = self.loops.last_mut() {
+            of.skipped = join(of.skipped.take(), Some(self.slots.clone()));
+        }
     }
 
     /// Whether a BREAK may be written here: no result of the loop's own waits for its MATCH.
@@ -85,6 +105,7 @@ impl Scope {
     }
 
     pub(super) fn bind(&mut self, slot: usize, kind: Kind) {
+        self.bound.push(slot);
         self.slots[slot] = Slot::Plain(kind);
     }
 }

@@ -2,6 +2,7 @@
 //! whose failures are handled or rolled back are in `calls`.
 
 mod calls;
+mod tries;
 
 use super::generator::Generator;
 use super::kind::Kind;
@@ -119,7 +120,7 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, block: &mut Block) {
-        match self.choices.weighted(&[8, 4, 4, 3, 5, 3, 2, 3, 2, 2, 1, 1, 1, 1]) {
+        match self.choices.weighted(&[8, 4, 4, 3, 5, 3, 2, 3, 2, 2, 1, 1, 1, 1, 2, 2]) {
             0 => {
                 let kind = Kind::choose(&mut self.choices, 2);
                 self.bind_expr(&kind, block);
@@ -154,6 +155,8 @@ impl Generator<'_> {
                 let text = self.text_of(&Kind::Any, 2, true);
                 block.statement(text);
             }
+            14 => self.yields(block),
+            15 => self.tries(&Want::Nothing, "", block),
             11 => self.doubled(block),
             12 => self.register(256, block),
             _ => self.carried(block),
@@ -181,7 +184,12 @@ impl Generator<'_> {
         let slot = self.target();
         let prefix = format!("LET {slot} ");
         let before = block.count;
-        let kind = match self.choices.below(3) {
+        let kind = match self.choices.below(4) {
+            3 => {
+                let kind = Kind::choose(&mut self.choices, 2);
+                self.tries(&Want::Value(kind.clone()), &prefix, block);
+                kind
+            }
             0 => {
                 let kind = Kind::choose(&mut self.choices, 2);
                 self.when(&Want::Value(kind.clone()), &prefix, block);
@@ -254,9 +262,14 @@ impl Generator<'_> {
         };
         let spare = if block.level < NESTED { 0 } else { core::mem::take(&mut self.budget) };
         self.scope.begin_loop(true);
-        let inner = self.block(&body, block.level + 1);
-        let broken = self.scope.end_loop();
-        let after = self.leave(before, inner.ends);
+        let inner = match body {
+            Want::Value(kind) | Want::Maybe(kind) if self.choices.chance(70) => {
+                self.yielding(kind, block.level + 1)
+            }
+            body => self.block(&body, block.level + 1),
+        };
+        let (broken, skipped) = self.scope.end_loop();
+        let after = join(self.leave(before, inner.ends), skipped);
         block.line(format!("{prefix}FOR {slot} {list} {}", inner.count));
         block.lines.extend(inner.lines);
         block.count += 1;
@@ -308,8 +321,36 @@ impl Generator<'_> {
         block.ends = true;
     }
 
-    /// Ends the loop.
+    /// The body of a loop that collects what its YIELDs add.
+    fn yielding(&mut self, kind: Kind, level: usize) -> Block {
+        if let Some(of) = self.scope.loops.last_mut() {
+            of.yields = Some(kind);
+        }
+        let mut body = Block::new(level);
+        self.yields(&mut body);
+        let rest = self.block(&Want::Nothing, level);
+        body.lines.extend(rest.lines);
+        (body.count, body.ends) = (body.count + rest.count, rest.ends);
+        body
+    }
+
+    /// YIELD, if the innermost loop has any.
+    fn yields(&mut self, block: &mut Block) {
+        if let Some(kind) = self.scope.yields() {
+            let depth = 1 + self.choices.below(2);
+            let text = self.text_of(&kind, depth, true);
+            block.statement(format!("YIELD {text}"));
+        }
+    }
+
+    /// Ends the loop or its pass.
     fn end_loop(&mut self, block: &mut Block) {
+        if self.choices.chance(120) {
+            block.statement("SKIP".to_owned());
+            self.scope.note_skip();
+            block.ends = true;
+            return;
+        }
         block.statement("BREAK".to_owned());
         self.scope.note_break();
         block.ends = true;
@@ -418,8 +459,8 @@ impl Generator<'_> {
                 self.statement(&mut body);
             }
         }
-        let broken = self.scope.end_loop();
-        let after = self.leave(before, body.ends);
+        let (broken, skipped) = self.scope.end_loop();
+        let after = join(self.leave(before, body.ends), skipped);
         block.line(format!("FOR {item_slot} {list} {}", body.count));
         block.lines.extend(body.lines);
         block.count += 1;
@@ -485,6 +526,8 @@ impl Generator<'_> {
     /// The last statement of a block.
     fn finish(&mut self, want: &Want, block: &mut Block) {
         match want {
+            // Another value at the end of a pass would be an error.
+            Want::Nothing if self.scope.yields().is_some() => self.yields(block),
             Want::Nothing => match self.choices.weighted(&[10, 2, 1]) {
                 0 => {}
                 1 => {
@@ -497,7 +540,8 @@ impl Generator<'_> {
                 0 | 2 => self.finish(&Want::Value(kind.clone()), block),
                 _ => self.when(want, "", block),
             },
-            Want::Value(kind) => match self.choices.weighted(&[9, 2, 2, 2, 1]) {
+            Want::Value(kind) => match self.choices.weighted(&[9, 2, 2, 2, 1, 1]) {
+                5 if block.level < 5 => self.tries(want, "", block),
                 1 if block.level < 5 => self.when(want, "", block),
                 2 if block.level < 5 => self.checked(want, None, block),
                 3 if matches!(kind, Kind::List(_)) => self.loop_over(want, "", block),

@@ -23,8 +23,10 @@ const STEPS: u64 = 400_000;
 pub(super) enum Exit {
     /// With a value.
     Value(Value),
-    /// With a failure, and where it arose.
+    /// With a failure that a TRY handles, and where it arose.
     Failure(Value, Span),
+    /// With the failure of a `RET_ERR`, which no TRY of the function handles (4.9.2), and its place.
+    Returned(Value, Span),
     /// The innermost loop ends (2.7.7).
     Break,
     /// The pass of the innermost loop ends (2.7.11).
@@ -150,7 +152,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 None => Ending::Limit,
             },
             Err(Exit::End(ending)) => ending,
-            Err(Exit::Value(_) | Exit::Break | Exit::Skip) => {
+            Err(Exit::Value(_) | Exit::Returned(..) | Exit::Break | Exit::Skip) => {
                 Ending::Broken("a return was not taken".to_owned())
             }
         }
@@ -193,7 +195,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         let value = match ended {
             Ok(value) => value,
             Err(Exit::Value(value)) => return Ok(value),
-            Err(Exit::Failure(failure, span)) => {
+            Err(Exit::Failure(failure, span) | Exit::Returned(failure, span)) => {
                 // What the function pushed runs before its failure is passed on (4.8.2).
                 self.roll_back(height);
                 return Err(Exit::Failure(failure, span));
@@ -324,7 +326,11 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 }
                 Ok(Some(value))
             }
-            StmtKind::Return(ReturnKind::Err, expr) | StmtKind::Fail(expr) => {
+            StmtKind::Return(ReturnKind::Err, expr) => {
+                let failure = self.expr(frame, expr)?;
+                Err(Exit::Returned(failure, statement.span))
+            }
+            StmtKind::Fail(expr) => {
                 let failure = self.expr(frame, expr)?;
                 Err(Exit::Failure(failure, statement.span))
             }
@@ -404,6 +410,22 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 value
             }
             Control::Match(node) => self.take_apart(frame, node),
+            Control::Try(node) => {
+                self.sent = None;
+                let depth = frame.collected.len();
+                let value = match self.block(frame, &node.body) {
+                    Err(Exit::Failure(failure, _)) => {
+                        // The lists of loops that the failure has left are lost (4.9.2).
+                        frame.collected.truncate(depth);
+                        self.sent = None;
+                        frame.cells[node.handler.bind.0 as usize] = Cell::Plain(failure);
+                        self.block(frame, &node.handler.body)
+                    }
+                    other => other,
+                };
+                self.sent = None;
+                value
+            }
             Control::For(node) => {
                 let value = self.each(frame, node);
                 self.sent = None;

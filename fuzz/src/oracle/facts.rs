@@ -23,6 +23,8 @@ pub(super) struct Facts {
     ends: Vec<Ahead>,
     /// What follows a pass of each enclosing loop, where a SKIP continues.
     passes: Vec<Ahead>,
+    /// What the handler of each enclosing TRY reaches.
+    handlers: Vec<Ahead>,
 }
 
 /// What is reachable from a point before the slot is bound again.
@@ -69,6 +71,7 @@ impl Facts {
             behind: BTreeSet::new(),
             ends: Vec::new(),
             passes: Vec::new(),
+            handlers: Vec::new(),
         };
         facts.block(&function.body, Ahead::default(), false);
         facts
@@ -108,7 +111,16 @@ impl Facts {
         ahead
     }
 
-    fn statement(&mut self, statement: &Stmt<'_>, mut ahead: Ahead) -> Ahead {
+    fn statement(&mut self, statement: &Stmt<'_>, ahead: Ahead) -> Ahead {
+        let ahead = self.of_statement(statement, ahead);
+        match self.handlers.last() {
+            // A failure in it leads to the handler, before the statement binds anything.
+            Some(handler) if may_fail(statement) => ahead.or(handler.clone()),
+            _ => ahead,
+        }
+    }
+
+    fn of_statement(&mut self, statement: &Stmt<'_>, mut ahead: Ahead) -> Ahead {
         match &statement.kind {
             StmtKind::Let { slot, value, .. } => {
                 ahead.bind(*slot);
@@ -159,6 +171,14 @@ impl Facts {
                 let mut ahead = failure.or(success);
                 ahead.bind(node.slot);
                 ahead.matched.insert(node.slot);
+                ahead
+            }
+            Control::Try(node) => {
+                let mut handler = self.block(&node.handler.body, after.clone(), false);
+                handler.bind(node.handler.bind);
+                self.handlers.push(handler);
+                let ahead = self.block(&node.body, after, false);
+                self.handlers.pop();
                 ahead
             }
             Control::For(node) => {
@@ -222,10 +242,37 @@ pub(super) fn has_yield(block: &Block<'_>) -> bool {
             Control::Match(node) => {
                 [&node.err, &node.ok].into_iter().flatten().any(|arm| has_yield(&arm.body))
             }
+            Control::Try(node) => has_yield(&node.body) || has_yield(&node.handler.body),
             Control::For(node) => node.otherwise.as_ref().is_some_and(has_yield),
         },
         kind => is_yield(kind),
     })
+}
+
+/// Whether a statement, without the blocks in it, can fail so that a TRY handles it.
+fn may_fail(statement: &Stmt<'_>) -> bool {
+    fn fails(expr: &Expr<'_>) -> bool {
+        let mut found = expr.attempt().is_some();
+        expr.children(|child| found |= fails(child));
+        found
+    }
+    match &statement.kind {
+        StmtKind::Fail(_) => true,
+        StmtKind::Let { value: Bound::Expr(expr), .. }
+        | StmtKind::Value(expr)
+        | StmtKind::Yield(expr)
+        | StmtKind::Return(_, expr) => fails(expr),
+        StmtKind::Undo(call) | StmtKind::Rollback(call) => {
+            call.arguments.iter().any(|argument| fails(&argument.value))
+        }
+        StmtKind::Break | StmtKind::Skip => false,
+        StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
+            Control::If(node) => fails(&node.condition),
+            Control::For(node) => fails(&node.list),
+            Control::Match(node) => node.err.is_none(),
+            Control::Try(_) => false,
+        },
+    }
 }
 
 /// Whether some path through a block ends with a value.
@@ -240,6 +287,7 @@ fn gives(block: &Block<'_>) -> bool {
             StmtKind::Control(Control::Match(node)) => {
                 [&node.err, &node.ok].into_iter().flatten().any(|arm| gives(&arm.body))
             }
+            StmtKind::Control(Control::Try(node)) => gives(&node.body) || gives(&node.handler.body),
             StmtKind::Control(Control::For(node)) => {
                 can_yield(&node.body) && (node.otherwise.is_none() || ends_by_break(&node.body))
             }
@@ -268,6 +316,7 @@ fn goes_on(statement: &Stmt<'_>) -> bool {
                 node.ok.as_ref().is_none_or(|arm| through(&arm.body))
                     || node.err.as_ref().is_some_and(|arm| through(&arm.body))
             }
+            Control::Try(node) => through(&node.body) || through(&node.handler.body),
             Control::For(node) => node.otherwise.as_ref().is_none_or(through) || ends_by_break(&node.body),
         },
     }
@@ -291,6 +340,7 @@ fn reaches(block: &Block<'_>, is: &dyn Fn(&StmtKind<'_>) -> bool) -> bool {
             Control::Match(node) => {
                 [&node.err, &node.ok].into_iter().flatten().any(|arm| reaches(&arm.body, is))
             }
+            Control::Try(node) => reaches(&node.body, is) || reaches(&node.handler.body, is),
             Control::For(node) => node.otherwise.as_ref().is_some_and(|block| reaches(block, is)),
         },
         _ => false,

@@ -114,6 +114,7 @@ impl Writer {
             StmtKind::Skip => return Err("SKIP, which the guide does not offer"),
             StmtKind::Yield(_) => return Err("YIELD, which the guide does not offer"),
             StmtKind::Break => "{\"break\":true}".to_owned(),
+            StmtKind::Control(Control::Try(_)) => return Err("TRY, which the guide does not offer"),
             StmtKind::Control(Control::If(node)) => format!("{{{}", self.branch(node)?),
             StmtKind::Control(Control::For(node)) => format!("{{{}", self.passes(node)?),
             StmtKind::Control(Control::Match(node)) => self.matched(node)?,

@@ -1,7 +1,8 @@
 //! The section of a `tool.rollback`: the code from the call to the last of its `rollback`s.
 //!
 //! It computes the arguments of the entries and pushes them, and does nothing else: every path passes every
-//! `rollback` in order, and nothing in it leaves the function, calls, or loops.
+//! `rollback` in order, and nothing in it leaves the function, calls, or loops. Only the failure of a pure
+//! function may leave the section, to a handler behind it.
 
 use super::rules::Rule;
 use crate::value::at;
@@ -16,16 +17,21 @@ use ilo_spec::program::Program;
 pub(super) fn section(program: &Program, code: &[Op], entries: u8) -> Result<(u32, u32), Rule> {
     let broken = Rule::Section { expected: entries };
     let (mut left, mut arguments, mut furthest) = (entries, 0_u32, 0_u64);
+    let mut handler = u64::MAX;
     for (place, op) in (0_u32..).zip(code) {
         if left == 0 || !is_allowed(op) {
             break;
+        }
+        if let Op::Apply { fail: OnFail(fail @ 1..), .. } = *op {
+            handler = handler.min(u64::from(place) + 1 + u64::from(fail));
+            continue;
         }
         let jump = jump(program, op).ok_or(broken)?;
         if jump > 0 {
             furthest = furthest.max(u64::from(place) + 1 + u64::from(jump));
         }
         let Op::Rollback { call, .. } = *op else { continue };
-        if furthest > place.into() {
+        if furthest > place.into() || handler <= place.into() {
             return Err(broken);
         }
         let call = program.calls.get(usize::from(call.0)).ok_or(broken)?;
@@ -73,7 +79,6 @@ fn is_allowed(op: &Op) -> bool {
         | Op::ToolRollback { .. }
         | Op::Invoke { .. }
         | Op::Note { .. } => false,
-        Op::Apply { fail: OnFail(fail), .. } => *fail == 0,
         Op::Jump { .. } | Op::Switch { .. } => true,
         _ => !op.ends(),
     }

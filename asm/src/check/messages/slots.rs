@@ -66,6 +66,9 @@ fn clause(reason: Unset, terms: Terms) -> String {
         Unset::Branch(Path::Skipped, _) => {
             format!("it is not set when a {} ends the pass", word(Word::Skip))
         }
+        Unset::Branch(Path::Caught, _) => {
+            format!("it is not set when something in a {} fails and the handler runs", word(Word::Try))
+        }
         Unset::FirstPass(_) => format!("it is not set in the first pass of a {}", word(Word::For)),
         Unset::NoPass(_) => format!("it is not set when a {} makes no pass", word(Word::For)),
         Unset::Matched(_) => terms.choose("a MATCH has taken its result out", "its call failed").to_owned(),
@@ -98,6 +101,7 @@ fn point(diagnostic: Diagnostic, reason: Unset, terms: Terms) -> Diagnostic {
         Unset::Branch(Path::Skipped, span) => {
             (span, format!("not set when this {} ends the pass", word(Word::Skip)))
         }
+        Unset::Branch(Path::Caught, span) => (span, "not set when this handler runs".to_owned()),
         Unset::FirstPass(span) => (span, format!("not set in the first pass of this {}", word(Word::For))),
         Unset::NoPass(span) => (span, format!("not set when this {} makes no pass", word(Word::For))),
         Unset::Matched(span) => {
@@ -128,6 +132,7 @@ pub(in crate::check) fn unset(
         Unset::Branch(Path::Broken | Path::Unbroken | Path::Skipped, _)
         | Unset::FirstPass(_)
         | Unset::NoPass(_) => Some(Word::For),
+        Unset::Branch(Path::Caught, _) => Some(Word::Try),
         _ => None,
     };
     if let Some(word) = before {

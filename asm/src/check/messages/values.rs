@@ -47,6 +47,7 @@ pub(in crate::check) fn missing_value(
     let word = match control {
         Control::If(_) => terms.word(Word::If),
         Control::Match(_) => terms.handler.into(),
+        Control::Try(_) => terms.word(Word::Try),
         Control::For(_) if matches!(reason, NoValue::LoopElse(_)) => {
             let (word, end) = (terms.word(Word::For), terms.word(Word::Else));
             let message = format!("this {word} is bound, but gives no value when its {end} runs to its end");

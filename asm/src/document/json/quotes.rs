@@ -17,7 +17,8 @@ struct End {
 }
 
 impl<'a> Reader<'a, '_> {
-    /// Whether the text that ends here goes on behind its quote: with a letter, or directly with another sign.
+    /// Whether the text that ends here goes on behind its quote: with a letter, or directly with another
+    /// sign.
     pub(crate) fn goes_on(&self) -> bool {
         if self.at_top() || self.lost {
             return false;
@@ -63,8 +64,8 @@ impl<'a> Reader<'a, '_> {
         Node::of_text(text, Span::new(offset(start), offset(self.at)))
     }
 
-    /// The first quote of the line that may end a text as a whole, with quotes in pairs inside it; without one,
-    /// the first quote that may end it.
+    /// The first quote of the line that may end a text as a whole, with quotes in pairs inside it; without
+    /// one, the first quote that may end it.
     fn end_of_text(&mut self, start: usize) -> Option<End> {
         self.looks = self.looks.checked_sub(1)?;
         let line = self.source.get(start + 1..self.end)?.split(['\n', '\r']).next()?;

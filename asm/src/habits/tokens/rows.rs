@@ -237,9 +237,9 @@ pub(crate) const ROWS: [Row; 24] = [
     ),
     elsewhere(&["VAR"], "a slot is bound by `LET <slot> <value>`, and named in `; Vars:`", "VAR 2 REF 1"),
     elsewhere(
-        &["TRY", "CATCH"],
-        "a call is handled by `MATCH <slot> 2` after it, with an ERR and an OK arm",
-        "TRY CALL 0 0",
+        &["CATCH"],
+        "a failure in the block of `TRY <count>` goes to `ERR <slot> <count>` behind it",
+        "CATCH 2 0",
     ),
     elsewhere(
         &["SWITCH"],

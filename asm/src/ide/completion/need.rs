@@ -186,7 +186,7 @@ impl<'t> Reader<'_, 't, '_> {
                 Shape::Exprs => Need::Count(Repeated::Values),
                 Shape::Cases => Need::Count(Repeated::Cases),
                 Shape::Block | Shape::Arms => Need::Count(Repeated::Statements),
-                Shape::Otherwise => continue,
+                Shape::Otherwise | Shape::Handler => continue,
                 Shape::Call => Need::Call,
             };
             self.needs.push(need);

@@ -158,6 +158,7 @@ impl Generator<'_> {
                         self.scope.bind(slot, kind);
                     } else {
                         self.scope.slots[slot] = Slot::Unset;
+                        self.scope.bound.push(slot);
                     }
                     continue;
                 }

@@ -1,0 +1,81 @@
+//! Lowers TRY: the failures in its block go to its handler.
+//!
+//! A failure is in the register of its call, so each such register has code of its own that moves the failure
+//! to the slot of the handler. The blocks that are deferred in the block of a TRY come before that code,
+//! because their failures go there too.
+
+use super::emit::{Label, Reg};
+use super::expr::{Failures, Lowered};
+use super::function::{Body, End, OpenTry, Then};
+use crate::ast::Try;
+use ilo_spec::isa::Op;
+use ilo_spec::operand::To;
+use smallvec::SmallVec;
+
+impl<'a, 'c> Body<'a, 'c, '_> {
+    pub(super) fn try_(&mut self, node: &'c Try<'a>, then: Then) -> Lowered<End> {
+        let at = node.span.start;
+        self.values.code.settle();
+        self.values.tries.push(Failures::new());
+        self.tries.push(OpenTry { loops: self.loops.len(), deferred: SmallVec::new() });
+        let end = self.block(&node.body, then)?;
+        let mut past = Label::default();
+        let deferred = self.end_of_block(end, at, &mut past)?;
+        self.tries.pop();
+        let failures = self.values.tries.pop().unwrap_or_default();
+        if failures.is_empty() {
+            // Nothing in the block can fail, so the handler never runs.
+            self.values.code.bind(past);
+            self.values.code.settle();
+            return Ok(end);
+        }
+        if end == End::Reached && !deferred {
+            self.values.code.jump(Op::Jump { to: To(0) }, at, &mut past);
+        }
+        self.receive(failures, self.values.registers.bound(node.handler.bind), at);
+        let handled = self.block(&node.handler.body, then)?;
+        self.values.code.bind(past);
+        self.values.code.settle();
+        Ok(if end == End::Reached { end } else { handled })
+    }
+
+    /// Emits the blocks that were deferred in the block of a TRY; a path that reaches its end jumps past
+    /// them. Returns whether there are any.
+    fn end_of_block(&mut self, end: End, at: u32, past: &mut Label) -> Lowered<bool> {
+        let mark = self.values.code.mark();
+        let aliases = self.values.aliases.clone();
+        let mut next = 0;
+        while let Some(deferred) =
+            self.tries.last_mut().and_then(|around| around.deferred.get_mut(next)).and_then(Option::take)
+        {
+            self.values.code.settle();
+            if next == 0 && end == End::Reached {
+                self.values.code.jump(Op::Jump { to: To(0) }, at, past);
+            }
+            self.deferred(deferred)?;
+            next += 1;
+        }
+        self.values.code.give_back(mark);
+        self.values.aliases = aliases;
+        Ok(next > 0)
+    }
+
+    /// Moves each failure to the register of the handler, if that has one.
+    fn receive(&mut self, failures: Failures, bind: Option<Reg>, at: u32) {
+        let mut entry = Label::default();
+        let mut moved = false;
+        for (register, label) in failures {
+            let Some(dst) = bind.filter(|&dst| dst != register) else {
+                entry.absorb(label);
+                continue;
+            };
+            if core::mem::replace(&mut moved, true) {
+                self.values.code.jump(Op::Jump { to: To(0) }, at, &mut entry);
+            }
+            self.values.code.bind(label);
+            self.values.code.emit(Op::Move { dst: dst.write(), src: register.read() });
+        }
+        self.values.code.bind(entry);
+        self.values.code.settle();
+    }
+}
