@@ -39,6 +39,9 @@ pub struct Policy {
     pub confirm: bool,
     /// The time limit of a call if it differs from the default. Each retry has it anew.
     pub timeout: Option<Duration>,
+    /// The time that a call that changes something has after the run was cancelled. Without it the call has
+    /// its own time limit.
+    pub cancel_grace: Option<Duration>,
     /// Whether an answer contains the bytes of images and other binary content, as base64, or only their type
     /// and size.
     pub bytes: bool,
@@ -85,6 +88,9 @@ impl fmt::Display for Policy {
         }
         if let Some(time) = self.timeout {
             write!(f, ", {} ms", time.as_millis())?;
+        }
+        if let Some(time) = self.cancel_grace {
+            write!(f, ", {} ms after a cancel", time.as_millis())?;
         }
         if let Some(Rate { calls, per }) = self.rate {
             write!(f, ", {calls} calls in {} ms", per.as_millis())?;

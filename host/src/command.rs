@@ -8,7 +8,7 @@
 
 use crate::tool::process_mark;
 use crate::tool::secrets::Secrets;
-use crate::tool::{Failure, Provider, Request};
+use crate::tool::{Failure, Grace, Provider, Request};
 use crate::tool::{limits, numbers};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::ReadError;
@@ -47,6 +47,9 @@ pub(crate) const ERRORS: usize = 4 << 10;
 const GRACE: Duration = Duration::from_millis(200);
 /// The longest interval between checks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(20);
+/// SIGTERM.
+#[cfg(unix)]
+const TERMINATE: i32 = 15;
 /// How long a killed process may take to end before it is left to the system.
 const REAP: Duration = Duration::from_secs(2);
 
@@ -241,7 +244,7 @@ impl Running {
         let mut open = 2;
         let mut ended: Option<(ExitStatus, Instant)> = None;
         let mut pause = Duration::ZERO;
-        let mut killed = false;
+        let (mut killed, mut grace) = (false, Grace::default());
         loop {
             let now = Instant::now();
             if ended.is_none() {
@@ -251,6 +254,10 @@ impl Running {
             }
             if request.interrupt.is_set() {
                 return Err(Failure::Interrupted);
+            }
+            if ended.is_none() && grace.is_over(request) {
+                self.end_in_time();
+                return Err(Failure::InDoubt(request.cancelled_message()));
             }
             let until = match ended {
                 Some((status, _)) if open == 0 => {
@@ -286,6 +293,24 @@ impl Running {
     /// lose the status.
     fn status(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.inner_mut().try_wait()
+    }
+
+    /// Asks the group to end, and ends it if it has not ended some time later. The program is reaped then.
+    fn end_in_time(&mut self) {
+        #[cfg(unix)]
+        {
+            drop(self.child.signal(TERMINATE));
+            let until = Instant::now() + REAP;
+            while Instant::now() < until && matches!(self.status(), Ok(None)) {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        self.kill();
+        self.over = true;
+        let until = Instant::now() + REAP;
+        while Instant::now() < until && matches!(self.status(), Ok(None)) {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Ends the group, and the program itself in case it has left the group.

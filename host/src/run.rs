@@ -25,6 +25,7 @@ use ilo_drive::{Drive, Made, Next, World, foresight, input, plan};
 use ilo_spec::limits;
 use ilo_vm::{FunctionId, Limits, Program, Run, Status};
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -120,6 +121,7 @@ fn drive_named(
     observer: &mut dyn Observer,
     recorder: &mut dyn Recorder,
 ) -> Finished {
+    let observer: &mut dyn Observer = &mut Guarded(observer);
     let begun = Instant::now();
     let trace = options.telemetry.as_ref().and_then(Telemetry::begin);
     let world = Around { tools, options, until: Cell::new(end_of(options.timeout)), trace: trace.as_ref() };
@@ -167,6 +169,34 @@ fn drive_named(
     finished
 }
 
+/// An observer whose panics change nothing of the run. The hook of the process has shown them.
+struct Guarded<'o>(&'o mut dyn Observer);
+
+impl Guarded<'_> {
+    fn guard(&mut self, call: impl FnOnce(&mut dyn Observer)) {
+        let observer = &mut *self.0;
+        drop(catch_unwind(AssertUnwindSafe(|| call(observer))));
+    }
+}
+
+impl Observer for Guarded<'_> {
+    fn started(&mut self, seq: u64, tool: &str) {
+        self.guard(|observer| observer.started(seq, tool));
+    }
+
+    fn ended(&mut self, call: &Ended<'_>) {
+        self.guard(|observer| observer.ended(call));
+    }
+
+    fn ahead(&mut self, tool: &str) {
+        self.guard(|observer| observer.ahead(tool));
+    }
+
+    fn untaken(&mut self, tool: &str) {
+        self.guard(|observer| observer.untaken(tool));
+    }
+}
+
 /// The time after a duration; if the clock does not reach that far, a year from now.
 fn end_of(timeout: Duration) -> Instant {
     const YEAR: Duration = Duration::from_hours(24 * 365);
@@ -206,6 +236,10 @@ impl World for Around<'_> {
 
     fn is_cancelled(&self) -> bool {
         self.options.cancel.is_set()
+    }
+
+    fn cancel_reason(&self) -> Option<String> {
+        self.options.cancel.reason()
     }
 
     fn is_interrupted(&self) -> bool {

@@ -362,3 +362,29 @@ fn a_function_of_the_host_gets_the_key_of_the_call() {
     assert_eq!(made(Some("abc-1")), Data::from("abc-1"));
     assert_eq!(made(None), Data::from("none"));
 }
+
+#[test]
+fn a_command_of_a_cancelled_run_is_awaited_or_has_the_time_that_its_entry_gives() {
+    let call = |script: &str, keys: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let script = Data::from(script).to_json();
+        let text = format!(r#"{{"tools":{{"t":{{"command":["sh","-c",{script}]{keys}}}}}}}"#);
+        let tools = tools(folder.path(), &text);
+        let limits = CallLimits::default();
+        limits.cancel.set();
+        let begun = Instant::now();
+        let result = tools.call("t", &data("{}"), &limits, begun + Duration::from_mins(1));
+        let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap_or_default();
+        (result, begun.elapsed(), heard)
+    };
+    assert_eq!(call("sleep 0.3; echo 1", "").0, Ok(data("1")));
+    let grace = r#","cancel_grace_ms":100"#;
+    assert_eq!(call("echo 1", grace).0, Ok(data("1")));
+    let (result, took, heard) = call("trap 'echo term > heard; exit 1' TERM; sleep 30 & wait", grace);
+    assert_eq!(failed(result), "tool `t` was ended 100 ms after the run was cancelled");
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert_eq!(heard, "term\n", "it may clean up");
+    let (result, took, _) = call("trap '' TERM; sleep 30 & wait; sleep 30", grace);
+    assert!(matches!(result, Err(Failure::InDoubt(_))), "{result:?}");
+    assert!((Duration::from_secs(2)..Duration::from_secs(5)).contains(&took), "{took:?}");
+}

@@ -3,7 +3,9 @@
 
 use crate::support::Draft;
 use ilo_host::data::Data;
-use ilo_host::run::{Observer, Options};
+use ilo_host::interrupt::Interrupt;
+use ilo_host::run::{Ended, Observer, Options};
+use ilo_host::tools::consent::{Ask, Consent, Question};
 use ilo_host::tools::{Failure, Provider, Request, Tool, Tools};
 use ilo_host::trace::Trace;
 use ilo_spec::error::Code;
@@ -11,6 +13,8 @@ use ilo_spec::isa::Op;
 use ilo_spec::operand::{First, In, OnFail, Out, To};
 use ilo_spec::types::{Output, Type};
 use ilo_vm::Program;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A tool of the test's own.
@@ -113,6 +117,61 @@ fn a_limit_of_the_answer_ends_the_run() {
     assert!(json.starts_with(r#"{"status":"fault","code":"depth","#), "{json}");
     let tools = own("t", |_| Ok((0..128).fold(Data::Nil, |inner, _| Data::List(vec![inner]))));
     assert!(outcome(&tools, &Options::default(), &mut ()).starts_with(r#"{"status":"ok""#));
+}
+
+/// Panics at every call.
+#[derive(Debug)]
+struct Panics;
+
+impl Observer for Panics {
+    fn started(&mut self, _seq: u64, _tool: &str) {
+        panic!("an observer");
+    }
+
+    fn ended(&mut self, _call: &Ended<'_>) {
+        panic!("an observer");
+    }
+}
+
+#[test]
+fn an_observer_that_panics_changes_nothing() {
+    let failing = || own("t", |_| Err(Failure::text("no")));
+    let watched = outcome(&failing(), &Options::default(), &mut Panics);
+    assert_eq!(watched, outcome(&failing(), &Options::default(), &mut ()));
+}
+
+impl Ask for Panics {
+    fn ask(&self, _question: &Question<'_>) -> Consent {
+        panic!("a secret of the person who asks");
+    }
+}
+
+#[test]
+fn a_question_that_panics_makes_no_call_and_the_program_hears_nothing_of_it() {
+    let mut tools = own("t", |_| Ok(Data::Nil));
+    let mut tool =
+        Tool::new("t", Box::new(Own(|_: &Request<'_>| -> Result<Data, Failure> { panic!("made") })));
+    tool.policy.confirm = true;
+    tools.add(tool);
+    let options = Options { ask: Some(Arc::new(Panics)), ..Options::default() };
+    let json = outcome(&tools, &options, &mut ());
+    assert!(json.contains("and nobody could be asked") && !json.contains("secret"), "{json}");
+}
+
+#[test]
+fn a_call_that_changes_something_is_awaited_after_a_cancel_and_its_place_and_reason_are_kept() {
+    let (cancel, at) = (Interrupt::default(), Arc::new(AtomicBool::new(false)));
+    let (set, seen) = (cancel.clone(), Arc::clone(&at));
+    let tools = own("t", move |request| {
+        set.set_for("the person left");
+        assert!(request.cancel.is_set() && !request.interrupt.is_set());
+        seen.store(true, Ordering::Relaxed);
+        Ok(Data::Nil)
+    });
+    let options = Options { cancel, ..Options::default() };
+    let json = outcome(&tools, &options, &mut ());
+    assert!(at.load(Ordering::Relaxed) && json.contains(r#""code":"cancelled""#), "{json}");
+    assert!(json.contains(": the person left\"") && json.contains(r#""line":1"#), "{json}");
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Exports and imports runs: an exported run is a database with the same tables and only this run.
 
+use crate::answer::{Answer, data};
 use crate::cipher::{Cipher, Column};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::RunId;
 use crate::reads;
-use crate::row::{Decided, Live, Run};
+use crate::row::{Decided, EXPECTS, Live, Run};
 use crate::schema;
-use crate::transactions::{Alive, Tables};
+use crate::transactions::{Alive, Tables, misfit};
+use ilo_drive::validate::expected::unexpected;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
@@ -110,9 +112,26 @@ pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Imported> {
         source.query_row("SELECT bytes FROM program WHERE hash = ?", [&run.program[..]], |row| row.get(0))?;
     let decisions = reads::decisions(&source, run.id, None)?;
     if let Some(live) = &live {
+        compared(cipher, &run, live, &decisions)?;
         cipher.open(&run.key, live.call, Column::Snapshot, live.snapshot.clone())?;
     }
     Ok(Imported { run, live, decisions, program })
+}
+
+/// Refuses an answer from outside that does not fit what is stored with its call.
+fn compared(cipher: &Cipher, run: &Run, live: &Live, decisions: &[Decided]) -> Result<()> {
+    let of_call = |decided: &&Decided| decided.call == live.call && decided.what == EXPECTS;
+    let (Some(expects), Some(answer)) = (decisions.iter().rfind(of_call), live.answer.clone()) else {
+        return Ok(());
+    };
+    let answer = cipher.open(&run.key, live.call, Column::Answer, answer)?;
+    let schema = cipher.open(&run.key, live.call, Column::Detail, expects.detail.clone())?;
+    if let Answer::Ok(json) = Answer::from_bytes(&answer)?
+        && let Some(why) = unexpected(&String::from_utf8_lossy(&schema), &data(&json)?)
+    {
+        return Err(misfit(&live.tool, &why));
+    }
+    Ok(())
 }
 
 /// Adds a run that was read.

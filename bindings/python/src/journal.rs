@@ -1,7 +1,7 @@
 //! Durable runs: a journal on disk, its runs, and the decisions of people.
 
 use crate::WORDS;
-use crate::errors::{cannot_start, journal_error, raise};
+use crate::errors::{journal_error, raise};
 use crate::limits::{DEEPEST, limits};
 use crate::outcome::stored;
 use crate::program::Core;
@@ -334,7 +334,9 @@ impl Store {
     ) -> PyResult<Py<PyAny>> {
         let store = self.open(py)?;
         let summary = py.detach(|| store.show(RunId(run))).map_err(fails(py))?;
-        if let Some(why) = py.detach(|| obstacle(&store, &summary, &tools.get().0, accept)).map_err(fails(py))? {
+        let known = Arc::clone(&tools.get().0);
+        let obstacle = py.detach(|| obstacle(&store, &summary, &known, accept)).map_err(fails(py))?;
+        if let Some(why) = obstacle {
             py.detach(|| store.block(RunId(run), &why)).map_err(fails(py))?;
             let blocked = shown(py, &store, &mut HashMap::new(), summary)?;
             let (name, tool) = (blocked.name, blocked.tool.unwrap_or_default());

@@ -157,6 +157,9 @@ enum Begun<'py> {
 /// Begins an awaitable. Returns its value if it does not wait.
 fn begin<'py>(call: &Bound<'py, PyAny>) -> PyResult<Begun<'py>> {
     let py = call.py();
+    if !call.hasattr(intern!(py, "__await__"))? {
+        return Ok(Begun::Value(call.clone()));
+    }
     let awaited = call.call_method0(intern!(py, "__await__"))?;
     let iterator = awaited.cast::<PyIterator>().map_err(PyErr::from)?;
     Ok(match iterator.send(py.None().bind(py))? {

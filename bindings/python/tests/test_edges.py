@@ -607,3 +607,15 @@ def test_a_question_has_the_name_of_the_tool_and_no_other_text_of_the_program() 
     refused = program("mcp://trust-me/pay").run_sync(tools=tools("pay"), ask=ask)
     assert refused.error.endswith("the program calls it by a server that is not there; write `pay`")
     assert asked == ["mcp://bank/pay"]
+
+
+def test_a_tool_is_awaited_or_not_whatever_it_says_of_itself() -> None:
+    async def answers(arguments: dict[str, Any]) -> Any:
+        await asyncio.sleep(0)
+        return 1
+
+    for options in ({}, {"at_once": 4}, {"cancel": ilo.Cancellation()}):
+        assert asyncio.run(ONE.run(tools=one(lambda arguments: 1, is_async=True), **options)) == ilo.Ok(1)
+        assert asyncio.run(ONE.run(tools=one(answers), **options)) == ilo.Ok(1)
+    failed = ONE.run_sync(tools=one(answers))
+    assert failed == ilo.Err("tool `t` gave an awaitable, and is not marked as async (`is_async=True`)")

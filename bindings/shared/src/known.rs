@@ -103,6 +103,7 @@ pub fn policy(name: &str, given: &Given) -> Result<Policy, String> {
         retries: given.retries,
         confirm: given.confirm,
         timeout,
+        cancel_grace: None,
         bytes: false,
         json: false,
         rate: None,

@@ -52,7 +52,7 @@ impl Signal {
             // While this is locked no call begins.
             let tool = heard.tool();
             if let Some(text) = first.filter(|_| !heard.cancel.is_set()) {
-                heard.cancel.set();
+                heard.cancel.set_for("a signal has ended the process");
                 output::error(text);
                 return;
             }

@@ -18,6 +18,7 @@ pub(super) const RULES: &[&str] = &[
     "retries",
     "confirm",
     "timeout_ms",
+    "cancel_grace_ms",
     "binary",
     "on_doubt",
     "rollback",
@@ -38,6 +39,9 @@ impl Reading {
             confirm: self.field(fields, "confirm", Reading::flag),
             timeout: self
                 .field(fields, "timeout_ms", |this, data| this.count(data, 1))
+                .map(Duration::from_millis),
+            cancel_grace: self
+                .field(fields, "cancel_grace_ms", |this, data| this.count(data, 0))
                 .map(Duration::from_millis),
             bytes: self.field(fields, "binary", Reading::binary),
             on_doubt: self.field(fields, "on_doubt", Reading::on_doubt),
@@ -62,6 +66,10 @@ impl Reading {
         if own.confirm == Some(true) && whole.read_only == Some(true) {
             let message = "asking is for tools that change something, and this one is `read_only`";
             self.inside(Step::Key("confirm".to_owned()), |this| this.wrong(message));
+        }
+        if own.cancel_grace.is_some() && whole.read_only == Some(true) {
+            let message = "a cancel ends calls of this tool at once, since it is `read_only`";
+            self.inside(Step::Key("cancel_grace_ms".to_owned()), |this| this.wrong(message));
         }
         if own.requires_rollback == Some(true) && whole.read_only == Some(true) {
             let message = "a rollback is for tools that change something, and this one is `read_only`";

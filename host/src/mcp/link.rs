@@ -11,8 +11,7 @@ use super::reason::short;
 use super::server_config::Server;
 use super::stderr::Tail;
 use super::transport::{self, Connection, Service};
-use crate::interrupt::Interrupt;
-use crate::tool::Failure;
+use crate::tool::{Failure, Grace, Request};
 use rmcp::RoleClient;
 use rmcp::service::Peer;
 use std::collections::BTreeSet;
@@ -273,16 +272,21 @@ impl Link {
     pub(super) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
-        deadline: Instant,
-        interrupt: &Interrupt,
+        request: &Request<'_>,
     ) -> Result<T, Failure> {
+        let mut grace = Grace::default();
         let (sender, receiver) = mpsc::sync_channel(1);
         let task = self.runtime.spawn(async move { drop(sender.send(work.await)) });
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = request.deadline.saturating_duration_since(Instant::now());
             match receiver.recv_timeout(left.min(PAUSE)) {
                 Ok(result) => return Ok(result),
-                Err(RecvTimeoutError::Timeout) if interrupt.is_set() => {
+                Err(RecvTimeoutError::Timeout) if grace.is_over(request) => {
+                    // As below.
+                    task.abort();
+                    return Err(Failure::InDoubt(request.cancelled_message()));
+                }
+                Err(RecvTimeoutError::Timeout) if request.interrupt.is_set() => {
                     task.abort();
                     return Err(Failure::Interrupted);
                 }

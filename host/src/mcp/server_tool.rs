@@ -212,7 +212,7 @@ impl ServerTool {
             span: request.span,
             key: request.key.map(str::to_owned),
         };
-        let text = match self.link.wait(call.make(arguments), request.deadline, request.interrupt) {
+        let text = match self.link.wait(call.make(arguments), request) {
             Err(Failure::TimedOut) if !sent.load(Ordering::Acquire) => {
                 let server = &self.link.server.name;
                 let message = format!("server `{server}` was not there in time; this call was not made");

@@ -347,7 +347,7 @@ impl Keeping {
     pub(super) fn cancel(&self, run: u64, who: Option<&str>) -> Result<(), String> {
         self.durable.cancel(run, who)?;
         if let Some(entry) = self.under_way().get(&run) {
-            entry.cancel.set();
+            entry.cancel.set_for("its task was cancelled");
         }
         self.news.notify_one();
         Ok(())

@@ -54,7 +54,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use sender::Sender;
 use sessions::Sessions;
-use slots::{Client, Slots};
+use slots::{Client, Slot, Slots};
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -451,6 +451,7 @@ impl Session {
         let progress =
             context.meta.get_progress_token().map(|token| Progress::new(context.peer.clone(), token)).unzip();
         let slot = Arc::new(slot);
+        tokio::spawn(Slot::left_when_cancelled(Arc::downgrade(&slot)));
         let (to, questions) = mpsc::unbounded_channel();
         let at_once = matches!(Way::of(context), Way::Answer);
         let line = Line::new(to, Arc::clone(&slot), self.shared.service.question, at_once);

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::available_parallelism;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 /// The most open questions. The run of each has a waiting thread.
@@ -29,6 +29,9 @@ const CHECKS_OF_CLIENT: usize = 2;
 pub(super) const WAITING_OF_CLIENT: usize = 256;
 /// The most requests of one client over HTTP at a time, half of the connections.
 pub(super) const REQUESTS_OF_CLIENT: usize = 256;
+/// The most cancelled runs of one client, and of all, whose calls have not ended.
+const LEFT_OF_CLIENT: usize = 4;
+const LEFT: usize = 32;
 /// The longest interval between checks for an interrupt.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -41,6 +44,8 @@ pub(super) struct Slots {
     checks: Turns,
     questions: Semaphore,
     first_questions: Semaphore,
+    /// Cancelled runs whose calls have not ended.
+    left: Arc<Semaphore>,
     /// Clients over HTTP, as long as they have work in progress.
     clients: Mutex<HashMap<Counted, Weak<Client>>>,
     /// Cancels every run.
@@ -54,6 +59,8 @@ pub(super) struct Client {
     runs: usize,
     waiting: usize,
     questions: Semaphore,
+    /// Its cancelled runs whose calls have not ended.
+    left: Arc<Semaphore>,
     /// Its requests over HTTP.
     pub(super) requests: Arc<Semaphore>,
     /// Its bodies, in kilobytes.
@@ -68,6 +75,7 @@ impl Client {
             runs,
             waiting,
             questions: Semaphore::new(QUESTIONS_OF_CLIENT),
+            left: Arc::new(Semaphore::new(LEFT_OF_CLIENT)),
             requests: Arc::new(Semaphore::new(REQUESTS_OF_CLIENT)),
             bodies: Arc::new(Semaphore::new(bodies)),
         })
@@ -87,6 +95,7 @@ impl Slots {
             checks: Turns::new(checks()),
             questions: Semaphore::new(QUESTIONS),
             first_questions: Semaphore::new(FIRST_QUESTIONS),
+            left: Arc::new(Semaphore::new(LEFT)),
             clients: Mutex::default(),
             stop: Interrupt::default(),
             under_way: watch::Sender::new(0),
@@ -122,13 +131,17 @@ impl Slots {
 
     /// Waits for a slot for a run.
     pub(super) async fn run(self: &Arc<Slots>, client: Arc<Client>) -> Result<Slot, Busy> {
+        if client.left.available_permits() == 0 {
+            return Err(Busy::Left(LEFT_OF_CLIENT));
+        }
         let place = self.runs.take(client.share(client.runs)).await?;
         if self.is_stopping() {
             return Err(Busy::Ending);
         }
         self.under_way.send_modify(|count| *count += 1);
         let (slots, held) = (Arc::clone(self), Mutex::new(Some(place)));
-        Ok(Slot { slots, client, held, cancel: self.stop.child(), runtime: Handle::current() })
+        let (cancel, runtime, left) = (self.stop.child(), Handle::current(), Mutex::default());
+        Ok(Slot { slots, client, held, left, cancel, runtime })
     }
 
     /// Sends a call away that waits in the longest line. Returns whether there was one.
@@ -170,6 +183,8 @@ pub(super) struct Slot {
     slots: Arc<Slots>,
     client: Arc<Client>,
     held: Mutex<Option<Place>>,
+    /// Its places among the cancelled runs.
+    left: Mutex<Option<[OwnedSemaphorePermit; 2]>>,
     cancel: Interrupt,
     runtime: Handle,
 }
@@ -184,6 +199,28 @@ impl Slot {
     /// The interrupt that cancels this run.
     pub(super) fn cancel(&self) -> &Interrupt {
         &self.cancel
+    }
+
+    /// Leaves a run to its end once it is cancelled: its slot is free from then on, and until it has ended it
+    /// counts as one that was left behind. If there are too many of these, it keeps its slot.
+    pub(super) async fn left_when_cancelled(slot: Weak<Slot>) {
+        loop {
+            let Some(slot) = slot.upgrade() else { return };
+            if slot.cancel.is_set() {
+                return slot.leave();
+            }
+            drop(slot);
+            sleep(PAUSE).await;
+        }
+    }
+
+    fn leave(&self) {
+        let own = Arc::clone(&self.client.left).try_acquire_owned();
+        let all = Arc::clone(&self.slots.left).try_acquire_owned();
+        if let (Ok(own), Ok(all)) = (own, all) {
+            *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Some([own, all]);
+            self.set(None);
+        }
     }
 
     /// Releases the slot while the thread of the run waits for something else. `None`, without waiting, if
@@ -235,6 +272,23 @@ mod tests {
 
     async fn comes<T>(future: impl Future<Output = T>) -> Option<T> {
         timeout(Duration::from_millis(50), future).await.ok()
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_run_frees_its_slot_and_a_client_that_left_too_many_starts_none() {
+        let slots = Arc::new(Slots::new(1, 1, 0));
+        let (client, other) = (slots.client(), slots.client());
+        let mut left = Vec::new();
+        for _ in 0..LEFT_OF_CLIENT {
+            let slot = Arc::new(comes(slots.run(Arc::clone(&client))).await.unwrap().unwrap());
+            slot.cancel().set();
+            Slot::left_when_cancelled(Arc::downgrade(&slot)).await;
+            left.push(slot);
+        }
+        assert_eq!(slots.run(Arc::clone(&client)).await.err(), Some(Busy::Left(LEFT_OF_CLIENT)));
+        assert!(comes(slots.run(other)).await.is_some(), "others are not affected");
+        left.pop();
+        assert!(comes(slots.run(client)).await.unwrap().is_ok());
     }
 
     #[tokio::test]

@@ -52,6 +52,8 @@ pub(super) enum Busy {
     Line(usize),
     /// It was sent away, since the server is short of connections.
     Short,
+    /// So many cancelled runs of this client have not ended.
+    Left(usize),
     /// The server is ending.
     Ending,
 }
@@ -62,6 +64,11 @@ impl std::fmt::Display for Busy {
             Busy::Line(waiting) => {
                 write!(f, "{waiting} calls of this client wait already; nothing was done, try again later")
             }
+            Busy::Left(runs) => write!(
+                f,
+                "{runs} cancelled runs of this client still wait for the end of a call; nothing was done, \
+                 try again later"
+            ),
             Busy::Short => {
                 f.write_str("the server is short of connections; nothing was done, try again later")
             }

@@ -29,6 +29,7 @@ use process_mark::Mark;
 use rate::Limiter;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -51,12 +52,37 @@ pub struct Request<'c> {
     pub read_only: bool,
     /// The interrupt, which a provider checks while it waits; when it is set, the provider gives up.
     pub interrupt: &'c Interrupt,
+    /// Whether the run was cancelled. A call that changes something is still awaited.
+    pub cancel: &'c Interrupt,
+    /// The time after a cancel at which the provider ends the call, in doubt; nothing if it has its own time.
+    pub cancel_grace: Option<Duration>,
     /// The mark that a started program gets in its environment.
     pub mark: &'c Mark,
     /// The idempotency key of the call in a run with a journal. It is the same for each attempt.
     pub key: Option<&'c str>,
     /// Its trace context, if there is one.
     pub span: Option<Context>,
+}
+
+impl Request<'_> {
+    /// The message of a call that was ended after a cancel.
+    pub(crate) fn cancelled_message(&self) -> String {
+        let grace = self.cancel_grace.unwrap_or_default().as_millis();
+        format!("tool `{}` was ended {grace} ms after the run was cancelled", self.tool)
+    }
+}
+
+/// When a call is to be ended because the run was cancelled.
+#[derive(Debug, Default)]
+pub(crate) struct Grace(Option<Instant>);
+
+impl Grace {
+    /// Looks whether the run was cancelled. Returns whether the time after that is over.
+    pub(crate) fn is_over(&mut self, request: &Request<'_>) -> bool {
+        let Some(grace) = request.cancel_grace.filter(|_| request.cancel.is_set()) else { return false };
+        let end = *self.0.get_or_insert_with(|| Instant::now() + grace);
+        Instant::now() >= end
+    }
 }
 
 /// Answers calls of a tool.
@@ -267,7 +293,9 @@ impl Tool {
             deadline: until,
             interrupt: &interrupt,
         };
-        match ask.ask(&question) {
+        // What a question raises is not for the program. The hook of the process has shown it.
+        let asked = catch_unwind(AssertUnwindSafe(|| ask.ask(&question)));
+        match asked.unwrap_or_else(|_| Consent::Refused("nobody could be asked".to_owned())) {
             Consent::Given => Ok(()),
             Consent::Refused(why) => refused(&why),
             Consent::TimedOut => Err(Failure::TimedOut),
@@ -328,6 +356,8 @@ impl Tool {
             integers_as_text: self.policy.integers_as_text,
             read_only: self.policy.read_only,
             interrupt: &limits.interrupt,
+            cancel: &limits.cancel,
+            cancel_grace: self.policy.cancel_grace.filter(|_| !self.policy.read_only),
             mark: &limits.mark,
             key: limits.key.as_deref(),
             span: limits.span,

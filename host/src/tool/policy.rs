@@ -21,6 +21,7 @@ pub(crate) struct Rules {
     pub(crate) retries: Option<u32>,
     pub(crate) confirm: Option<bool>,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) cancel_grace: Option<Duration>,
     pub(crate) bytes: Option<bool>,
     pub(crate) on_doubt: Option<OnDoubt>,
     pub(crate) requires_rollback: Option<bool>,
@@ -43,6 +44,7 @@ impl Rules {
             retries: self.retries.or(around.retries.filter(|_| idempotent == Some(true))),
             confirm: self.confirm.or(around.confirm.filter(|_| read_only != Some(true))),
             timeout: self.timeout.or(around.timeout),
+            cancel_grace: self.cancel_grace.or(around.cancel_grace.filter(|_| read_only != Some(true))),
             bytes: self.bytes.or(around.bytes),
             on_doubt: self.on_doubt.or(around.on_doubt),
             requires_rollback: self
@@ -64,6 +66,7 @@ impl Rules {
             retries: self.retries.unwrap_or(0),
             confirm: self.confirm.unwrap_or(false),
             timeout: self.timeout,
+            cancel_grace: self.cancel_grace,
             bytes: self.bytes.unwrap_or(false),
             on_doubt: self.on_doubt.unwrap_or_default(),
             requires_rollback: self.requires_rollback.unwrap_or(false),

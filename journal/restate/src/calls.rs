@@ -8,6 +8,7 @@
 use crate::decision::{Decision, Reason, Verdict, Waiting};
 use crate::entry::{Attempt, Entry, Stored, data};
 use crate::workflow::WAITING;
+use ilo_drive::validate::expected::Expects;
 use ilo_drive::data::Data;
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{OnDoubt, Policies, Policy};
@@ -354,6 +355,7 @@ impl<'c> Calls<'c> {
             key: call.key.clone(),
             promise,
             message,
+            expects: self.tools.signature(&call.start.tool).and_then(Expects::of).map(Expects::to_json),
         };
         self.last = None;
         let ctx: &WorkflowContext<'_> = self.ctx;

@@ -1,7 +1,9 @@
 //! Decisions of people on runs that wait for them, and the description of a waiting run.
 
 use ilo_drive::data::Data;
+use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::failure::Failure;
+use ilo_drive::validate::expected::unexpected;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -31,6 +33,9 @@ pub(crate) struct Waiting {
     pub(crate) promise: String,
     /// What is known about the call.
     pub(crate) message: String,
+    /// What its answer must be, as a JSON schema; nothing if that may be anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expects: Option<String>,
 }
 
 /// A person's decision on the call with this number.
@@ -77,15 +82,17 @@ impl Verdict {
 /// The promise that a decision resolves, if the run waits for it.
 ///
 /// # Errors
-/// Why the decision is not one that the run waits for.
-pub(crate) fn promise(waiting: Option<Waiting>, decided: &Decision) -> Result<String, String> {
-    let Some(waiting) = waiting else { return Err("the run waits for nobody's decision".to_owned()) };
-    let Waiting { call, tool, reason, promise, .. } = waiting;
+/// Why the decision is not one that the run waits for, with the status: 422 for an answer that does not fit,
+/// else 409.
+pub(crate) fn promise(waiting: Option<Waiting>, decided: &Decision) -> Result<String, (u16, String)> {
+    let late = |why: String| (409, why);
+    let Some(waiting) = waiting else { return Err(late("the run waits for nobody's decision".to_owned())) };
+    let Waiting { call, tool, reason, promise, expects, .. } = waiting;
     if call != decided.call {
-        return Err(format!(
+        return Err(late(format!(
             "the decision is on call {}, and the run is at call {call} of `{tool}`",
             decided.call
-        ));
+        )));
     }
     let (state, allowed) = match reason {
         Reason::Asking => ("asks for approval of", ["approve", "deny"].as_slice()),
@@ -95,7 +102,19 @@ pub(crate) fn promise(waiting: Option<Waiting>, decided: &Decision) -> Result<St
     let word = decided.decision.word();
     if !allowed.contains(&word) {
         let allowed = allowed.join("`, `");
-        return Err(format!("the run {state} call {call} of `{tool}`: decide `{allowed}`, not `{word}`"));
+        return Err(late(format!(
+            "the run {state} call {call} of `{tool}`: decide `{allowed}`, not `{word}`"
+        )));
+    }
+    if let (Verdict::Answer(answer), Some(expects)) = (&decided.decision, expects) {
+        let bounds = Bounds { bytes: usize::MAX, ..Bounds::default() };
+        let misfit = match read(answer.get().as_bytes(), &bounds) {
+            Ok(answer) => unexpected(&expects, &answer),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = misfit {
+            return Err((422, format!("the answer does not fit tool `{tool}`: {why}; the run waits as before")));
+        }
     }
     Ok(promise)
 }
@@ -108,7 +127,7 @@ mod tests {
     use serde_json::json;
 
     /// What follows a decision on call 3 of a run that waits at it for this reason.
-    fn decided(reason: Reason, call: u64, decision: &serde_json::Value) -> Result<String, String> {
+    fn decided(reason: Reason, call: u64, decision: &serde_json::Value) -> Result<String, (u16, String)> {
         let waiting = Waiting {
             reason,
             call: 3,
@@ -117,6 +136,7 @@ mod tests {
             key: "k-3".to_owned(),
             promise: "p".to_owned(),
             message: String::new(),
+            expects: Some(r#"{"type":"integer"}"#.to_owned()),
         };
         let decided = json!({ "call": call, "decision": decision });
         promise(Some(waiting), &serde_json::from_value(decided).unwrap())
@@ -141,8 +161,22 @@ mod tests {
     #[test]
     fn a_decision_on_another_call_decides_nothing() {
         let refused = decided(Reason::Asking, 2, &json!("approve")).unwrap_err();
-        assert_eq!(refused, "the decision is on call 2, and the run is at call 3 of `pay`");
+        let late = "the decision is on call 2, and the run is at call 3 of `pay`";
+        assert_eq!(refused, (409, late.to_owned()));
         let decision = serde_json::from_value(json!({"call": 3, "decision": "approve"})).unwrap();
-        assert_eq!(promise(None, &decision).unwrap_err(), "the run waits for nobody's decision");
+        let nobody = "the run waits for nobody's decision";
+        assert_eq!(promise(None, &decision).unwrap_err(), (409, nobody.to_owned()));
+    }
+
+    #[test]
+    fn an_answer_that_does_not_fit_decides_nothing() {
+        for reason in [Reason::InDoubt, Reason::Deferred] {
+            for answer in [json!("no"), json!(1.5), json!(null), json!([1])] {
+                let (status, why) = decided(reason, 3, &json!({ "answer": answer })).unwrap_err();
+                assert_eq!(status, 422);
+                assert!(why.starts_with("the answer does not fit tool `pay`: expected "), "{why}");
+            }
+            assert_eq!(decided(reason, 3, &json!({"answer": 7})).unwrap(), "p");
+        }
     }
 }

@@ -53,15 +53,13 @@ impl Run {
     }
 
     /// The fault of a cancelled run that has ended. `found` is the one in which it ended, if it ended in one.
-    pub(super) fn aborted(&mut self, found: Option<Box<Fault>>) -> Box<Fault> {
+    pub(super) fn aborted(&mut self, found: Option<Box<Fault>>) -> Fault {
         let unfinished = found.as_ref().is_some_and(|found| found.message.ends_with(UNFINISHED));
-        let kept = self.abort.take().and_then(|abort| abort.fault).map(Box::new);
+        let kept = self.abort.take().and_then(|abort| abort.fault);
         let mut fault = match (kept, found) {
             (Some(kept), _) => kept,
-            (None, Some(found)) => {
-                Box::new(Fault { message: Code::FaultCancelled.meaning().into(), ..*found })
-            }
-            (None, None) => Box::new(self.fault_here("")),
+            (None, Some(found)) => Fault { message: Code::FaultCancelled.meaning().into(), ..*found },
+            (None, None) => self.fault_here(""),
         };
         fault.code = Code::FaultCancelled;
         if unfinished && !fault.message.ends_with(UNFINISHED) {

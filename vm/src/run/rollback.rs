@@ -15,6 +15,7 @@ use crate::run::build_error::BuildError;
 use crate::run::call::write_record;
 use crate::run::state::{Run, State};
 use crate::value::at;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
@@ -251,7 +252,7 @@ impl Run {
         }
         if self.machine.rollbacks.cancelled {
             let found = self.fault.take().filter(|_| then == Then::Fault);
-            self.fault = Some(self.aborted(found));
+            self.fault = Some(Box::new(self.aborted(found)));
         }
         self.state = match then {
             _ if self.machine.rollbacks.cancelled => State::Fault,

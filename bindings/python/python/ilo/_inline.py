@@ -95,7 +95,7 @@ class _Inline:
                 if tool.confirm:
                     raise Failure(not_confirmed(name, "there is nobody to ask"))
                 self.under = (ticket, name, not tool.read_only)
-                value = self._value(tool, arguments)
+                value = _answer(name, self._value(tool, arguments))
             except Suspend as why:
                 if call := due_of(drive, self.tools, name, arguments, kind):
                     return Suspended(drive.snapshot() or b"", call, text_of(why))
@@ -123,3 +123,13 @@ class _Inline:
 
             arguments = copy.deepcopy(arguments)
         return tool.call(arguments)
+
+
+def _answer(name: str, value: Any) -> Any:
+    """The answer of a function; one that would have to be awaited is a failure."""
+    if not hasattr(value, "__await__"):
+        return value
+    close = getattr(value, "close", None)
+    if close is not None:
+        close()
+    raise Failure(f"tool `{name}` gave an awaitable, and is not marked as async (`is_async=True`)")

@@ -488,10 +488,10 @@ class Loop:
         with anyio.CancelScope(deadline=anyio.current_time() + min(own, left)) as scope:
             self.scopes[ticket] = (kind, scope)
             try:
-                if tool.is_async:
-                    value = await detached(tool.call(arguments), hit)
-                else:
-                    value = await in_thread(tool.call, arguments)
+                value: Any = tool.call(arguments) if tool.is_async else await in_thread(tool.call, arguments)
+                # Whatever the tool says of itself: what can be awaited is.
+                if hasattr(value, "__await__"):
+                    value = await detached(value, hit)
             except Suspend as why:
                 self._suspend(ticket, tool.name, arguments, kind, why)
             except Exception as error:
@@ -557,10 +557,19 @@ class Loop:
 
 def _begin(call: Coroutine[Any, Any, Any]) -> Begun:
     """Begins a call. Returns its value if it does not wait."""
+    if hasattr(call, "__await__") and not hasattr(call, "send"):
+        # A future, or another object of a class of its own.
+        call = _awaited(call)
+    elif not hasattr(call, "send"):
+        return Begun("value", call)
     try:
         return Begun("waits", call, call.send(None))
     except StopIteration as done:
         return Begun("value", done.value)
+
+
+async def _awaited(call: Any) -> Any:
+    return await call
 
 
 def _copy(arguments: dict[str, Any]) -> dict[str, Any]:
