@@ -81,6 +81,7 @@ fn no_secret_of_the_tools_file_is_shown_anywhere() {
     let all = [
         (vec!["tools", "--tools", "bad.json"], "bad-tools-file", ""),
         ([&["tools"], &tools[..]].concat(), "command: sh", ""),
+        ([&["tools"], &tools[..]].concat(), "in the list of processes (`ps`); give it with `env`", ""),
         ([&["tools", "--json"], &tools[..]].concat(), "leak", ""),
         ([&["run", "leak.ilo", "--arg", "id=1", "--trace", "trace"], &tools[..]].concat(), "tool-failed", ""),
         ([&["run", "codes.ilo", "--arg", "id=1"], &tools[..]].concat(), "tool-failed", ""),

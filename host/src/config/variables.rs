@@ -3,8 +3,9 @@
 
 use super::Reading;
 use super::text::Step;
+use crate::tool::secrets::is_secret;
 use ilo_drive::data::Data;
-use ilo_drive::problem::shortened;
+use ilo_drive::problem::{MOST, shortened};
 use std::path::{Path, PathBuf};
 
 /// The folders of clients in which a project keeps its file. The project is the folder around them.
@@ -148,9 +149,26 @@ impl Reading {
         let Data::List(items) = data else { return self.expected("a list of texts", data) };
         let mut texts = Vec::with_capacity(items.len());
         for (at, item) in items.iter().enumerate() {
-            texts.extend(self.inside(Step::Index(at), |this| this.filled(item)));
+            texts.extend(self.inside(Step::Index(at), |this| {
+                let before = this.expanded.len();
+                let text = this.filled(item);
+                this.seen_by_all(before);
+                text
+            }));
         }
         (texts.len() == items.len()).then_some(texts)
+    }
+
+    /// Warns of secrets among the variables that were replaced in an argument of a program, those from
+    /// `before` on.
+    fn seen_by_all(&mut self, before: usize) {
+        let new = self.expanded.get(before..).unwrap_or_default();
+        let secret = new.iter().find(|(name, value)| is_secret(name, value));
+        let Some((name, _)) = secret.filter(|_| self.warnings.len() < MOST) else { return };
+        let message = format!(
+            "every user of this machine sees the value of `{name}` in the list of processes (`ps`); give it with `env`"
+        );
+        self.warnings.push((self.path.clone(), message));
     }
 
     pub(super) fn filled_named(&mut self, data: &Data) -> Option<Vec<(String, String)>> {

@@ -130,6 +130,11 @@ fn is_plain(value: &str) -> bool {
         || value.bytes().all(|byte| byte.is_ascii_digit() || b".,:- ".contains(&byte))
 }
 
+/// Whether the value of a variable counts as a secret.
+pub(crate) fn is_secret(name: &str, value: &str) -> bool {
+    value.trim().len() >= LEAST && (is_named(name) || !is_plain(value.trim()))
+}
+
 impl Found {
     fn add(&mut self, named: bool, value: &str) {
         let value = value.trim();
