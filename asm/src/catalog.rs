@@ -160,6 +160,11 @@ impl Tool {
         properties.into_iter().flatten().filter_map(about).collect()
     }
 
+    /// Whether it has no schema for its answers.
+    pub fn has_no_output_schema(&self) -> bool {
+        self.schemas.schemas().1.is_none()
+    }
+
     /// Whether its answers are certain to have the types in their schema.
     pub fn is_validated(&self) -> bool {
         self.validation == Validation::Fail

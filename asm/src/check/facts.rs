@@ -22,6 +22,18 @@ pub struct Facts {
     pub yields: SmallVec<[bool; 8]>,
     /// The spans of the values whose type is tested at run time when the function returns them, in order.
     pub returns: Vec<Span>,
+    /// The reads of whole answers that are read as JSON, in order.
+    pub answers: Vec<Answer>,
+}
+
+/// A read of a slot that holds the whole answer of a tool without a schema for its answers, where a record or
+/// list is needed: a text that is a JSON object or array is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Where the slot is read.
+    pub span: Span,
+    /// Whether the slot may hold what was read from then on, since nothing reads it as a text.
+    pub in_place: bool,
 }
 
 impl Facts {
@@ -32,6 +44,7 @@ impl Facts {
             calls: smallvec![CallFacts::default(); calls],
             yields: smallvec![false; loops],
             returns: Vec::new(),
+            answers: Vec::new(),
         }
     }
 }

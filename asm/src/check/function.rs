@@ -26,6 +26,7 @@ pub(super) fn check<'a>(
         calls: smallvec![CallFacts::default(); events.calls.len()],
         yields: events.yields.clone(),
         returns: Vec::new(),
+        answers: Vec::new(),
     };
     let mut edges = Vec::new();
     let mut resolved = SmallVec::<[Resolved<'_>; 8]>::new();
@@ -42,7 +43,7 @@ pub(super) fn check<'a>(
     rollbacks::check(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
-    let types::Found { diagnostics: mut found, reads, returns, compared } =
+    let types::Found { diagnostics: mut found, reads, returns, answers, compared } =
         types::check(file, function, &facts, &resolved, &[], comparisons);
     drop_warnings_of_suspects(function, &mut found);
     let found = if function.suspects.is_empty() || !found.has_errors() {
@@ -58,6 +59,7 @@ pub(super) fn check<'a>(
     answer_fields::report(reads, function.notation, report);
     let _ = report.spend(compared);
     facts.returns = returns;
+    facts.answers = answers;
     // In source order, so that the order of calls does not affect the order of functions.
     sort_by_key(&mut edges, |&(callee, _)| callee);
     (facts, edges)

@@ -49,7 +49,7 @@ mod value_info;
 mod tests;
 
 pub use entry::entry;
-pub use facts::{CallFacts, Checked, Facts};
+pub use facts::{Answer, CallFacts, Checked, Facts};
 pub use known_slots::{KnownSlot, KnownSlots};
 pub(crate) use stream::Streaming;
 pub use value_info::{Part, Seen, ValueInfo};

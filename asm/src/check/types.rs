@@ -15,7 +15,7 @@ mod given;
 
 use self::expression::{item, listed};
 use super::answer_fields::Read;
-use super::facts::Facts;
+use super::facts::{Answer, Facts};
 use super::messages::types as messages;
 use super::resolve::Resolved;
 use super::value_info::{Seen, ValueInfo, join, ty};
@@ -27,7 +27,7 @@ use crate::notation::Notation;
 use crate::sorting::sort_by_key;
 use crate::span::Span;
 use crate::types::Inferred;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use ilo_spec::node::Word;
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
@@ -44,6 +44,8 @@ pub(super) struct Found<'t, 'a> {
     pub(super) reads: Vec<Read<'t, 'a>>,
     /// The spans of returned values that may not have the declared type, in order.
     pub(super) returns: Vec<Span>,
+    /// The reads of whole answers that are read as JSON.
+    pub(super) answers: Vec<Answer>,
     /// The number of names that were compared for suggestions.
     pub(super) compared: usize,
 }
@@ -59,10 +61,26 @@ pub(super) fn check<'t, 'a>(
 ) -> Found<'t, 'a> {
     let mut types = Types::new(file, function, facts, resolved, suspects, comparisons);
     types.infer();
-    let Types { found, asked, mut reads, mut returns, comparisons: left, .. } = types;
+    let Types { found, asked, mut reads, mut returns, answers, used, comparisons: left, .. } = types;
     reads.retain(|read| !asked.contains(read.name.text));
     sort_by_key(&mut returns, |span| (span.start, span.end));
-    Found { diagnostics: found, reads, returns, compared: comparisons.saturating_sub(left) }
+    let answers = answers_of(&answers, &used);
+    Found { diagnostics: found, reads, returns, answers, compared: comparisons.saturating_sub(left) }
+}
+
+/// The reads of whole answers. If all reads of a slot are such, the slot itself holds what was read.
+fn answers_of(answers: &[(Span, Slot)], used: &[Slot]) -> Vec<Answer> {
+    let mut texts: HashMap<Slot, usize> = HashMap::new();
+    if !answers.is_empty() {
+        used.iter().for_each(|&slot| *texts.entry(slot).or_default() += 1);
+    }
+    for (_, slot) in answers {
+        texts.entry(*slot).and_modify(|reads| *reads = reads.saturating_sub(1));
+    }
+    let answer = |&(span, slot): &(Span, Slot)| Answer { span, in_place: texts.get(&slot) == Some(&0) };
+    let mut all: Vec<Answer> = answers.iter().map(answer).collect();
+    sort_by_key(&mut all, |answer| (answer.span.start, answer.span.end));
+    all
 }
 
 /// The types of the slots of a function.
@@ -114,6 +132,10 @@ struct Types<'l, 't, 'a> {
     yielded: SmallVec<[(Seen<'t>, Goes); 4]>,
     /// The number of TRYs whose blocks enclose the statement.
     tries: u32,
+    /// The reads of slots that hold whole answers, where a record or list is needed.
+    answers: Vec<(Span, Slot)>,
+    /// The slots that are read, once for each read.
+    used: Vec<Slot>,
     /// The number of names that may still be compared for suggestions.
     comparisons: usize,
 }
@@ -164,6 +186,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             returns: Vec::new(),
             yielded: SmallVec::new(),
             tries: 0,
+            answers: Vec::new(),
+            used: Vec::new(),
         }
     }
 
@@ -182,6 +206,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.reads.clear();
             self.comparisons = comparisons;
             self.returns.clear();
+            self.answers.clear();
+            self.used.clear();
             self.slots.iter_mut().for_each(|slot| slot.read = false);
             let to = if self.function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
             self.block(&self.function.body, to);

@@ -24,6 +24,8 @@ pub type Seen<'t> = Option<ValueInfo<'t>>;
 pub enum Part<'t> {
     /// A value without fields and items: nil, an empty list.
     Nothing,
+    /// The whole answer of a tool without a schema for its answers, which may be JSON as a text.
+    Answer,
     /// A part of this shape, in `lists` nested lists.
     Of {
         /// The part.
@@ -43,7 +45,9 @@ impl<'t> Part<'t> {
 
     fn same(self, other: Part<'_>) -> bool {
         match (self, other) {
-            (Part::Nothing, Part::Nothing) | (Part::Unknown, Part::Unknown) => true,
+            (Part::Nothing, Part::Nothing)
+            | (Part::Answer, Part::Answer)
+            | (Part::Unknown, Part::Unknown) => true,
             (Part::Of { shape: a, lists: n }, Part::Of { shape: b, lists: m }) => n == m && a.same(b),
             _ => false,
         }
@@ -64,6 +68,7 @@ impl<'t> Part<'t> {
     pub fn list(self) -> Part<'t> {
         match self {
             Part::Of { shape, lists } => Part::Of { shape, lists: lists.saturating_add(1) },
+            Part::Answer => Part::Unknown,
             part => part,
         }
     }
@@ -74,6 +79,7 @@ impl<'t> Part<'t> {
         match self {
             Part::Of { shape, lists: 0 } => Part::of(shape.item()),
             Part::Of { shape, lists } => Part::Of { shape, lists: lists - 1 },
+            Part::Answer => Part::Unknown,
             part => part,
         }
     }

@@ -11,12 +11,14 @@ use crate::ast::{
     Apply, Binary, Call, CallId, Expr, ExprKind, Field, File, Literal, MatchMap, Parameter, Slot, Unary,
 };
 use crate::check::{CallFacts, Facts};
+use crate::span::Span;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{
     ChoiceId, Count, FieldsId, First, FunctionId, Imm, LoopBase, MapId, NumberId, OnFail, PureId, To,
 };
 use ilo_spec::program::{Key, Map, Number};
+use ilo_spec::pure::Pure;
 use smallvec::SmallVec;
 
 /// Where the value of an expression is wanted.
@@ -83,6 +85,19 @@ impl<'a, 'l> Values<'_, 'l> {
     pub(super) fn expr(&mut self, expr: &Expr<'a>, want: Want) -> Lowered<Reg> {
         if let ExprKind::Ref(slot) = expr.kind {
             let source = self.slot(slot);
+            if let Some(in_place) = self.read_as_json(expr) {
+                let dst = match want {
+                    Want::Into(dst) => dst,
+                    Want::Any if in_place => source,
+                    Want::Any => self.code.take(1),
+                };
+                let read = if in_place { source } else { dst };
+                self.read(source, read, expr.span.start);
+                if read != dst {
+                    self.code.emit(Op::Move { dst: dst.write(), src: read.read() });
+                }
+                return Ok(dst);
+            }
             if let Want::Into(dst) = want
                 && dst != source
             {
@@ -99,6 +114,21 @@ impl<'a, 'l> Values<'_, 'l> {
         self.value(expr, dst)?;
         self.code.give_back(mark);
         Ok(dst)
+    }
+
+    /// Whether a slot is read as JSON here, and if so, whether the slot itself may hold what was read.
+    fn read_as_json(&self, expr: &Expr<'a>) -> Option<bool> {
+        let place = |span: Span| (span.start, span.end);
+        let answers = &self.facts.answers;
+        let found = answers.binary_search_by_key(&place(expr.span), |answer| place(answer.span)).ok()?;
+        answers.get(found).map(|answer| answer.in_place)
+    }
+
+    /// Applies READ to a register.
+    fn read(&mut self, source: Reg, dst: Reg, at: u32) {
+        let (first, function) = (First(source.byte()), PureId(Pure::Read as u8));
+        let op = Op::Apply { dst: dst.write(), first, count: Count(1), function, fail: OnFail(0) };
+        self.code.emit_at(op, at);
     }
 
     /// Evaluates an expression other than REF into a register.
@@ -364,7 +394,7 @@ impl<'a, 'l> Values<'_, 'l> {
     /// Evaluates values into adjacent registers. Slots that are already adjacent stay in place.
     fn window(&mut self, values: &[&Expr<'a>]) -> Lowered<First> {
         let mut slots = values.iter().map(|value| match value.kind {
-            ExprKind::Ref(slot) => Some(self.slot(slot).0),
+            ExprKind::Ref(slot) if self.read_as_json(value).is_none() => Some(self.slot(slot).0),
             _ => None,
         });
         if let Some(Some(first)) = slots.next()

@@ -34,7 +34,10 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         match &expression.kind {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
                 Some((seen, _)) => seen,
-                None => self.slot(*slot).and_then(|info| info.plain),
+                None => {
+                    self.used.push(*slot);
+                    self.slot(*slot).and_then(|info| info.plain)
+                }
             },
             ExprKind::Literal(literal) => {
                 let part = if matches!(literal, Literal::Nil) { Part::Nothing } else { Part::Unknown };
@@ -244,6 +247,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// A read of a field. In other languages the length is a field.
     fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
         let seen = self.expression(of);
+        self.whole_answer(rules::operand(Word::Field, 0, None), of, seen);
         if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, None) {
             let counts = matches!(name.text, "length" | "size" | "count" | "len");
             let counted = |wrong| messages::counted_by_field(self.function, wrong);
@@ -272,6 +276,16 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         ValueInfo::ANY
     }
 
+    /// Notes a whole answer where a record or a list is needed: if it is a text, it is read as JSON.
+    fn whole_answer(&mut self, demand: Demand, expression: &Expr<'a>, seen: Seen<'t>) {
+        let is_answer = matches!(seen, Some(ValueInfo { part: Part::Answer, .. }));
+        let needs = !demand.accepts(Inferred::TEXT)
+            && (demand.accepts(Inferred::RECORD) || demand.accepts(Inferred::ANY.list()));
+        if let (ExprKind::Ref(slot), true) = (&expression.kind, is_answer && needs) {
+            self.answers.push((expression.span, *slot));
+        }
+    }
+
     /// Whether an operand fits its word; if not, it is reported.
     pub(super) fn operand(
         &mut self,
@@ -281,6 +295,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         seen: Seen<'t>,
         first: Option<Inferred>,
     ) -> bool {
+        self.whole_answer(rules::operand(word, index, first), expression, seen);
         let misfit = self.misfit(word, index, expression, seen, first);
         let fits = misfit.is_none();
         misfit.into_iter().for_each(|wrong| self.found.push(wrong));
@@ -342,6 +357,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 let callee = self.callee(call);
                 callee.map_or(ValueInfo::ANY, |callee| ValueInfo::held(callee.output.ok.ty.into()))
             }
+            Some(Target::Tool(tool)) if tool.has_no_output_schema() => ValueInfo::ANY.with_part(Part::Answer),
             Some(Target::Tool(tool)) => ValueInfo::answer(tool),
             _ => ValueInfo::ANY,
         }
