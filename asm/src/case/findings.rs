@@ -4,7 +4,6 @@ use super::{AT_THE_START, Case, Source};
 use crate::build::{Options, build};
 use crate::diagnostic::{Diagnostic, Diagnostics, fix};
 use crate::span::Lines;
-use ilo_spec::error::Severity;
 
 /// The most rounds in which fixes are applied.
 const FIX_ROUNDS: usize = 4;
@@ -63,7 +62,7 @@ pub(super) fn form(case: &Case) -> Vec<(usize, String)> {
 /// A finding as a case writes it, and all its texts.
 fn found(lines: &Lines<'_>, diagnostic: &Diagnostic, strict: bool) -> (String, String) {
     let place = lines.place(diagnostic.span.start);
-    let severity = if diagnostic.code.severity() == Severity::Error || strict { "error" } else { "warning" };
+    let severity = if diagnostic.is_error() || strict { "error" } else { "warning" };
     let line = format!("{severity} {} {}:{}", diagnostic.code, place.line, place.column);
     let parts = [
         Some(&diagnostic.message),

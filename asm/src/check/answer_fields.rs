@@ -1,4 +1,5 @@
-//! Warns about fields that are read from a tool's answer although its schema does not list them.
+//! Reports fields that are read from a tool's answer although its schema does not list them: an error if the
+//! schema forbids other fields, else a warning.
 //!
 //! `types` finds them; this module reports them.
 
@@ -43,7 +44,9 @@ impl Read<'_, '_> {
             (Some(meant), None) => Some(Near { name: meant, sure: true }),
             _ => report.near(name.text, shape.names()).map(|near| Near { sure: false, ..near }),
         };
-        report.push(messages::unknown_field(shape.tool(), part, *name, shape.names(), near, notation));
+        let unknown = messages::unknown_field(shape.tool(), part, *name, shape.names(), near, notation);
+        // A schema that forbids other fields is right about what it does not list.
+        report.push(unknown.raised_if(shape.refuses_others()));
     }
 }
 

@@ -18,11 +18,6 @@ pub(super) fn word(statement: Span, old: &str, new: &str) -> Fix {
     Fix { title: format!("write `{new}`"), edits: vec![Edit { span, text: new.to_owned() }] }
 }
 
-/// Writes UNDO before a call, in place of its LET if there is one; `before` is the text there now.
-pub(super) fn undo(before: Span) -> Fix {
-    Fix { title: "write `UNDO`".to_owned(), edits: vec![Edit { span: before, text: "UNDO ".to_owned() }] }
-}
-
 /// Binds a slot to a value that is computed from its old value. The expression begins at the diagnostic.
 pub(super) fn bind_again(diagnostic: Diagnostic, function: &Function<'_>, slot: Slot) -> Diagnostic {
     let place = Span::at(diagnostic.span.start);

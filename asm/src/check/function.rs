@@ -172,14 +172,16 @@ fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts,
     report.diagnostics.append(flow::follow(function, events, &bindings));
 }
 
-/// Marks a call before a `RET_ERR` as a compensation if nothing reads its result.
+/// Marks a call before a `RET_ERR` as a compensation if nothing reads its result. In a branch of IF it is
+/// none, but was one in earlier versions.
 fn compensate(function: &Function<'_>, rollback: &Rollback, facts: &mut Facts, report: &mut Report<'_>) {
     let Some(facts) = facts.calls.get_mut(rollback.call.0 as usize) else { return };
     if rollback.bound && !facts.unread {
         return;
     }
-    facts.undo = true;
     if rollback.in_if {
-        report.push(messages::slots::implicit_undo(function, rollback.span, rollback.before));
+        report.push(messages::slots::implicit_undo(function, rollback.span));
+    } else {
+        facts.undo = true;
     }
 }

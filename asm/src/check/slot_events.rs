@@ -93,10 +93,8 @@ pub(super) struct Rollback {
     pub(super) call: CallId,
     /// Whether it is bound. Then only the flow of slots shows whether it is read.
     pub(super) bound: bool,
-    /// Whether it is in a branch of IF, where UNDO should mark it.
+    /// Whether it is in a branch of IF, where it is none without UNDO.
     pub(super) in_if: bool,
-    /// From the start of the statement to the word CALL.
-    pub(super) before: Span,
     pub(super) span: Span,
 }
 
@@ -232,14 +230,11 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Let { value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. } => (call, true),
             _ => return,
         };
-        self.events.list.push(Event::Undo(call.id));
-        self.events.rollbacks.push(Rollback {
-            call: call.id,
-            bound,
-            in_if: owner == Owner::If,
-            before: Span::new(statement.span.start, call.span.start),
-            span: statement.span,
-        });
+        let in_if = owner == Owner::If;
+        if !in_if {
+            self.events.list.push(Event::Undo(call.id));
+        }
+        self.events.rollbacks.push(Rollback { call: call.id, bound, in_if, span: statement.span });
     }
 
     fn statement(&mut self, statement: &Stmt<'a>, after: bool) -> Gives {

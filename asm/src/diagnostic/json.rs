@@ -2,7 +2,6 @@
 
 use super::{Diagnostic, Diagnostics, Fix};
 use crate::span::{Lines, Span};
-use ilo_spec::error::Severity;
 use serde::Serialize;
 
 /// A diagnostic with its file and its positions in each form that a consumer may need. Offsets and lengths
@@ -92,7 +91,7 @@ impl<'d> Report<'d> {
         Report {
             file,
             code: diagnostic.code.as_str(),
-            severity: severity(diagnostic.code.severity()),
+            severity: if diagnostic.is_error() { "error" } else { "warning" },
             line: start.line,
             column: start.column,
             end_line: end.line,
@@ -122,14 +121,6 @@ fn correction<'d>(lines: &Lines<'_>, fix: &'d Fix) -> Correction<'d> {
         }
     });
     Correction { title: &fix.title, edits: edits.collect() }
-}
-
-/// The name of a severity.
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ use ilo_spec::limits;
 pub struct Diagnostic {
     /// The stable code.
     pub code: Code,
+    /// Whether it is an error here although its code is that of a warning.
+    pub raised: bool,
     /// The span to which it points.
     pub span: Span,
     /// What is wrong, in lower case and without a full stop.
@@ -82,6 +84,7 @@ impl Diagnostic {
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
+            raised: false,
             span,
             message: message.into(),
             expected: None,
@@ -91,6 +94,12 @@ impl Diagnostic {
             help: None,
             fix: None,
         }
+    }
+
+    /// The same as an error, if that is wanted.
+    #[must_use]
+    pub fn raised_if(self, raised: bool) -> Diagnostic {
+        Diagnostic { raised, ..self }
     }
 
     /// Adds the expected text and the one that was found.
@@ -166,7 +175,7 @@ impl Diagnostic {
 
     /// Whether it is an error.
     pub fn is_error(&self) -> bool {
-        self.code.severity() == Severity::Error
+        self.raised || self.code.severity() == Severity::Error
     }
 }
 

@@ -363,12 +363,9 @@ impl<'a> Printer<'_, 'a> {
         self.nested(block, tail)
     }
 
-    /// A branch of IF, where a bare call may be a rollback.
+    /// A branch of IF, where no bare call is a rollback, also in an ERR arm.
     fn branch_of_if(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
-        let outer = core::mem::replace(
-            &mut self.literal,
-            shared_names::would_undo(block, &self.uses, self.function.parameters.len()),
-        );
+        let outer = core::mem::replace(&mut self.literal, false);
         let branch = self.branch(block, tail);
         self.literal = outer;
         branch
@@ -405,8 +402,7 @@ impl<'a> Printer<'_, 'a> {
             StmtKind::Skip => Way::Skips,
             _ => return None,
         };
-        let fails = matches!(way, Way::Returns(ReturnKind::Err, _));
-        Some(Exit { calls: shared_names::rollbacks(before, fails)?, way })
+        Some(Exit { calls: shared_names::rollbacks(before, false)?, way })
     }
 
     /// IF whose branch leaves the function or a loop.

@@ -85,7 +85,7 @@ impl Facts {
 
     /// Visits a block backwards. `ahead` is what follows it; returns what is ahead of its start.
     ///
-    /// `undoing` is set in a branch of IF and in an ERR arm.
+    /// `undoing` is set in an ERR arm.
     fn block(&mut self, block: &Block<'_>, ahead: Ahead, undoing: bool) -> Ahead {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
@@ -145,9 +145,9 @@ impl Facts {
     fn control(&mut self, control: &Control<'_>, after: Ahead) -> Ahead {
         match control {
             Control::If(node) => {
-                let then = self.block(&node.then, after.clone(), true);
+                let then = self.block(&node.then, after.clone(), false);
                 let other = match &node.otherwise {
-                    Some(block) => self.block(block, after, true),
+                    Some(block) => self.block(block, after, false),
                     None => after,
                 };
                 let mut ahead = then.or(other);

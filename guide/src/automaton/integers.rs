@@ -225,7 +225,7 @@ impl<'c> Core<'_, 'c> {
         let other = shape.map_or(ValueInfo::ANY, |shape| {
             shape.unlisted().map_or(ValueInfo::ANY, |shape| ValueInfo::described(shape, false))
         });
-        let others = takes(self, other);
+        let others = takes(self, other) && !shape.is_some_and(Shape::refuses_others);
         let numbers: Vec<u32> =
             listed.iter().filter(|it| takes(self, it.1) != others).map(|it| it.0).collect();
         if others { self.fields_but(&numbers) } else { self.listed(&numbers) }

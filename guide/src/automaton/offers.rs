@@ -341,8 +341,23 @@ impl<'c> Core<'_, 'c> {
 
     /// Whether a kind of LIT may fit the want.
     pub(crate) fn is_kind(&self, kind: u8, want: WantId) -> bool {
-        self.arena.takes(self.session, want, type_of(kind))
+        !(kind == TEXT && self.is_closed_key())
+            && self.arena.takes(self.session, want, type_of(kind))
             && self.shape(want).is_none_or(|shape| has_literal(shape, kind))
+    }
+
+    /// Whether the value that comes next is the key of AT for a record whose schema forbids fields that it does
+    /// not list: a constant name would have to be one of these, which FIELD offers.
+    fn is_closed_key(&self) -> bool {
+        let Some(frame) = self.frame() else { return false };
+        let of = if frame.word == Word::Lit {
+            self.frames.get(frame.parent as usize).copied()
+        } else {
+            Some(frame)
+        };
+        of.filter(|of| of.word == Word::At && of.index == 1)
+            .and_then(|at| self.arena.value(at.first).part.shape())
+            .is_some_and(Shape::refuses_others)
     }
 
     pub(crate) fn shape(&self, want: WantId) -> Option<Shape<'c>> {

@@ -3,7 +3,6 @@
 
 use super::naming::{slot_name, slot_place};
 use crate::ast::{Call, Function, Name, Slot};
-use crate::check::fixes;
 use crate::check::path_reasons::{Path, Unset};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
@@ -270,19 +269,20 @@ pub(in crate::check) fn too_many(function: &Function<'_>) -> Diagnostic {
         .help(format!("bind the same {slots} again, or move a part into a function of its own"))
 }
 
-/// A call in a branch that counts as a rollback although it is not marked; `before` is the text before the
-/// call in its statement.
-pub(in crate::check) fn implicit_undo(function: &Function<'_>, span: Span, before: Span) -> Diagnostic {
+/// A call in a branch of IF that earlier versions took as a rollback.
+pub(in crate::check) fn implicit_undo(function: &Function<'_>, span: Span) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let follows = terms.choose("RET_ERR follows", "a returned failure follows");
-    let message = format!("this call is taken as a rollback: its value is not read and {follows}");
-    let diagnostic = Diagnostic::new(Code::ImplicitUndo, span, message)
+    let message = format!(
+        "if this call fails, the function ends with its failure; earlier versions took it as a rollback, since \
+         its value is not read and {follows}"
+    );
+    Diagnostic::new(Code::ImplicitUndo, span, message)
         .expected(terms.choose("UNDO before the call", "`compensate`"), "a call whose value is not read")
         .help(terms.choose(
-            "mark it with UNDO, or read its value if its failure should count",
-            "write it into `compensate` beside the return, or read its value if its failure should count",
-        ));
-    if terms.is_id() { diagnostic.fix(fixes::undo(before)) } else { diagnostic }
+            "if it undoes earlier work and may fail, mark it with UNDO",
+            "if it undoes earlier work and may fail, write it into `compensate` beside the return",
+        ))
 }
 
 /// A ROLLBACK that names a function of the file.
