@@ -46,7 +46,11 @@ impl Machine<'_, '_> {
                 self.step_may_end(&blocks).then(|| choice("}", Act::EndStep))
             }
             Next::Item => Some(choice("]", Act::EndList)),
-            Next::Value if self.core.state.phase == Phase::Operand && !self.place.opens_step => {
+            Next::Value
+                if self.core.state.phase == Phase::Operand
+                    && !self.place.opens_step
+                    && !matches!(self.around(), Some(Around::Wrapped)) =>
+            {
                 let want = self.core.state.want;
                 self.core.is_kind(NIL, want).then(|| choice("null", Act::Nil))
             }
