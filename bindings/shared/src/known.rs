@@ -106,6 +106,7 @@ pub fn policy(name: &str, given: &Given) -> Result<Policy, String> {
         cancel_grace: None,
         bytes: false,
         json: false,
+        integers_as_text: false,
         rate: None,
         on_doubt: if given.stop { OnDoubt::Stop } else { OnDoubt::Fail },
         requires_rollback: given.requires_rollback,
