@@ -62,8 +62,10 @@ impl<'a> Survey<'a> {
                         let Some(key) = entry.name() else { continue };
                         if named {
                             survey.binds(key, entry.key.span);
-                        } else if let ("let" | "for" | "as", Kind::Text(text)) = (key, entry.value.kind) {
-                            survey.binds(text.text, entry.value.span);
+                        } else if let ("let" | "for" | "as" | "index", Kind::Text(text)) =
+                            (key, entry.value.kind)
+                        {
+                            survey.binds_names(key, text.text, entry.value.span);
                         }
                         let steps = STEPS.contains(&key);
                         let logical = computes && matches!(key, "not" | "and" | "or");
@@ -76,6 +78,25 @@ impl<'a> Survey<'a> {
         }
         survey.split_unbound();
         survey
+    }
+
+    /// Notes what a key binds: the root of a path under `let`, two names under `for`.
+    fn binds_names(&mut self, key: &str, text: &'a str, place: Span) {
+        let root = |path: &'a str| path.split(['.', '[']).next().unwrap_or(path);
+        match key {
+            "let" => {
+                self.binds(root(text), place);
+                if root(text).len() < text.len() {
+                    self.uses(root(text), place.start);
+                }
+                for key in text.split('[').skip(1) {
+                    let key = key.trim_start_matches(|c| !is_of_name(c));
+                    let end = key.find(|c| !is_of_name(c)).unwrap_or(key.len());
+                    self.uses(key.get(..end).unwrap_or(""), place.start);
+                }
+            }
+            _ => text.split(',').for_each(|name| self.binds(name.trim(), place)),
+        }
     }
 
     /// Collects the parts of names that nothing binds: `a-b` may mean the difference of `a` and `b`.
@@ -139,4 +160,8 @@ impl<'a> Survey<'a> {
     pub(crate) fn input_read(&self, name: &str) -> Option<u32> {
         self.inputs.get(name).copied().max(self.inputs.get(INPUT).copied())
     }
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
 }

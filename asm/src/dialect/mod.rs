@@ -89,6 +89,13 @@ keys! {
     Output ["output", "out", "output", "output"];
     Deps ["deps", "deps", "deps", "tools"];
     Steps ["steps", "body", "steps", "steps"];
+    Where ["where"; 4];
+    Index ["index"; 4];
+    While ["while"; 4];
+    Until ["until"; 4];
+    Max ["max"; 4];
+    Do ["", "do", "do", "do"];
+    Push ["push"; 4];
 }
 
 /// A kind of step: the key that identifies it, and the keys that may or must be beside it.
@@ -119,10 +126,12 @@ const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
 
 /// The kinds of steps, in the order in which a record is searched for their keys: a key that other kinds may
 /// have comes after them.
-pub(crate) const STEPS: [Form; 21] = [
-    form(Key::For, &[Key::In, Key::Body], &[Key::Let, Key::Else]),
+pub(crate) const STEPS: [Form; 24] = [
+    form(Key::For, &[Key::In, Key::Body], &[Key::Let, Key::Else, Key::Where, Key::Index]),
+    form(Key::While, &[], &[Key::Do, Key::Body, Key::Max]),
+    form(Key::Until, &[], &[Key::Do, Key::Body, Key::Max]),
     form(Key::Try, &[Key::Handler], &[Key::Let, Key::Compensate]),
-    form(Key::Call, &[], &[Key::Let, Key::Args, Key::Rollback, Key::Handler, Key::Compensate]),
+    form(Key::Call, &[], &[Key::Let, Key::Args, Key::Rollback, Key::Handler, Key::Compensate, Key::Then]),
     form(
         Key::If,
         &[],
@@ -155,6 +164,7 @@ pub(crate) const STEPS: [Form; 21] = [
     form(Key::Fail, &[], &[Key::Compensate]),
     form(Key::Compensate, &[], &[]),
     form(Key::Rollback, &[], &[]),
+    form(Key::Push, &[Key::Let], &[]),
 ];
 
 /// The keys that identify a step.
@@ -352,15 +362,21 @@ pub(crate) fn is_outcome(word: &str) -> bool {
 
 /// Whether a word identifies a step in one of the notations.
 pub(crate) fn begins_step(word: &str) -> bool {
-    !word.is_empty() && STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
+    let begins = |form: &&Form| !matches!(form.key, Key::Value | Key::While | Key::Until | Key::Push);
+    !word.is_empty() && STEPS.iter().filter(begins).any(|form| spellings(form.key).contains(&word))
 }
 
 /// The kind of step that a record is; `has` says whether an entry is one of some keys.
 pub(crate) fn form_of(list: &[Entry<'_>], has: impl Fn(&Entry<'_>, &[Key]) -> bool) -> Option<&'static Form> {
     // Beside other fields, `value`, `skip` and `break` are ordinary fields.
-    let alone = |form: &Form| {
-        !matches!(form.key, Key::Value | Key::Skip | Key::Break)
-            || list.iter().all(|entry| has(entry, &[form.key, Key::Let]))
+    let alone = |form: &Form| match form.key {
+        Key::Value | Key::Skip | Key::Break => list.iter().all(|entry| has(entry, &[form.key, Key::Let])),
+        Key::While | Key::Until => {
+            list.iter().any(|entry| has(entry, &[Key::Do, Key::Body]))
+                || list.iter().all(|entry| has(entry, &[form.key, Key::Max]))
+        }
+        Key::Push => list.iter().any(|entry| has(entry, &[Key::Let])),
+        _ => true,
     };
     STEPS.iter().find(|form| list.iter().any(|entry| has(entry, &[form.key])) && alone(form))
 }
@@ -388,7 +404,13 @@ pub(crate) const PARTS: [Key; 6] =
 
 /// Whether a record has a word that identifies a step.
 pub(crate) fn has_step_word(node: &Node<'_>) -> bool {
-    entries(node).iter().any(|entry| entry.is(begins_step))
+    let list = entries(node);
+    let has = |keys: &[Key]| {
+        list.iter().any(|entry| entry.is(|name| keys.iter().any(|&key| spellings(key).contains(&name))))
+    };
+    list.iter().any(|entry| entry.is(begins_step))
+        || has(&[Key::While, Key::Until]) && has(&[Key::Do, Key::Body])
+        || has(&[Key::Push]) && has(&[Key::Let])
 }
 
 /// Whether a record is `{value: V}` alone: in the place of a step, the step that gives V.

@@ -119,14 +119,22 @@ fn part(key: Key, level: &Level, dialect: Dialect) -> Wanted {
         // `err` is a handler if beside a call, otherwise a failure that is returned.
         Key::Err | Key::Message if level.has(dialect.word(Key::Call)) => Wanted::Handler,
         Key::Handler => Wanted::Handler,
-        Key::Compensate | Key::Rollback | Key::Then | Key::Else | Key::Body | Key::Steps => Wanted::Block,
+        Key::Compensate | Key::Rollback | Key::Then | Key::Else | Key::Body | Key::Do | Key::Steps => {
+            Wanted::Block
+        }
         Key::Switch => Wanted::Arm,
         Key::Cases => Wanted::Cases,
         Key::Return => Wanted::Return,
         Key::Obj | Key::Set => Wanted::Fields,
-        Key::Let | Key::For | Key::As | Key::Name | Key::Meta | Key::Input | Key::Output | Key::Deps => {
-            Wanted::Name
-        }
+        Key::Let
+        | Key::For
+        | Key::Index
+        | Key::As
+        | Key::Name
+        | Key::Meta
+        | Key::Input
+        | Key::Output
+        | Key::Deps => Wanted::Name,
         _ => Wanted::Value,
     }
 }

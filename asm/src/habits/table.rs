@@ -139,7 +139,7 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"&&": [true, false]}"# => r#"{"and": [true, false]}"#;
     "operator of another language with its operands", Formula, operations::computed, ToolCalling,
         r#"{"add": [1, 2]}"# => r#"{"+": [1, 2]}"#;
-    "loop without a bound", Step, unsupported_steps::unbounded, Mcp, r#"{"while": true, "yield": []}"# => "[]";
+    "loop without a bound", Step, unsupported_steps::unbounded, Mcp, r#"{"do_while": true, "yield": []}"# => "[]";
     "shell command", NoStep, unsupported_steps::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
     "state of a state machine", NoStep, unsupported_steps::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
     "steps that run at the same time", NoStep, unsupported_steps::grouped, ToolCalling,
@@ -149,6 +149,6 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"a": {"call": "t"}}"# => r#"{"let": "a", "call": "t"}"#;
     "message of a failure alone", NoStep, unsupported_steps::message, ToolCalling,
         r#"{"error": "no"}"# => r#"{"return": {"error": "no"}}"#;
-    "word that no notation has", NoStep, unsupported_steps::absent, Mcp, r#"{"while": true}"# => "[]";
+    "word that no notation has", NoStep, unsupported_steps::absent, Mcp, r#"{"do_while": true}"# => "[]";
     "operator of another language", NoStep, unsupported_steps::operation, Mcp, r#"{"length": "$x"}"# => r#"{"len": "$x"}"#;
 };

@@ -275,16 +275,18 @@ impl<'a> Walk<'_, 'a> {
     /// The value of a key of a step, a handler or an arm.
     fn part(&mut self, (key, keys): (Key, &[Key]), node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         match key {
-            Key::If | Key::Assert | Key::Expr | Key::A | Key::B => self.value(node, At::Formula),
+            Key::If | Key::Assert | Key::Expr | Key::A | Key::B | Key::Where | Key::While | Key::Until => {
+                self.value(node, At::Formula)
+            }
             Key::Then | Key::Else | Key::Try => self.branch(node, tail),
-            Key::Body => {
+            Key::Body | Key::Do => {
                 let outer = core::mem::replace(&mut self.in_loop, true);
                 let found = self.branch(node, Tail::Yield);
                 self.in_loop = outer;
                 found
             }
             Key::Call => self.callee(node),
-            Key::Let | Key::As => self.binder(node),
+            Key::Let | Key::As | Key::Index => self.binder(node),
             Key::For => self.element(node),
             Key::Obj | Key::Set => self.fields(node),
             Key::Args => {
@@ -314,6 +316,7 @@ impl<'a> Walk<'_, 'a> {
             | Key::Value
             | Key::Yield
             | Key::Fail
+            | Key::Push
             | Key::Merge
             | Key::Match
             | Key::In => self.value(node, At::Value),

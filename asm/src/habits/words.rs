@@ -91,15 +91,13 @@ const ABSENT: &[(&[&str], &str)] = &[
         "a list is sorted by `{\"sort\": list}`, or `{\"sort\": [list, \"field\"]}`, in a value or under `expr`",
     ),
     (&["print", "log"], "leave it out: what a function returns is its outcome, and tools do the rest"),
-    (&["while", "until", "repeat", "repeat-until", "do-while", "do-until", "forever"], LOOP),
+    (&["repeat", "repeat-until", "do-while", "do-until", "forever"], LOOP),
     (
         &["times", "from", "start", "upto", "up-to"],
         "a loop runs over a list: `range` of a number is the list of the numbers from 0 to below it",
     ),
     (&["sleep", "wait", "delay", "pause"], "what waits is a tool, in a step with `call`"),
     (&["filter"], "loop over the list with `for`, with an `if` in it around what is wanted"),
-    (&["where"], "put an `if` into the loop, around what is wanted"),
-    (&["index"], "count in a variable that is bound before the loop"),
     (
         &["elif", "else-if", "elseif"],
         "put a step with `if` under `else`, with a `then` and an `else` of its own",

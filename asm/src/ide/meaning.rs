@@ -115,5 +115,12 @@ fn of(key: Key) -> &'static str {
         Key::Output => "the type of what the function gives",
         Key::Deps => "the tools that the function may call",
         Key::Steps => "the steps, in order",
+        Key::Where => "a condition: elements for which it is false are left out",
+        Key::Index => "the name of the position of the element in the list, from 0",
+        Key::While => "runs `do` as long as the condition is true, at most `max` times",
+        Key::Until => "runs `do` until the condition is true, at most `max` times",
+        Key::Max => "the most passes, 100 if it is left out",
+        Key::Do => "the steps of a pass",
+        Key::Push => "a value that is appended to the list under `let`",
     }
 }

@@ -237,7 +237,6 @@ impl<'a> Printer<'_, 'a> {
     /// The content of a step that is a value.
     fn given(&mut self, value: &Expr<'a>, tail: Tail) -> Vec<Entry<'a>> {
         match value.kind {
-            ExprKind::Call(_) | ExprKind::MatchMap(_) => self.bound(value),
             ExprKind::Record(fields) if tail == Tail::Loop && self.words.notation == Notation::Workflow => {
                 match self.value(value) {
                     Doc::Record(entries) if !entries.iter().any(|(key, _)| is_word(key)) => entries,

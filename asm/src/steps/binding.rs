@@ -10,21 +10,19 @@ use crate::document::{Kind, Node};
 use crate::document::{inner, shown};
 use crate::expr::reference::{FAILURES, INPUT};
 use crate::span::Span;
-use crate::text::is_name;
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
     /// The name that a step binds.
     pub(crate) fn target(&mut self, item: &Item<'_, 'a>, keyed: &Keyed<'_, 'a>) -> Option<Target<'a>> {
         match keyed.get(Key::Let) {
-            Some(node) => {
-                self.names_field(node);
-                self.binder(node).map(|name| Target { name, own: false })
-            }
-            // The content of `rollback` runs after the call.
+            Some(node) => self.binder(node).map(|name| Target { name, own: false }),
+            // The content of `rollback` and `then` runs after the call.
             None => {
-                let rollback = keyed.entry(Key::Rollback).filter(|_| keyed.has(Key::Call));
-                self.name_of(item, rollback.map_or(item.node.span.end, |entry| entry.key.span.start))
+                let inside = |key| keyed.entry(key).filter(|_| keyed.has(Key::Call));
+                let starts = [Key::Rollback, Key::Then].into_iter().filter_map(inside);
+                let first = starts.map(|entry| entry.key.span.start).min();
+                self.name_of(item, first.unwrap_or(item.node.span.end))
             }
         }
     }
@@ -51,28 +49,6 @@ impl<'a> StepReader<'_, 'a> {
         }
         self.scope.unbound(text);
         None
-    }
-
-    /// Warns about a name that looks like a field of a value, as in `{"let": "total.count", …}`.
-    fn names_field(&mut self, node: &Node<'a>) {
-        let Some((root, field)) = node.text().and_then(|text| text.split_once('.')) else { return };
-        let known = self.scope.find(root).is_some() || self.scope.input(root).is_some();
-        if !known || !is_name(field) {
-            return;
-        }
-        let form = match (self.dialect.is_yaml(), self.dialect.is_bare()) {
-            (true, _) => format!("`let: {root}` and `expr: put(${{{root}}}, '{field}', …)`"),
-            (_, true) => {
-                format!("`{{\"let\":\"{root}\",\"expr\":{{\"put\":[\"{root}\",\"{field}\",…]}}}}`")
-            }
-            _ => format!("`{{\"let\": \"{root}\", \"expr\": {{\"put\": [\"${root}\", \"{field}\", …]}}}}`"),
-        };
-        let message = format!("this binds a name with a dot, and leaves `{root}` as it was");
-        self.report(
-            Diagnostic::new(Code::TextReference, node.span, message)
-                .expected("a name without a dot", format!("`{root}.{field}`"))
-                .help(format!("to change a field, bind the record again: {form}")),
-        );
     }
 
     /// Warns about a step that has the name of a step of an outer block.

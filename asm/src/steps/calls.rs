@@ -7,6 +7,7 @@
 use super::handlers::HandledBy;
 use super::reader::StepReader;
 use super::step::{Bind, Step, Tail};
+use super::then_call::then_value;
 use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, StmtKind, Try};
 use crate::catalog::own_function;
 use crate::diagnostic::Diagnostic;
@@ -19,7 +20,7 @@ impl<'a> StepReader<'_, 'a> {
     /// A step with a call.
     pub(crate) fn call_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let call = self.call(&step.keyed);
-        self.attempt(step, Expr { kind: ExprKind::Call(call), span: call.span }, tail)
+        self.attempt(step, Expr { kind: ExprKind::Call(call), span: call.span }, tail);
     }
 
     /// A step with an expression, which may have a handler.
@@ -33,12 +34,15 @@ impl<'a> StepReader<'_, 'a> {
             self.finish_value(value, step.target, tail, step.head());
             return;
         }
-        self.attempt(step, value, tail)
+        self.attempt(step, value, tail);
     }
 
     /// A step whose value can fail.
     fn attempt(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail) {
         let rollback = step.get(Key::Rollback);
+        if let Some(of_then) = then_value(step, tail) {
+            return self.attempt_then(step, value, of_then);
+        }
         if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
             if rollback.is_none() || (step.target.is_none() && !tail.wanted()) {
                 self.finish_value(value, step.target, tail, step.head());
@@ -65,6 +69,43 @@ impl<'a> StepReader<'_, 'a> {
         let node = Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span: value.span };
         self.push_control(Control::Match(self.arena.alloc(node)), step.head());
         self.value_of_call(bind, step, tail);
+    }
+
+    /// A call with `then`, whose value has the purpose `tail`.
+    fn attempt_then(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail) {
+        let rollback = step.get(Key::Rollback);
+        if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
+            match step.target {
+                Some(_) => {
+                    self.bind_call(step, value);
+                }
+                None => self.push(StmtKind::Value(value), step.head()),
+            }
+            self.rollbacks(rollback);
+            return self.then_steps(step, tail);
+        }
+        let bind = self.bind_call(step, value);
+        let needed = step.target.is_some() || tail.wanted();
+        let by = HandledBy {
+            tail: if needed { Tail::Value } else { Tail::Drop },
+            is_text: self.fails_with_text(&value),
+            bind: needed.then_some(bind),
+        };
+        let err = self.failure_arm(step, by);
+        let result = tail.wanted().then(|| (self.hidden(None), step.place()));
+        let mut gives = false;
+        let body = self.block(|this| {
+            this.rollbacks(rollback);
+            gives = this.then_in_arm(step, result);
+        });
+        let result = result.filter(|_| gives);
+        let err = result.map_or(err, |result| self.also_bound(err, bind, result));
+        let ok = Some(Arm { bind: bind.0, bind_span: bind.1, body, span: step.keyed.place(Key::Then) });
+        let node = Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span: value.span };
+        self.push_control(Control::Match(self.arena.alloc(node)), step.head());
+        if let Some(result) = result {
+            self.push_slot(result, step.head());
+        }
     }
 
     /// Binds a call to the name of its step, or to an unnamed slot.

@@ -73,7 +73,9 @@ impl<'a> StepReader<'_, 'a> {
 
     pub(crate) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(variable) = step.get(Key::For) else { return };
-        let list = match step.get(Key::In) {
+        let element = self.element(step, variable);
+        let variable = element.variable;
+        let list = match element.list {
             Some(node) => self.subject(node),
             None => literal(Literal::Nil, variable.span),
         };
@@ -84,12 +86,14 @@ impl<'a> StepReader<'_, 'a> {
             Some(name) => (self.bind(name), name.span),
             None => (self.hidden(None), variable.span),
         };
+        let parts = self.loop_parts(step, &element);
         let before = self.diagnostics.mark();
-        self.loops.push(OpenLoop { start: step.start, breaks: false });
+        self.loops.push(OpenLoop { start: step.start, breaks: false, until: None });
         let body = match step.get(Key::Body) {
             Some(node) => self.branch(node, Tail::Yield, Key::Body),
             None => Block { statements: &[] },
         };
+        let body = self.with_parts(parts, body, step.place());
         let breaks = self.loops.pop().is_some_and(|open| open.breaks);
         // After a loop with a BREAK its names may be read; the check finds the paths on which they are unset.
         if breaks {

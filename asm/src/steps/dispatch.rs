@@ -66,6 +66,10 @@ impl<'a> StepReader<'_, 'a> {
         }
         let inner: Position<'a> = Self::up_to_handlers(self.in_step(names), &keyed);
         self.within(inner, |this| {
+            let path = keyed.get(Key::Let).and_then(|node| this.let_path(node)).map(Box::new);
+            if let Some(path) = &path {
+                this.scope.bind(path.name.text, false);
+            }
             let target = this.target(item, &keyed);
             let step = Step { form, keyed, target, start: item.start(), faulty };
             for &key in form.needs {
@@ -75,7 +79,10 @@ impl<'a> StepReader<'_, 'a> {
                 }
             }
             this.read_step(&step, tail);
-        })
+            if let Some(path) = path {
+                this.set_part(&path, form.key == Key::Push, step.head());
+            }
+        });
     }
 
     /// A position whose step ends before what handles its failure or undoes it: this is read after the step
@@ -100,6 +107,8 @@ impl<'a> StepReader<'_, 'a> {
             Key::Assert => self.assert_step(step),
             Key::For => self.for_step(step, tail),
             Key::Try => self.try_step(step, tail),
+            Key::While | Key::Until => self.while_step(step),
+            Key::Push => self.push_step(step),
             Key::Switch => self.switch_step(step, tail),
             key @ (Key::Return | Key::Ok | Key::Err | Key::Break | Key::Skip) => {
                 self.compensations(step.get(Key::Compensate));

@@ -13,15 +13,15 @@ use ilo_spec::error::Code;
 impl<'a> StepReader<'_, 'a> {
     /// Reads the keys of a record, which may have `keys`; `what` names the record in messages.
     pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
-        let mut found = Keyed::none(node.span);
-        let Kind::Record(entries) = &node.kind else { return found };
-        let mut unknown: Vec<&'d Entry<'a>> = Vec::new();
-        for entry in *entries {
+        let Kind::Record(entries) = node.kind else { return Keyed::none(node.span) };
+        let mut found = Keyed::of(entries, node.span);
+        let mut unknown: Vec<(usize, &'d Entry<'a>)> = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
             let Some(key) = entry.name().and_then(|name| self.dialect.key(name, keys)) else {
-                unknown.push(entry);
+                unknown.push((index, entry));
                 continue;
             };
-            if let Some(before) = found.put(key, entry) {
+            if let Some(before) = found.put(key, index) {
                 self.repeated_key(entry, before, key);
             }
         }
@@ -43,7 +43,13 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// Reports an unknown key. The nearest key that the record does not have is read in its place.
-    fn unknown_key<'d>(&mut self, entry: &'d Entry<'a>, keys: &[Key], what: &str, found: &mut Keyed<'d, 'a>) {
+    fn unknown_key(
+        &mut self,
+        (index, entry): (usize, &Entry<'a>),
+        keys: &[Key],
+        what: &str,
+        found: &mut Keyed<'_, 'a>,
+    ) {
         let name = entry.name();
         let free: Vec<Key> = keys.iter().copied().filter(|&key| !found.has(key)).collect();
         let near = name.and_then(|name| self.dialect.nearest(name, &free));
@@ -61,7 +67,7 @@ impl<'a> StepReader<'_, 'a> {
         };
         self.report(wrong.fix_or_help(word.and_then(|word| rename(&entry.key, word)), help));
         if let Some(key) = near {
-            found.put(key, entry);
+            found.put(key, index);
         }
     }
 

@@ -100,7 +100,9 @@ impl<'a> StepReader<'_, 'a> {
         let list = entries(item.node);
         // A record that is a step in another notation is not a value.
         let begins = |entry: &Entry<'a>| {
-            let of_step = |key: &Key| !matches!(key, Key::Value | Key::Skip | Key::Break);
+            let of_step = |key: &Key| {
+                !matches!(key, Key::Value | Key::Skip | Key::Break | Key::While | Key::Until | Key::Push)
+            };
             STEP_KEYS.iter().filter(|key| of_step(key)).any(|&key| self.dialect.means(entry, &[key]))
         };
         let part = |entry: &Entry<'a>| begins(entry) || self.dialect.names(entry, &PARTS);

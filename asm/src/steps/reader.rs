@@ -16,11 +16,13 @@ use ilo_spec::error::Code;
 use ilo_spec::pure::Pure;
 
 /// A loop whose body is being read.
-pub(crate) struct OpenLoop {
+pub(crate) struct OpenLoop<'a> {
     /// Its start in the source.
     pub(crate) start: u32,
     /// Whether it has a BREAK.
     pub(crate) breaks: bool,
+    /// The condition of `until`, which is tested where a pass is skipped too.
+    pub(crate) until: Option<Node<'a>>,
 }
 
 /// A failure whose handler is being read, and the enclosing handlers.
@@ -69,7 +71,7 @@ pub(crate) struct StepReader<'r, 'a> {
     pub(crate) scope: Scope<'a>,
     pub(crate) at: Position<'a>,
     /// The enclosing loops, the innermost last.
-    pub(crate) loops: Vec<OpenLoop>,
+    pub(crate) loops: Vec<OpenLoop<'a>>,
     /// The statements of the enclosing blocks, the innermost last.
     pub(crate) statements: Vec<Stmt<'a>>,
     /// The suspects: expressions about which a lint has warned.

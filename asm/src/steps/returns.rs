@@ -59,6 +59,7 @@ impl<'a> StepReader<'_, 'a> {
     /// `skip` with `true`: ends the pass of the innermost loop.
     fn skip_with(&mut self, entry: &Entry<'a>) {
         self.expect_true(Key::Skip, entry);
+        self.test_before_skip(whole(entry));
         self.push(StmtKind::Skip, whole(entry));
     }
 

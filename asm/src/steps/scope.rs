@@ -125,6 +125,11 @@ impl<'a> Scope<'a> {
         slot
     }
 
+    /// An unnamed slot that nothing else uses.
+    pub(crate) fn own(&mut self, name: &'a str) -> Slot {
+        self.slot(Some(name))
+    }
+
     /// The slot of a parameter.
     pub(crate) fn input(&self, name: &str) -> Option<Slot> {
         self.parameters.get(name).copied()

@@ -1,0 +1,212 @@
+//! Reads `let` with a path, which sets a part of a variable, and `push`, which appends to it.
+//!
+//! The step is read as if the path were a name. What follows it evaluates the keys from left to right, reads
+//! the containers on the way, and binds the variable again from the inside out: PUT for a text key, SET for a
+//! number. A key of unknown kind is a text if it equals its rendered form.
+
+use super::reader::{StepReader, literal, of_slot};
+use super::step::{Step, Tail};
+use crate::ast::{Binary, Bound, Control, Expr, ExprKind, If, Literal, Name, Slot, StmtKind};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Key;
+use crate::document::{Node, inner};
+use crate::span::Span;
+use crate::text::{is_name, name_end};
+use ilo_spec::error::Code;
+use ilo_spec::program::Number;
+use ilo_spec::pure::Pure;
+
+/// A path to a part of a variable.
+#[derive(Clone)]
+pub(crate) struct LetPath<'a> {
+    /// The whole text, under which the value of the step is bound.
+    pub(crate) name: Name<'a>,
+    root: Name<'a>,
+    keys: Vec<&'a str>,
+}
+
+/// A key of a path.
+#[derive(Clone, Copy)]
+enum PathKey<'a> {
+    Field(Expr<'a>),
+    Item(Expr<'a>),
+    /// A key of unknown kind, in a slot.
+    Either(Slot),
+}
+
+impl<'a> StepReader<'_, 'a> {
+    /// The path under `let`; `None` if it is a name.
+    pub(crate) fn let_path(&mut self, node: &Node<'a>) -> Option<LetPath<'a>> {
+        let text = node.text()?;
+        let end = name_end(text, 0).filter(|&end| end < text.len())?;
+        let (root, rest) = text.split_at_checked(end)?;
+        let span = inner(node);
+        let keys = segments(rest)?;
+        let name = Name { text, span };
+        let root = Name { text: root, span };
+        if self.scope.find(root.text).is_some() {
+            return Some(LetPath { name, root, keys });
+        }
+        let mut wrong = Diagnostic::new(
+            Code::UnknownReference,
+            node.span,
+            format!("`{}` is not a variable here, so no part of it can be set", root.text),
+        )
+        .expected("a path that begins with a variable", format!("`{}`", root.text));
+        wrong = match self.scope.input(root.text) {
+            Some(_) => wrong.help(format!(
+                "bind the input first, in a step with `let: {}` and `expr` of the input",
+                root.text
+            )),
+            None => wrong.help(format!("bind `{}` in a step before", root.text)),
+        };
+        self.report(wrong);
+        None
+    }
+
+    /// Sets the part of the variable to the value that the step has bound under the path.
+    pub(crate) fn set_part(&mut self, path: &LetPath<'a>, appends: bool, at: Span) {
+        // The value of the block, if it is that of the step, is the last statement.
+        let last = self.statements.pop_if(|last| matches!(last.kind, StmtKind::Value(_)));
+        if self.statements.last().is_none_or(crate::ast::Stmt::completes)
+            && let Some(value) = self.scope.find(path.name.text)
+            && let Some(root) = self.scope.find(path.root.text)
+        {
+            self.assign(path, (root, of_slot(value, at)), appends, at);
+        }
+        self.statements.extend(last);
+    }
+
+    fn assign(&mut self, path: &LetPath<'a>, (root, value): (Slot, Expr<'a>), appends: bool, at: Span) {
+        let keys: Vec<PathKey<'a>> = path.keys.iter().map(|key| self.path_key(key, at)).collect();
+        let mut containers = vec![of_slot(root, at)];
+        let inner = if appends { keys.len() } else { keys.len().saturating_sub(1) };
+        for (depth, key) in keys.iter().take(inner).enumerate() {
+            let empty = if depth + 1 == keys.len() { ExprKind::List(&[]) } else { ExprKind::Record(&[]) };
+            let of = containers.last().copied().unwrap_or(value);
+            let key = match *key {
+                PathKey::Field(key) | PathKey::Item(key) => key,
+                PathKey::Either(slot) => of_slot(slot, at),
+            };
+            let part = self.applied(Pure::Get, &[of, key, Expr { kind: empty, span: at }], at);
+            containers.push(self.kept("part", part, at));
+        }
+        let mut value = value;
+        if appends {
+            let list = containers.pop().unwrap_or(value);
+            value = self.binary(Binary::Append, list, value, at);
+        }
+        for (key, of) in keys.iter().zip(containers).rev() {
+            value = self.written(*key, (of, value), at);
+        }
+        self.push(StmtKind::Let { slot: root, slot_span: path.root.span, value: Bound::Expr(value) }, at);
+    }
+
+    /// A container with one part replaced.
+    fn written(&mut self, key: PathKey<'a>, (of, value): (Expr<'a>, Expr<'a>), at: Span) -> Expr<'a> {
+        let slot = match key {
+            PathKey::Field(key) => return self.applied(Pure::Put, &[of, key, value], at),
+            PathKey::Item(key) => return self.applied(Pure::Set, &[of, key, value], at),
+            PathKey::Either(slot) => slot,
+        };
+        let key = of_slot(slot, at);
+        let value = self.kept("part", value, at);
+        let rendered = self.binary(Binary::Concat, literal(Literal::Text(""), at), key, at);
+        let condition = self.binary(Binary::Eq, key, rendered, at);
+        let put = self.applied(Pure::Put, &[of, key, value], at);
+        let set = self.applied(Pure::Set, &[of, key, value], at);
+        let then = self.block(|this| this.push(StmtKind::Value(put), at));
+        let otherwise = Some(self.block(|this| this.push(StmtKind::Value(set), at)));
+        let node = If { condition, then, otherwise, span: at };
+        let slot = self.scope.own("part");
+        let value = Bound::Control(Control::If(self.arena.alloc(node)));
+        self.push(StmtKind::Let { slot, slot_span: at, value }, at);
+        of_slot(slot, at)
+    }
+
+    /// Binds a value to a slot of its own.
+    fn kept(&mut self, name: &'a str, value: Expr<'a>, at: Span) -> Expr<'a> {
+        if matches!(value.kind, ExprKind::Ref(_)) {
+            return value;
+        }
+        let slot = self.scope.own(name);
+        self.push(StmtKind::Let { slot, slot_span: at, value: Bound::Expr(value) }, at);
+        of_slot(slot, at)
+    }
+
+    /// A key: digits, a name, a quoted text, or a reference between brackets.
+    fn path_key(&mut self, key: &'a str, at: Span) -> PathKey<'a> {
+        let Some(inside) = key.strip_prefix('[') else {
+            return match key.parse::<i64>() {
+                Ok(index) => PathKey::Item(literal(Literal::Number(Number::Int(index)), at)),
+                Err(_) => PathKey::Field(literal(Literal::Text(key), at)),
+            };
+        };
+        let inside = inside.trim();
+        if let Ok(index) = inside.parse::<i64>() {
+            return PathKey::Item(literal(Literal::Number(Number::Int(index)), at));
+        }
+        let quoted = |mark: char| inside.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
+        if let Some(text) = quoted('"').or_else(|| quoted('\'')) {
+            return PathKey::Field(literal(Literal::Text(text), at));
+        }
+        let text =
+            if inside.starts_with('$') { inside } else { &*self.arena.alloc_str(&format!("${{{inside}}}")) };
+        let value = self.value(&Node::of_text(text, at));
+        // As an item beside a number and a text it has no known type, so that both writes are typed.
+        let (zero, empty) = (literal(Literal::Number(Number::Int(0)), at), literal(Literal::Text(""), at));
+        let mixed = ExprKind::List(self.arena.alloc_slice_copy(&[value, zero, empty]));
+        let value = self.applied(Pure::Get, &[Expr { kind: mixed, span: at }, zero, empty], at);
+        let slot = self.scope.own("key");
+        self.push(StmtKind::Let { slot, slot_span: at, value: Bound::Expr(value) }, at);
+        PathKey::Either(slot)
+    }
+
+    /// `push`: appends to a variable, or to a part of it.
+    pub(crate) fn push_step(&mut self, step: &Step<'_, 'a>) {
+        let Some(node) = step.get(Key::Push) else { return };
+        let value = self.value(node);
+        let Some(target) = step.target else { return };
+        if !is_name(target.name.text) {
+            return self.finish_value(value, step.target, Tail::Drop, step.head());
+        }
+        let Some(slot) = self.scope.find(target.name.text) else {
+            let name = target.name.text;
+            self.report(
+                Diagnostic::new(
+                    Code::UnknownReference,
+                    target.name.span,
+                    format!("`{name}` is not a variable here, so nothing can be appended to it"),
+                )
+                .expected("a variable with a list", format!("`{name}`"))
+                .help(format!("bind `{name}` to `[]` in a step before")),
+            );
+            return;
+        };
+        let list = of_slot(slot, target.name.span);
+        let value = self.binary(Binary::Append, list, value, step.head());
+        self.finish_value(value, step.target, Tail::Drop, step.head());
+    }
+}
+
+/// The keys of a path after its root: `.a`, `.0`, `[…]`, the last with its bracket. `None` if it is no path.
+fn segments(rest: &str) -> Option<Vec<&str>> {
+    let mut keys = Vec::new();
+    let mut rest = rest;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix('.') {
+            let end = after.find(['.', '[']).unwrap_or(after.len());
+            let (key, next) = after.split_at_checked(end)?;
+            if !(is_name(key) || (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()))) {
+                return None;
+            }
+            keys.push(key);
+            rest = next;
+        } else {
+            let close = rest.strip_prefix('[')?.find(']')? + 1;
+            keys.push(rest.get(..close)?);
+            rest = rest.get(close + 1..)?;
+        }
+    }
+    Some(keys)
+}

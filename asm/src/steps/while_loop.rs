@@ -1,0 +1,117 @@
+//! Reads `while` and `until`: loops with a condition and a bound, written out as FOR over RANGE.
+//!
+//! `while` is tested before each pass, and once after the last one; `until` after each pass. A loop whose
+//! passes are over fails.
+
+use super::reader::{OpenLoop, StepReader, literal};
+use super::step::{Step, Tail};
+use crate::ast::{Apply, Block, Control, Expr, ExprKind, For, If, Literal, Stmt, StmtKind};
+use crate::dialect::Key;
+use crate::document::{Kind, Node};
+use crate::span::Span;
+use ilo_spec::program::Number;
+use ilo_spec::pure::Pure;
+
+/// The most passes of a loop without `max`.
+const PASSES: i64 = 100;
+
+impl<'a> StepReader<'_, 'a> {
+    /// Reads a step with `while` or `until`.
+    pub(crate) fn while_step(&mut self, step: &Step<'_, 'a>) {
+        let key = step.form.key;
+        let Some(condition) = step.get(key) else { return };
+        let passes = step.get(Key::Max).map_or(PASSES, |node| self.passes(node));
+        let Some(node) = step.get(Key::Do).or_else(|| step.get(Key::Body)) else {
+            let what = format!("a step with `{}`", self.dialect.word(key));
+            if !step.faulty {
+                self.missing(step.place(), Key::Do, &what, "write the steps of a pass");
+            }
+            return;
+        };
+        let at = step.place();
+        let tested = (key == Key::While).then(|| self.condition(condition));
+        let id = self.new_loop();
+        self.scope.open();
+        let item = self.hidden(None);
+        let until = tested.is_none().then_some(*condition);
+        self.loops.push(OpenLoop { start: step.start, breaks: false, until });
+        let body = self.block(|this| {
+            if let Some(condition) = tested {
+                let condition = this.not(condition, condition.span);
+                this.push_break_if(condition, at);
+            }
+            this.branch_steps(node, Tail::Drop, Key::Do);
+            if tested.is_none() {
+                let condition = this.condition(condition);
+                this.push_break_if(condition, at);
+            }
+        });
+        let breaks = self.loops.pop().is_some_and(|open| open.breaks);
+        if breaks || tested.is_none() {
+            self.scope.keep();
+        } else {
+            self.scope.close();
+        }
+        let otherwise = self.ended_too_late(tested.map(|_| condition), passes, at);
+        let list = self.range(passes, at);
+        let otherwise = Some(otherwise);
+        let yields = body.yields();
+        let node = For { id, item, item_span: at, list, body, otherwise, breaks: true, yields, span: at };
+        self.push_control(Control::For(self.arena.alloc(node)), step.head());
+    }
+
+    /// The end of a loop whose passes are over: it fails, a `while` only if its condition still holds.
+    fn ended_too_late(&mut self, tested: Option<&Node<'a>>, passes: i64, at: Span) -> Block<'a> {
+        let message = self.arena.alloc_str(&format!("the loop did not end within {passes} passes"));
+        let fail = StmtKind::Fail(literal(Literal::Text(message), at));
+        let Some(tested) = tested else { return self.one(fail, at) };
+        // It has been read above, with its findings.
+        let before = self.diagnostics.mark();
+        let condition = self.condition(tested);
+        self.diagnostics.rewind(before);
+        let then = self.one(fail, at);
+        let node = If { condition, then, otherwise: None, span: at };
+        self.block(|this| this.push_if(node, at))
+    }
+
+    /// The test of an `until` where a pass is skipped, if its names are set there. It is read again at the
+    /// end of the pass, with its findings.
+    pub(crate) fn test_before_skip(&mut self, at: Span) {
+        let Some(condition) = self.loops.last().and_then(|open| open.until) else { return };
+        let before = self.diagnostics.mark();
+        let condition = self.condition(&condition);
+        let readable = !self.diagnostics.has_errors_since(before);
+        self.diagnostics.rewind(before);
+        if readable {
+            self.push_break_if(condition, at);
+        }
+    }
+
+    fn push_break_if(&mut self, condition: Expr<'a>, at: Span) {
+        let then = self.one(StmtKind::Break, at);
+        self.push_if(If { condition, then, otherwise: None, span: at }, at);
+    }
+
+    /// A block of one statement.
+    fn one(&self, kind: StmtKind<'a>, span: Span) -> Block<'a> {
+        Block { statements: self.arena.alloc_slice_copy(&[Stmt { kind, span }]) }
+    }
+
+    fn range(&self, passes: i64, span: Span) -> Expr<'a> {
+        let operand = literal(Literal::Number(Number::Int(passes)), span);
+        let operands = self.arena.alloc_slice_copy(&[operand]);
+        let apply = Apply { function: Pure::Range, operands, id: None };
+        Expr { kind: ExprKind::Apply(apply), span }
+    }
+
+    /// The most passes: a constant of at least 1.
+    fn passes(&mut self, node: &Node<'a>) -> i64 {
+        match node.kind {
+            Kind::Number(Number::Int(passes)) if passes >= 1 => passes,
+            _ => {
+                self.bad_shape(node, "the most passes", "a whole number of at least 1");
+                PASSES
+            }
+        }
+    }
+}
