@@ -19,6 +19,7 @@ pub mod disasm;
 pub mod document;
 pub mod explain;
 pub mod expr;
+pub(crate) mod foreign;
 pub mod format;
 mod habits;
 pub mod id;

@@ -98,6 +98,14 @@ keys! {
     Push ["push"; 4];
 }
 
+impl Key {
+    /// The key whose first word in a notation this is.
+    pub(crate) fn named(word: &str) -> Option<Key> {
+        let first = |key: &Key| spellings(*key).into_iter().find(|own| !own.is_empty());
+        ALL.into_iter().find(|key| first(key) == Some(word))
+    }
+}
+
 /// A kind of step: the key that identifies it, and the keys that may or must be beside it.
 pub(crate) struct Form {
     /// The key.
@@ -348,6 +356,11 @@ pub fn word_of(notation: Notation, key: Key) -> &'static str {
 
 fn spellings(key: Key) -> [&'static str; 4] {
     WORDS.get(key as usize).copied().unwrap_or_default()
+}
+
+/// Whether a word is one of some notation for a key.
+pub(crate) fn is_spelling(word: &str, key: Key) -> bool {
+    !word.is_empty() && spellings(key).contains(&word)
 }
 
 /// Whether a word is one of some notation.

@@ -4,9 +4,6 @@ use super::{Dialect, Key, STEP_KEYS};
 use crate::document::{Kind, Node};
 use crate::notation::Notation;
 
-/// What to write instead of `continue` in a loop.
-pub(crate) const CONTINUE: &str = "`skip: true` ends a pass of a loop early, as a step or in a handler";
-
 /// Whether a record, or a named step, is `continue: true`, which is not a step in any notation.
 pub(crate) fn is_continue(name: Option<&str>, value: &Node<'_>) -> bool {
     name == Some("continue") && matches!(value.kind, Kind::Bool(true))

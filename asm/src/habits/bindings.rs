@@ -1,20 +1,20 @@
 //! Habits: names and values that are bound in other shapes.
 
-use super::context::{Context, Entries, Fields, MARKERS, Report, Rewrite, get, kept};
+use super::context::{Context, Entries, Fields, Report, Rewrite, get, kept};
 use crate::dialect::operator;
 use crate::dialect::{Key, begins_step};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
+use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
 
-const BINDERS: [&str; 5] = ["let", "set", "assign", "var", "define"];
 const MESSAGE: &str = "`let` names the value beside it, under `expr`, `call` or another step's word";
 
 /// Several names under one word: `{"let": {"a": 1, "b": 2}}`.
 pub(super) fn several<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
     let inner = entries(&only.value);
-    if !BINDERS.contains(&only.name()?) || inner.len() < 2 {
+    if !foreign::is(Place::Binder, only.name()?) || inner.len() < 2 {
         return None;
     }
     let step = |entry: &Entry<'a>| {
@@ -30,7 +30,8 @@ pub(super) fn several<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
 /// A `let` with a value under the name of a step, which is enough; a text that computes nothing is a value.
 pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
-    let binds = at.dialect.is_yaml() && BINDERS.contains(&only.name()?) && only.name() != Some("let");
+    let binds =
+        at.dialect.is_yaml() && foreign::is(Place::Binder, only.name()?) && only.name() != Some("let");
     if !binds || matches!(only.value.kind, Kind::Record(_)) {
         return None;
     }
@@ -46,7 +47,7 @@ pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opti
 pub(super) fn by_key<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
     let [named] = entries(&only.value) else { return None };
-    if !BINDERS.contains(&only.name()?) {
+    if !foreign::is(Place::Binder, only.name()?) {
         return None;
     }
     let inside = entries(&named.value);
@@ -79,7 +80,7 @@ pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
 /// A step whose kind is the value of a key: `{"type": "return", "value": 1}`.
 pub(super) fn by_type<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let value = || get(list, &["value", "result", "expr", "to"]).map(|entry| Replacement::Kept(entry.value));
-    match get(list, &MARKERS)?.value.text()? {
+    match get(list, foreign::words(Place::Marker))?.value.text()? {
         "return" => {
             let key = if at.dialect.has(Key::Return) { Key::Return } else { Key::Ok };
             let message = "the kind of a step is its own word, and no `type`";

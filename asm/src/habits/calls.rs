@@ -1,66 +1,26 @@
 //! Habits: calls in other forms, as agents send them to tools, or as state machines and other languages write
 //! them.
 
-use super::context::{Context, Entries, Fields, MARKERS, Rewrite, bound, get, kept, others};
-use super::words::{instead, key_of};
+use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
+use super::words::{get_key, instead, is_comment, key_of};
 use crate::dialect::{Key, begins_step, is_word};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, entries};
+use crate::foreign::{self, Place};
 use crate::text::is_name;
-
-/// Keys for the name of the callee.
-const CALLEES: [&str; 14] = [
-    "uses",
-    "tool",
-    "function",
-    "name",
-    "tool_name",
-    "toolName",
-    "action",
-    "recipient_name",
-    "method",
-    "fn",
-    "command",
-    "call",
-    "use",
-    "Resource",
-];
-/// Keys for a whole call.
-const WRAPPERS: [&str; 9] =
-    ["function", "tool_call", "toolCall", "call", "tool", "params", "function_call", "tool_use", "invoke"];
-/// Keys for arguments.
-const ARGUMENTS: [&str; 15] = [
-    "args",
-    "with",
-    "arguments",
-    "parameters",
-    "params",
-    "input",
-    "inputs",
-    "action_input",
-    "tool_input",
-    "kwargs",
-    "payload",
-    "data",
-    "body",
-    "Parameters",
-    "Arguments",
-];
-/// Values that mark a record as a call.
-const CALLS: [&str; 9] =
-    ["function", "tool_use", "tool_call", "call", "tool", "action", "function_call", "2.0", "Task"];
 
 /// A call as agents send it to a tool.
 pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let marked =
-        get(list, &MARKERS).is_some_and(|entry| entry.value.text().is_some_and(|text| CALLS.contains(&text)));
-    let wrapper = get(list, &WRAPPERS).filter(|entry| get(entries(&entry.value), &CALLEES).is_some());
+    let marked = get(list, foreign::words(Place::Marker))
+        .is_some_and(|entry| entry.value.text().is_some_and(|text| foreign::is(Place::CallMark, text)));
+    let wrapper = get(list, foreign::words(Place::Wrapper))
+        .filter(|entry| get(entries(&entry.value), foreign::words(Place::Callee)).is_some());
     let inner = wrapper.map_or(list, |entry| entries(&entry.value));
-    let callee = get(inner, &CALLEES)?;
+    let callee = get(inner, foreign::words(Place::Callee))?;
     let text = callee.value.text().filter(|text| !text.is_empty())?;
     let own = at.dialect.meaning(callee.name()?, &[Key::Call]).is_some();
-    let arguments = get(inner, &ARGUMENTS)
-        .or_else(|| get(list, &ARGUMENTS))
+    let arguments = get_key(inner, Key::Args)
+        .or_else(|| get_key(list, Key::Args))
         .filter(|entry| !core::ptr::eq(*entry, callee));
     if text.contains([' ', '\n', '@']) {
         // A command or an action of a build system, which is not a tool.
@@ -75,7 +35,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         return None;
     }
     let bound = get(list, &["let"]).or_else(|| {
-        let named = get(list, &["id", "as", "save_as", "result", "output", "store", "assign", "name"])?;
+        let named = get(list, foreign::words(Place::Answer))?;
         let name = named.value.text().filter(|_| !core::ptr::eq(named, callee))?;
         (is_name(name) && at.names.survey.used_after(name, named.value.span.end)).then_some(named)
     });
@@ -110,7 +70,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         "Comment",
         "ResultPath",
     ]);
-    without.extend(MARKERS);
+    without.extend(foreign::words(Place::Marker));
     if wrapper.is_some_and(|wrapper| wrapper.name() == Some("params")) {
         without.push("method");
     }
@@ -137,7 +97,8 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
         return None;
     }
     let arguments: Fields<'a> = list.iter().filter(loose).filter_map(kept).collect();
-    if arguments.is_empty() {
+    // What may be a comment may be an argument as well.
+    if arguments.is_empty() || list.iter().any(|entry| entry.is(is_comment)) {
         return None;
     }
     let mut step: Fields<'a> = bound(list);

@@ -1,12 +1,12 @@
 //! Habits: conditions, assertions, switches and matches in other shapes.
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
+use super::words::get_key;
 use crate::dialect::{Key, begins_step, is_word};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
+use crate::foreign::{self, Place};
 
-const CONDITIONS: [&str; 6] = ["condition", "cond", "test", "when", "if", "expr"];
-const SUBJECTS: [&str; 6] = ["on", "value", "subject", "expr", "match", "input"];
 /// Keys for cases in some language, which are therefore not cases themselves.
 const CASE_WORDS: [&str; 8] = ["case", "arms", "when", "on", "branches", "options", "values", "with"];
 
@@ -19,6 +19,34 @@ pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<R
     let failure = Replacement::one(at.dialect.word(Key::Message), Replacement::Kept(message.value));
     step.push((at.dialect.word(Key::Return), failure));
     Some(Rewrite::notation(step))
+}
+
+/// `elif` with a condition and steps, or a list of them: an `if` under `else`.
+pub(super) fn otherwise_if<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    get(list, &["if"])?;
+    let elif = get(list, foreign::words(Place::ElseIf))?;
+    let arms: &[_] = match &elif.value.kind {
+        Kind::List(items) => items,
+        _ => core::slice::from_ref(&elif.value),
+    };
+    let last = get_key(list, Key::Else).filter(|entry| entry.name() != elif.name());
+    let mut rest = last.map(|entry| Replacement::Kept(entry.value));
+    for arm in arms.iter().rev() {
+        let inner = entries(arm);
+        let condition = get_key(inner, Key::If)?;
+        if inner.len() < 2 || rest.is_some() && get_key(inner, Key::Else).is_some() {
+            return None;
+        }
+        let mut step: Fields<'a> = vec![("if", Replacement::Kept(condition.value))];
+        step.extend(others(inner, &[condition.name()?]));
+        step.extend(rest.map(|rest| ("else", rest)));
+        let step = Replacement::Record(step);
+        rest = Some(if at.dialect.is_yaml() { step } else { Replacement::List(vec![step]) });
+    }
+    let without: Vec<&str> = [Some(elif), last].into_iter().flatten().filter_map(Entry::name).collect();
+    let mut step = others(list, &without);
+    step.push(("else", rest?));
+    Some(Rewrite::step("a further condition is an `if` under `else`", step))
 }
 
 /// The default of a switch beside its arms; it should be the last arm.
@@ -40,7 +68,8 @@ pub(super) fn switch_with_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> O
     if matches!(on.value.kind, Kind::List(_)) {
         return None;
     }
-    let subject = get(entries(&on.value), &SUBJECTS).map_or(on.value, |entry| entry.value);
+    let subject =
+        get(entries(&on.value), foreign::words(Place::Subject)).map_or(on.value, |entry| entry.value);
     let mut step = bound(list);
     step.push(("match", Replacement::Kept(subject)));
     step.extend(others(list, &["let", "switch"]));
@@ -74,9 +103,9 @@ pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let word = outer.name()?;
     let (head, beside, message): (_, &[&str], _) = if word == "if" {
         let beside = &["then", "else", "return", "ret", "ok", "err"];
-        (get(inner, &CONDITIONS)?, beside, "`if` holds the condition alone")
+        (get_key(inner, Key::If).or(get(inner, &["expr"]))?, beside, "`if` holds the condition alone")
     } else if get(list, &["cases"]).is_none() {
-        (get(inner, &SUBJECTS)?, &["cases"], "`match` holds the value alone")
+        (get(inner, foreign::words(Place::Subject))?, &["cases"], "`match` holds the value alone")
     } else {
         // The subject of a `match` may be another `match`.
         return None;

@@ -109,9 +109,6 @@ pub(super) fn bound(list: Entries<'_>) -> Fields<'_> {
     get(list, &["let"]).and_then(kept).into_iter().collect()
 }
 
-/// Keys that only state the kind of a step.
-pub(super) const MARKERS: [&str; 5] = ["type", "kind", "step", "jsonrpc", "Type"];
-
 /// The state of the walk over one program (`walk`).
 pub(super) struct Walk<'w, 'a> {
     pub(super) at: Context<'w, 'a>,

@@ -1,26 +1,23 @@
 //! Habits: loops in the words and shapes of other languages.
 
-use super::context::{Context, Entries, MARKERS, Rewrite, get, kept, others};
+use super::context::{Context, Entries, Rewrite, get, kept, others};
+use super::words::{get_key, is_for};
 use crate::dialect::Key;
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, entries};
+use crate::foreign::{self, Place};
 use crate::text::is_name;
-
-const LOOPS: [&str; 10] =
-    ["for", "foreach", "for_each", "forEach", "for-each", "map", "each", "loop", "iterate", "for_all"];
-const VARIABLES: [&str; 9] = ["var", "item", "as", "each", "name", "variable", "iterator", "element", "let"];
-const LISTS: [&str; 8] = ["in", "of", "over", "list", "items", "collection", "from", "array"];
-const BODIES: [&str; 6] = ["do", "yield", "steps", "body", "then", "collect"];
 
 /// A loop whose element and list are in one value, or under words of another language.
 pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let marked =
-        get(list, &MARKERS).filter(|entry| entry.value.text().is_some_and(|text| LOOPS.contains(&text)));
-    let outer = get(list, &LOOPS).or(marked)?;
+    let marked = get(list, foreign::words(Place::Marker))
+        .filter(|entry| entry.value.text().is_some_and(|text| foreign::is(Place::Loop, text)));
+    let outer = get(list, foreign::words(Place::Loop)).or(marked)?;
     let inside = entries(&outer.value);
     let word = outer.name()?;
     let is_list = |text: &str| {
-        get(list, &LISTS).is_none() && (text.starts_with('$') || at.dialect.is_bare() && at.names.has(text))
+        get_key(list, Key::In).is_none()
+            && (text.starts_with('$') || at.dialect.is_bare() && at.names.has(text))
     };
     let (variable, over, used): (Replacement<'a>, Replacement<'a>, Vec<&str>) = if let Some(text) =
         outer.value.text()
@@ -33,30 +30,30 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
                 vec![word],
             )
         } else if is_list(text) {
-            let variable = get(list, &VARIABLES);
+            let variable = get(list, foreign::words(Place::Element));
             let used = [Some(word), variable.and_then(Entry::name)];
             let variable = variable.map_or(Replacement::Word("item"), |entry| Replacement::Kept(entry.value));
             (variable, Replacement::Kept(outer.value), used.into_iter().flatten().collect())
         } else if marked.is_some() {
-            let (variable, over) = (get(list, &VARIABLES)?, get(list, &LISTS)?);
+            let (variable, over) = (get(list, foreign::words(Place::Element))?, get_key(list, Key::In)?);
             let used = vec![word, variable.name()?, over.name()?];
             (Replacement::Kept(variable.value), Replacement::Kept(over.value), used)
         } else {
             return None;
         }
     } else if let [only] = inside
-        && get(list, &LISTS).is_none()
-        && only.is(|name| is_name(name) && !LISTS.contains(&name))
+        && get_key(list, Key::In).is_none()
+        && only.is(|name| is_name(name) && !is_for(name, Key::In))
     {
         // `{"for": {"x": "$xs"}}`
         (Replacement::Word(only.name()?), Replacement::Kept(only.value), vec![word])
     } else {
-        let over = get(inside, &LISTS).or(get(list, &LISTS))?;
-        let variable = get(inside, &VARIABLES);
+        let over = get_key(inside, Key::In).or(get_key(list, Key::In))?;
+        let variable = get(inside, foreign::words(Place::Element));
         let variable = variable.map_or(Replacement::Word("item"), |entry| Replacement::Kept(entry.value));
         (variable, Replacement::Kept(over.value), vec![word, over.name()?])
     };
-    let body = get(inside, &BODIES).or(get(list, &BODIES))?;
+    let body = get_key(inside, Key::Body).or(get_key(list, Key::Body)).or(get(list, &["then"]))?;
     let mut step = Vec::new();
     if let Some(bound) = get(list, &["let"]).filter(|_| !used.contains(&"let")) {
         step.extend(kept(bound));

@@ -10,11 +10,9 @@ use crate::dialect::{Dialect, Key};
 use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node, entries, rename, shown};
 use crate::expr::reference::{Reference, Root, Step, bare_text};
+use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
 
-/// Keys of other languages for the name of an operator, and for its operands.
-pub(super) const OPERATOR_KEYS: [&str; 4] = ["op", "operator", "operation", "fn"];
-pub(super) const OPERAND_LISTS: [&str; 6] = ["args", "operands", "values", "arguments", "params", "of"];
 pub(super) const OPERAND_PAIRS: [[&str; 2]; 6] =
     [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
 
@@ -23,17 +21,17 @@ pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<&
     if !(2..=3).contains(&list.len()) {
         return None;
     }
-    let spelling = get(list, &OPERATOR_KEYS)?.value.text()?;
+    let spelling = get(list, foreign::words(Place::Operator))?.value.text()?;
     let operator = operator::find(spelling).or_else(|| other_operator::meant(spelling))?;
     let value = |name: &str| get(list, &[name]).map(|entry| &entry.value);
-    let operands: Vec<&'a Node<'a>> = match (list.len(), get(list, &OPERAND_LISTS).map(|entry| &entry.value))
-    {
-        (2, Some(Node { kind: Kind::List(items), .. })) => items.iter().collect(),
-        (2, Some(only)) => vec![only],
-        (3, _) => OPERAND_PAIRS.iter().find_map(|[a, b]| Some(vec![value(a)?, value(b)?]))?,
-        (_, None) => OPERAND_PAIRS.iter().find_map(|[a, _]| Some(vec![value(a)?]))?,
-        _ => return None,
-    };
+    let operands: Vec<&'a Node<'a>> =
+        match (list.len(), get(list, foreign::words(Place::Operands)).map(|entry| &entry.value)) {
+            (2, Some(Node { kind: Kind::List(items), .. })) => items.iter().collect(),
+            (2, Some(only)) => vec![only],
+            (3, _) => OPERAND_PAIRS.iter().find_map(|[a, b]| Some(vec![value(a)?, value(b)?]))?,
+            (_, None) => OPERAND_PAIRS.iter().find_map(|[a, _]| Some(vec![value(a)?]))?,
+            _ => return None,
+        };
     operator.takes(operands.len()).then_some((operator, operands))
 }
 

@@ -5,14 +5,8 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::{Dialect, Key, has_step_word};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
+use crate::foreign::{self, Means, Place};
 use ilo_spec::error::Code;
-
-/// Documents of other formats: the key that identifies one, its name in messages, and what to write instead.
-const KINDS: [(&str, &str, &str); 3] = [
-    ("States", "a state machine", "each state becomes a step, in the order in which they run"),
-    ("jobs", "the workflow of a build", "its commands become calls of tools"),
-    ("nodes", "a graph of nodes", "each node becomes a step, in the order in which they run"),
-];
 
 /// The programs of a source, taken out of enclosing records and without documents of other formats; `None` if
 /// nothing changes.
@@ -97,7 +91,10 @@ fn other_kind(node: &Node<'_>, dialect: Dialect) -> Option<Diagnostic> {
     if is_program(node, dialect) {
         return None;
     }
-    let kind = |entry: &Entry<'_>| KINDS.iter().find(|(word, ..)| entry.name() == Some(word));
+    let kind = |entry: &Entry<'_>| match foreign::meaning(Place::Document, entry.name()?) {
+        Some(Means::Advice(help)) => Some(help),
+        _ => None,
+    };
     let list = entries(node);
     let form = dialect.program_form();
     if let Some(entry) = list.iter().find(|entry| begins_call(entry, list)) {
@@ -109,8 +106,8 @@ fn other_kind(node: &Node<'_>, dialect: Dialect) -> Option<Diagnostic> {
             wrong.help(format!("write {form}: each call is a step in it, which begins with `{call}`")),
         );
     }
-    let (entry, (_, what, help)) = list.iter().find_map(|entry| Some((entry, kind(entry)?)))?;
-    let wrong = Diagnostic::new(Code::BadShape, entry.key.span, format!("this is {what}, and no program"))
+    let (entry, help) = list.iter().find_map(|entry| Some((entry, kind(entry)?)))?;
+    let wrong = Diagnostic::new(Code::BadShape, entry.key.span, "this is of another format, and no program")
         .expected(form, format!("`{}`", shown(&entry.key)));
     Some(wrong.help(format!("write {form} instead: {help}")))
 }

@@ -6,12 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, Meant};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, rename, shown};
+use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
-
-/// Words for success and failure in other languages.
-const SUCCESS: [&str; 7] = ["success", "succeed", "Ok", "OK", "right", "Right", "Success"];
-const FAILURE: [&str; 9] =
-    ["failure", "fail", "failed", "Err", "Error", "left", "Left", "Failure", "exception"];
 
 impl<'a> Walk<'_, 'a> {
     /// Rewrites the return of a step, a handler or an arm to the form of the notation.
@@ -110,8 +106,8 @@ impl<'a> Walk<'_, 'a> {
         }
         let name = only.name()?;
         let word = match name {
-            _ if SUCCESS.contains(&name) => dialect.word(Key::Ok),
-            _ if FAILURE.contains(&name) => dialect.word(Key::Message),
+            _ if foreign::is(Place::Success, name) => dialect.word(Key::Ok),
+            _ if foreign::is(Place::Failure, name) => dialect.word(Key::Message),
             _ => return None,
         };
         let form = dialect.return_form(word);

@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of};
+use crate::foreign::{self, Place};
 use crate::text::{is_name, quote};
 use ilo_spec::error::Code;
 
@@ -164,13 +165,8 @@ fn schema_type(node: &Node<'_>) -> Option<String> {
 
 /// The name of a type, in JSON Schema or in ilo.
 fn plain_type(node: &Node<'_>) -> Option<String> {
-    let ty = match node.text()? {
-        "string" => "text",
-        "integer" => "number",
-        "boolean" => "bool",
-        "null" => "nil",
-        other => other,
-    };
+    let text = node.text()?;
+    let ty = foreign::word(Place::Type, text).unwrap_or(text);
     is_name(ty).then(|| ty.to_owned())
 }
 

@@ -9,6 +9,7 @@ use crate::dialect::{Dialect, HANDLER, Key};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, json, misnamed};
+use crate::foreign::{self, Place};
 use crate::source::Limits;
 use crate::span::Span;
 use crate::text::is_name;
@@ -244,13 +245,14 @@ pub(super) fn action_as_text(node: &Node<'_>, dialect: Dialect, in_loop: bool) -
 
 /// The case that a record means: `{"gold": 20}`, `{"case": "gold", "value": 20}`.
 fn case_of<'a>(node: &Node<'a>) -> Option<Entry<'a>> {
-    const KEYS: [&str; 6] = ["case", "when", "key", "if", "is", "equals"];
-    const VALUES: [&str; 5] = ["value", "then", "return", "result", "do"];
     match entries(node) {
         [only] => Some(*only),
         list @ [_, _] => {
             let get = |names: &[&str]| list.iter().find(|entry| entry.is(|name| names.contains(&name)));
-            Some(Entry { key: get(&KEYS)?.value, value: get(&VALUES)?.value })
+            Some(Entry {
+                key: get(foreign::words(Place::CaseKey))?.value,
+                value: get(foreign::words(Place::CaseValue))?.value,
+            })
         }
         _ => None,
     }

@@ -1,14 +1,13 @@
 //! Habits: `switch` in a notation that uses consecutive steps with `if`.
 
 use super::context::{Context, Entries, Fields, Rewrite, get, others};
+use super::words::get_key;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, is_outcome};
 use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node, entries};
 use ilo_spec::error::Code;
 
-const CONDITIONS: [&str; 4] = ["if", "when", "case", "condition"];
-const DEFAULTS: [&str; 3] = ["default", "else", "otherwise"];
 /// Keys under which an arm returns a plain value.
 const RETURNS: [&str; 2] = ["return", "ret"];
 /// Keys that end the function or a loop.
@@ -47,14 +46,14 @@ fn with_arm<'a>(
     rest: Vec<Replacement<'a>>,
     binds: bool,
 ) -> Option<Vec<Replacement<'a>>> {
-    let Some(condition) = get(arm, &CONDITIONS) else {
-        let default = get(arm, &DEFAULTS)?;
+    let Some(condition) = get_key(arm, Key::If) else {
+        let default = get_key(arm, Key::Default)?;
         let holds_action = |entry: &Entry<'a>| {
             let word = |name: &str| LEAVES.contains(&name) || matches!(name, "then" | "value" | "compensate");
             entry.is(word)
         };
         return Some(match default.value.kind {
-            Kind::Null => actions(others(arm, &DEFAULTS), binds),
+            Kind::Null => actions(others(arm, &[default.name()?]), binds),
             Kind::Record(list) if list.iter().any(holds_action) => actions(others(list, &[]), binds),
             _ => {
                 let word = if binds { "value" } else { at.dialect.word(at.dialect.return_key()) };

@@ -88,6 +88,9 @@ pub(super) const HABITS: &[Habit] = habits! {
     "`merge` of several records in a value", Value, operations::merge_of_several, Mcp,
         r#"{"merge": ["$a", {"b": 1}, {"c": 2}]}"#
         => r#"{"merge": {"merge": "$a", "set": {"b": 1}}, "set": {"c": 2}}"#;
+    "`elif` with its steps", Step, choices::otherwise_if, ToolCalling,
+        r#"{"if": true, "then": [], "elif": {"if": false, "then": []}}"#
+        => r#"{"if": true, "then": [], "else": [{"if": false, "then": []}]}"#;
     "default beside a switch", Step, choices::default_beside, Workflow,
         r#"{"switch": [{"if": "true", "return": 1}], "default": {"return": 2}}"#
         => r#"{"switch": [{"if": "true", "return": 1}, {"default": {"return": 2}}]}"#;

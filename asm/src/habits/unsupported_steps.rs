@@ -3,19 +3,17 @@
 
 use super::context::{Context, Entries, Report, Rewrite, get, kept, others};
 use super::operations::unknown_operator;
-use super::words::{instead, is_unbounded};
+use super::words::instead;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::other_operator;
 use crate::dialect::step_forms::is_continue;
 use crate::dialect::{Key, begins_step, operator};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries, rename, shown};
+use crate::foreign::{self, Place};
 use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::error::Code;
-
-const COMMANDS: [&str; 8] = ["run", "shell", "script", "bash", "sh", "cmd", "exec", "command"];
-const ACTIONS: [&str; 2] = ["uses", "use"];
 
 fn bad_step(span: Span, message: &str, expected: &str, found: &str, help: &str) -> Diagnostic {
     Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help)
@@ -27,8 +25,8 @@ pub(super) fn command<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     let arguments = list.iter().any(is_arguments);
     let (entry, action) = list.iter().find_map(|entry| {
         let (name, text) = (entry.name()?, entry.value.text()?);
-        let command = COMMANDS.contains(&name) && (text.contains([' ', '\n']) || !arguments);
-        let action = ACTIONS.contains(&name) && text.contains(['@', ' ']);
+        let command = foreign::is(Place::Command, name) && (text.contains([' ', '\n']) || !arguments);
+        let action = foreign::is(Place::Action, name) && text.contains(['@', ' ']);
         (command || action).then_some((entry, action))
     })?;
     let found = format!("`{}`", shown(&entry.key));
@@ -64,7 +62,7 @@ pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
 /// Steps in a group, such as those that run at the same time, in a list of steps in JSON.
 pub(super) fn grouped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
-    let name = only.name().filter(|name| matches!(*name, "parallel" | "sequence" | "group" | "block"))?;
+    let name = only.name().filter(|name| foreign::is(Place::Group, name))?;
     let Kind::List(items @ ([first, .., last] | [first @ last])) = only.value.kind else { return None };
     if at.dialect.is_yaml() || !items.iter().all(|item| matches!(item.kind, Kind::Record(_))) {
         return None;
@@ -180,7 +178,7 @@ pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
 /// An unbounded loop whose body has a word of a step.
 pub(super) fn unbounded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let is = |key: Key| list.iter().any(|entry| at.dialect.means(entry, &[key]));
-    let loops = list.iter().any(|entry| entry.is(is_unbounded));
+    let loops = list.iter().any(|entry| entry.is(foreign::is_unbounded));
     if loops && is(Key::Yield) && !is(Key::For) { absent(at, list) } else { None }
 }
 

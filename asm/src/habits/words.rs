@@ -4,139 +4,35 @@
 
 use super::context::{Entries, Walk, rebuilt};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::step_forms::CONTINUE;
-use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike};
+use crate::dialect::{Dialect, Form, Key, Meant, STEP_KEYS, alike, is_spelling};
 use crate::document::{Entry, Node, entries, rename, shown};
+use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
-
-/// Words of other languages for keys, each listed once, with the keys that may be meant, the most likely
-/// first.
-pub(super) const WORDS: &[(&[&str], &[Key])] = &[
-    (&["tool", "function", "invoke", "run", "uses"], &[Key::Call]),
-    (&["arguments", "params", "input"], &[Key::Args]),
-    (&["parameters", "inputs"], &[Key::Args, Key::Input]),
-    (&["onError", "on-failure", "except", "rescue"], &[Key::Handler]),
-    (&["error"], &[Key::Handler, Key::Message]),
-    (&["message", "msg"], &[Key::Message, Key::Handler]),
-    (&["rollback"], &[Key::Compensate]),
-    (
-        &[
-            "undo",
-            "compensation",
-            "compensations",
-            "compensateWith",
-            "compensate_with",
-            "on_rollback",
-            "onRollback",
-            "rollback_with",
-            "undo_with",
-            "revert",
-        ],
-        &[Key::Rollback, Key::Compensate],
-    ),
-    (&["when", "condition"], &[Key::If]),
-    (&["otherwise"], &[Key::Else, Key::Default]),
-    (&["else", "_"], &[Key::Default]),
-    (&["require", "guard"], &[Key::Assert]),
-    (&["foreach", "for_each", "map", "loop", "each"], &[Key::For]),
-    (&["of", "over", "items", "list"], &[Key::In]),
-    (&["steps"], &[Key::Body, Key::Then]),
-    (&["body"], &[Key::Body, Key::Steps]),
-    (&["collect"], &[Key::Body, Key::Yield]),
-    (&["emit"], &[Key::Yield]),
-    (&["var", "bind", "as", "assign", "save_as", "name", "output", "store"], &[Key::Let]),
-    (&["id"], &[Key::Let, Key::Name]),
-    (&["case"], &[Key::Cases, Key::If, Key::Match]),
-    (&["arms"], &[Key::Cases]),
-    (&["on"], &[Key::Match]),
-    (&["object", "record"], &[Key::Obj]),
-    (&["compute", "be", "=", "is", "eval", "formula"], &[Key::Expr]),
-    (&["to"], &[Key::Value, Key::Expr]),
-    (&["fallback", "default"], &[Key::Value]),
-    (&["with", "fields"], &[Key::Set]),
-    (&["result"], &[Key::Value, Key::Output, Key::Let]),
-    (&["outputs"], &[Key::Output, Key::Let]),
-    (&["returns"], &[Key::Output, Key::Return]),
-    (&["type"], &[Key::Output]),
-    (&["tools", "dependencies"], &[Key::Deps]),
-    (&["metadata"], &[Key::Meta]),
-    (&["workflow", "title"], &[Key::Name]),
-];
-
-/// What to write instead of an unbounded loop.
-const LOOP: &str = "a loop has a bound: `for` over `range` of the most passes, an `if` with `break` for when it is \
-                    done, and `else` for when the passes ran out";
-
-/// Words of other languages without an equivalent, and what to write instead.
-const ABSENT: &[(&[&str], &str)] = &[
-    (
-        &["retry", "retries", "max-retries"],
-        "each try is a pass of a loop: `for` over `range` of the most tries, in it the call with `{\"skip\": true}` as its \
-         `{handler}`, then `break`, and `else` for when all tries failed",
-    ),
-    (&["finally"], "put what always runs after the step, and handle the failure in its `{handler}`"),
-    (&["throw"], "`raise` fails with a value"),
-    (
-        &["saga", "transaction"],
-        "write each call as a step, with `rollback` beside it: the call that undoes it",
-    ),
-    (&["continue"], CONTINUE),
-    (
-        &["goto", "parallel", "next", "depends-on", "needs"],
-        "leave it out: steps run in the order of the file",
-    ),
-    (&["reduce"], "loop over the list with `for`, and bind a variable from before it again in each pass"),
-    (
-        &["sort"],
-        "a list is sorted by `{\"sort\": list}`, or `{\"sort\": [list, \"field\"]}`, in a value or under `expr`",
-    ),
-    (&["print", "log"], "leave it out: what a function returns is its outcome, and tools do the rest"),
-    (&["repeat", "repeat-until", "do-while", "do-until", "forever"], LOOP),
-    (
-        &["times", "from", "start", "upto", "up-to"],
-        "a loop runs over a list: `range` of a number is the list of the numbers from 0 to below it",
-    ),
-    (&["sleep", "wait", "delay", "pause"], "what waits is a tool, in a step with `call`"),
-    (&["filter"], "loop over the list with `for`, with an `if` in it around what is wanted"),
-    (
-        &["elif", "else-if", "elseif"],
-        "put a step with `if` under `else`, with a `then` and an `else` of its own",
-    ),
-    (
-        &["continue-on-error", "allow-failure", "ignore-errors"],
-        "beside the call, `{handler}` with `ignore` goes on without its answer: {ignore}",
-    ),
-    (&["timeout"], "how long a call may take is said in the tools file"),
-];
 
 /// The key among these that a word of another language means.
 pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
-    let (_, meant) =
-        WORDS.iter().find(|(words, _)| words.iter().any(|other| other.eq_ignore_ascii_case(word)))?;
-    meant.iter().copied().find(|key| keys.contains(key))
+    let mut meant = foreign::keys(word).iter().filter_map(|name| Key::named(name));
+    meant.find(|key| keys.contains(key))
 }
 
-/// Whether a word is one of the common formats in which models call functions.
-fn is_of_calls(word: &str) -> bool {
-    const CALLS: [&str; 7] = ["tool", "function", "arguments", "params", "parameters", "input", "inputs"];
-    CALLS.contains(&word)
+/// Whether a word is one for a key, in some notation or another language.
+pub(super) fn is_for(word: &str, key: Key) -> bool {
+    is_spelling(word, key) || foreign::keys(word).iter().any(|name| Key::named(name) == Some(key))
 }
 
-/// Whether a key only holds words for people.
-fn is_comment(word: &str) -> bool {
-    matches!(word, "comment" | "note" | "description" | "-comment" | "_comment" | "//" | "#")
+/// The first entry of a record with a word for a key.
+pub(super) fn get_key<'a>(list: Entries<'a>, key: Key) -> Option<&'a Entry<'a>> {
+    list.iter().find(|entry| entry.is(|name| is_for(name, key)))
 }
 
-/// Whether a word begins an unbounded loop.
-pub(super) fn is_unbounded(word: &str) -> bool {
-    let plain = word.to_ascii_lowercase().replace('_', "-");
-    ABSENT.iter().any(|&(absent, help)| help == LOOP && absent.contains(&&*plain))
+/// Whether a key only holds words for people. Beside a call without arguments it may be one of them.
+pub(super) fn is_comment(word: &str) -> bool {
+    foreign::is(Place::Comment, word)
 }
 
 /// What to write instead of something that no notation has.
 pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
-    let plain = word.to_ascii_lowercase().replace(['_', ' '], "-");
-    let (_, help) = ABSENT.iter().find(|(absent, _)| absent.contains(&&*plain))?;
+    let help = foreign::advice(word)?;
     let handler = dialect.word(Key::Handler);
     let ignore = if dialect.is_yaml() {
         format!("`{handler}: {{ignore: true}}`")
@@ -182,6 +78,8 @@ impl<'a> Walk<'_, 'a> {
         let meaning = |entry: &Entry<'a>| dialect.meaning(entry.name()?, keys);
         let mut free: Vec<Key> = keys.to_vec();
         free.retain(|key| !list.iter().any(|entry| meaning(entry).is_some_and(|(found, _)| found == *key)));
+        let has = |key: Key| list.iter().any(|entry| dialect.means(entry, &[key]));
+        let loose = keys.contains(&Key::Call) && has(Key::Call) && !has(Key::Args);
         let is_own = |entry: &Entry<'a>| meaning(entry).filter(|(_, meant)| *meant == Meant::Own);
         let own: Vec<Key> = keys
             .iter()
@@ -195,16 +93,18 @@ impl<'a> Walk<'_, 'a> {
                 Some((key, Meant::Other)) if dialect.has(key) && !own.contains(&key) => key,
                 Some(_) => return None,
                 None => {
+                    if is_comment(name) && !loose {
+                        return Some(Vec::new());
+                    }
                     let help = instead(name, dialect);
                     let key = key_of(name, &free).or_else(|| alike(name, &free));
                     let key = key.filter(|_| help.is_none());
                     if help.is_none() && key.is_none() {
                         return None;
                     }
-                    if is_comment(name) {
-                        return Some(Vec::new());
-                    }
-                    if !key.is_some_and(|key| is_of_calls(name) || alike(name, &[key]).is_some()) {
+                    if !key
+                        .is_some_and(|key| foreign::is(Place::Calling, name) || alike(name, &[key]).is_some())
+                    {
                         self.unknown(entry, keys, what, key, help);
                     }
                     let Some(key) = key else {
@@ -246,34 +146,5 @@ impl<'a> Walk<'_, 'a> {
                 wrong.fix_or_help(fix, format!("write `{word}`")).taken()
             }
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::notation::Notation;
-
-    #[test]
-    fn every_word_stands_for_each_of_its_keys() {
-        for (words, keys) in WORDS {
-            for (word, key) in words.iter().flat_map(|word| keys.iter().map(move |key| (word, key))) {
-                assert_eq!(key_of(&word.to_uppercase(), &[*key]), Some(*key), "{word}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_absent_word_has_its_help() {
-        for notation in [Notation::ToolCalling, Notation::Constrained, Notation::Workflow, Notation::Mcp] {
-            let dialect = Dialect::of(notation);
-            for word in ABSENT.iter().flat_map(|(words, _)| *words) {
-                let help = instead(&word.to_uppercase().replace('-', "_"), dialect);
-                assert!(
-                    help.is_some_and(|help| !help.contains("{handler}") && !help.contains("{ignore}")),
-                    "{word}"
-                );
-            }
-        }
     }
 }

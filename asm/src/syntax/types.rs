@@ -6,26 +6,12 @@
 use super::comment_cursor::{Cursor, Run};
 use crate::ast::{OutputName, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::foreign::{self, Place};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
 
-/// Names of base types in other languages. Those of `list` are in [`LISTS`].
-const SYNONYMS: &[(&str, Base)] = &[
-    ("string", Base::Text),
-    ("str", Base::Text),
-    ("boolean", Base::Bool),
-    ("int", Base::Number),
-    ("integer", Base::Number),
-    ("float", Base::Number),
-    ("double", Base::Number),
-    ("decimal", Base::Number),
-    ("num", Base::Number),
-    ("null", Base::Nil),
-    ("none", Base::Nil),
-    ("void", Base::Nil),
-    ("unit", Base::Nil),
-];
+/// The words for lists.
 const LISTS: &[&str] = &["list", "array"];
 
 /// Reads types at a cursor.
@@ -175,8 +161,9 @@ impl<'a> TypeReader<'_, 'a> {
             return (base, name);
         }
         let exact = Base::ALL.iter().find(|&&(_, name)| name.eq_ignore_ascii_case(word));
-        let synonym = || SYNONYMS.iter().find(|&&(name, _)| name.eq_ignore_ascii_case(word));
-        match exact.map(|&(base, _)| base).or_else(|| synonym().map(|&(_, base)| base)) {
+        let meant = foreign::word(Place::Type, &word.to_ascii_lowercase());
+        let synonym = Base::ALL.iter().find(|&&(_, name)| meant == Some(name));
+        match exact.or(synonym).map(|&(base, _)| base) {
             Some(base) => {
                 self.synonym(word, base.name(), span);
                 (base, base.name())

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 mod crates;
+mod foreign;
 mod imports;
 mod layers;
 mod layers_tests;

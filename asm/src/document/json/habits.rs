@@ -7,6 +7,7 @@
 use super::{Reader, Want, offset};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Kind, Node, Style, Text};
+use crate::foreign::{self, Place};
 use crate::span::Span;
 use crate::text;
 use crate::text::shorten;
@@ -272,13 +273,7 @@ impl<'a> Reader<'a, '_> {
 
 /// The JSON value that a word of another language means; empty if there is none.
 pub(crate) fn word_meant(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "True" | "TRUE" => "true",
-        "False" | "FALSE" => "false",
-        "None" | "nil" | "Null" | "NULL" | "undefined" | "Nil" | "NIL" => "null",
-        "NaN" | "nan" | "Infinity" | "inf" | "Inf" => "",
-        _ => return None,
-    })
+    foreign::word(Place::Literal, word)
 }
 
 #[cfg(test)]

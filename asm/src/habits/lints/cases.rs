@@ -5,6 +5,7 @@ use super::Lints;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::document::replacement::is_repeatable;
 use crate::document::{Node, rename};
+use crate::foreign::{self, Place};
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
@@ -12,7 +13,7 @@ use ilo_spec::error::Code;
 impl<'a> Lints<'_, '_, 'a> {
     /// Warns about a case that is the default in other languages.
     pub(super) fn default_case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
-        if has_default || !matches!(text, "else" | "otherwise" | "*" | "any" | "fallback" | "_default") {
+        if has_default || !foreign::is(Place::Default, text) {
             return;
         }
         let warning = Diagnostic::new(

@@ -12,14 +12,10 @@ use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, rename};
 use crate::expr::reference::{INPUT, Reference, bare, bare_text};
 use crate::expr::template::{Sigil, template};
-use crate::habits::operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys};
+use crate::foreign;
+use crate::habits::operations::{OPERAND_PAIRS, by_keys};
 use crate::span::Span;
 use ilo_spec::error::Code;
-
-/// Keys that select one of several values.
-const CHOICES: [&str; 6] = ["if", "cond", "ternary", "case", "switch", "iif"];
-/// Keys of one-key records that are references in other languages.
-const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
 
 impl<'a> Lints<'_, '_, 'a> {
     /// Warns about a record that other languages would compute or look up.
@@ -91,7 +87,7 @@ impl<'a> Lints<'_, '_, 'a> {
             return self.suspect(node.span, warning);
         }
         if is_step(name) && !entry.value.is_scalar() {
-            return self.step_as_data(node, CHOICES.contains(&word));
+            return self.step_as_data(node, foreign::is(foreign::Place::Choice, word));
         }
         if let Some(instead) = other_operator::in_place_of(word, Written::Record)
             .filter(|_| place == Place::Formula || word != name)
@@ -149,7 +145,7 @@ impl<'a> Lints<'_, '_, 'a> {
 
     /// The reference that `{"var": "x"}` and `{"$input": "x"}` are in other languages.
     fn referred(&self, entry: &Entry<'a>, name: &str) -> Option<Reference<'a>> {
-        if REFERS.contains(&name) {
+        if foreign::is(foreign::Place::Reference, name) {
             return self.at.names.resolve(&bare(&entry.value, self.at.arena)?);
         }
         let root = name.strip_prefix('$').filter(|root| *root == INPUT || self.at.names.has(root))?;
@@ -300,17 +296,18 @@ pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), 
     if let (Some(only), None) = (all.next(), all.next()) {
         let measures =
             other_operator::meant(only).is_some_and(|meant| meant.makes == Makes::Unary(Unary::Len));
-        return is_step(only) || (refers && (measures || REFERS.contains(&only)));
+        return is_step(only) || (refers && (measures || foreign::is(foreign::Place::Reference, only)));
     }
     let has = |name: &str| keys.clone().any(|key| key == name);
-    let operation = OPERATOR_KEYS.iter().any(|key| has(key))
-        && (OPERAND_LISTS.iter().any(|key| has(key)) || OPERAND_PAIRS.iter().any(|[a, _]| has(a)));
+    let operation = foreign::words(foreign::Place::Operator).iter().any(|key| has(key))
+        && (foreign::words(foreign::Place::Operands).iter().any(|key| has(key))
+            || OPERAND_PAIRS.iter().any(|[a, _]| has(a)));
     operation || step_of_keys(keys).is_some()
 }
 
 /// Whether the key of a record is a step of some language.
 pub(crate) fn is_step(name: &str) -> bool {
     let word = name.strip_prefix('$').unwrap_or(name);
-    CHOICES.contains(&word)
+    foreign::is(foreign::Place::Choice, word)
         || matches!(word, "map" | "filter" | "reduce" | "for" | "foreach" | "forEach" | "loop")
 }

@@ -1,0 +1,263 @@
+//! Foreign forms: the words of other languages and formats, in one table.
+//!
+//! A row has a place, the words there, what they mean or what to write instead, and an example: the case of
+//! the corpus that shows a program with one of them, which is the row's test. A word that no program shows has
+//! no row of its own. The readers and `habits` ask this table; which forms are read, with a warning or without,
+//! is theirs to say.
+
+use Means::{Advice, Keys, Nothing, Word};
+
+/// Where a word stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A key of a program, a step, a handler or an arm.
+    Key,
+    /// A key that holds words for people.
+    Comment,
+    /// A key of the formats in which models call functions, which is read without a warning.
+    Calling,
+    /// The key that holds the name of what is called.
+    Callee,
+    /// The key around a whole call.
+    Wrapper,
+    /// The value that marks a record as a call.
+    CallMark,
+    /// The key that says the kind of a record.
+    Marker,
+    /// The key that holds the name of what a call gives.
+    Answer,
+    /// The key that holds a command of a shell, and an action of a build.
+    Command,
+    Action,
+    /// The keys that begin a loop, and hold its element.
+    Loop,
+    Element,
+    /// The key that holds the value of a match, and one of a case.
+    Subject,
+    CaseKey,
+    CaseValue,
+    /// The key that binds a name.
+    Binder,
+    /// The keys of success and failure in a return.
+    Success,
+    Failure,
+    /// The keys of an operation with its operator under a key.
+    Operator,
+    Operands,
+    /// The keys of a record that selects a value, or refers to one.
+    Choice,
+    Reference,
+    /// A case for everything else.
+    Default,
+    /// A further condition beside an `if`, with steps of its own.
+    ElseIf,
+    /// A group of steps.
+    Group,
+    /// A literal of JSON.
+    Literal,
+    /// The name of a type.
+    Type,
+    /// The key of a document of another format.
+    Document,
+}
+
+/// What a word means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Means {
+    /// One of these keys, the most likely first; each by the first word that a notation has for it.
+    Keys(&'static [&'static str]),
+    /// A word of ilo or JSON.
+    Word(&'static str),
+    /// Nothing here: what to write instead.
+    Advice(&'static str),
+    /// What its place says.
+    Nothing,
+}
+
+struct Row {
+    place: Place,
+    words: &'static [&'static str],
+    means: Means,
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+    example: &'static str,
+}
+
+const fn row(place: Place, words: &'static [&'static str], means: Means, example: &'static str) -> Row {
+    Row { place, words, means, example }
+}
+
+/// What to write instead of an unbounded loop.
+const LOOP: &str = "a loop has a bound: `for` over `range` of the most passes, an `if` with `break` for when it is \
+                    done, and `else` for when the passes ran out";
+
+use Place as At;
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    row(At::Key, &["tool", "function", "invoke", "run", "uses"], Keys(&["call"]), "first-try/tool-calling/call-arguments"),
+    row(At::Key, &["arguments", "params", "input"], Keys(&["args"]), "first-try/mcp/arguments"),
+    row(At::Key, &["parameters", "inputs"], Keys(&["args", "input"]), "first-try/workflow/inputs"),
+    row(At::Key, &["onError", "on-failure", "except", "rescue"], Keys(&["on-error"]), "first-try/tool-calling/on-error-camel"),
+    row(At::Key, &["error"], Keys(&["on-error", "error"]), "first-try/tool-calling/error-step"),
+    row(At::Key, &["message", "msg"], Keys(&["error", "on-error"]), "first-try/tool-calling/error-message"),
+    row(At::Key, &["rollback"], Keys(&["compensate"]), "first-try/workflow/rollback-word"),
+    row(At::Key, &["undo", "compensation", "compensateWith", "compensate_with", "on_rollback", "revert"],
+        Keys(&["rollback", "compensate"]), "first-try/tool-calling/rollback-words"),
+    row(At::Key, &["when", "condition"], Keys(&["if"]), "first-try/workflow/foreach"),
+    row(At::Key, &["else", "_"], Keys(&["default"]), "first-try/workflow/switch-else"),
+    row(At::Key, &["foreach", "for_each", "map", "loop", "each"], Keys(&["for"]), "first-try/workflow/foreach"),
+    row(At::Key, &["of", "over", "items", "list"], Keys(&["in"]), "first-try/tool-calling/loop-as"),
+    row(At::Key, &["steps"], Keys(&["do", "then"]), "first-try/tool-calling/loop-as"),
+    row(At::Key, &["body"], Keys(&["do", "steps"]), "first-try/constrained/loop-record"),
+    row(At::Key, &["var", "as", "assign", "name", "output", "store"], Keys(&["let"]), "first-try/workflow/steps-list"),
+    row(At::Key, &["id"], Keys(&["let", "function"]), "first-try/tool-calling/call-tool-use"),
+    row(At::Key, &["case"], Keys(&["cases", "if", "match"]), "first-try/workflow/switch-case"),
+    row(At::Key, &["on"], Keys(&["match"]), "first-try/workflow/of-a-build"),
+    row(At::Key, &["object", "record"], Keys(&["obj"]), "first-try/tool-calling/input-schema"),
+    row(At::Key, &["=", "compute"], Keys(&["expr"]), "cards/task-read-config"),
+    row(At::Key, &["to"], Keys(&["value", "expr"]), "first-try/tool-calling/missing-argument"),
+    row(At::Key, &["fallback", "default"], Keys(&["value"]), "first-try/tool-calling/handler-default"),
+    row(At::Key, &["with"], Keys(&["set"]), "first-try/mcp/merge-with"),
+    row(At::Key, &["result"], Keys(&["value", "output", "let"]), "first-try/tool-calling/handler-default"),
+    row(At::Key, &["type"], Keys(&["output"]), "first-try/constrained/type-schema"),
+    row(At::Key, &["tools"], Keys(&["deps"]), "first-try/mcp/tools-described"),
+    row(At::Key, &["workflow", "title"], Keys(&["function"]), "first-try/workflow/enclosed"),
+    row(At::Key, &["retry", "retries", "max-retries"],
+        Advice("each try is a pass of a loop: `for` over `range` of the most tries, in it the call with `{\"skip\": true}` \
+                as its `{handler}`, then `break`, and `else` for when all tries failed"), "first-try/tool-calling/retry"),
+    row(At::Key, &["throw"], Advice("`raise` fails with a value"), "first-try/constrained/fail-step"),
+    row(At::Key, &["continue"], Advice("`skip: true` ends a pass of a loop early, as a step or in a handler"), "first-try/tool-calling/continue"),
+    row(At::Key, &["goto", "parallel", "next", "depends-on", "needs"],
+        Advice("leave it out: steps run in the order of the file"), "first-try/tool-calling/parallel"),
+    row(At::Key, &["sort"],
+        Advice("a list is sorted by `{\"sort\": list}`, or `{\"sort\": [list, \"field\"]}`, in a value or under `expr`"), "12-functions/sort"),
+    row(At::Key, &["print", "log"],
+        Advice("leave it out: what a function returns is its outcome, and tools do the rest"), "first-try/workflow/reference-call"),
+    row(At::Key, &["repeat", "repeat-until", "do-while", "do-until", "forever"], Advice(LOOP), "5-shared/loop-without-bound"),
+    row(At::Key, &["times", "from", "start", "upto", "up-to"],
+        Advice("a loop runs over a list: `range` of a number is the list of the numbers from 0 to below it"), "5-shared/loop-a-number-of-times"),
+    row(At::Key, &["sleep", "wait", "delay", "pause"], Advice("what waits is a tool, in a step with `call`"), "5-shared/sleep-step"),
+    row(At::Key, &["filter"], Advice("loop over the list with `for`, with an `if` in it around what is wanted"), "first-try/tool-calling/retry"),
+    row(At::Key, &["elif", "else-if", "elseif"],
+        Advice("put a step with `if` under `else`, with a `then` and an `else` of its own"), "first-try/tool-calling/else-if"),
+    row(At::Key, &["continue-on-error", "allow-failure", "ignore-errors"],
+        Advice("beside the call, `{handler}` with `ignore` goes on without its answer: {ignore}"),
+        "first-try/workflow/continue-on-error"),
+    row(At::Comment, &["comment", "note", "description", "-comment", "_comment", "//"], Nothing, "first-try/mcp/tools-described"),
+    row(At::Calling, &["tool", "function", "arguments", "params", "parameters", "input", "inputs"], Nothing, "first-try/mcp/arguments"),
+    row(At::Callee, &["uses", "tool", "function", "name", "method", "fn", "call", "Resource"], Nothing, "first-try/tool-calling/states"),
+    row(At::Wrapper, &["function", "call", "tool", "params", "tool_use"], Nothing, "first-try/mcp/call-rpc"),
+    row(At::CallMark, &["function", "tool_use", "call", "tool", "2.0", "Task"], Nothing, "first-try/tool-calling/call-tool-use"),
+    row(At::Marker, &["type", "kind", "step", "jsonrpc", "Type"], Nothing, "first-try/tool-calling/call-tool-use"),
+    row(At::Answer, &["id", "as", "result", "output", "store", "assign", "name"], Nothing, "first-try/tool-calling/call-tool-use"),
+    row(At::Command, &["run", "shell", "script", "command"], Nothing, "first-try/tool-calling/shell"),
+    row(At::Action, &["uses"], Nothing, "first-try/workflow/uses"),
+    row(At::Loop, &["for", "foreach", "for_each", "map", "each", "loop"], Nothing, "first-try/tool-calling/loop-as"),
+    row(At::Element, &["var", "item", "as", "each", "name", "let"], Nothing, "first-try/tool-calling/loop-as"),
+    row(At::Subject, &["on", "value", "subject", "expr", "match", "input"], Nothing, "first-try/workflow/switch-match"),
+    row(At::CaseKey, &["case", "when", "key", "if"], Nothing, "first-try/mcp/cases-list"),
+    row(At::CaseValue, &["value", "then", "return", "result", "do"], Nothing, "first-try/mcp/cases-list"),
+    row(At::Binder, &["let", "set", "assign", "var"], Nothing, "first-try/workflow/set-value"),
+    row(At::Success, &["success", "succeed", "Ok", "OK"], Nothing, "first-try/tool-calling/success"),
+    row(At::Failure, &["failure", "fail", "failed", "Err", "Error", "exception"], Nothing, "first-try/tool-calling/success"),
+    row(At::Operator, &["op", "operator", "operation", "fn"], Nothing, "first-try/tool-calling/other-op"),
+    row(At::Operands, &["args", "operands", "values", "arguments", "params", "of"], Nothing, "first-try/mcp/arguments"),
+    row(At::Choice, &["if", "cond", "ternary", "case", "switch", "iif"], Nothing, "first-try/tool-calling/choice-in-expr"),
+    row(At::Reference, &["var", "ref", "$ref", "$var", "Ref"], Nothing, "first-try/tool-calling/variable-record"),
+    row(At::Default, &["else", "otherwise", "*", "any", "fallback", "_default"], Nothing, "first-try/tool-calling/else-case"),
+    row(At::ElseIf, &["elif", "elsif", "else-if", "elseif", "else if"], Nothing, "first-try/tool-calling/else-if"),
+    row(At::Group, &["parallel", "sequence", "group", "block"], Nothing, "first-try/tool-calling/parallel"),
+    row(At::Literal, &["True", "TRUE"], Word("true"), "first-try/tool-calling/python-true"),
+    row(At::Literal, &["False", "FALSE"], Word("false"), "hostile/json-python-false"),
+    row(At::Literal, &["None", "nil", "Null", "NULL", "undefined", "Nil", "NIL"], Word("null"), "first-try/tool-calling/python-none"),
+    row(At::Literal, &["NaN", "nan", "Infinity", "inf", "Inf"], Word(""), "hostile/json-nan"),
+    row(At::Type, &["string", "str"], Word("text"), "first-try/constrained/type-schema"),
+    row(At::Type, &["boolean"], Word("bool"), "5-shared/synonyms"),
+    row(At::Type, &["int", "integer", "float", "double", "decimal", "num"], Word("number"), "first-try/constrained/type-schema"),
+    row(At::Type, &["null", "none", "void", "unit"], Word("nil"), "5-shared/synonyms"),
+    row(At::Document, &["States"], Advice("each state becomes a step, in the order in which they run"), "first-try/tool-calling/state-machine"),
+    row(At::Document, &["jobs"], Advice("its commands become calls of tools"), "first-try/workflow/of-a-build"),
+];
+
+/// The rows of a place.
+fn rows(place: Place) -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().filter(move |row| row.place == place)
+}
+
+/// The words of a place, in order.
+pub(crate) fn words(place: Place) -> &'static [&'static str] {
+    rows(place).next().map_or(&[], |row| row.words)
+}
+
+/// Whether a word belongs to a place.
+pub(crate) fn is(place: Place, word: &str) -> bool {
+    rows(place).any(|row| row.words.contains(&word))
+}
+
+/// What a word means in a place.
+pub(crate) fn meaning(place: Place, word: &str) -> Option<Means> {
+    rows(place).find(|row| row.words.contains(&word)).map(|row| row.means)
+}
+
+/// The keys that a word means as a key, in any case.
+pub(crate) fn keys(word: &str) -> &'static [&'static str] {
+    let is = |row: &&Row| row.words.iter().any(|other| other.eq_ignore_ascii_case(word));
+    let means = rows(At::Key).find(|row| is(row) && matches!(row.means, Keys(_))).map(|row| row.means);
+    if let Some(Keys(keys)) = means { keys } else { &[] }
+}
+
+/// What to write instead of a key, in any case, with `_` or blanks for its hyphens.
+pub(crate) fn advice(word: &str) -> Option<&'static str> {
+    let plain = word.to_ascii_lowercase().replace(['_', ' '], "-");
+    rows(At::Key).filter(|row| row.words.contains(&&*plain)).find_map(|row| match row.means {
+        Advice(help) => Some(help),
+        _ => None,
+    })
+}
+
+/// The word of ilo or JSON that a word of a place means.
+pub(crate) fn word(place: Place, word: &str) -> Option<&'static str> {
+    if let Some(Word(meant)) = meaning(place, word) { Some(meant) } else { None }
+}
+
+/// Whether a word begins an unbounded loop.
+pub(crate) fn is_unbounded(word: &str) -> bool {
+    advice(word) == Some(LOOP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_has_a_program_that_shows_it() {
+        let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/corpus/");
+        for row in ROWS {
+            let case = std::fs::read_to_string(format!("{corpus}{}.case", row.example)).unwrap_or_default();
+            let shows = |word: &&&str| {
+                let shown = |before: &str, after: &str| case.contains(&format!("{before}{word}{after}"));
+                shown("\"", "\"")
+                    || shown(" ", ":")
+                    || shown("\n", ":")
+                    || shown("{", ":")
+                    || shown(" ", ",")
+                    || shown("[", "]")
+                    || shown(" ", "}")
+            };
+            assert!(row.words.iter().any(|word| shows(&&word)), "{}: {:?}", row.example, row.words);
+        }
+    }
+
+    #[test]
+    fn a_word_means_one_thing_in_a_place() {
+        for (at, row) in ROWS.iter().enumerate() {
+            for word in row.words {
+                let again = |other: &&Row| {
+                    let same = other.place == row.place && other.words.contains(word);
+                    same && matches!(other.means, Advice(_)) == matches!(row.means, Advice(_))
+                };
+                assert_eq!(ROWS.iter().skip(at + 1).find(again).map(|row| row.words), None, "{word}");
+            }
+        }
+    }
+}
