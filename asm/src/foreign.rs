@@ -173,8 +173,8 @@ const ROWS: &[Row] = &[
     row(At::Literal, &["NaN", "nan", "Infinity", "inf", "Inf"], Word(""), "hostile/json-nan"),
     row(At::Type, &["string", "str"], Word("text"), "first-try/constrained/type-schema"),
     row(At::Type, &["boolean"], Word("bool"), "5-shared/synonyms"),
-    row(At::Type, &["int", "integer", "float", "double", "decimal", "num"], Word("number"), "first-try/constrained/type-schema"),
-    row(At::Type, &["null", "none", "void", "unit"], Word("nil"), "5-shared/synonyms"),
+    row(At::Type, &["int", "integer", "float", "double", "decimal", "num"], Word("number"), "5-shared/op-condition-unknown"),
+    row(At::Type, &["null", "none", "void", "unit"], Word("nil"), "3-calls/optional-input-null"),
     row(At::Document, &["States"], Advice("each state becomes a step, in the order in which they run"), "first-try/tool-calling/state-machine"),
     row(At::Document, &["jobs"], Advice("its commands become calls of tools"), "first-try/workflow/of-a-build"),
 ];
