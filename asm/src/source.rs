@@ -163,12 +163,13 @@ pub(crate) fn begins_id_text(start: &str) -> bool {
 }
 
 /// Whether the first word is an instruction. A word with one capital, such as `Let` or `For`, begins a
-/// sentence.
+/// sentence, and one before a colon is a key or begins a block of another language.
 fn begins_instruction(text: &str) -> bool {
     const LONGEST: usize = 16;
     let word = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or("");
     let upper = if word.len() <= LONGEST { word.to_ascii_uppercase() } else { String::new() };
-    (word == upper || word == upper.to_ascii_lowercase()) && Word::from_mnemonic(&upper).is_some()
+    let alone = !text.get(word.len()..).is_some_and(|rest| rest.starts_with(':'));
+    alone && (word == upper || word == upper.to_ascii_lowercase()) && Word::from_mnemonic(&upper).is_some()
 }
 
 #[cfg(test)]
