@@ -8,16 +8,16 @@ use crate::program::Core;
 use crate::run::Run;
 use crate::tools::Catalogue;
 use crate::values::{data, from_data};
-use ilo_bindings::limits::{bounds, input_bounds};
 use ilo_bindings::known::Known;
+use ilo_bindings::limits::{bounds, input_bounds};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::data_of;
 use ilo_drive::data::read::{Bounds, read};
 use ilo_drive::plan::changed;
 use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
 use ilo_journal::{
-    At, Before, Beginning, Claim, Claimed, Decision, Error, ErrorCode, Key, Left, Listed, Options, Recording, RunId, RunLimits,
-    State, Status, Summary,
+    At, Before, Beginning, Claim, Claimed, Decision, Error, ErrorCode, Key, Left, Listed, Options, Recording,
+    RunId, RunLimits, State, Status, Summary,
 };
 use ilo_vm::{Limits, Program};
 use pyo3::IntoPyObjectExt;
@@ -340,7 +340,8 @@ impl Store {
             py.detach(|| store.block(RunId(run), &why)).map_err(fails(py))?;
             let blocked = shown(py, &store, &mut HashMap::new(), summary)?;
             let (name, tool) = (blocked.name, blocked.tool.unwrap_or_default());
-            let (arguments, call) = (blocked.arguments.unwrap_or_else(|| py.None()), blocked.call.unwrap_or(0));
+            let (arguments, call) =
+                (blocked.arguments.unwrap_or_else(|| py.None()), blocked.call.unwrap_or(0));
             let state = State::Blocked(Before::Ready).name();
             return Waiting { run, name, state, call, tool, arguments, reason: Some(why) }.into_py_any(py);
         }

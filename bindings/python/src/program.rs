@@ -126,7 +126,8 @@ impl Core {
     /// The functions: the name, and the name and type of each parameter.
     #[getter]
     fn functions(&self) -> Vec<(String, Vec<(String, String)>)> {
-        let parameters = |id| self.program.inputs(id).map(|it| (it.name.to_owned(), it.written().to_string()));
+        let parameters =
+            |id| self.program.inputs(id).map(|it| (it.name.to_owned(), it.written().to_string()));
         let all =
             self.program.spec().functions.iter().filter_map(|f| self.program.spec().strings.get(f.name));
         let ids = all.filter_map(|name| Some((name.to_owned(), self.program.function(name)?)));

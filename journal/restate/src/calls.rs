@@ -8,10 +8,10 @@
 use crate::decision::{Decision, Reason, Verdict, Waiting};
 use crate::entry::{Attempt, Entry, Stored, data};
 use crate::workflow::WAITING;
-use ilo_drive::validate::expected::Expects;
 use ilo_drive::data::Data;
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{OnDoubt, Policies, Policy};
+use ilo_drive::validate::expected::Expects;
 use ilo_drive::{Kind, Start};
 use ilo_host::Tools;
 use ilo_host::interrupt::Interrupt;

@@ -113,7 +113,10 @@ pub(crate) fn promise(waiting: Option<Waiting>, decided: &Decision) -> Result<St
             Err(error) => Some(error.to_string()),
         };
         if let Some(why) = misfit {
-            return Err((422, format!("the answer does not fit tool `{tool}`: {why}; the run waits as before")));
+            return Err((
+                422,
+                format!("the answer does not fit tool `{tool}`: {why}; the run waits as before"),
+            ));
         }
     }
     Ok(promise)

@@ -45,8 +45,8 @@ impl Ilo {
         Json(decision): Json<Decision>,
     ) -> Result<(), HandlerError> {
         let waiting = ctx.get::<Json<Waiting>>(WAITING).await?.map(|Json(waiting)| waiting);
-        let promise = promise(waiting, &decision)
-            .map_err(|(status, why)| TerminalError::new_with_code(status, why))?;
+        let promise =
+            promise(waiting, &decision).map_err(|(status, why)| TerminalError::new_with_code(status, why))?;
         ctx.resolve_promise(&promise, Json(decision));
         Ok(())
     }
