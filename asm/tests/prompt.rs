@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 /// The most tokens of a card: a longer one is not read with care.
-const CEILING: usize = 799;
+const CEILING: usize = 796;
 
 /// The place of the table.
 const PAGE: &str = "../examples/README.md";
