@@ -4,12 +4,22 @@
 
 use crate::both::{Follow, allowed, bytes, catalog, for_both, has, session};
 use ilo_guide::Vocab;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+/// The processor time of this thread, so that what else the machine does is not counted; the wall time if the
+/// system does not provide it.
+fn clock() -> Duration {
+    static BEGUN: OnceLock<Instant> = OnceLock::new();
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let worked = text.as_deref().and_then(|text| text.split(' ').next()?.parse().ok());
+    worked.map_or_else(|| BEGUN.get_or_init(Instant::now).elapsed(), Duration::from_nanos)
+}
 
 fn mask_within(guide: &mut impl Follow, body: &str, vocab: &Vocab, limit: Duration) {
     let mut bits = vec![0; vocab.mask_len()];
     let before = guide.memory();
-    let begun = Instant::now();
+    let begun = clock();
     let mut masks = 0;
     for at in (0..body.len()).step_by(19) {
         let mark = guide.mark();
@@ -24,7 +34,7 @@ fn mask_within(guide: &mut impl Follow, body: &str, vocab: &Vocab, limit: Durati
         }
         guide.rollback(&mark);
     }
-    let (took, grown) = (begun.elapsed(), guide.memory() - before);
+    let (took, grown) = (clock() - begun, guide.memory() - before);
     assert!(took < limit * masks, "{masks} masks took {took:?}");
     assert!(grown < 1 << 20, "{grown} bytes");
 }
@@ -49,9 +59,10 @@ fn a_million_tokens_are_bounded_in_time_and_memory() {
         4 => [" größe ".as_bytes(), &*word(number)].concat(),
         _ => word(number / 3),
     }));
-    let begun = Instant::now();
+    let begun = clock();
     let vocab = Vocab::new(&tokens, 0).unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    let took = clock() - begun;
+    assert!(took < Duration::from_secs(20), "{took:?}");
     let catalog = catalog();
     let session = session(&catalog);
     for_both!(&session, |guide, body| mask_within(guide, body, &vocab, Duration::from_secs(2)));
@@ -99,9 +110,10 @@ fn tokens_of_ten_megabytes_are_bounded() {
     let count = long.len();
     let mut tokens = bytes();
     tokens.extend(long);
-    let begun = Instant::now();
+    let begun = clock();
     let vocab = Vocab::new(&tokens, 0).unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    let took = clock() - begun;
+    assert!(took < Duration::from_secs(20), "{took:?}");
     let catalog = catalog();
     let session = session(&catalog);
     for_both!(&session, |guide, body| refuse_long(guide, body, &vocab, count));

@@ -38,6 +38,7 @@ const MORE: &[(Notation, &str)] = &[
         "; fn g() -> nil\nRET LIT 2 nil\n; fn f() -> nil\n; Tools: 0=t 1=g\nCALL 0 0\nROLLBACK CALL 1 0\nRET LIT 2 nil\n",
     ),
     (Notation::Constrained, r#"{"fn":"f","in":{},"out":"nil","body":[{"ret":null,"ret":null}]}"#),
+    (Notation::Constrained, r#"{"fn":"f","in":{"n":"num"},"out":"num","body":[{"ret":{"**":["n",2]}}]}"#),
     (
         Notation::Constrained,
         r#"{"fn":"f","in":{"xs":"list num"},"out":"nil","body":[{"for":"x","in":"xs"},{"ret":null}]}"#,
