@@ -293,16 +293,14 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
                 Event::Match(slot, span) => self.match_result(&mut state, slot, span, index),
                 Event::Exit(ending, span) => self.exit(&mut state, ending, span),
                 Event::Register(_) | Event::Undo(_) => {}
-                Event::Try => open.push(Open::new(state.clone())),
                 Event::MayFail(failing) => self.may_fail(&state, failing, index),
                 Event::Handler(id, _) => {
                     let caught = self.caught.get_mut(id.0 as usize).and_then(Option::take);
                     Self::handle(&mut state, open.last_mut(), caught, index);
                 }
-                Event::Caught => Self::join(&mut state, open.pop()),
-                Event::Fork => open.push(Open::new(state.clone())),
+                Event::Fork | Event::Try => open.push(Open::new(state.clone())),
                 Event::Branch(..) => Self::branch(&mut state, open.last_mut(), index),
-                Event::Join => Self::join(&mut state, open.pop()),
+                Event::Join | Event::Caught => Self::join(&mut state, open.pop()),
                 Event::Loop(id, _) => {
                     let before = self.enter(&mut state, id.0 as usize, index);
                     open.push(Open { is_loop: true, ..Open::new(before) });

@@ -144,7 +144,6 @@ impl<const W: usize> Backward<'_, W> {
         for &event in self.events.iter().rev() {
             match event {
                 Event::Statement(_) | Event::Register(_) | Event::Undo(_) => {}
-                Event::Caught => open.push(Open { after: ahead, branches: Ahead::default() }),
                 Event::Handler(id, _) => {
                     if let Some(place) = self.handlers.get_mut(id.0 as usize) {
                         *place = ahead;
@@ -170,7 +169,9 @@ impl<const W: usize> Backward<'_, W> {
                     }
                     ahead.bind(slot);
                 }
-                Event::Join => open.push(Open { after: ahead, branches: Ahead::default() }),
+                Event::Join | Event::Caught => {
+                    open.push(Open { after: ahead, branches: Ahead::default() });
+                }
                 Event::Branch(..) => {
                     if let Some(fork) = open.last_mut() {
                         fork.branches.extend(&ahead);

@@ -21,7 +21,7 @@ pub(super) fn is_for(word: &str, key: Key) -> bool {
 }
 
 /// The first entry of a record with a word for a key.
-pub(super) fn get_key<'a>(list: Entries<'a>, key: Key) -> Option<&'a Entry<'a>> {
+pub(super) fn get_key(list: Entries<'_>, key: Key) -> Option<&Entry<'_>> {
     list.iter().find(|entry| entry.is(|name| is_for(name, key)))
 }
 
