@@ -3,6 +3,7 @@
 mod copied;
 pub mod named_tools;
 mod streaming;
+mod stringified;
 #[cfg(test)]
 mod tests;
 
@@ -73,6 +74,10 @@ fn open<'a>(
     // Whoever has only the beginning of a source must not get fixes for it.
     if let Some(most) = options.reading.exceeded_by(source) {
         diagnostics.push(too_large(source, most));
+        return nothing;
+    }
+    if let Some(wrong) = stringified::refused(source, &options.reading) {
+        diagnostics.push(wrong);
         return nothing;
     }
     match options.from.or_else(|| Notation::detect(source)) {

@@ -1,0 +1,87 @@
+//! A program that was written as a JSON text, alone or under the only key of a record, as in `{"source": "…"}`.
+//! It is refused with a fix that writes the program itself, in which everything has its own position.
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::document::{Kind, Node, first_of, json, shown};
+use crate::notation::Notation;
+use crate::source::{Limits, envelope, trimmed};
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+
+/// The keys under which the calls of tools have the text of a program.
+const KEYS: [&str; 4] = ["source", "program", "code", "ilo"];
+
+/// The error of a source that is nothing but the text of a program; `None` for any other source.
+pub(super) fn refused(source: &str, limits: &Limits) -> Option<Diagnostic> {
+    if !may_be(source) {
+        return None;
+    }
+    let arena = Bump::new();
+    let mut diagnostics = Diagnostics::default();
+    let documents = json::read(source, &arena, limits, &mut diagnostics);
+    let [document] = documents else { return None };
+    if diagnostics.has_errors() {
+        return None;
+    }
+    let (node, key) = text_of(document)?;
+    let text = node.text()?;
+    let found = match key {
+        Some(key) => format!("its text under `{}`", shown(key)),
+        None => "its text in quotes".to_owned(),
+    };
+    Notation::detect(text).filter(|_| !text.trim().is_empty())?;
+    let fix = Fix {
+        title: "write the program itself".to_owned(),
+        edits: vec![Edit::new(document.span, text)],
+    };
+    Some(
+        Diagnostic::new(Code::BadShape, first_of(document), "this is a text that holds a program")
+            .expected("the program itself", found)
+            .fix(fix),
+    )
+}
+
+/// The text of a document that is one, or that has one under its only key, with this key.
+fn text_of<'n, 'a>(document: &'n Node<'a>) -> Option<(&'n Node<'a>, Option<&'n Node<'a>>)> {
+    match &document.kind {
+        Kind::Text(_) => Some((document, None)),
+        Kind::Record([only]) if only.is(|name| KEYS.contains(&name)) => Some((&only.value, Some(&only.key))),
+        _ => None,
+    }
+}
+
+/// Whether a source begins as such a text. It reads no more than its beginning.
+fn may_be(source: &str) -> bool {
+    let start = match envelope(source) {
+        Some(found) => source.get(found.before.end as usize..).unwrap_or(""),
+        None => source,
+    };
+    let start = trimmed(start);
+    let Some(rest) = start.strip_prefix('{') else { return start.starts_with('"') };
+    let key = rest.trim_start().strip_prefix('"').unwrap_or("");
+    let after = KEYS.iter().find_map(|word| key.strip_prefix(word)?.strip_prefix('"'));
+    let value = after.and_then(|after| after.trim_start().strip_prefix(':'));
+    value.is_some_and(|value| value.trim_start().starts_with('"'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_text_of_a_program_is_refused() {
+        let found = |source: &str| {
+            let wrong = refused(source, &Limits::default())?;
+            Some(crate::diagnostic::fix::apply(source, &[wrong]).0)
+        };
+        let program = r#"{"function": "f"}"#;
+        assert_eq!(found(r#""{\"function\": \"f\"}""#).as_deref(), Some(program));
+        assert_eq!(found(r#"{ "source" : "{\"function\": \"f\"}" }"#).as_deref(), Some(program));
+        assert_eq!(found("```json\n\"; fn f() -> nil\"\n```").as_deref(), Some("```json\n; fn f() -> nil\n```"));
+        assert_eq!(found(r#"{"source": "; fn f() -> nil", "inputs": {}}"#), None);
+        assert_eq!(found(r#""some words""#), None);
+        assert_eq!(found(r#""""#), None);
+        assert_eq!(found(r#""name": f"#), None);
+        assert_eq!(found(r#"{"source": "{\"function\": "f"}"}"#), None);
+    }
+}
