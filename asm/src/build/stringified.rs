@@ -30,10 +30,8 @@ pub(super) fn refused(source: &str, limits: &Limits) -> Option<Diagnostic> {
         None => "its text in quotes".to_owned(),
     };
     Notation::detect(text).filter(|_| !text.trim().is_empty())?;
-    let fix = Fix {
-        title: "write the program itself".to_owned(),
-        edits: vec![Edit::new(document.span, text)],
-    };
+    let fix =
+        Fix { title: "write the program itself".to_owned(), edits: vec![Edit::new(document.span, text)] };
     Some(
         Diagnostic::new(Code::BadShape, first_of(document), "this is a text that holds a program")
             .expected("the program itself", found)
@@ -77,7 +75,10 @@ mod tests {
         let program = r#"{"function": "f"}"#;
         assert_eq!(found(r#""{\"function\": \"f\"}""#).as_deref(), Some(program));
         assert_eq!(found(r#"{ "source" : "{\"function\": \"f\"}" }"#).as_deref(), Some(program));
-        assert_eq!(found("```json\n\"; fn f() -> nil\"\n```").as_deref(), Some("```json\n; fn f() -> nil\n```"));
+        assert_eq!(
+            found("```json\n\"; fn f() -> nil\"\n```").as_deref(),
+            Some("```json\n; fn f() -> nil\n```")
+        );
         assert_eq!(found(r#"{"source": "; fn f() -> nil", "inputs": {}}"#), None);
         assert_eq!(found(r#""some words""#), None);
         assert_eq!(found(r#""""#), None);

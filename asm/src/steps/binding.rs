@@ -10,13 +10,19 @@ use crate::document::{Kind, Node};
 use crate::document::{inner, shown};
 use crate::expr::reference::{FAILURES, INPUT};
 use crate::span::Span;
+use crate::text::is_name;
 use ilo_spec::error::Code;
+
+/// Whether a character is one of words and the blanks between them; any other may be that of a path.
+fn is_of_words(c: char) -> bool {
+    c.is_alphanumeric() || c.is_whitespace() || matches!(c, '_' | '-')
+}
 
 impl<'a> StepReader<'_, 'a> {
     /// The name that a step binds.
     pub(crate) fn target(&mut self, item: &Item<'_, 'a>, keyed: &Keyed<'_, 'a>) -> Option<Target<'a>> {
         match keyed.get(Key::Let) {
-            Some(node) => self.binder(node).map(|name| Target { name, own: false }),
+            Some(node) => self.written_name(node).map(|name| Target { name, own: false }),
             // The content of `rollback` and `then` runs after the call.
             None => {
                 let inside = |key| keyed.entry(key).filter(|_| keyed.has(Key::Call));
@@ -65,6 +71,27 @@ impl<'a> StepReader<'_, 'a> {
                      give this step another name"
                 )),
         );
+    }
+
+    /// Reads a name that is bound by a key such as `let`; reports it if it must not be bound, and if no
+    /// reference could read it. (The name of a step may have blanks, as long as nothing reads it.)
+    pub(crate) fn written_name(&mut self, node: &Node<'a>) -> Option<Name<'a>> {
+        let name = self.binder(node)?;
+        let text = name.text.trim();
+        if text.split_whitespace().count() > 1 && text.chars().all(is_of_words) {
+            let joined = text.split_whitespace().collect::<Vec<_>>().join("_");
+            let advice = if is_name(&joined) { format!(", such as `{joined}`") } else { String::new() };
+            self.report(
+                Diagnostic::new(
+                    Code::BadShape,
+                    name.span,
+                    "a name has no blanks: no reference could read it",
+                )
+                .expected("a name of letters, digits, `_` and hyphens", format!("`{}`", shown(node)))
+                .help(format!("give it a name without blanks{advice}, and use that in each reference to it")),
+            );
+        }
+        Some(name)
     }
 
     /// Reads a name that is bound; reports it if it must not be bound.

@@ -178,7 +178,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The steps for the value of a call. Returns the slot of the value; without `as` it is that of the call.
     fn success(&mut self, own: Bind, step: &Step<'_, 'a>, tail: Tail) -> Bind {
-        let name = step.get(Key::As).and_then(|node| self.binder(node));
+        let name = step.get(Key::As).and_then(|node| self.written_name(node));
         let bind = name.map_or(own, |name| (self.bind(name), name.span));
         if let Some(then) = step.get(Key::Then) {
             self.branch_steps(then, tail, Key::Then);

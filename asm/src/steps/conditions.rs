@@ -81,7 +81,7 @@ impl<'a> StepReader<'_, 'a> {
         };
         let id = self.new_loop();
         self.scope.open();
-        let name = self.binder(variable);
+        let name = self.written_name(variable);
         let (item, item_span) = match name {
             Some(name) => (self.bind(name), name.span),
             None => (self.hidden(None), variable.span),

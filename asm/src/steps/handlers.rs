@@ -64,7 +64,7 @@ impl<'a> StepReader<'_, 'a> {
             let as_word = this.dialect.word(Key::As);
             let named =
                 handler.and_then(|node| entries(node).iter().find(|entry| entry.name() == Some(as_word)));
-            bind = match named.and_then(|entry| this.binder(&entry.value)) {
+            bind = match named.and_then(|entry| this.written_name(&entry.value)) {
                 Some(name) => (this.bind(name), name.span),
                 None => (this.hidden(Some(this.dialect.failure())), at),
             };

@@ -40,7 +40,7 @@ impl<'a> StepReader<'_, 'a> {
         'a: 'd,
     {
         let list = step.get(Key::In);
-        let index = step.get(Key::Index).and_then(|node| self.binder(node));
+        let index = step.get(Key::Index).and_then(|node| self.written_name(node));
         let Some((first, second)) = variable.text().and_then(|text| text.split_once(',')) else {
             return Element { variable, list, index };
         };

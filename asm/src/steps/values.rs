@@ -11,7 +11,7 @@ use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::reader_habits::{Place, Seen};
 use crate::dialect::{Dialect, Key, STEPS};
 use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, inner, shown};
+use crate::document::{entries, first_of, inner, shown};
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
@@ -416,13 +416,27 @@ impl<'a> StepReader<'_, 'a> {
             None | Some(Node { kind: Kind::Null, .. }) => &[],
             Some(node) => {
                 if !matches!(node.kind, Kind::Record(_)) {
-                    let what = format!("`{}`", self.dialect.word(Key::Args));
-                    self.bad_shape(node, &what, "a record of names and values");
+                    self.no_arguments(node);
                 }
                 self.fields(node)
             }
         };
         self.new_call(tool, arguments, span)
+    }
+
+    fn no_arguments(&mut self, node: &Node<'a>) {
+        let (word, found) = (self.dialect.word(Key::Args), node.kind_name());
+        let message = format!("`{word}` is a record of names and values, but this is {found}");
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
+            .expected("a record of names and values", found);
+        self.report(if node.text().is_some() {
+            wrong.help(
+                "write each argument with its name, even if all are fields of one record; one that the tool does not \
+                 need is left out where its value is null",
+            )
+        } else {
+            wrong
+        });
     }
 }
 

@@ -7,5 +7,6 @@ pub(super) mod loops;
 pub(super) mod names;
 pub(super) mod naming;
 pub(super) mod slots;
+pub(super) mod stringified;
 pub(super) mod types;
 pub(super) mod values;

@@ -9,6 +9,7 @@ use crate::ast::{Call, Expr, ExprKind, Field, Literal};
 use crate::catalog::{Misfit, Shape};
 use crate::check::arguments::{Wanted, text_of};
 use crate::check::messages::given::{self as messages, Path};
+use crate::check::messages::stringified::stringified;
 use crate::check::messages::types::argument;
 use crate::check::resolve::Target;
 use crate::check::value_info::ty;
@@ -178,7 +179,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             let wrong = argument(self.function, place.call, place.path, typed, demand, None);
             self.found.push(match listed {
                 Some(name) => messages::text_meant(wrong, value, name),
-                None => wrong,
+                None => stringified(wrong, value, wanted.kinds(), self.function.notation),
             });
             return;
         }
