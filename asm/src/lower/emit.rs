@@ -214,8 +214,19 @@ impl Code {
         self.bind(Label { jumps: SmallVec::from_iter([Jump::Case(switch, case)]) });
     }
 
+    /// Adds a jump that does nothing if the failure of the last instruction goes to a label that is bound here:
+    /// a distance of zero would pass the failure on.
+    fn part_from_call(&mut self, label: &Label) {
+        let last = self.here().checked_sub(1);
+        let goes = label.jumps.iter().any(|jump| matches!(jump, Jump::Op(at) if Some(*at) == last));
+        if goes && self.ops.last().is_some_and(may_pass_on) {
+            self.emit(Op::Jump { to: To(0) });
+        }
+    }
+
     /// Binds a label to the next instruction.
     pub(super) fn bind(&mut self, label: Label) {
+        self.part_from_call(&label);
         let here = self.here();
         if !label.jumps.is_empty() {
             self.bound = here;
@@ -277,6 +288,11 @@ impl Code {
     pub(super) fn fits(&self) -> bool {
         usize::from(self.most) <= limits::REGISTERS
     }
+}
+
+/// Whether the target of an instruction is that of its failure.
+fn may_pass_on(op: &Op) -> bool {
+    matches!(op, Op::Tool { .. } | Op::ToolRollback { .. } | Op::Invoke { .. } | Op::Apply { .. })
 }
 
 /// Sets the target of a jump.
