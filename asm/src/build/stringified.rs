@@ -1,5 +1,5 @@
-//! A program that was written as a JSON text, alone or under the only key of a record, as in `{"source": "…"}`.
-//! It is refused with a fix that writes the program itself, in which everything has its own position.
+//! A program that was written as a JSON text, alone or under the only key of a record, as `source`. It is
+//! refused with a fix that writes the program itself, in which everything has its own position.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::document::{Kind, Node, first_of, json, shown};

@@ -210,7 +210,7 @@ mod tests {
         assert!(all.contains(&"call") && all.contains(&"let") && all.contains(&"for"), "{all:?}");
         assert!(!all.contains(&"args") && !all.contains(&"catch"), "{all:?}");
         let call = words(Notation::ToolCalling, &steps, &level(None, &["call"]));
-        assert_eq!(call, ["let", "args", "rollback", "on-error", "compensate"]);
+        assert_eq!(call, ["let", "args", "rollback", "on-error", "compensate", "then"]);
         let top = words(Notation::Mcp, &[], &Level::default());
         assert_eq!(top, ["meta", "steps"]);
     }
