@@ -244,7 +244,7 @@ mod tests {
                     || shown("[", "]")
                     || shown(" ", "}")
             };
-            assert!(row.words.iter().any(|word| shows(&&word)), "{}: {:?}", row.example, row.words);
+            assert!(row.words.iter().any(|word| shows(&word)), "{}: {:?}", row.example, row.words);
         }
     }
 

@@ -31,10 +31,10 @@ impl Prompt for Inputs {
         let line = |text: &str| visible(text).replace('\n', " ");
         let mut question = format!("server `{}` needs {}", line(server), line(&input.description));
         if !input.options.is_empty() {
-            question.push_str(&format!(" (one of {})", line(&input.options.join(", "))));
+            question.extend([" (one of ", &line(&input.options.join(", ")), ")"]);
         }
         if let Some(default) = input.default.as_deref().filter(|_| !input.is_secret) {
-            question.push_str(&format!(" [{}]", line(default)));
+            question.extend([" [", &line(default), "]"]);
         }
         for _ in 0..TRIES {
             screen.write_all(format!("{question}: ").as_bytes()).ok()?;
