@@ -9,6 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{Makes, Operator};
 use crate::span::Span;
 use ilo_spec::error::Code;
+use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
 
 /// Words for the order from the greatest to the least, and for the other one.
@@ -22,6 +23,11 @@ fn text<'a>(operand: &Expr<'a>) -> Option<&'a str> {
 
 fn truth(operand: &Expr<'_>) -> Option<bool> {
     if let ExprKind::Literal(Literal::Bool(truth)) = operand.kind { Some(truth) } else { None }
+}
+
+/// Whether an operand is a constant from 0 on, which counts from the beginning of a list.
+fn is_position(operand: &Expr<'_>) -> bool {
+    matches!(operand.kind, ExprKind::Literal(Literal::Number(Number::Int(from))) if from >= 0)
 }
 
 /// The order that the last operand of a sort asks for: whether the greatest comes first.
@@ -46,6 +52,10 @@ impl<'a> StepReader<'_, 'a> {
             ("sum", [list, field]) if text(field).is_some() => {
                 let column = self.column(list, field, span)?;
                 self.made(Makes::Apply(Pure::Sum), &[column], span)
+            }
+            ("range", [from, to]) if is_position(from) => {
+                let whole = self.made(Makes::Apply(Pure::Range), &[*to], span)?;
+                self.made(Makes::Apply(Pure::Slice), &[whole, *from, literal(Literal::Nil, span)], span)
             }
             ("min", [_, _, ..]) => self.extreme(Pure::Min, operands, span),
             ("max", [_, _, ..]) => self.extreme(Pure::Max, operands, span),

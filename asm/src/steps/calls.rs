@@ -7,13 +7,14 @@
 use super::handlers::HandledBy;
 use super::reader::StepReader;
 use super::step::{Bind, Step, Tail};
-use super::then_call::then_value;
+use super::then_call::{binds_last, then_value};
 use crate::ast::{Arm, Bound, Control, Expr, ExprKind, Match, StmtKind, Try};
 use crate::catalog::own_function;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::Node;
 use crate::document::{first_of, shown};
+use crate::span::Span;
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
@@ -62,6 +63,9 @@ impl<'a> StepReader<'_, 'a> {
             bind: needed.then_some(bind),
         };
         let err = self.failure_arm(step, by);
+        if tail == Tail::Yield && err.body.completes() && !binds_last(&err, bind.0) {
+            return self.attempt_in_pass(step, (bind, value.span), err);
+        }
         let ok = rollback.map(|node| {
             let body = self.block(|this| this.rollbacks(Some(node)));
             Arm { bind: bind.0, bind_span: bind.1, body, span: step.keyed.place(Key::Rollback) }
@@ -92,6 +96,9 @@ impl<'a> StepReader<'_, 'a> {
             bind: needed.then_some(bind),
         };
         let err = self.failure_arm(step, by);
+        if tail == Tail::Yield {
+            return self.attempt_in_pass(step, (bind, value.span), err);
+        }
         let result = tail.wanted().then(|| (self.hidden(None), step.place()));
         let mut gives = false;
         let body = self.block(|this| {
@@ -106,6 +113,23 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(result) = result {
             self.push_slot(result, step.head());
         }
+    }
+
+    /// The end of a call with a handler that is the last step of a pass: each arm gives what the pass yields,
+    /// or nothing.
+    fn attempt_in_pass(&mut self, step: &Step<'_, 'a>, (bind, span): (Bind, Span), err: Arm<'a>) {
+        let err = if binds_last(&err, bind.0) { self.giving(err, bind) } else { err };
+        let body = self.block(|this| {
+            this.rollbacks(step.get(Key::Rollback));
+            if step.keyed.has(Key::Then) {
+                this.then_steps(step, Tail::Yield);
+            } else {
+                this.push_slot(bind, step.head());
+            }
+        });
+        let ok = Some(Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() });
+        let node = Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span };
+        self.push_control(Control::Match(self.arena.alloc(node)), step.head());
     }
 
     /// Binds a call to the name of its step, or to an unnamed slot.

@@ -5,7 +5,7 @@
 
 use super::reader::{StepReader, of_slot};
 use super::step::{Bind, Step, Tail};
-use crate::ast::{Arm, Block, Bound, Stmt, StmtKind};
+use crate::ast::{Arm, Block, Bound, Slot, Stmt, StmtKind};
 use crate::dialect::Key;
 
 /// The purpose of the value of the last step under `then`, if a call has it.
@@ -13,6 +13,12 @@ pub(crate) fn then_value(step: &Step<'_, '_>, tail: Tail) -> Option<Tail> {
     step.get(Key::Then)?;
     let named = step.target.is_some() && tail == Tail::Unnamed;
     Some(if named { Tail::Drop } else { tail })
+}
+
+/// Whether a failure arm goes on with a value for the slot of its call.
+pub(crate) fn binds_last(err: &Arm<'_>, slot: Slot) -> bool {
+    let last = err.body.statements.last();
+    last.is_some_and(|last| matches!(last.kind, StmtKind::Let { slot: bound, .. } if bound == slot))
 }
 
 impl<'a> StepReader<'_, 'a> {
@@ -38,12 +44,21 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A failure arm that goes on with a value, which is bound to a second slot.
     pub(crate) fn also_bound(&self, err: Arm<'a>, (from, at): Bind, (slot, slot_span): Bind) -> Arm<'a> {
-        if !err.body.completes() {
-            return err;
-        }
         let value = Bound::Expr(of_slot(from, at));
-        let last = Stmt { kind: StmtKind::Let { slot, slot_span, value }, span: at };
-        let statements: Vec<Stmt<'a>> = err.body.statements.iter().copied().chain([last]).collect();
-        Arm { body: Block { statements: self.arena.alloc_slice_copy(&statements) }, ..err }
+        self.longer(err, Stmt { kind: StmtKind::Let { slot, slot_span, value }, span: at })
+    }
+
+    /// A failure arm that gives the value that it has bound to the slot of its call.
+    pub(crate) fn giving(&self, err: Arm<'a>, (slot, at): Bind) -> Arm<'a> {
+        self.longer(err, Stmt { kind: StmtKind::Value(of_slot(slot, at)), span: at })
+    }
+
+    /// An arm with one more statement, if a path goes on behind it.
+    fn longer(&self, arm: Arm<'a>, last: Stmt<'a>) -> Arm<'a> {
+        if !arm.body.completes() {
+            return arm;
+        }
+        let statements: Vec<Stmt<'a>> = arm.body.statements.iter().copied().chain([last]).collect();
+        Arm { body: Block { statements: self.arena.alloc_slice_copy(&statements) }, ..arm }
     }
 }

@@ -109,7 +109,10 @@ impl<'a> Lints<'_, '_, 'a> {
         let refers = refers(&tree) && (bare || text.contains('$'));
         let asks = matches!(tree.kind, Kind::Call(name, []) if other_operator::is_of_tool(name.text));
         let unknown = matches!(tree.kind, Kind::Call(name, _) if !Self::is_function(name.text));
-        let clear = !unknown && tree.computes() && !is_tight(node, &tree) && self.at.resolves(&tree);
+        // A text in brackets or braces, such as `[$field]`, is a placeholder or a quotation at least as often.
+        let is_data = matches!(tree.kind, Kind::List(_) | Kind::Record(_));
+        let clear = !unknown && !is_data && tree.computes();
+        let clear = clear && !is_tight(node, &tree) && self.at.resolves(&tree);
         (clear && (refers || asks)).then_some(tree)
     }
 
