@@ -1,13 +1,13 @@
 //! Foreign forms: the words of other languages and formats, in one table.
 //!
 //! A row has a place, the words there, what they mean or what to write instead, and an example: the case of
-//! the corpus that shows a program with one of them, which is the row's test. A word that no program shows has
-//! no row of its own. The readers and `habits` ask this table; which forms are read, with a warning or without,
-//! is theirs to say.
+//! the corpus that shows a program with one of them, which is the row's test. A word that no program shows
+//! has no row of its own. The readers and `habits` ask this table; which forms are read, with a warning or
+//! without, is theirs to say.
 
 use Means::{Advice, Keys, Nothing, Word};
 
-/// Where a word stands.
+/// The place of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A key of a program, a step, a handler or an arm.

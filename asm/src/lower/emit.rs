@@ -214,8 +214,8 @@ impl Code {
         self.bind(Label { jumps: SmallVec::from_iter([Jump::Case(switch, case)]) });
     }
 
-    /// Adds a jump that does nothing if the failure of the last instruction goes to a label that is bound here:
-    /// a distance of zero would pass the failure on.
+    /// Adds a jump that does nothing if the failure of the last instruction goes to a label that is bound
+    /// here: a distance of zero would pass the failure on.
     fn part_from_call(&mut self, label: &Label) {
         let last = self.here().checked_sub(1);
         let goes = label.jumps.iter().any(|jump| matches!(jump, Jump::Op(at) if Some(*at) == last));

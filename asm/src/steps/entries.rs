@@ -9,8 +9,8 @@ use crate::span::Span;
 pub(crate) struct Keyed<'d, 'a> {
     /// All entries of the record.
     list: &'d [Entry<'a>],
-    /// One past the index of the entry of each key; 0 if it is missing. Small, because readers of nested steps
-    /// keep it on their stack.
+    /// One past the index of the entry of each key; 0 if it is missing. Small, because readers of nested
+    /// steps keep it on their stack.
     places: [u16; KEYS],
     /// The whole record.
     pub(crate) span: Span,

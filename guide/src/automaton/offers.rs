@@ -346,8 +346,8 @@ impl<'c> Core<'_, 'c> {
             && self.shape(want).is_none_or(|shape| has_literal(shape, kind))
     }
 
-    /// Whether the value that comes next is the key of AT for a record whose schema forbids fields that it does
-    /// not list: a constant name would have to be one of these, which FIELD offers.
+    /// Whether the value that comes next is the key of AT for a record whose schema forbids fields that it
+    /// does not list: a constant name would have to be one of these, which FIELD offers.
     fn is_closed_key(&self) -> bool {
         let Some(frame) = self.frame() else { return false };
         let of = if frame.word == Word::Lit {

@@ -109,7 +109,7 @@ impl<'a> Lints<'_, '_, 'a> {
         let refers = refers(&tree) && (bare || text.contains('$'));
         let asks = matches!(tree.kind, Kind::Call(name, []) if other_operator::is_of_tool(name.text));
         let unknown = matches!(tree.kind, Kind::Call(name, _) if !Self::is_function(name.text));
-        // A text in brackets or braces, such as `[$field]`, is a placeholder or a quotation at least as often.
+        // A text in brackets or braces, such as `[$field]`, is as often a placeholder.
         let is_data = matches!(tree.kind, Kind::List(_) | Kind::Record(_));
         let clear = !unknown && !is_data && tree.computes();
         let clear = clear && !is_tight(node, &tree) && self.at.resolves(&tree);
