@@ -34,13 +34,15 @@ function options(found) {
     return { limits, function: value("--fn") };
 }
 
-// Whether the case is about tools files: commands, servers and time, which this package does not have.
+// Whether the case is about tools files: commands, servers and time, which this package does not have, and schemas that
+// the tools here are not given (rule 3.5.14 reads a text by the schema of its tool).
 function needsAProcess(found, tools) {
     const all = Object.values(tools);
     const waits = all.flatMap(({ mock }) => mock ?? []).some((entry) => "delay_ms" in entry);
-    const renamed = all.some((entry) => "input" in entry || "output" in entry);
+    const renamed = all.some((entry) => "input" in entry || "output" in entry || "input_schema" in entry);
     const without = all.some((entry) => entry.mock === undefined);
-    return without || waits || renamed || (found.headers.options ?? "").includes("--timeout");
+    const bySchema = (found.headers.rule ?? "").split(/[\s,]+/).includes("3.5.14");
+    return without || waits || renamed || bySchema || (found.headers.options ?? "").includes("--timeout");
 }
 
 // Runs step by step, with a snapshot at every call. With `restored`, the run continues from each snapshot.
