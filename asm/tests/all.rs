@@ -1,6 +1,6 @@
 //! All tests of the crate but the conformance corpus, in one binary: linking many takes long.
 //!
-//! `cargo test -p ilo-asm --test all words::` runs the tests of one file.
+//! `cargo test -p ilo-asm --test all print::` runs the tests of one file.
 
 mod ceilings;
 mod common;
@@ -18,4 +18,3 @@ mod id_text;
 mod ide;
 mod print;
 mod prompt;
-mod words;
