@@ -145,8 +145,10 @@ impl<'s, 'n> Reader<'s, 'n> {
 
     /// The node of a subschema, which is read later.
     fn node(&mut self, source: Source<'s>) -> NodeId {
-        if let Source::One(Value::Bool(_) | Value::Null) = source {
-            return ANYTHING;
+        match source {
+            Source::One(Value::Bool(_) | Value::Null) => return ANYTHING,
+            Source::One(Value::Object(keywords)) if keywords.is_empty() => return ANYTHING,
+            _ => {}
         }
         if let Some(&id) = self.known.get(&source) {
             return id;

@@ -200,9 +200,9 @@ fn a_run_that_has_used_up_its_calls_gets_more_or_is_cancelled() {
         assert!(error(&output).contains(" --calls 2 --journal j\n"), "{}", error(&output));
     }
     assert_eq!(place.tools_called(), ["pay", "pay"]);
-    let output = place.start(&["--name", "fuel", "--fuel", "8"]);
+    let output = place.start(&["--name", "fuel", "--fuel", "11"]);
     assert_eq!(json_of(&output)["limit"], "fuel", "{}", error(&output));
-    assert!(error(&output).contains(" --fuel 16 --journal j\n"), "{}", error(&output));
+    assert!(error(&output).contains(" --fuel 22 --journal j\n"), "{}", error(&output));
     assert_eq!(json_of(&place.runs(&["list", "--json", "--limit", "1"]))["limit"], "fuel");
     assert_eq!(code(&place.runs(&["cancel", "fuel"])), 0);
     let output = place.resume(&["more", "--calls", "10"]);
