@@ -269,7 +269,10 @@ fn a_pipe_is_written_to_and_never_replaced() {
 fn a_prompt_is_the_card_and_the_tools() {
     let folder = folder();
     let (code, card, _) = run(folder.path(), &["prompt", "--notation", "id"], "");
-    assert!(code == 0 && card.contains("; fn name(param: type, …) -> type"), "{card}");
+    assert!(
+        code == 0 && card.contains("; fn name(a: type, optional?: type, n: number = 10) -> type"),
+        "{card}"
+    );
     let catalog = r#"{"tools": [{"name": "ping", "description": "Is it there?"}]}"#;
     fs::write(folder.path().join("catalog.json"), catalog).unwrap();
     let all = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "catalog.json"], "").1;
