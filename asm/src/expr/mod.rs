@@ -1,12 +1,12 @@
 //! Expressions in texts: one language, which all four JSON and YAML notations share.
 //!
-//! A text of a document is read by [`template`]: text, references in the form of its notation, and `${E}`
+//! A text of a document is read by [`mod@template`]: text, references in the form of its notation, and `${E}`
 //! with an expression. Where a text has no other meaning, [`whole`] reads all of it as an expression, with or
 //! without braces, and [`path`] reads one path. Only the references outside of braces depend on the notation
 //! ([`Sigil`]).
 //!
 //! The parts of this module, each of which uses only those before it:
-//! - [`reference`]: paths as data, and a text that is searched, with exact positions;
+//! - [`mod@reference`]: paths as data, and a text that is searched, with exact positions;
 //! - `tree`: the syntax tree;
 //! - `lexer`: tokens. Names may have hyphens, numbers begin with a digit, and a word after a dot is a field;
 //! - `parser` by precedence, with `operand` for what is between operators and `postfix` for what follows a

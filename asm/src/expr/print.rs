@@ -18,7 +18,7 @@ pub trait Forms {
         name
     }
 
-    /// A reference or an expression in a text; `inside` is what [`write`] gives for it.
+    /// A reference or an expression in a text; `inside` is what [`write()`] gives for it.
     fn in_text(&self, inside: &str) -> String {
         format!("${{{inside}}}")
     }

@@ -228,13 +228,13 @@ fn a_client_has_only_so_many_requests_at_a_time() {
     let begins = Instant::now();
     // On a busy machine the time of the oldest may be over before the last one is open.
     while status("10.0.0.1") != "429" {
-        assert!(begins.elapsed() < Duration::from_secs(60));
+        assert!(begins.elapsed() < Duration::from_mins(1));
         open.push(begun(&served, "10.0.0.1", 9));
     }
     assert_ne!(status("10.0.0.2"), "429");
     drop(open);
     while status("10.0.0.1") == "429" {
-        assert!(begins.elapsed() < Duration::from_secs(60));
+        assert!(begins.elapsed() < Duration::from_mins(1));
         thread::sleep(Duration::from_millis(50));
     }
 }
