@@ -58,6 +58,8 @@ struct Expected<V> {
     tool: String,
     /// The arguments as JSON, if they are known.
     arguments: Option<String>,
+    /// Its line in the source, if somebody watches.
+    line: Option<u32>,
     work: Option<Work<V>>,
 }
 
@@ -70,7 +72,7 @@ impl<V> Expected<V> {
 /// An action for the host.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Order {
-    Start { ticket: Ticket, tool: String, arguments: Data },
+    Start { ticket: Ticket, tool: String, arguments: Data, line: Option<u32> },
     Drop { ticket: Ticket, tool: String },
 }
 
@@ -92,6 +94,8 @@ pub(crate) struct Ahead<V> {
     tickets: u64,
     /// Actions for the host, in order.
     pub(crate) orders: Vec<Order>,
+    /// Whether the places of calls in the source are wanted.
+    pub(crate) places: bool,
 }
 
 impl<V> Ahead<V> {
@@ -106,6 +110,7 @@ impl<V> Ahead<V> {
             pass: 0,
             tickets: 0,
             orders: Vec::new(),
+            places: false,
         }
     }
 
@@ -121,18 +126,22 @@ impl<V> Ahead<V> {
         self.expected.iter().any(|call| call.arguments.is_none())
     }
 
-    /// Records that a started call has ended, and returns whether its answer is still wanted.
-    pub(crate) fn settle(&mut self, ticket: Ticket, mut settled: Settled<V>, world: &dyn World) -> bool {
+    /// Records that a started call has ended, and returns its result if that is still wanted.
+    pub(crate) fn settle(
+        &mut self,
+        ticket: Ticket,
+        mut settled: Settled<V>,
+        world: &dyn World,
+    ) -> Option<&Result<Data, Failure>> {
         self.left.retain(|(left, _)| *left != ticket);
         let is = |call: &&mut Expected<V>| call.work.as_ref().is_some_and(|work| work.ticket == ticket);
         let Some(Expected { tool, work: Some(work), .. }) = self.expected.iter_mut().find(is) else {
-            return false;
+            return None;
         };
         settled.result = world.checked(tool, settled.result);
         work.slot = None;
-        work.done = Some(settled);
         self.pass = 0;
-        true
+        Some(&work.done.insert(settled).result)
     }
 
     /// Records that a call could not be started. The run makes it in its turn.
@@ -233,7 +242,8 @@ impl<V> Ahead<V> {
         }
         let mut json = String::new();
         let arguments = ahead.write_json(&mut json).is_ok().then_some(json);
-        Some(Expected { tool: ahead.tool().to_owned(), arguments, work: None })
+        let line = if self.places { ahead.position().map(|(line, _)| line) } else { None };
+        Some(Expected { tool: ahead.tool().to_owned(), arguments, line, work: None })
     }
 
     /// Puts a call at its place among the expected calls and starts it if it is not started. Returns whether
@@ -269,7 +279,7 @@ impl<V> Ahead<V> {
         }
         let slot = self.slots.take()?;
         let ticket = self.ticket();
-        self.orders.push(Order::Start { ticket, tool: call.tool.clone(), arguments });
+        self.orders.push(Order::Start { ticket, tool: call.tool.clone(), arguments, line: call.line });
         Some(Work { ticket, slot: Some(slot), done: None })
     }
 }

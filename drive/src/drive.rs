@@ -6,12 +6,14 @@
 //! depend on the order in which answers arrive.
 
 mod settle;
+mod watch;
 
 pub use crate::ahead::Ticket;
 use crate::ahead::{Ahead, Order, Settled, Work};
 use crate::call_slots::CallSlots;
 use crate::data::Data;
 use crate::data::read::data_of;
+use crate::event::Watch;
 use crate::failure::Failure;
 use crate::lifecycle::{CANCELLED, End, Finished};
 use crate::policy::{OnDoubt, Policy};
@@ -154,6 +156,8 @@ pub struct Drive<V> {
     late: bool,
     /// The limit on the run's time, for its message.
     time: Duration,
+    /// The events, if the host wants them.
+    watch: Option<Watch>,
 }
 
 impl<V: Default> Drive<V> {
@@ -169,6 +173,7 @@ impl<V: Default> Drive<V> {
             news: false,
             late: false,
             time,
+            watch: None,
         }
     }
 
@@ -212,21 +217,33 @@ impl<V: Default> Drive<V> {
 
     /// Takes the result of a call. A ticket that is not under way changes nothing.
     pub fn settle(&mut self, ticket: Ticket, result: Result<Data, Failure>, note: V, world: &dyn World) {
-        match &mut self.phase {
+        let watched = self.watch.is_some();
+        let seen = match &mut self.phase {
             Phase::Calling(turn, work) if work.ticket == ticket => {
                 // The answer of an entry is not read. If it comes later, there is none here.
                 let read = !turn.rollback && !world.policy(&turn.tool).is_some_and(|policy| policy.deferred);
                 let result = if read { world.checked(&turn.tool, result) } else { result };
+                let seen = watched.then(|| result.clone());
                 work.done.get_or_insert(Settled { result, note });
+                seen
             }
-            _ => self.news |= self.ahead.settle(ticket, Settled { result, note }, world),
+            _ => {
+                let given = watched.then(|| result.clone());
+                let taken = self.ahead.settle(ticket, Settled { result, note }, world);
+                self.news |= taken.is_some();
+                given.map(|given| taken.cloned().unwrap_or(given))
+            }
+        };
+        if let Some(result) = seen {
+            self.tell_end(ticket, &result, world);
         }
     }
 
     /// Reports that a call with [`Kind::Ahead`] could not be started, for example for lack of a thread. It is
     /// made in its turn.
-    pub fn not_started(&mut self, ticket: Ticket) {
+    pub fn not_started(&mut self, ticket: Ticket, world: &dyn World) {
         self.ahead.not_started(ticket);
+        self.left(ticket, world);
     }
 
     /// Returns what the caller has to do next.
@@ -253,6 +270,7 @@ impl<V: Default> Drive<V> {
                 Phase::Ended(made) => self.take(&made, world, recorder),
                 Phase::Over(end) => {
                     self.phase = Phase::Over(end);
+                    self.leave(world);
                     return Next::Done;
                 }
             }
@@ -323,6 +341,11 @@ impl<V: Default> Drive<V> {
                 Turn { seq: self.seq, number, rollback, changes, tool, arguments, ahead: false, sent: false };
             self.seq += 1;
             let result = Err(Failure::Unsent(why));
+            if self.watch.is_some() {
+                let ticket = self.ahead.ticket();
+                self.tell_start(ticket, &turn, true, world);
+                self.tell_end(ticket, &result, world);
+            }
             let cancelled = self.run.is_cancelled();
             self.phase = Phase::Refused(Made { turn, result, note: V::default(), doubt: None, cancelled });
             return;
@@ -365,10 +388,13 @@ impl<V: Default> Drive<V> {
             self.ahead.forget();
             None
         };
+        self.tell_ahead(world);
         self.pass_orders();
         let (key, confirmed) = match permit {
             Permit::Settled(result) => {
                 let mut work = own.unwrap_or_else(|| Work::own(self.ahead.ticket()));
+                self.tell_start(work.ticket, &turn, true, world);
+                self.tell_end(work.ticket, &result, world);
                 work.done = Some(Settled { result, note: V::default() });
                 self.phase = Phase::Calling(turn, work);
                 return;
@@ -377,6 +403,7 @@ impl<V: Default> Drive<V> {
             Permit::Call | Permit::Suspend => (None, false),
         };
         turn.ahead = own.is_some();
+        let begins = own.is_none();
         let work = own.unwrap_or_else(|| {
             let ticket = self.ahead.ticket();
             let (tool, arguments) = (turn.tool.clone(), turn.arguments.clone());
@@ -385,6 +412,7 @@ impl<V: Default> Drive<V> {
             self.events.push_back(Next::Start(start));
             Work::own(ticket)
         });
+        self.tell_start(work.ticket, &turn, begins, world);
         self.phase = Phase::Calling(turn, work);
     }
 
@@ -400,6 +428,7 @@ impl<V: Default> Drive<V> {
         let look = self.ahead.lacks() && mem::take(&mut self.news);
         if look {
             self.ahead.look(&self.run, Some(&work), world);
+            self.tell_ahead(world);
             self.pass_orders();
         }
         self.phase = Phase::Calling(turn, work);
@@ -410,7 +439,7 @@ impl<V: Default> Drive<V> {
     fn pass_orders(&mut self) {
         self.events.extend(self.ahead.orders.drain(..).map(|order| match order {
             Order::Drop { ticket, tool } => Next::Drop { ticket, tool },
-            Order::Start { ticket, tool, arguments } => {
+            Order::Start { ticket, tool, arguments, .. } => {
                 let (kind, alone) = (Kind::Ahead, false);
                 Next::Start(Start { ticket, tool, arguments, kind, alone, key: None, confirmed: false })
             }

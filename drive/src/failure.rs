@@ -46,4 +46,14 @@ impl Failure {
             Failure::TimedOut | Failure::Interrupted | Failure::Limit(..) => None,
         }
     }
+
+    /// The value that those who watch a run get for it.
+    pub fn shown(&self) -> Data {
+        match self {
+            Failure::Limit(_, message) => Data::from(message.as_str()),
+            Failure::TimedOut => Data::from("the time of the run is over"),
+            Failure::Interrupted => Data::from("interrupted"),
+            failure => failure.value().unwrap_or(Data::Nil),
+        }
+    }
 }

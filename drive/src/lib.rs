@@ -15,7 +15,7 @@
 //! | 2 | `input`, `validate` | values against parameters, and against the schemas of tools |
 //! | 3 | `policy`, `mock` | how tools may be called; fixed answers |
 //! | 4 | `plan` | what a program would do |
-//! | 4 | `observer`, `recorder`, `world` | who watches, who records, and what else is around a run |
+//! | 4 | `event`, `observer`, `recorder`, `world` | who watches, who records, and what else is around a run |
 //! | 5 | `lifecycle`, `trace` | starting and ending; the record of a run |
 //! | 6 | `ahead`, `replay` | calls before their turn; a run from its record |
 //! | 6 | `foresight` | calls to confirm that will follow |
@@ -25,6 +25,7 @@ mod ahead;
 pub mod call_slots;
 pub mod data;
 mod drive;
+pub mod event;
 pub mod failure;
 pub mod foresight;
 pub mod input;

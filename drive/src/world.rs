@@ -6,12 +6,18 @@ use crate::policy::Policies;
 use crate::sent::leave_out;
 use crate::validate::misfit;
 use ilo_asm::catalog::{Tool, Validation};
+use std::time::Duration;
 
 /// What a run asks of its environment, apart from answers.
 pub trait World: Policies {
     /// Whether the time of the run is over. The time stops while a rollback entry is called.
     fn is_late(&self) -> bool {
         false
+    }
+
+    /// The time since the run began, for its events.
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Whether the run was cancelled from outside. If so, its work is rolled back.

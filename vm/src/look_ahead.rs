@@ -101,6 +101,11 @@ impl Ahead<'_> {
         self.call.tool()
     }
 
+    /// Line and column of the call in the source, if the program was not stripped.
+    pub fn position(&self) -> Option<(u32, u32)> {
+        self.call.position()
+    }
+
     /// Whether all arguments are known; if not, only the tool is.
     pub fn is_known(&self) -> bool {
         self.known

@@ -10,6 +10,7 @@ use ilo_bindings::known::Known;
 use ilo_drive::call_slots::CallSlots;
 use ilo_drive::data::Data;
 use ilo_drive::data::write::quote;
+use ilo_drive::event::{Call, Event};
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{Policies, Policy};
 use ilo_drive::{Drive as Loop, Made, Next, Start, Ticket, World};
@@ -26,6 +27,8 @@ struct Around {
     cancelled: bool,
     /// Why it was cancelled.
     reason: String,
+    /// The time since the run began, as JavaScript has last told it.
+    elapsed: Duration,
 }
 
 impl Policies for Around {
@@ -37,6 +40,10 @@ impl Policies for Around {
 impl World for Around {
     fn is_late(&self) -> bool {
         self.late
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.elapsed
     }
 
     fn is_cancelled(&self) -> bool {
@@ -65,16 +72,54 @@ pub struct Drive {
     text: String,
 }
 
+/// An answer, or what those who watch get for a failure.
+fn shown(result: &Result<Data, Failure>) -> String {
+    match result {
+        Ok(value) => value.to_json(),
+        Err(failure) => failure.shown().to_json(),
+    }
+}
+
+/// The fields of a call in its events, as `CallStart` of `src/types.ts`.
+fn called(call: &Call) -> String {
+    let number = call.number.map_or_else(|| "null".to_owned(), |number| number.to_string());
+    let line = call.line.map_or_else(String::new, |line| format!(r#","line":{line}"#));
+    let id = call.tool_call_id.as_deref().map_or_else(String::new, |id| format!(r#","toolCallId":{}"#, quote(id)));
+    format!(
+        r#""id":{},"number":{number},"tool":{},"arguments":{},"rollback":{},"start":{}{line}{id}"#,
+        call.id,
+        quote(&call.tool),
+        call.arguments.to_json(),
+        call.rollback,
+        milliseconds(call.start),
+    )
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// An event, as in `src/types.ts`.
+fn event(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Start(call) => format!(r#"{{"type":"start",{}}}"#, called(call)),
+        Event::End { call, duration, result } => format!(
+            r#"{{"type":"end",{},"duration":{},"ok":{},"value":{}}}"#,
+            called(call),
+            milliseconds(*duration),
+            result.is_ok(),
+            shown(result),
+        ),
+        Event::Dropped(count) => format!(r#"{{"type":"dropped","count":{count}}}"#),
+        // Events of a later release.
+        _ => return None,
+    })
+}
+
 /// An ended call, as `Made` of `src/types.ts`.
 fn made(made: &Made<()>) -> String {
     let turn = &made.turn;
-    let value = match &made.result {
-        Ok(value) => value.to_json(),
-        Err(Failure::Limit(_, message)) => quote(message),
-        Err(Failure::TimedOut) => quote("the time of the run is over"),
-        Err(Failure::Interrupted) => quote("interrupted"),
-        Err(failure) => failure.value().map_or_else(|| "null".to_owned(), |value| value.to_json()),
-    };
+    let value = shown(&made.result);
     format!(
         r#"{{"seq":{},"number":{},"tool":{},"arguments":{},"ok":{},"value":{value},"rollback":{},"ahead":{},"inDoubt":{}}}"#,
         turn.seq,
@@ -112,7 +157,13 @@ impl Drive {
         let slots = CallSlots::new(usize::try_from(at_once).unwrap_or(usize::MAX));
         Drive {
             inner: Loop::new(run.inner, slots, time),
-            world: Around { tools: tools.shared(), late: false, cancelled: false, reason: String::new() },
+            world: Around {
+                tools: tools.shared(),
+                late: false,
+                cancelled: false,
+                reason: String::new(),
+                elapsed: Duration::ZERO,
+            },
             limits: run.limits,
             observed,
             text: String::new(),
@@ -148,6 +199,32 @@ impl Drive {
                 }
             };
         }
+    }
+
+    /// Turns events on, with the identity that a framework has given to the run.
+    pub fn watch(&mut self, id: Option<String>) {
+        self.inner.watch(id.as_deref());
+    }
+
+    /// Says how many milliseconds ago the run began, for the events that follow.
+    pub fn clock(&mut self, elapsed: f64) {
+        self.world.elapsed = Duration::try_from_secs_f64(elapsed / 1000.0).unwrap_or_default();
+    }
+
+    /// The events that were not taken yet, as a list; nothing if there are none.
+    pub fn events(&mut self) -> Option<String> {
+        let all: Vec<String> = std::iter::from_fn(|| self.inner.event()).filter_map(|found| event(&found)).collect();
+        (!all.is_empty()).then(|| format!("[{}]", all.join(",")))
+    }
+
+    /// Tells in the events that a call has ended without a result so far.
+    pub fn left(&mut self, ticket: u32) {
+        self.inner.left(Ticket(u64::from(ticket)), &self.world);
+    }
+
+    /// Tells in the events that all calls have ended, since the run is left before its end.
+    pub fn leave(&mut self) {
+        self.inner.leave(&self.world);
     }
 
     /// Says why the run is cancelled.
@@ -198,7 +275,7 @@ impl Drive {
     /// Reports that a call was not started ahead. The run makes it in its turn.
     #[wasm_bindgen(js_name = notStarted)]
     pub fn not_started(&mut self, ticket: u32) {
-        self.inner.not_started(Ticket(u64::from(ticket)));
+        self.inner.not_started(Ticket(u64::from(ticket)), &self.world);
     }
 
     /// The least and longest pause in milliseconds before a failed call is made again; nothing if it is not.

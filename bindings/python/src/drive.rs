@@ -11,6 +11,7 @@ use ilo_bindings::limits::bounds;
 use ilo_drive::call_slots::CallSlots;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::Bounds;
+use ilo_drive::event::{Call as Called, Event};
 use ilo_drive::failure::Failure;
 use ilo_drive::policy::{Policies, Policy};
 use ilo_drive::{Drive as Loop, Kind, Made, Next, Start, Ticket, World};
@@ -37,6 +38,7 @@ struct Around {
     cancelled: Arc<AtomicBool>,
     /// Why it was cancelled.
     reason: String,
+    begun: Instant,
 }
 
 impl Policies for Around {
@@ -48,6 +50,10 @@ impl Policies for Around {
 impl World for Around {
     fn is_late(&self) -> bool {
         Instant::now() >= self.until
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
     }
 
     fn is_cancelled(&self) -> bool {
@@ -117,14 +123,34 @@ fn made(py: Python<'_>, made: &Made<Option<Duration>>) -> PyResult<Py<PyAny>> {
     let turn = &made.turn;
     let value = match &made.result {
         Ok(value) => from_data(py, value)?,
-        Err(Failure::Limit(_, message)) => message.into_py_any(py)?,
-        Err(Failure::TimedOut) => "the time of the run is over".into_py_any(py)?,
-        Err(Failure::Interrupted) => "interrupted".into_py_any(py)?,
-        Err(failure) => failure.value().map_or_else(|| Ok(py.None()), |value| from_data(py, &value))?,
-    };
-    let arguments = from_data(py, &turn.arguments)?;
+    XX = from_data(py, &turn.arguments)?;
     let call = (turn.seq, turn.number, turn.tool.as_str(), arguments, made.result.is_ok(), value);
     ("made", call, turn.rollback, turn.ahead, made.doubt.is_some()).into_py_any(py)
+}
+
+/// A call of an event: its id, number within the run, tool, arguments, line, whether a rollback makes it, the
+/// seconds at which it began, and the identity of the framework.
+fn called<'py>(py: Python<'py>, call: &Called) -> PyResult<Bound<'py, PyAny>> {
+    let arguments = from_data(py, &call.arguments)?;
+    let (tool, start) = (call.tool.as_str(), call.start.as_secs_f64());
+    let (line, id) = (call.line, call.tool_call_id.as_deref());
+    (call.id, call.number, tool, arguments, line, call.rollback, start, id).into_bound_py_any(py)
+}
+
+fn event(py: Python<'_>, event: &Event) -> PyResult<Py<PyAny>> {
+    match event {
+        Event::Start(call) => ("start", called(py, call)?).into_py_any(py),
+        Event::End { call, duration, result } => {
+            let value = match result {
+                Ok(value) => from_data(py, value)?,
+                Err(failure) => from_data(py, &failure.shown())?,
+            };
+            ("end", called(py, call)?, duration.as_secs_f64(), result.is_ok(), value).into_py_any(py)
+        }
+        Event::Dropped(count) => ("dropped", count).into_py_any(py),
+        // Events of a later release.
+        _ => ("other",).into_py_any(py),
+    }
 }
 
 #[pymethods]
@@ -146,13 +172,14 @@ impl Drive {
         }
         let time = Duration::from_secs_f64(timeout);
         let (run, limits) = run.borrow_mut().take(py)?;
-        let until = Instant::now().checked_add(time).unwrap_or_else(Instant::now);
+        let begun = Instant::now();
+        let until = begun.checked_add(time).unwrap_or(begun);
         let cancelled = Arc::new(AtomicBool::new(false));
         let journal =
             session.map(|session| Journaled::new(py, session.get(), Arc::clone(&cancelled))).transpose()?;
         Ok(Drive {
             inner: Loop::new(run, CallSlots::new(at_once), time),
-            world: Around { tools: Arc::clone(&tools.get().0), until, cancelled, reason: String::new() },
+            world: Around { tools: Arc::clone(&tools.get().0), until, cancelled, reason: String::new(), begun },
             journal,
             bounds: bounds(&limits),
             observed,
@@ -204,8 +231,34 @@ impl Drive {
         self.settled(ticket, Err(Failure::TimedOut));
     }
 
+    /// Turns events on, with the identity that a framework has given to the run.
+    #[pyo3(signature = (tool_call_id=None))]
+    fn watch(&mut self, tool_call_id: Option<&str>) {
+        self.inner.watch(tool_call_id);
+    }
+
+    /// The events that were not taken yet: `start`, `end` or `dropped`, each with its details.
+    fn events(&mut self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
+        let mut all = Vec::new();
+        while let Some(found) = self.inner.event() {
+            all.push(event(py, &found)?);
+        }
+        Ok(all)
+    }
+
+    /// Tells in the events that a call has ended without a result so far.
+    fn left(&mut self, ticket: u64) {
+        self.inner.left(Ticket(ticket), &self.world);
+    }
+
+    /// Tells in the events that all calls have ended, since the run is left before its end.
+    fn leave(&mut self) {
+        self.inner.leave(&self.world);
+    }
+
     /// Reports that the answer of a call comes later, from outside. The run waits for it in its journal.
     fn defer(&mut self, ticket: u64) {
+        self.left(ticket);
         if let Some(journal) = &mut self.journal {
             journal.defer();
         }
@@ -226,7 +279,7 @@ impl Drive {
 
     /// Reports that a call was not started ahead. The run makes it in its turn.
     fn not_started(&mut self, ticket: u64) {
-        self.inner.not_started(Ticket(ticket));
+        self.inner.not_started(Ticket(ticket), &self.world);
     }
 
     /// Cancels the run: its work is rolled back. The outcome has the reason.

@@ -111,7 +111,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         if kind == Kind::Ahead {
             // No thread is available: the run makes the call in its turn.
             observer.untaken(&tool);
-            return drive.not_started(ticket);
+            return drive.not_started(ticket, world);
         }
         let (result, times) = timed(self.tools, (&tool, &arguments), &limits, until);
         drive.settle(ticket, result, Some(times), world);
