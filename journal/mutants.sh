@@ -41,7 +41,7 @@ mutant() {
 
 date -u +%F
 cargo test --quiet --locked -p ilo-journal --lib simulation -- --nocapture 2>/dev/null | grep caught
-mutant 'commits are not flushed (synchronous=NORMAL)' journal/src/schema.rs \
+mutant 'commits are not flushed (synchronous=NORMAL)' journal/src/sqlite/schema.rs \
     '"synchronous", "full"' '"synchronous", "normal"' power
 mutant 'nobody waits for the commit' journal/src/session.rs \
     'self.cancel |= self.store.record(lease, &record)?.wait()?;' 'let _ = self.store.record(lease, &record)?;' power

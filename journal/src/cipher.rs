@@ -161,6 +161,17 @@ impl Cipher {
     }
 }
 
+impl Cipher {
+    /// A program from its stored form, whose hash must fit.
+    pub(crate) fn program(&self, hash: &[u8; 32], stored: Vec<u8>) -> Result<Vec<u8>> {
+        let bytes = self.open(hash, 0, Column::Program, stored)?;
+        if sha256(&bytes) != *hash {
+            return Err(Error::damaged("a program does not fit its hash"));
+        }
+        Ok(bytes)
+    }
+}
+
 /// What a blob is bound to, in addition to the key of its run.
 fn bound(call: u64, column: Column) -> Aad<[u8; 9]> {
     let mut bytes = [column as u8; 9];

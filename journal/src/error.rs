@@ -145,6 +145,17 @@ impl Error {
         )
     }
 
+    /// Another run of this journal has the name of one that is imported.
+    pub(crate) fn name_here(other: i64, name: &str) -> Error {
+        let message = format!("run {other} of this journal is named `{name}` too");
+        Error::new(ErrorCode::NameTaken, message).remedy("import into another journal")
+    }
+
+    /// A database gave what belongs to another request.
+    pub(crate) fn other() -> Error {
+        Error::new(ErrorCode::Io, "the journal: the result of another request was given")
+    }
+
     /// A file cannot be used.
     pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Error {
         use std::io::ErrorKind as Kind;

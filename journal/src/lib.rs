@@ -16,11 +16,11 @@
 //! |---|---|---|
 //! | 0 | `error`, `policy`, `clock` | errors; how a tool may be called; the time |
 //! | 1 | `state`, `cipher`, `answer`, `limits` | the table of states; encryption; stored answers and limits |
-//! | 2 | `recovery`, `row`, `owner`, `schema` | what follows a crash; rows; owners; tables |
-//! | 3 | `model`, `file` | what the store takes and gives; the file of a journal |
-//! | 4 | `reads` | what is read of the tables |
-//! | 5 | `transactions` | what one transaction does |
-//! | 6 | `writer`, `portable` | the thread that writes; export and import |
+//! | 2 | `recovery`, `row` | what follows a crash; rows |
+//! | 3 | `model`, `queue` | what the store takes and gives; writes that wait |
+//! | 4 | `backend` | what a database does for the store |
+//! | 5 | `decide` | what follows of the rows of a run: pure functions |
+//! | 6 | `sqlite` | a journal in a file |
 //! | 7 | `store` | one journal, opened |
 //! | 8 | `session` | a run under way: what is written when |
 //! | 9 | `recorder` | a session as the recorder of `ilo-drive` |
@@ -30,41 +30,38 @@
 mod readme {}
 
 mod answer;
+mod backend;
 mod cipher;
 mod clock;
+mod decide;
 mod error;
-mod file;
 mod limits;
 mod model;
-mod owner;
 mod policy;
-mod portable;
-mod reads;
+mod queue;
 mod recorder;
 mod recovery;
 mod row;
-mod schema;
 mod session;
 #[cfg(test)]
 mod simulation;
+mod sqlite;
 mod state;
 mod store;
-mod transactions;
-mod writer;
 
 pub use answer::Answer;
 pub use cipher::{Key, RUN_KEY, arguments_hash, idempotency_key};
 pub use error::{Error, ErrorCode, Result};
-pub use file::{Access, access};
 pub use limits::{RunLimits, UsedUp};
 pub use model::{
     At, Claim, Claimed, Decided, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started, Summary, To,
     Waiting,
 };
 pub use policy::{Effect, Policy};
+pub use queue::Ticket;
 pub use recorder::Recording;
 pub use recovery::{MOST_TRIES, NoAnswer, Recovery, after_claim, without_answer};
 pub use session::{Beginning, Due, Left, Made, Permit, Session, Taken};
+pub use sqlite::{Access, access};
 pub use state::{ACTIONS, Action, Before, STATES, State, Status, To as Leads};
 pub use store::{Options, RETENTION_DAYS, Store};
-pub use writer::Ticket;

@@ -7,8 +7,6 @@
 use crate::error::{Error, Result};
 use crate::policy::Policy;
 use crate::state::State;
-use rusqlite::Row;
-use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The number of `cancel` in a run that is cancelled.
@@ -44,48 +42,9 @@ pub(crate) struct Live {
 /// Added to the number of the state of a run that was exported.
 pub(crate) const EXPORTED: i64 = 32;
 
-/// The columns of `live` in the order in which [`Live::read`] takes them.
-pub(crate) const LIVE: &str = "run, epoch, owner, state, call, tool, policy, digest, tries, active_ms, wake, \
-                               since, cancel, snapshot, answer, sum";
-
 impl Live {
     pub(crate) fn state_number(&self) -> i64 {
         self.state.to_number() + if self.exported { EXPORTED } else { 0 }
-    }
-
-    /// Reads a row with the columns [`LIVE`], the first at `at`.
-    pub(crate) fn read(row: &Row<'_>, at: usize) -> Result<Live> {
-        let run: i64 = row.get(at)?;
-        let damaged = |what: &str| Error::damaged(format!("the {what} of run {run}"));
-        let number: i64 = row.get(at + 3)?;
-        let cancel: i64 = row.get(at + 12)?;
-        let live = Live {
-            run,
-            epoch: row.get(at + 1)?,
-            owner: row.get(at + 2)?,
-            state: State::from_number(number & !EXPORTED).ok_or_else(|| damaged("state"))?,
-            exported: number & EXPORTED != 0,
-            call: unsigned(row.get(at + 4)?, "call number")?,
-            tool: row.get(at + 5)?,
-            policy: Policy::from_bits(row.get(at + 6)?).ok_or_else(|| damaged("policy"))?,
-            digest: row.get(at + 7)?,
-            tries: u32::try_from(row.get::<_, i64>(at + 8)?).map_err(|_| damaged("number of claims"))?,
-            active_ms: unsigned(row.get(at + 9)?, "time")?,
-            wake: row.get(at + 10)?,
-            since: row.get(at + 11)?,
-            cancel: match cancel {
-                0 => false,
-                CANCELLED => true,
-                _ => return Err(damaged("request to cancel")),
-            },
-            snapshot: blob(row, at + 13)?.unwrap_or_default(),
-            answer: blob(row, at + 14)?,
-            expects: None,
-        };
-        if row.get::<_, i64>(at + 15)? != live.sum() {
-            return Err(damaged("record"));
-        }
-        Ok(live)
     }
 
     /// The checksum of the row.
@@ -129,42 +88,7 @@ pub(crate) struct Run {
     pub(crate) subject: Option<String>,
 }
 
-/// The columns of `run` in the order in which [`Run::read`] takes them.
-pub(crate) const RUN: &str =
-    "id, key, name, input, program, function, limits, started, ended, outcome, run.sum, subject";
-
-/// The number of columns of [`RUN`].
-pub(crate) const RUN_COLUMNS: usize = 12;
-
 impl Run {
-    /// Reads a row with the columns [`RUN`], the first at `at`.
-    pub(crate) fn read(row: &Row<'_>, at: usize) -> Result<Run> {
-        let id: i64 = row.get(at)?;
-        let damaged = |what: &str| Error::damaged(format!("the {what} of run {id}"));
-        let run = Run {
-            id,
-            key: row.get_ref(at + 1)?.as_blob().ok().and_then(exactly).ok_or_else(|| damaged("key"))?,
-            name: row.get(at + 2)?,
-            input: row.get(at + 3)?,
-            program: row
-                .get_ref(at + 4)?
-                .as_blob()
-                .ok()
-                .and_then(exactly)
-                .ok_or_else(|| damaged("program"))?,
-            function: row.get(at + 5)?,
-            limits: blob(row, at + 6)?.unwrap_or_default(),
-            started: row.get(at + 7)?,
-            ended: row.get(at + 8)?,
-            outcome: blob(row, at + 9)?,
-            subject: row.get(at + 11)?,
-        };
-        if row.get::<_, i64>(at + 10)? != run.sum() || run.ended.is_some() != run.outcome.is_some() {
-            return Err(damaged("entry"));
-        }
-        Ok(run)
-    }
-
     /// The checksum of the row.
     pub(crate) fn sum(&self) -> i64 {
         let mut sum = Sum::new();
@@ -209,27 +133,7 @@ pub(crate) struct Decided {
     pub(crate) detail: Vec<u8>,
 }
 
-/// The columns of `call` in the order in which [`Decided::read`] takes them.
-pub(crate) const DECIDED: &str = "run, call, at, tool, what, who, detail, sum";
-
 impl Decided {
-    /// Reads a row with the columns [`DECIDED`].
-    pub(crate) fn read(row: &Row<'_>) -> Result<Decided> {
-        let decided = Decided {
-            run: row.get(0)?,
-            call: unsigned(row.get(1)?, "call number")?,
-            at: row.get(2)?,
-            tool: row.get(3)?,
-            what: row.get(4)?,
-            who: row.get(5)?,
-            detail: blob(row, 6)?.unwrap_or_default(),
-        };
-        if row.get::<_, i64>(7)? != decided.sum() {
-            return Err(Error::damaged(format!("a decision on run {}", decided.run)));
-        }
-        Ok(decided)
-    }
-
     /// The checksum of the row.
     pub(crate) fn sum(&self) -> i64 {
         let mut sum = Sum::new();
@@ -244,20 +148,7 @@ impl Decided {
     }
 }
 
-fn exactly<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
-    bytes.try_into().ok()
-}
-
-/// A blob, or nothing.
-pub(crate) fn blob(row: &Row<'_>, at: usize) -> Result<Option<Vec<u8>>> {
-    match row.get_ref(at)? {
-        ValueRef::Null => Ok(None),
-        ValueRef::Blob(bytes) => Ok(Some(bytes.to_vec())),
-        _ => Err(Error::damaged("bytes were expected, found something else")),
-    }
-}
-
-fn unsigned(number: i64, what: &str) -> Result<u64> {
+pub(crate) fn unsigned(number: i64, what: &str) -> Result<u64> {
     u64::try_from(number).map_err(|_| Error::damaged(format!("a {what} below zero")))
 }
 
@@ -280,7 +171,7 @@ impl Sum {
         self
     }
 
-    fn unsigned(&mut self, number: u64) -> &mut Sum {
+    pub(crate) fn unsigned(&mut self, number: u64) -> &mut Sum {
         self.number(signed(number))
     }
 

@@ -5,16 +5,16 @@
 //! `ILO_SEEDS` and `ILO_SEED` choose how many seeds there are and where they begin. The mutants at the end
 //! are wrong implementations, each of which the simulation must notice.
 
+use crate::backend::{Alive, Outcome, Prepared, Write};
 use crate::cipher::Cipher;
+use crate::decide;
 use crate::limits::RunLimits;
-use crate::model::{Claim, Decision, Lease, NewRun, Record, Start, To};
+use crate::model::{Decision, Lease, NewRun, Record, Start, To};
 use crate::policy::{Effect, Policy};
-use crate::reads;
 use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
 use crate::row::{Live, Run};
-use crate::schema;
+use crate::sqlite::{self, STATEMENTS, Statements, Tables};
 use crate::state::State;
-use crate::transactions::{Alive, Prepared, STATEMENTS, Statements, Tables};
 use crate::{Error, ErrorCode, Result};
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
@@ -155,9 +155,9 @@ impl Simulation {
     fn new(seed: u64, mutant: Mutant) -> Simulation {
         let connection = Connection::open_in_memory().unwrap();
         let cipher = Cipher::new(None);
-        schema::create(&connection, &cipher).unwrap();
+        sqlite::create(&connection, &cipher).unwrap();
         connection.set_prepared_statement_cache_capacity(64);
-        let tables = Tables::new(connection, mutant.statements(), time);
+        let tables = Tables { connection, statements: mutant.statements(), now: time };
         let mut random = Random(seed);
         let kinds = [
             Policy::of(Effect::Changes),
@@ -189,7 +189,7 @@ impl Simulation {
 
     fn transaction<T>(&self, fails: bool, work: impl FnOnce(&Tables) -> Result<T>) -> Result<T> {
         let mut result = None;
-        crate::writer::transaction(&self.tables, |tables| {
+        sqlite::transaction(&self.tables, |tables| {
             let done = work(tables);
             if let Err(error) = &done
                 && error.aborts
@@ -236,7 +236,8 @@ impl Simulation {
             };
             let first = Simulation::record(To::Ready, 1, self.plans[run][0]);
             let prepared = Prepared::new(&self.cipher, &new, &Start::Call(first), 99, 0).unwrap();
-            self.transaction(false, |tables| tables.start(&self.cipher, &prepared)).unwrap();
+            let write = Write::Start(Box::new(prepared));
+            self.transaction(false, |tables| tables.write(&write)).unwrap();
         }
     }
 
@@ -285,9 +286,11 @@ impl Simulation {
         let run = i64::try_from(self.random.index(RUNS)).unwrap() + 1;
         let id = self.processes[at].id;
         self.living.blind.set(disturbed && self.random.one_in(3));
-        let claim = self.transaction(false, |tables| tables.claim(&self.cipher, &self.living, id, run));
+        let decide = |rows, alive: &dyn Alive, now| decide::claim(&self.cipher, id, rows, alive, now);
+        let claim = self.transaction(false, |tables| tables.change(&self.living, run, decide));
         self.living.blind.set(false);
-        let Ok(Claim::Mine(claimed)) = claim else { return };
+        let Ok(Outcome::Claimed { run: row, live, decided }) = claim else { return };
+        let claimed = decide::claimed(&self.cipher, (row, live, &decided), b"p"[..].into()).unwrap();
         let then = claimed.policy;
         let now = Some(self.policy(run, claimed.call).unwrap());
         let mut recovery = after_claim(claimed.state, then, now, claimed.tries);
@@ -361,8 +364,10 @@ impl Simulation {
             Phase::Recorded => Some(self.make((lease, call, policy), disturbed)),
             Phase::Ending(row) => {
                 let full = disturbed && self.random.one_in(10);
-                match self.transaction(full, |tables| tables.end(&row, lease.epoch)) {
-                    Ok(()) => assert!(self.ended.insert(run), "run {run} has ended twice"),
+                match self.transaction(full, |tables| {
+                    tables.write(&Write::End { run: row.clone(), epoch: lease.epoch })
+                }) {
+                    Ok(_) => assert!(self.ended.insert(run), "run {run} has ended twice"),
                     Err(_) => self.release(&lease),
                 }
                 None
@@ -371,7 +376,8 @@ impl Simulation {
     }
 
     fn release(&mut self, lease: &Lease) {
-        drop(self.transaction(false, |tables| tables.release(lease.run.id, lease.epoch)));
+        let write = Write::Release { run: lease.run.id, epoch: lease.epoch };
+        drop(self.transaction(false, |tables| tables.write(&write)));
     }
 
     /// Makes a call: it takes effect and is answered, or no answer comes.
@@ -394,7 +400,7 @@ impl Simulation {
     /// A person looks at a run that waits, finds out what has happened, and decides.
     fn decide(&mut self) {
         let run = i64::try_from(self.random.index(RUNS)).unwrap() + 1;
-        let Ok(Some(live)) = reads::live_of(&self.tables.connection, run) else { return };
+        let Ok(Some(live)) = sqlite::live_of(&self.tables.connection, run) else { return };
         let made = self.effects.get(&(run, live.call)).copied().unwrap_or(0);
         let decision = match live.state {
             State::Asking => Decision::Approve,
@@ -406,8 +412,10 @@ impl Simulation {
             *self.retries.entry((run, live.call)).or_default() += 1;
         }
         self.counts[2] += 1;
-        let resolved = self
-            .transaction(false, |tables| tables.resolve(&self.cipher, run, Some(live.call), &decision, "p"));
+        let decide = |rows, _: &dyn Alive, now| {
+            decide::resolve(&self.cipher, (Some(live.call), &decision, "p"), rows, now)
+        };
+        let resolved = self.transaction(false, |tables| tables.change(&self.living, run, decide));
         assert!(resolved.is_ok(), "{resolved:?}");
     }
 
@@ -415,7 +423,7 @@ impl Simulation {
     fn judge(&mut self) -> std::result::Result<(), String> {
         for (at, plan) in self.plans.iter().enumerate() {
             let run = i64::try_from(at).unwrap() + 1;
-            let found = reads::both_of(&self.tables.connection, run).map_err(|error| error.to_string())?;
+            let found = sqlite::both_of(&self.tables.connection, run).map_err(|error| error.to_string())?;
             if found.1.is_some() || !self.ended.contains(&run) {
                 return Err(format!("run {run} has not ended"));
             }

@@ -1,28 +1,23 @@
 //! The store: one journal, opened by this process.
 
+use crate::backend::{Alive, Backend, Exported, Outcome, Prepared, Write, Written};
 use crate::cipher::{Cipher, Column, Key, idempotency_key, of_idempotency_key, sha256};
-use crate::clock;
+use crate::decide;
 use crate::error::{Error, ErrorCode, Result};
-use crate::file;
 use crate::limits::RunLimits;
 use crate::model::{
-    At, Claim, Decided, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started, Summary, Waiting,
-    number_of,
+    At, Claim, Claimed, Decided, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started, Summary,
+    Waiting, number_of,
 };
-use crate::owner::{Owner, Owners};
-use crate::portable;
-use crate::reads;
+use crate::queue::Ticket;
 use crate::row::{EXPECTS, Live, Run, TOOLS};
-use crate::schema;
+use crate::sqlite::{Sqlite, portable};
 use crate::state::State;
-use crate::transactions::{self, Prepared, STATEMENTS, Tables};
-use crate::writer::{Ticket, Writer};
-use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How a journal is opened.
@@ -43,17 +38,14 @@ impl Default for Options {
 /// A journal. It may be shared between threads.
 #[derive(Debug)]
 pub struct Store {
-    writer: Writer,
-    /// Reads while the writer writes.
-    reader: Mutex<Connection>,
+    backend: Arc<dyn Backend>,
     cipher: Arc<Cipher>,
-    owners: Owners,
-    owner: Owner,
-    path: PathBuf,
+    program: Arc<LastProgram>,
 }
 
-/// The most pages that SQLite allows.
-const MOST_PAGES: u32 = 4_294_967_294;
+/// The program that was read last, with its hash: many runs have the same.
+type LastProgram = Mutex<([u8; 32], Arc<[u8]>)>;
+
 /// A day in milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1000;
 /// Days for which runs that have ended are kept.
@@ -62,7 +54,7 @@ pub const RETENTION_DAYS: u32 = 30;
 const RETENTION: &str = "retention";
 /// The setting that says when old runs were removed last.
 const PRUNED: &str = "pruned";
-/// The number of runs that are read or removed together.
+/// The number of runs that are read together.
 const PAGE: usize = 1000;
 
 impl Store {
@@ -71,39 +63,24 @@ impl Store {
     /// # Errors
     /// If the file is not a journal, has a newer version, is damaged, or cannot be used at its location.
     pub fn open(path: &Path, options: &Options) -> Result<Store> {
-        let path = file::prepare(path, options.create)?;
         let cipher = Arc::new(Cipher::new(options.key.as_ref()));
-        let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        if count_tables(&connection)? == 0 {
-            schema::create(&connection, &cipher)?;
-        }
-        schema::migrate(&connection)?;
-        schema::check(&connection, &cipher)?;
-        schema::make_durable(&connection)?;
-        let owners = Owners::of(&path)?;
-        let owner = owners.join(&cipher)?;
-        let reader = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        reader.pragma_update(None, "query_only", true)?;
-        let writer = Writer::start(Tables::new(connection, STATEMENTS, clock::now))?;
-        Ok(Store { writer, reader: Mutex::new(reader), cipher, owners, owner, path })
+        let backend = Arc::new(Sqlite::open(path, options.create, &cipher)?);
+        Ok(Store { backend, cipher, program: Arc::default() })
     }
 
-    /// The real path of the journal.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The real path of the journal, if it is a file.
+    pub fn path(&self) -> Option<&Path> {
+        self.backend.path()
     }
 
     /// The lock that marks this process as an owner, for a process that ends this one's commands if it is
-    /// killed: until both have ended, nobody takes over the runs of this process.
+    /// killed: until both have ended, nobody takes over the runs of this process. There is one only where the
+    /// journal is a file.
     ///
     /// # Errors
     /// If the system cannot copy the lock.
-    pub fn owner_lock(&self) -> Result<File> {
-        self.owner.lock()
-    }
-
-    fn reader(&self) -> MutexGuard<'_, Connection> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn owner_lock(&self) -> Result<Option<File>> {
+        self.backend.owner().lock().transpose()
     }
 
     /// Starts a run with its first record, or finds the run that has its name.
@@ -124,10 +101,15 @@ impl Store {
         first: &Start<'_>,
         tools: Option<&str>,
     ) -> Result<Ticket<Started>> {
-        let prepared = Prepared::new(&self.cipher, new, first, self.owner.id, clock::now())?;
-        let prepared = Prepared { tools: tools.map(str::to_owned), ..prepared };
-        let cipher = self.cipher.clone();
-        Ok(self.writer.submit(move |tables| tables.start(&cipher, &prepared)))
+        let (own, now) = (self.backend.owner().id(), self.backend.now());
+        let mut prepared = Prepared::new(&self.cipher, new, first, own, now)?;
+        let seal = |tools: &str| self.cipher.seal(&prepared.run.key, 0, Column::Detail, tools.as_bytes());
+        prepared.tools = tools.map(seal).transpose()?;
+        let ticket = self.backend.submit(Write::Start(Box::new(prepared)));
+        Ok(ticket.then(|written| match written {
+            Written::Started(started) => Ok(*started),
+            _ => Err(Error::other()),
+        }))
     }
 
     /// Records a call. Wait for the ticket before the call is made; it says whether somebody has cancelled
@@ -137,9 +119,18 @@ impl Store {
     /// If the state of the run does not allow the action. The ticket gives [`ErrorCode::Lost`] if another
     /// process has taken the run over.
     pub fn record(&self, lease: &mut Lease, record: &Record<'_>) -> Result<Ticket<bool>> {
-        let live = lease.next(&self.cipher, record, self.owner.id, clock::now())?;
+        let live = self.next(lease, record)?;
+        let ticket = self.backend.submit(Write::Record(Box::new(live)));
+        Ok(ticket.then(|written| match written {
+            Written::Recorded { cancel } => Ok(cancel),
+            _ => Err(Error::other()),
+        }))
+    }
+
+    fn next(&self, lease: &mut Lease, record: &Record<'_>) -> Result<Live> {
+        let live = lease.next(&self.cipher, record, self.backend.owner().id(), self.backend.now())?;
         (lease.state, lease.call) = (live.state, live.call);
-        Ok(self.writer.submit_of(Some(live.run), move |tables| tables.record(&live)))
+        Ok(live)
     }
 
     /// Records that the run is at a call that changes nothing. The record is written soon without being
@@ -148,9 +139,8 @@ impl Store {
     /// # Errors
     /// If the state of the run does not allow the action.
     pub fn record_later(&self, lease: &mut Lease, record: &Record<'_>) -> Result<()> {
-        let live = lease.next(&self.cipher, record, self.owner.id, clock::now())?;
-        (lease.state, lease.call) = (live.state, live.call);
-        self.writer.later(live);
+        let live = self.next(lease, record)?;
+        self.backend.later(live);
         Ok(())
     }
 
@@ -164,16 +154,14 @@ impl Store {
         if state.after(crate::state::Action::End).is_none() {
             return Err(state.refuse(crate::state::Action::End, &run.shown(), call));
         }
-        run.ended = Some(clock::now());
+        run.ended = Some(self.backend.now());
         run.outcome = Some(self.cipher.seal(&run.key, 0, Column::Outcome, outcome)?);
-        Ok(self.writer.submit_of(Some(run.id), move |tables| tables.end(&run, epoch)))
+        Ok(self.backend.submit(Write::End { run: Box::new(run), epoch }).then(|_| Ok(())))
     }
 
     /// Releases a run that this process does not continue.
     pub fn release(&self, lease: &Lease) -> Ticket<()> {
-        let (run, epoch) = (lease.run.id, lease.epoch);
-        // What was recorded last is written before, in the same transaction.
-        self.writer.submit(move |tables| tables.release(run, epoch))
+        self.backend.submit(Write::Release { run: lease.run.id, epoch: lease.epoch }).then(|_| Ok(()))
     }
 
     /// Takes a run over, if nobody works on it and nobody else must act first. To take over many runs,
@@ -182,8 +170,11 @@ impl Store {
     /// The ticket gives [`ErrorCode::NoRun`], [`ErrorCode::Owned`] or [`ErrorCode::Damaged`] if the run
     /// cannot be taken over.
     pub fn claim(&self, run: RunId) -> Ticket<Claim> {
-        let (cipher, owners, own) = (self.cipher.clone(), self.owners.clone(), self.owner.id);
-        self.writer.submit(move |tables| tables.claim(&cipher, &owners, own, run.0))
+        let (cipher, own) = (self.cipher.clone(), self.backend.owner().id());
+        let decide = move |rows, alive: &dyn Alive, now| decide::claim(&cipher, own, rows, alive, now);
+        let ticket = self.backend.change(run.0, Box::new(decide));
+        let (backend, cipher, last) = (self.backend.clone(), self.cipher.clone(), self.program.clone());
+        ticket.then(move |outcome| claim(&*backend, &cipher, &last, outcome))
     }
 
     /// Writes the decision of a person, `who`, on the call with this number. Returns the new state.
@@ -195,7 +186,12 @@ impl Store {
         // Rejected before it is queued, if it is not JSON.
         decision.answer(who)?;
         let (cipher, decision, who) = (self.cipher.clone(), decision.clone(), who.to_owned());
-        self.writer.submit(move |tables| tables.resolve(&cipher, run.0, call, &decision, &who)).wait()
+        let decide =
+            move |rows, _: &dyn Alive, now| decide::resolve(&cipher, (call, &decision, &who), rows, now);
+        match self.backend.change(run.0, Box::new(decide)).wait()? {
+            Outcome::Decided(state) => Ok(state),
+            _ => Err(Error::other()),
+        }
     }
 
     /// The run with this number or name.
@@ -203,13 +199,13 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NoRun`] if there is none.
     pub fn find(&self, text: &str) -> Result<RunId> {
-        let reader = self.reader();
+        let reads = self.backend.reads();
         // A name may look like a number.
-        if let Some(run) = reads::named(&reader, text)? {
+        if let Some(run) = reads.named(text)? {
             return Ok(RunId(run));
         }
         match number_of(text)? {
-            Some(number) => reads::run_of(&reader, number).map(|run| RunId(run.id)),
+            Some(number) => reads.run(number).map(|run| RunId(run.id)),
             None => Err(Error::new(ErrorCode::NoRun, format!("the journal has no run named `{text}`"))),
         }
     }
@@ -243,11 +239,11 @@ impl Store {
     ) -> Result<()> {
         let &Listed { status, newest } = listed;
         let mut after = match newest {
-            Some(newest) => reads::before_newest(&self.reader(), status, newest)?,
+            Some(newest) => self.backend.reads().before_newest(status, newest)?,
             None => 0,
         };
         loop {
-            let page = reads::page(&self.reader(), status, after, PAGE)?;
+            let page = self.backend.reads().page(status, after, PAGE)?;
             let Some(&(last, _)) = page.last() else { return Ok(()) };
             after = last;
             for (run, found) in page {
@@ -263,7 +259,7 @@ impl Store {
     /// # Errors
     /// If the file of the journal cannot be used.
     pub fn count(&self) -> Result<BTreeMap<&'static str, i64>> {
-        reads::count(&self.reader())
+        self.backend.reads().count()
     }
 
     /// The subject of a run.
@@ -271,7 +267,7 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
     pub fn subject(&self, run: RunId) -> Result<Option<String>> {
-        Ok(reads::run_of(&self.reader(), run.0)?.subject)
+        Ok(self.backend.reads().run(run.0)?.subject)
     }
 
     /// How many runs of a subject have not ended.
@@ -279,7 +275,7 @@ impl Store {
     /// # Errors
     /// If the file of the journal cannot be used.
     pub fn unfinished(&self, subject: &str) -> Result<usize> {
-        reads::unfinished(&self.reader(), subject)
+        self.backend.reads().unfinished(subject)
     }
 
     /// The runs that a process may continue now, in the order of starting: they wait for no person and no
@@ -290,7 +286,7 @@ impl Store {
     pub fn continuable(&self) -> Result<Vec<RunId>> {
         let (mut found, mut after) = (Vec::new(), 0);
         loop {
-            let page = reads::continuable(&self.reader(), clock::now(), after, PAGE)?;
+            let page = self.backend.reads().continuable(self.backend.now(), after, PAGE)?;
             let Some(&last) = page.last() else { return Ok(found) };
             after = last;
             found.extend(page.into_iter().map(RunId));
@@ -304,7 +300,7 @@ impl Store {
     /// # Errors
     /// If the file of the journal cannot be used.
     pub fn damaged(&self, mut each: impl FnMut(RunId, Error)) -> Result<()> {
-        reads::damaged(&self.reader(), &mut |run, error| each(RunId(run), error))
+        self.backend.reads().damaged(&mut |run, error| each(RunId(run), error))
     }
 
     /// The time until the next sleeping run wakes, if there is one.
@@ -312,8 +308,8 @@ impl Store {
     /// # Errors
     /// If the file of the journal cannot be used.
     pub fn next_wake(&self) -> Result<Option<Duration>> {
-        let wake = reads::next_wake(&self.reader())?;
-        let left = |wake: i64| u64::try_from(wake.saturating_sub(clock::now())).unwrap_or(0);
+        let (wake, now) = (self.backend.reads().next_wake()?, self.backend.now());
+        let left = |wake: i64| u64::try_from(wake.saturating_sub(now)).unwrap_or(0);
         Ok(wake.map(|wake| Duration::from_millis(left(wake))))
     }
 
@@ -322,7 +318,7 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
     pub fn show(&self, run: RunId) -> Result<Summary> {
-        let (run, live) = reads::both_of(&self.reader(), run.0)?;
+        let (run, live) = self.backend.reads().both(run.0)?;
         self.summary(run, live)
     }
 
@@ -331,7 +327,7 @@ impl Store {
     /// # Errors
     /// If the journal is damaged.
     pub fn decisions(&self, run: RunId) -> Result<Vec<Decided>> {
-        let mut found = reads::decisions(&self.reader(), run.0, None)?;
+        let mut found = self.backend.reads().decisions(run.0, None)?;
         found.retain(|row| row.what != EXPECTS && row.what != TOOLS);
         let shown = |row: crate::row::Decided| Decided {
             call: row.call,
@@ -348,9 +344,9 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
     pub fn tools(&self, run: RunId) -> Result<Option<String>> {
-        let reader = self.reader();
-        let key = reads::run_of(&reader, run.0)?.key;
-        let rows = reads::decisions(&reader, run.0, Some(0))?;
+        let reads = self.backend.reads();
+        let key = reads.run(run.0)?.key;
+        let rows = reads.decisions(run.0, Some(0))?;
         let Some(row) = rows.into_iter().find(|row| row.what == TOOLS) else { return Ok(None) };
         let text = self.cipher.open(&key, 0, Column::Detail, row.detail)?;
         String::from_utf8(text).map(Some).map_err(|_| Error::damaged("the signatures of a run's tools"))
@@ -361,7 +357,7 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
     pub fn key(&self, run: RunId) -> Result<impl Fn(u64) -> String + use<>> {
-        let key = reads::run_of(&self.reader(), run.0)?.key;
+        let key = self.backend.reads().run(run.0)?.key;
         Ok(move |call| idempotency_key(&key, call))
     }
 
@@ -370,7 +366,7 @@ impl Store {
     /// # Errors
     /// If the journal is damaged.
     pub fn program(&self, hash: &[u8; 32]) -> Result<Vec<u8>> {
-        reads::program_of(&self.reader(), &self.cipher, hash)
+        self.cipher.program(hash, self.backend.reads().program(hash)?)
     }
 
     /// The run and the number of the call with this idempotency key, which its tool was given.
@@ -379,7 +375,7 @@ impl Store {
     /// If the file of the journal cannot be used.
     pub fn find_key(&self, text: &str) -> Result<Option<(RunId, u64)>> {
         let Some((key, call)) = of_idempotency_key(text) else { return Ok(None) };
-        Ok(reads::of_key(&self.reader(), &key)?.map(|run| (RunId(run), call)))
+        Ok(self.backend.reads().of_key(&key)?.map(|run| (RunId(run), call)))
     }
 
     /// A text for a run and `part` that nobody can guess.
@@ -387,7 +383,7 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
     pub fn handle(&self, run: RunId, part: &str) -> Result<String> {
-        let key = reads::run_of(&self.reader(), run.0)?.key;
+        let key = self.backend.reads().run(run.0)?.key;
         let hash = sha256(&[&b"handle"[..], &key, part.as_bytes()].concat());
         let mut text = String::new();
         for byte in hash.iter().take(16) {
@@ -403,19 +399,23 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
     pub fn block(&self, run: RunId, why: &str) -> Result<()> {
-        let (cipher, owners, why) = (self.cipher.clone(), self.owners.clone(), why.to_owned());
-        self.writer.submit(move |tables| tables.block(&cipher, &owners, run.0, &why)).wait()
+        let (cipher, why) = (self.cipher.clone(), why.to_owned());
+        let decide = move |rows, alive: &dyn Alive, now| decide::block(&cipher, &why, rows, alive, now);
+        self.backend.change(run.0, Box::new(decide)).wait().map(drop)
     }
 
     fn summary(&self, run: Run, live: Option<Live>) -> Result<Summary> {
         let at = match live {
             None => At::Ended {
                 ended: run.ended.unwrap_or_default(),
-                outcome: transactions::outcome_of(&self.cipher, &run)?,
+                outcome: decide::outcome_of(&self.cipher, &run)?,
             },
             Some(live) => At::Live(Box::new(Waiting {
                 blocked: match live.state {
-                    State::Blocked(_) => reads::blocked(&self.reader(), &self.cipher, &run, &live)?,
+                    State::Blocked(_) => {
+                        let decided = self.backend.reads().decisions(run.id, Some(live.call))?;
+                        decide::blocked(&self.cipher, (&run, &live), &decided)?
+                    }
                     _ => None,
                 },
                 state: live.state,
@@ -450,10 +450,7 @@ impl Store {
     /// # Errors
     /// If the file of the journal cannot be used.
     pub fn version(&self) -> Result<i64> {
-        let ticket = self.writer.submit(|tables| {
-            Ok(tables.connection.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0))?)
-        });
-        ticket.wait()
+        self.backend.version()
     }
 
     /// Exports a run as bytes for another journal. A run that has not ended continues only there: here it
@@ -462,8 +459,14 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::Owned`] if a process works on it.
     pub fn export(&self, run: RunId) -> Result<Vec<u8>> {
-        let owners = self.owners.clone();
-        self.writer.submit(move |tables| portable::export(tables, &owners, run.0)).wait()
+        let decide = move |rows, alive: &dyn Alive, _| decide::export(rows, alive);
+        let Outcome::Exported { run, live } = self.backend.change(run.0, Box::new(decide)).wait()? else {
+            return Err(Error::other());
+        };
+        // Nothing of it changes any more.
+        let reads = self.backend.reads();
+        let (decisions, program) = (reads.decisions(run.id, None)?, reads.program(&run.program)?);
+        portable::write(&Exported { run, live, decisions, program, settings: reads.settings()? })
     }
 
     /// Adds a run that was exported, from this journal or another one. Both have the same key, or none.
@@ -472,7 +475,10 @@ impl Store {
     /// If the bytes are not an exported run, the run is here already, or another run has its name.
     pub fn import(&self, bytes: &[u8]) -> Result<RunId> {
         let imported = portable::read(bytes, &self.cipher)?;
-        self.writer.submit(move |tables| portable::import(tables, &imported)).wait()
+        match self.backend.submit(Write::Import(Box::new(imported))).wait()? {
+            Written::Imported(run) => Ok(run),
+            _ => Err(Error::other()),
+        }
     }
 
     /// Removes runs that ended more than this number of days ago. Returns how many. Runs that have not ended
@@ -481,21 +487,7 @@ impl Store {
     /// # Errors
     /// If the file of the journal cannot be used.
     pub fn prune(&self, days: u32) -> Result<usize> {
-        let before = clock::now().saturating_sub(DAY.saturating_mul(days.into()));
-        let mut removed = 0;
-        loop {
-            let now = self.writer.submit(move |tables| tables.prune(before, PAGE)).wait()?;
-            removed += now;
-            if now < PAGE {
-                break;
-            }
-        }
-        if removed == 0 {
-            return Ok(0);
-        }
-        // What was removed is not left in the log, unless somebody reads just now.
-        drop(self.reader().pragma_query(None, "wal_checkpoint(truncate)", |_| Ok(())));
-        Ok(removed)
+        self.backend.prune(self.backend.now().saturating_sub(DAY.saturating_mul(days.into())))
     }
 
     /// Days for which runs that have ended stay.
@@ -503,7 +495,7 @@ impl Store {
     /// # Errors
     /// If the journal is damaged.
     pub fn retention(&self) -> Result<u32> {
-        let days = reads::setting(&self.reader(), RETENTION)?;
+        let days = self.backend.reads().setting(RETENTION)?;
         Ok(days.and_then(|days| u32::try_from(days).ok()).unwrap_or(RETENTION_DAYS))
     }
 
@@ -512,12 +504,8 @@ impl Store {
     /// # Errors
     /// If the file of the journal cannot be used.
     pub fn set_retention(&self, days: u32) -> Result<()> {
-        let ticket = self.writer.submit(move |tables| {
-            // The next process looks at once.
-            tables.set(PRUNED, 0)?;
-            tables.set(RETENTION, days.into())
-        });
-        ticket.wait()
+        // The next process looks at once.
+        self.backend.set(&[(PRUNED, 0), (RETENTION, days.into())])
     }
 
     /// Removes runs that are older than the retention time, once a day. Returns how many were removed.
@@ -525,12 +513,12 @@ impl Store {
     /// # Errors
     /// If the file of the journal cannot be used.
     pub fn prune_daily(&self) -> Result<usize> {
-        let (last, now) = (reads::setting(&self.reader(), PRUNED)?, clock::now());
+        let (last, now) = (self.backend.reads().setting(PRUNED)?, self.backend.now());
         // A clock that was set back does not put it off.
         if last.is_some_and(|last| (last..last.saturating_add(DAY)).contains(&now)) {
             return Ok(0);
         }
-        self.writer.submit(move |tables| tables.set(PRUNED, now)).wait()?;
+        self.backend.set(&[(PRUNED, now)])?;
         self.prune(self.retention()?)
     }
 
@@ -540,12 +528,7 @@ impl Store {
     /// # Errors
     /// If the file of the journal cannot be used.
     pub fn limit_pages(&self, most: Option<u32>) -> Result<()> {
-        let most = most.unwrap_or(MOST_PAGES);
-        let ticket = self.writer.submit(move |tables| {
-            tables.connection.pragma_update_and_check(None, "max_page_count", most, |_| Ok(()))?;
-            Ok(())
-        });
-        ticket.wait()
+        self.backend.limit_pages(most)
     }
 
     /// Checks all pages and all rows.
@@ -553,10 +536,7 @@ impl Store {
     /// # Errors
     /// The first damage found.
     pub fn check(&self) -> Result<()> {
-        schema::check_pages(&self.reader())?;
-        if reads::orphans(&self.reader())? > 0 {
-            return Err(Error::damaged("a run under way has no entry"));
-        }
+        self.backend.reads().check()?;
         let mut problem = None;
         self.list(&Listed::default(), |summary| {
             let program = self.program(&summary.program);
@@ -568,12 +548,22 @@ impl Store {
     }
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
-    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    schema::prepare(&connection)?;
-    Ok(connection)
-}
-
-fn count_tables(connection: &Connection) -> Result<i64> {
-    Ok(connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?)
+/// What the caller of a claim gets.
+fn claim(backend: &dyn Backend, cipher: &Cipher, last: &LastProgram, outcome: Outcome) -> Result<Claim> {
+    match outcome {
+        Outcome::Claimed { run, live, decided } => {
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            if last.1.is_empty() || last.0 != run.program {
+                let stored = backend.reads().program(&run.program)?;
+                *last = (run.program, cipher.program(&run.program, stored)?.into());
+            }
+            let program = last.1.clone();
+            drop(last);
+            let claimed: Claimed = decide::claimed(cipher, (run, live, &decided), program)?;
+            Ok(Claim::Mine(Box::new(claimed)))
+        }
+        Outcome::Waits { state, call, wake } => Ok(Claim::Waits { state, call, wake }),
+        Outcome::Ended(run) => Ok(Claim::Ended { outcome: decide::outcome_of(cipher, &run)? }),
+        Outcome::Decided(_) | Outcome::Exported { .. } | Outcome::Done => Err(Error::other()),
+    }
 }

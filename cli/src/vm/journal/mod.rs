@@ -82,7 +82,9 @@ impl ServeJournal {
         let Some(path) = &self.journal else { return Ok(None) };
         let store = self.shared.open(path, &self.key, true)?;
         #[cfg(target_os = "linux")]
-        super::cleanup_process::hold(store.owner_lock()?);
+        if let Some(lock) = store.owner_lock()? {
+            super::cleanup_process::hold(lock);
+        }
         tidy(&store);
         store.damaged(|run, error| complain(run, "continued", &error))?;
         Ok(Some(served::Served::new(store)))
@@ -117,7 +119,9 @@ impl RunJournal {
         }
         let store = open(path, &self.key, true)?;
         #[cfg(target_os = "linux")]
-        super::cleanup_process::hold(store.owner_lock()?);
+        if let Some(lock) = store.owner_lock()? {
+            super::cleanup_process::hold(lock);
+        }
         tidy(&store);
         Ok(Some(store))
     }

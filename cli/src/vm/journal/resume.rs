@@ -87,7 +87,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
     let named = args.runs.iter().map(|run| store.find(run)).collect::<ilo_journal::Result<Vec<_>>>()?;
     let runs = if named.is_empty() { store.continuable()? } else { named.clone() };
     #[cfg(target_os = "linux")]
-    super::super::cleanup_process::hold(store.owner_lock()?);
+    if let Some(lock) = store.owner_lock()? {
+        super::super::cleanup_process::hold(lock);
+    }
     super::tidy(&store);
     let tools = tools_of(args.tools.as_deref())?;
     let (watch, codes) = (Watch::durable(None), BTreeMap::new());

@@ -1,14 +1,16 @@
 //! Transactions on a database in memory, with a clock of their own.
 
-use super::{Alive, Prepared, STATEMENTS, Tables};
+use super::{STATEMENTS, Tables};
 use crate::answer::Answer;
+use crate::backend::{Alive, Outcome, Prepared};
 use crate::cipher::Cipher;
+use crate::decide;
 use crate::error::Result;
 use crate::limits::RunLimits;
-use crate::model::{Claim, Decision, NewRun, Record, Start, To};
+use crate::model::{Decision, NewRun, Record, Start, To};
 use crate::policy::{Effect, Policy};
-use crate::reads::{self, continuable};
-use crate::schema;
+use crate::sqlite::reads::{self, continuable};
+use crate::sqlite::schema;
 use crate::state::State;
 use rusqlite::Connection;
 use std::cell::Cell;
@@ -29,7 +31,7 @@ impl Alive for Nobody {
 fn asleep() -> (Tables, Cipher, i64) {
     let (connection, cipher) = (Connection::open_in_memory().unwrap(), Cipher::new(None));
     schema::create(&connection, &cipher).unwrap();
-    let tables = Tables::new(connection, STATEMENTS, || NOW.get());
+    let tables = Tables { connection, statements: STATEMENTS, now: || NOW.get() };
     NOW.set(10_000);
     let limits = RunLimits::default();
     let new = NewRun { name: None, input: b"", program: b"p", function: "f", limits: &limits, subject: None };
@@ -45,20 +47,26 @@ fn asleep() -> (Tables, Cipher, i64) {
         expects: None,
     };
     let prepared = Prepared::new(&cipher, &new, &Start::Call(first), 1, NOW.get()).unwrap();
-    let run = tables.start(&cipher, &prepared).unwrap().run.0;
+    let run = tables.start(&prepared).unwrap().run.0;
     (tables, cipher, run)
 }
 
 #[allow(clippy::option_option, reason = "whether it is taken, and what answer it has")]
 fn claim(tables: &Tables, cipher: &Cipher, run: i64) -> Option<Option<Answer>> {
-    match tables.claim(cipher, &Nobody, 2, run).unwrap() {
-        Claim::Mine(claimed) => Some(claimed.answer),
-        Claim::Waits { state, .. } => {
+    let decide = |rows, alive: &dyn Alive, now| decide::claim(cipher, 2, rows, alive, now);
+    match tables.change(&Nobody, run, decide).unwrap() {
+        Outcome::Claimed { live, .. } => Some(live.answer.map(|answer| Answer::from_bytes(&answer).unwrap())),
+        Outcome::Waits { state, .. } => {
             assert_eq!(state, State::Sleeping);
             None
         }
-        Claim::Ended { .. } => panic!("it has not ended"),
+        other => panic!("{other:?}"),
     }
+}
+
+fn block(tables: &Tables, cipher: &Cipher, run: i64, why: &str) {
+    let decide = |rows, alive: &dyn Alive, now| decide::block(cipher, why, rows, alive, now);
+    tables.change(&Nobody, run, decide).unwrap();
 }
 
 #[test]
@@ -88,7 +96,9 @@ fn a_clock_that_was_set_back_lets_a_run_sleep_its_time_once_more_at_most() {
 #[test]
 fn a_run_that_is_cancelled_asleep_goes_on_at_once() {
     let (tables, cipher, run) = asleep();
-    tables.resolve(&cipher, run, None, &Decision::Cancel, "ann").unwrap();
+    let decide =
+        |rows, _: &dyn Alive, now| decide::resolve(&cipher, (None, &Decision::Cancel, "ann"), rows, now);
+    tables.change(&Nobody, run, decide).unwrap();
     assert_eq!(claim(&tables, &cipher, run), Some(None), "its call has no answer: it fails as cancelled");
 }
 
@@ -105,15 +115,16 @@ fn a_setting_that_was_damaged_is_no_setting() {
 #[test]
 fn a_run_whose_tools_are_missing_when_it_wakes_is_blocked_and_has_slept() {
     let (tables, cipher, run) = asleep();
-    tables.block(&cipher, &Nobody, run, "missing-tool: x").unwrap();
+    block(&tables, &cipher, run, "missing-tool: x");
     assert_eq!(claim(&tables, &cipher, run), None, "it is not time");
     NOW.set(15_000);
-    tables.block(&cipher, &Nobody, run, "missing-tool: x").unwrap();
-    tables.block(&cipher, &Nobody, run, "missing-tool: x").unwrap();
+    block(&tables, &cipher, run, "missing-tool: x");
+    block(&tables, &cipher, run, "missing-tool: x");
     let (row, live) = reads::both_of(&tables.connection, run).unwrap();
     let live = live.unwrap();
     assert_eq!((live.state, live.wake), (State::Blocked(crate::state::Before::Answered), None));
-    let why = reads::blocked(&tables.connection, &cipher, &row, &live).unwrap();
+    let decided = reads::decisions(&tables.connection, run, Some(live.call)).unwrap();
+    let why = decide::blocked(&cipher, (&row, &live), &decided).unwrap();
     assert_eq!(why.as_deref(), Some("missing-tool: x"));
     assert_eq!(
         reads::decisions(&tables.connection, run, None).unwrap().len(),

@@ -1,7 +1,7 @@
 //! The file of a journal: whether it may be used, and creating it.
 
+use super::schema;
 use crate::error::{Error, ErrorCode, Result};
-use crate::schema;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,11 @@
 //! Reads the tables: plain functions on a connection.
 
-use crate::cipher::{Cipher, Column, RUN_KEY, sha256};
-use crate::error::{Error, ErrorCode, Result};
-use crate::row::{DECIDED, Decided, EXPORTED, LIVE, Live, RUN, RUN_COLUMNS, Run, signed};
-use crate::state::{Action, STATES, State, Status};
+use super::row::{self, DECIDED, LIVE, RUN, RUN_COLUMNS};
+use crate::backend::{Found, no_run};
+use crate::cipher::RUN_KEY;
+use crate::error::{Error, Result};
+use crate::row::{Decided, EXPORTED, Live, Run, signed};
+use crate::state::{STATES, State, Status};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64;
@@ -11,13 +13,13 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Reads the entry of a run.
 pub(crate) fn run_of(connection: &Connection, id: i64) -> Result<Run> {
     let mut statement = connection.prepare_cached(&format!("SELECT {RUN} FROM run WHERE id = ?"))?;
-    one(&mut statement, id, |row| Run::read(row, 0))?.ok_or_else(|| no_run(id))
+    one(&mut statement, id, |row| row::run(row, 0))?.ok_or_else(|| no_run(id))
 }
 
 /// Reads the row of a run that has not ended.
 pub(crate) fn live_of(connection: &Connection, id: i64) -> Result<Option<Live>> {
     let mut statement = connection.prepare_cached(&format!("SELECT {LIVE} FROM live WHERE run = ?"))?;
-    one(&mut statement, id, |row| Live::read(row, 0))
+    one(&mut statement, id, |row| row::live(row, 0))
 }
 
 /// Reads both, in one statement, because another process may end the run between two.
@@ -36,18 +38,14 @@ fn live_columns() -> String {
 
 /// Reads a row of both, the first column at `at`; they must agree on whether the run has ended.
 fn both(row: &rusqlite::Row<'_>, at: usize) -> Result<(Run, Option<Live>)> {
-    let run = Run::read(row, at)?;
+    let run = row::run(row, at)?;
     let at = at + RUN_COLUMNS;
     let is_live = row.get::<_, Option<i64>>(at)?.is_some();
-    let live = if is_live { Some(Live::read(row, at)?) } else { None };
+    let live = if is_live { Some(row::live(row, at)?) } else { None };
     if run.ended.is_some() == live.is_some() {
         return Err(Error::damaged(format!("run {} is neither under way nor has it ended", run.id)));
     }
     Ok((run, live))
-}
-
-fn no_run(id: i64) -> Error {
-    Error::new(ErrorCode::NoRun, format!("the journal has no run {id}"))
 }
 
 fn one<T>(
@@ -92,16 +90,11 @@ pub(crate) fn setting(connection: &Connection, name: &str) -> Result<Option<i64>
         .ok_or_else(|| Error::damaged(format!("the setting `{name}`")))
 }
 
-/// Reads a program, whose hash must fit.
-pub(crate) fn program_of(connection: &Connection, cipher: &Cipher, hash: &[u8; 32]) -> Result<Vec<u8>> {
+/// The stored form of a program.
+pub(crate) fn program_of(connection: &Connection, hash: &[u8; 32]) -> Result<Vec<u8>> {
     let mut statement = connection.prepare_cached("SELECT bytes FROM program WHERE hash = ?")?;
     let stored: Option<Vec<u8>> = statement.query_row([&hash[..]], |row| row.get(0)).optional()?;
-    let stored = stored.ok_or_else(|| Error::damaged("the program of a run is missing"))?;
-    let bytes = cipher.open(hash, 0, Column::Program, stored)?;
-    if sha256(&bytes) != *hash {
-        return Err(Error::damaged("a program does not fit its hash"));
-    }
-    Ok(bytes)
+    stored.ok_or_else(|| Error::damaged("the program of a run is missing"))
 }
 
 /// The decisions on a run, or on one of its calls, in order.
@@ -112,28 +105,38 @@ pub(crate) fn decisions(connection: &Connection, run: i64, call: Option<u64>) ->
     let mut rows = statement.query(params![run, call.map(signed)])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(Decided::read(row)?);
+        found.push(row::decided(row)?);
     }
     Ok(found)
 }
 
-/// Why a run is blocked, if that was recorded.
-pub(crate) fn blocked(
+/// The decisions on a call, or what is wrong with them, and the time of the last.
+#[allow(clippy::type_complexity, reason = "two results, one of which may be of no interest")]
+pub(crate) fn decided_of(
     connection: &Connection,
-    cipher: &Cipher,
-    run: &Run,
-    live: &Live,
-) -> Result<Option<String>> {
-    let last = decisions(connection, run.id, Some(live.call))?
-        .into_iter()
-        .rfind(|decided| decided.what == Action::Block.name());
-    let Some(last) = last else { return Ok(None) };
-    let why = cipher.open(&run.key, live.call, Column::Detail, last.detail)?;
-    Ok(Some(String::from_utf8_lossy(&why).into_owned()))
+    run: i64,
+    call: u64,
+) -> Result<(Result<Vec<Decided>>, Option<i64>)> {
+    let mut statement = connection
+        .prepare_cached(&format!("SELECT {DECIDED} FROM call WHERE run = ? AND call = ? ORDER BY at"))?;
+    let mut rows = statement.query(params![run, signed(call)])?;
+    let (mut found, mut last) = (Ok(Vec::new()), None);
+    while let Some(row) = rows.next()? {
+        last = Some(row.get(2)?);
+        found = found.and_then(|mut found: Vec<Decided>| {
+            found.push(row::decided(row)?);
+            Ok(found)
+        });
+    }
+    Ok((found, last))
 }
 
-/// A run with its row, or what is wrong with them, by its number.
-pub(crate) type Listed = (i64, Result<(Run, Option<Live>)>);
+/// All settings, in their stored form.
+pub(crate) fn settings(connection: &Connection) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut statement = connection.prepare_cached("SELECT name, value FROM setting")?;
+    let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
 
 /// Reads pages of runs with their rows, in the order of their numbers.
 pub(crate) fn page(
@@ -141,7 +144,7 @@ pub(crate) fn page(
     status: Option<Status>,
     after: i64,
     most: usize,
-) -> Result<Vec<Listed>> {
+) -> Result<Vec<Found>> {
     let (tables, condition) = chosen(status);
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {RUN}, {} FROM {tables} WHERE run.id > ?1 AND {condition} ORDER BY run.id LIMIT ?2",
@@ -253,7 +256,7 @@ pub(crate) fn damaged(connection: &Connection, each: &mut dyn FnMut(i64, Error))
         reading.prepare(&format!("SELECT {DECIDED} FROM call WHERE run IN (SELECT run FROM live)"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        if let Err(error) = Decided::read(row) {
+        if let Err(error) = row::decided(row) {
             tell(row.get(0)?, error);
         }
     }

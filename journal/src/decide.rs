@@ -1,0 +1,294 @@
+//! What is decided about a run that was read: pure functions of its rows, of who lives, and of the time.
+
+use crate::answer::{Answer, data};
+use crate::backend::{Alive, Change, Outcome, Rows};
+use crate::cipher::{Cipher, Column};
+use crate::error::{Error, ErrorCode, Result};
+use crate::limits::RunLimits;
+use crate::model::{Claimed, Decision, Lease};
+use crate::row::{Decided, EXPECTS, Live, Run};
+use crate::state::{Action, State, To};
+use ilo_drive::validate::expected::unexpected;
+use std::sync::Arc;
+
+/// What is written, if anything, and what the caller gets.
+type Verdict = Result<(Option<Change>, Outcome)>;
+
+/// What an approval is bound to.
+pub(crate) fn approval(live: &Live) -> Vec<u8> {
+    [live.digest.to_le_bytes(), live.policy.to_bits().to_le_bytes()].concat()
+}
+
+/// Takes a run over.
+pub(crate) fn claim(cipher: &Cipher, own: i64, rows: Rows, alive: &dyn Alive, now: i64) -> Verdict {
+    let Rows { run, live, decided, .. } = rows;
+    let Some(mut live) = live else { return Ok((None, Outcome::Ended(run))) };
+    if live.exported {
+        return Err(exported(&run));
+    }
+    let if_epoch = live.epoch;
+    let slept = live.state == State::Sleeping && wake(cipher, &run, &mut live, now)?;
+    if !live.state.is_for_owners() {
+        let waits = Outcome::Waits { state: live.state, call: live.call, wake: live.wake };
+        return Ok((slept.then_some(Change { if_epoch, live, entry: None, decided: None }), waits));
+    }
+    if let Some(owner) = live.owner
+        && (owner == own || alive.lives(owner)?)
+    {
+        return Err(owned(alive, owner, &run));
+    }
+    if let Some(To::State(before)) = live.state.after(Action::Unblock) {
+        live.state = before;
+    }
+    if live.state == State::Calling {
+        live.tries = live.tries.saturating_add(1);
+    }
+    live.epoch = next_epoch(if_epoch)?;
+    live.owner = Some(own);
+    live.wake = None;
+    let change = Change { if_epoch, live: live.clone(), entry: None, decided: None };
+    Ok((Some(change), Outcome::Claimed { run, live, decided: decided? }))
+}
+
+/// Wakes a run that sleeps, if it is time or it was cancelled. Returns whether it sleeps on, until another
+/// time.
+fn wake(cipher: &Cipher, run: &Run, live: &mut Live, now: i64) -> Result<bool> {
+    if live.cancel {
+        // The call that waited fails as cancelled.
+        live.state = State::Ready;
+    } else if live.wake.is_none_or(|wake| wake <= now) {
+        live.state = State::Answered;
+        live.answer = Some(cipher.seal(&run.key, live.call, Column::Answer, &nothing())?);
+    } else if live.since > now {
+        // The clock was set back. How long the run has slept is unknown; it sleeps its whole time again,
+        // and not until the clock has come to where it was.
+        let time = live.wake.map(|wake| wake.saturating_sub(live.since));
+        (live.since, live.wake) = (now, time.map(|time| now.saturating_add(time)));
+        live.epoch = next_epoch(live.epoch)?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// Makes what its new owner gets of a run that was taken over.
+pub(crate) fn claimed(
+    cipher: &Cipher,
+    (run, live, decided): (Run, Live, &[Decided]),
+    program: Arc<[u8]>,
+) -> Result<Claimed> {
+    let bound = approval(&live);
+    let of = |what: &str| decided.iter().rfind(|decided| decided.what == what);
+    let unchecked = of(Action::Answer.name()).is_some() && of(EXPECTS).is_none();
+    let approved = match of(Action::Approve.name()).cloned() {
+        Some(decided) => cipher.open(&run.key, live.call, Column::Detail, decided.detail)? == bound,
+        None => false,
+    };
+    let answer = live.answer.map(|answer| cipher.open(&run.key, live.call, Column::Answer, answer));
+    Ok(Claimed {
+        program,
+        function: run.function.clone(),
+        limits: RunLimits::from_bytes(&run.limits)?,
+        state: live.state,
+        call: live.call,
+        tool: live.tool,
+        policy: live.policy,
+        digest: live.digest,
+        tries: live.tries,
+        active_ms: live.active_ms,
+        cancel: live.cancel,
+        snapshot: cipher.open(&run.key, live.call, Column::Snapshot, live.snapshot)?,
+        answer: answer.transpose()?.map(|bytes| Answer::from_bytes(&bytes)).transpose()?,
+        approved,
+        unchecked,
+        lease: Lease { state: live.state, call: live.call, epoch: live.epoch, run },
+    })
+}
+
+/// A person's decision on a call, with who decides.
+pub(crate) fn resolve(
+    cipher: &Cipher,
+    (call, decision, who): (Option<u64>, &Decision, &str),
+    rows: Rows,
+    now: i64,
+) -> Verdict {
+    let Rows { mut run, live, decided, last } = rows;
+    let Some(mut live) = live else {
+        let message = format!("run {} has ended", run.shown());
+        return Err(Error::new(ErrorCode::NotNow, message).remedy("see its outcome with `runs show`"));
+    };
+    if live.exported {
+        return Err(exported(&run));
+    }
+    let if_epoch = live.epoch;
+    let action = decision.action();
+    let of_call = !matches!(decision, Decision::Cancel | Decision::More(_));
+    if of_call && call != Some(live.call) {
+        return Err(other_call(&run, &live, call));
+    }
+    let to = match live.state.after(action) {
+        Some(To::State(to)) => to,
+        Some(To::Stored) if live.answer.is_some() => State::Answered,
+        Some(To::Stored) => State::Ready,
+        Some(To::Ended) | None => return Err(live.state.refuse(action, &run.shown(), live.call)),
+    };
+    if let Decision::Answer(json) = decision {
+        hold(cipher, (&run, &live), &decided?, json)?;
+    }
+    let answer = decision.answer(who)?.map(|answer| answer.to_bytes());
+    let detail = match decision {
+        Decision::Approve => approval(&live),
+        Decision::More(limits) => limits.to_bytes(),
+        _ => answer.clone().unwrap_or_default(),
+    };
+    let detail = cipher.seal(&run.key, live.call, Column::Detail, &detail)?;
+    let decided = of_live(&live, action.name(), who, detail, next_time(last, now));
+    let mut entry = None;
+    if let Decision::More(limits) = decision {
+        run.limits = limits.to_bytes();
+        entry = Some(run.clone());
+    }
+    if let Decision::Cancel = decision {
+        live.cancel = true;
+    }
+    if let Some(answer) = answer {
+        live.answer = Some(cipher.seal(&run.key, live.call, Column::Answer, &answer)?);
+    }
+    if to != live.state {
+        // A process that waited for this takes the run over again.
+        live.epoch = next_epoch(if_epoch)?;
+        (live.state, live.owner, live.wake, live.tries) = (to, None, None, 0);
+        live.since = now;
+    }
+    Ok((Some(Change { if_epoch, live, entry, decided: Some(decided) }), Outcome::Decided(to)))
+}
+
+/// Refuses an answer that does not fit what was stored with its call.
+fn hold(cipher: &Cipher, (run, live): (&Run, &Live), decided: &[Decided], json: &str) -> Result<()> {
+    let Some(expects) = decided.iter().rfind(|decided| decided.what == EXPECTS) else { return Ok(()) };
+    let schema = cipher.open(&run.key, live.call, Column::Detail, expects.detail.clone())?;
+    let schema = String::from_utf8(schema).map_err(|_| Error::damaged("the schema of an answer"))?;
+    match unexpected(&schema, &data(json)?) {
+        Some(why) => Err(misfit(&live.tool, &why)),
+        None => Ok(()),
+    }
+}
+
+/// Records that a run cannot continue, and why. A later owner finds its state unchanged.
+pub(crate) fn block(cipher: &Cipher, why: &str, rows: Rows, alive: &dyn Alive, now: i64) -> Verdict {
+    let nothing = || Ok((None, Outcome::Done));
+    let Rows { run, live, decided, last } = rows;
+    let Some(mut live) = live.filter(|live| !live.exported) else { return nothing() };
+    if let Some(owner) = live.owner
+        && alive.lives(owner)?
+    {
+        return nothing();
+    }
+    let if_epoch = live.epoch;
+    let slept = live.state == State::Sleeping && wake(cipher, &run, &mut live, now)?;
+    let to = match live.state.after(Action::Block) {
+        Some(To::State(to)) => to,
+        _ if matches!(live.state, State::Blocked(_)) => live.state,
+        // It waits for something else.
+        _ if slept => {
+            return Ok((Some(Change { if_epoch, live, entry: None, decided: None }), Outcome::Done));
+        }
+        _ => return nothing(),
+    };
+    if to == live.state && blocked(cipher, (&run, &live), &decided?)?.as_deref() == Some(why) {
+        return nothing();
+    }
+    let detail = cipher.seal(&run.key, live.call, Column::Detail, why.as_bytes())?;
+    let decided = of_live(&live, Action::Block.name(), "", detail, next_time(last, now));
+    live.epoch = next_epoch(live.epoch)?;
+    (live.state, live.owner, live.wake, live.since) = (to, None, None, now);
+    Ok((Some(Change { if_epoch, live, entry: None, decided: Some(decided) }), Outcome::Done))
+}
+
+/// Why a run is blocked, if that was recorded among the decisions on its call.
+pub(crate) fn blocked(
+    cipher: &Cipher,
+    (run, live): (&Run, &Live),
+    decided: &[Decided],
+) -> Result<Option<String>> {
+    let last = decided.iter().rfind(|decided| decided.what == Action::Block.name());
+    let Some(last) = last else { return Ok(None) };
+    let why = cipher.open(&run.key, live.call, Column::Detail, last.detail.clone())?;
+    Ok(Some(String::from_utf8_lossy(&why).into_owned()))
+}
+
+/// Marks a run that has not ended as exported, so that it is not continued here.
+pub(crate) fn export(rows: Rows, alive: &dyn Alive) -> Verdict {
+    let Rows { run, live, .. } = rows;
+    let Some(mut live) = live else { return Ok((None, Outcome::Exported { run, live: None })) };
+    if let Some(owner) = live.owner
+        && alive.lives(owner)?
+    {
+        return Err(owned(alive, owner, &run));
+    }
+    let if_epoch = live.epoch;
+    // A second export, after a crash before the first was written to a file, gives the same.
+    (live.exported, live.owner) = (false, None);
+    let before = live.clone();
+    live.epoch = next_epoch(if_epoch)?;
+    live.exported = true;
+    let change = Change { if_epoch, live, entry: None, decided: None };
+    Ok((Some(change), Outcome::Exported { run, live: Some(before) }))
+}
+
+/// A row about the call at which a run is.
+pub(crate) fn of_live(live: &Live, what: &str, who: &str, detail: Vec<u8>, at: i64) -> Decided {
+    Decided {
+        run: live.run,
+        call: live.call,
+        at,
+        tool: live.tool.clone(),
+        what: what.to_owned(),
+        who: who.to_owned(),
+        detail,
+    }
+}
+
+/// A time that comes after those of the call's other decisions, even if the clock was set back.
+pub(crate) fn next_time(last: Option<i64>, now: i64) -> i64 {
+    last.map_or(now, |last| now.max(last.saturating_add(1)))
+}
+
+fn next_epoch(epoch: i64) -> Result<i64> {
+    epoch.checked_add(1).ok_or_else(|| Error::damaged("an epoch"))
+}
+
+/// The error if a process works on a run.
+fn owned(alive: &dyn Alive, owner: i64, run: &Run) -> Error {
+    let shown = alive.shown(owner);
+    Error::new(ErrorCode::Owned, format!("{shown} works on run {}", run.shown()))
+}
+
+/// The error for an answer that does not fit.
+pub(crate) fn misfit(tool: &str, why: &str) -> Error {
+    Error::new(ErrorCode::Value, format!("the answer does not fit tool `{tool}`: {why}"))
+        .remedy("give an answer that fits; the run waits as before")
+}
+
+/// The answer of a call that only waits.
+fn nothing() -> Vec<u8> {
+    Answer::Ok("null".to_owned()).to_bytes()
+}
+
+/// The outcome of a run that has ended.
+pub(crate) fn outcome_of(cipher: &Cipher, run: &Run) -> Result<Vec<u8>> {
+    cipher.open(&run.key, 0, Column::Outcome, run.outcome.clone().unwrap_or_default())
+}
+
+fn exported(run: &Run) -> Error {
+    let message = format!("run {} was exported and continues elsewhere", run.shown());
+    Error::new(ErrorCode::NotNow, message).remedy("continue it there, or bring it back with `runs import`")
+}
+
+fn other_call(run: &Run, live: &Live, call: Option<u64>) -> Error {
+    let (shown, state, at) = (run.shown(), live.state, live.call);
+    let message = match call {
+        Some(call) => format!("run {shown} is {state} at call {at} of `{}`, not at call {call}", live.tool),
+        None => format!("the number of a call is missing; run {shown} is {state} at call {at}"),
+    };
+    Error::new(ErrorCode::OtherCall, message)
+}
