@@ -17,4 +17,5 @@ mod grammars;
 mod helpers;
 mod masks;
 mod rules;
+mod token_walks;
 mod walks;

@@ -80,7 +80,7 @@ fn random_programs_build() {
 }
 
 /// The tokens of a synthetic vocabulary, and pieces of JSON.
-fn vocabulary(random: &mut Random) -> Vec<Vec<u8>> {
+pub(crate) fn vocabulary(random: &mut Random) -> Vec<Vec<u8>> {
     const JSON: [&str; 44] = [
         "{\"",
         "\":\"",
@@ -211,7 +211,7 @@ fn masks_of_several_vocabularies_do_not_mix() {
 }
 
 /// The tokens of a mask.
-fn tokens(bits: &[u32]) -> Vec<u32> {
+pub(crate) fn tokens(bits: &[u32]) -> Vec<u32> {
     (0..)
         .zip(bits)
         .flat_map(|(at, word)| (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 32 * at + bit))

@@ -4,7 +4,7 @@
 use crate::automaton::integers::Integers;
 use crate::automaton::lex::{LEVELS, Lex, Machine};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Core, ITEMS, NONE, Phase, SLOTS};
+use crate::automaton::state::{Core, NONE, Phase, SLOTS};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::Inside;
 use crate::automaton::want::ANY;
@@ -212,7 +212,9 @@ impl Machine<'_, '_> {
                     Inside::Character(_, low, _) => &[low],
                     Inside::Plain => b"\"abcdefghijklmnopqrstuvwxyz0123456789-_",
                 };
-                let byte = bytes.iter().copied().find(|&byte| this.attempt(|it| it.byte(byte)))?;
+                let byte = first_that_ends(bytes, inside, |bytes| {
+                    this.attempt(|it| bytes.iter().all(|&byte| it.byte(byte)))
+                })?;
                 this.byte(byte);
                 rest.push(byte);
                 if let Lex::Text(_, next) = this.lex {
@@ -223,6 +225,28 @@ impl Machine<'_, '_> {
         })?;
         Some(rest)
     }
+}
+
+/// Of the bytes that may continue a text, the first that ends it, or after which its end may follow. There
+/// are more letters than keys of cases, so that one of them makes a key that is new.
+pub(crate) fn first_that_ends(
+    bytes: &[u8],
+    inside: Inside,
+    mut fits: impl FnMut(&[u8]) -> bool,
+) -> Option<u8> {
+    let mut all = bytes.iter().copied();
+    let ending = match inside {
+        Inside::Plain => all.find(|&byte| if byte == b'"' { fits(&[byte]) } else { fits(&[byte, b'"']) }),
+        _ => None,
+    };
+    ending.or_else(|| bytes.iter().copied().find(|&byte| fits(&[byte])))
+}
+
+/// The texts that are tried as keys: more than a MATCH_MAP has cases.
+fn keys() -> impl Iterator<Item = String> {
+    let letters = || 'a'..='z';
+    let two = letters().map(|letter| format!("a{letter}"));
+    core::iter::once(String::new()).chain(letters().map(String::from)).chain(two)
 }
 
 /// The parts of the state that an end depends on.
@@ -437,8 +461,6 @@ impl Core<'_, '_> {
         if let Some(texts) = self.texts() {
             return texts.first().map(|text| Node::Text((**text).to_owned()));
         }
-        // Other cases have keys too: with this many letters, one is free.
-        let mut letters = (0..=ITEMS as usize).map(|count| "a".repeat(count));
-        letters.find(|text| self.takes_text(text)).map(Node::Text)
+        keys().find(|text| self.takes_text(text)).map(Node::Text)
     }
 }

@@ -12,6 +12,8 @@ const RANGED: usize = 15;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begun {
     negative: bool,
+    /// Whether its first digit is a zero, which no other digit follows.
+    zero: bool,
     value: i64,
     count: usize,
 }
@@ -20,7 +22,7 @@ impl Begun {
     /// `None` if the text does not begin an integer.
     pub(crate) fn of(text: &[u8]) -> Option<Begun> {
         let digits = text.strip_prefix(b"-");
-        let begun = Begun { negative: digits.is_some(), value: 0, count: 0 };
+        let begun = Begun { negative: digits.is_some(), zero: false, value: 0, count: 0 };
         digits.unwrap_or(text).iter().try_fold(begun, |begun, byte| match byte {
             b'0'..=b'9' if begun.count < RANGED => Some(begun.with(byte - b'0')),
             _ => None,
@@ -30,17 +32,16 @@ impl Begun {
     /// Adds a digit.
     pub(crate) fn with(self, digit: u8) -> Begun {
         let value = self.value.saturating_mul(10).saturating_add(digit.into());
-        Begun { value, count: self.count + 1, ..self }
+        let zero = self.zero || (self.count == 0 && digit == 0);
+        Begun { zero, value, count: self.count + 1, ..self }
     }
 
     /// Whether this begins an integer within a range.
     pub(crate) fn may_be_within(self, low: i64, high: i64) -> bool {
-        match (self.count, self.value) {
-            (0, _) => !self.negative || low < 0,
-            (1, 0) => low <= 0 && 0 <= high && !self.negative,
-            // A zero is followed by no digit.
-            (_, 0) => false,
-            _ => self.grows_into(low, high),
+        match self.count {
+            0 => !self.negative || low < 0,
+            1 if self.zero => low <= 0 && 0 <= high && !self.negative,
+            _ => !self.zero && self.grows_into(low, high),
         }
     }
 

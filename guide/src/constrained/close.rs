@@ -3,7 +3,7 @@
 use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Kind, Lex, Machine, Next};
 use super::views::{Sorted, View, with};
-use crate::automaton::close::STEPS;
+use crate::automaton::close::{STEPS, first_that_ends};
 use crate::automaton::offers::NIL;
 use crate::automaton::state::Phase;
 use crate::automaton::texts::Inside;
@@ -127,8 +127,8 @@ impl Machine<'_, '_> {
                     Inside::Character(_, low, _) => &[low],
                     Inside::Plain => b"\" abcdefghijklmnopqrstuvwxyz",
                 };
-                let fits = |byte: &u8| self.attempt(|this| this.byte(*byte));
-                bytes.iter().copied().find(fits).map(|byte| vec![byte])
+                let fits = |bytes: &[u8]| self.attempt(|this| bytes.iter().all(|&byte| this.byte(byte)));
+                first_that_ends(bytes, inside, fits).map(|byte| vec![byte])
             }
         }
     }

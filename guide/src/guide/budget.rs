@@ -74,8 +74,9 @@ impl Growth {
 
     /// The most that the next token can add.
     fn next(&self, machine: &Machine<'_, '_>, vocab: &Vocab) -> usize {
-        let counts =
-            if machine.core.is_count() { self.argument * crate::automaton::state::ITEMS as usize } else { 0 };
+        // A token can have a count behind the number or word that it ends.
+        let has_count = machine.core.is_count() || vocab.crossings > 0;
+        let counts = if has_count { self.argument * crate::automaton::state::ITEMS as usize } else { 0 };
         let level = usize::from(machine.core.level());
         counts + (vocab.crossings + 1) * (self.statement + level * self.level)
     }

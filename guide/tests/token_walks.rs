@@ -1,0 +1,338 @@
+//! Walks token by token, with vocabularies like those of models: tokens of several digits, of digits after a
+//! blank, of quotes with what follows. From each state that a mask allows there is an end within the budget.
+//!
+//! `WALKS` and `SEED` set the number of walks and the first seed. `VOCABS=FOLDER` takes the vocabularies of a
+//! folder: files with the bytes of a token in hexadecimal in each line,
+//! the token that ends a text in the first one.
+
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
+
+use crate::common::Random;
+use crate::constrained::{tokens, vocabulary};
+use ilo_asm::build::{Options as Build, build};
+use ilo_asm::catalog::{Catalog, Tool};
+use ilo_asm::notation::Notation;
+use ilo_guide::{ConstrainedGuide, Guide, Options, Refused, Session, Short, Vocab};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::fs;
+
+/// A guide of either notation.
+#[derive(Clone)]
+enum Body<'s, 'c> {
+    Id(Guide<'s, 'c>),
+    Constrained(ConstrainedGuide<'s, 'c>),
+}
+
+impl<'s, 'c> Body<'s, 'c> {
+    fn new(session: &'s Session<'c>, notation: Notation) -> Self {
+        match notation {
+            Notation::Id => Body::Id(Guide::new(session)),
+            _ => Body::Constrained(ConstrainedGuide::new(session).unwrap()),
+        }
+    }
+
+    fn fill(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short> {
+        match self {
+            Body::Id(guide) => guide.fill_mask(vocab, left, bits),
+            Body::Constrained(guide) => guide.fill_mask(vocab, left, bits),
+        }
+    }
+
+    fn accept(&mut self, vocab: &Vocab, token: u32) -> bool {
+        match self {
+            Body::Id(guide) => guide.accept(vocab, token).is_ok(),
+            Body::Constrained(guide) => guide.accept(vocab, token).is_ok(),
+        }
+    }
+
+    fn takes(&mut self, text: &str) -> Result<(), Refused> {
+        match self {
+            Body::Id(guide) => guide.accept_bytes(text.as_bytes()),
+            Body::Constrained(guide) => guide.accept_bytes(text.as_bytes()),
+        }
+    }
+
+    fn begin(&mut self, text: &str) {
+        self.takes(text).unwrap_or_else(|error| panic!("{text} at {}", error.at));
+    }
+
+    fn close(&mut self) -> Option<Vec<u8>> {
+        match self {
+            Body::Id(guide) => guide.close(),
+            Body::Constrained(guide) => guide.close(),
+        }
+    }
+
+    fn text(&self) -> &[u8] {
+        match self {
+            Body::Id(guide) => guide.text(),
+            Body::Constrained(guide) => guide.text(),
+        }
+    }
+
+    /// The first error of the file, which has ended.
+    fn error(&self, session: &Session<'_>, catalog: &Catalog) -> Option<String> {
+        let (prefix, notation) = match self {
+            Body::Id(_) => (session.prefix(), Notation::Id),
+            Body::Constrained(_) => (session.constrained_prefix(), Notation::Constrained),
+        };
+        let whole = prefix + &String::from_utf8_lossy(self.text());
+        let options = Build { from: Some(notation), catalog: Some(catalog), ..Build::default() };
+        let (_, found) = build(&whole, &options);
+        let error = found.as_slice().iter().find(|found| found.is_error());
+        error.map(|error| format!("{}: {}", error.code.as_str(), error.message))
+    }
+}
+
+/// A tool with an argument of each type.
+fn every_type() -> Catalog {
+    let input = json!({"type": "object", "required": ["n", "s"], "properties": {
+        "n": {"type": "integer"},
+        "x": {"type": "number"},
+        "page": {"type": "integer", "minimum": 1, "maximum": 250},
+        "low": {"type": "integer", "minimum": -120, "maximum": 1200},
+        "share": {"type": "number", "minimum": 0},
+        "s": {"type": "string"},
+        "b": {"type": "boolean"},
+        "kind": {"enum": ["low", "high", "08"]},
+        "code": {"enum": [-3, 20.5, 404, 1234]},
+        "maybe": {"type": ["integer", "null"]},
+        "both": {"type": ["integer", "string"]},
+        "ids": {"type": "array", "items": {"type": "integer"}},
+        "to": {"type": "object", "required": ["count"], "properties": {
+            "count": {"type": "integer"}, "name": {"type": "string"}}},
+        "any": {},
+    }});
+    let output = json!({"type": "object", "required": ["n", "s", "ids"], "properties": {
+        "n": {"type": "integer"}, "s": {"type": "string"},
+        "ids": {"type": "array", "items": {"type": "integer"}}}});
+    let mut catalog = Catalog::default();
+    catalog.insert(Tool::new("t", None, Some(&input), Some(&output)));
+    catalog.insert(Tool::new("u", None, None, None));
+    catalog
+}
+
+/// Pieces of programs as tokenizers of natural text have them, and digits in groups.
+fn like_models(random: &mut Random) -> Vec<Vec<u8>> {
+    let mut all = vocabulary(random);
+    for length in 1..=3 {
+        let groups = (0..10_u32.pow(length)).step_by(if length == 3 { 7 } else { 1 });
+        for number in groups {
+            let digits = format!("{number:0length$}", length = length as usize);
+            if length < 3 {
+                all.extend([format!(" {digits}").into_bytes(), format!("\"{digits}").into_bytes()]);
+            }
+            if number % 11 == 0 {
+                let ends = ["}", ",", "\"", "\n", " ", "]", ".", "}}", ",\""];
+                all.extend(ends.map(|end| format!("{digits}{end}").into_bytes()));
+            }
+            all.push(digits.into_bytes());
+        }
+    }
+    all
+}
+
+/// The vocabularies of the walks, each with its name and the token that ends a text.
+fn vocabularies() -> Vec<(String, Vocab)> {
+    let Some(folder) = std::env::var_os("VOCABS") else {
+        let own = Vocab::new(&like_models(&mut Random::new(5)), 0).unwrap();
+        return vec![("own".to_owned(), own)];
+    };
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let read = |path: &std::path::PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        let byte = |pair: &[u8]| u8::from_str_radix(core::str::from_utf8(pair).unwrap(), 16).unwrap();
+        let bytes = |line: &str| line.as_bytes().chunks(2).map(byte).collect();
+        let mut lines = text.lines();
+        let end = lines.next().unwrap().parse().unwrap();
+        let tokens: Vec<Vec<u8>> = lines.map(bytes).collect();
+        (path.file_stem().unwrap().to_string_lossy().into_owned(), Vocab::new(&tokens, end).unwrap())
+    };
+    files.iter().map(read).collect()
+}
+
+/// Bytes that end a text, a name or a number.
+fn is_structural(token: &[u8]) -> bool {
+    token.iter().any(|byte| b"\"\n}],".contains(byte))
+}
+
+/// One of the allowed tokens: any, a frequent one, or one that ends something.
+fn pick(allowed: &[u32], vocab: &Vocab, seed: u64, random: &mut Random) -> u32 {
+    let any = *random.pick(allowed);
+    match random.below(5) {
+        0 => any,
+        // Numbers grow.
+        1 => {
+            let is_digits = |token: &u32| vocab.token(*token).iter().all(u8::is_ascii_digit);
+            let digits: Vec<u32> = allowed.iter().copied().filter(is_digits).collect();
+            if digits.is_empty() { any } else { *random.pick(&digits) }
+        }
+        // A few tokens of a walk are likely, as a model prefers some.
+        2 => {
+            let weight = |token: &u32| Random::new(seed ^ u64::from(*token)).next();
+            (0..6).map(|_| *random.pick(allowed)).min_by_key(weight).unwrap_or(any)
+        }
+        _ => {
+            let mut picks = (0..24).map(|_| *random.pick(allowed));
+            picks.find(|&token| is_structural(vocab.token(token))).unwrap_or(any)
+        }
+    }
+}
+
+/// The arguments of the first tool of [`every_type`].
+const ARGUMENTS: [&str; 14] =
+    ["n", "x", "page", "low", "share", "s", "b", "kind", "code", "maybe", "both", "ids", "to", "any"];
+
+/// What a walk begins with: nothing, or a call up to the value of one of its arguments.
+fn beginning(session: &Session<'_>, notation: Notation, random: &mut Random) -> String {
+    let begun = match notation {
+        Notation::Id => format!("CALL 0 {} {} ", 3 + random.below(3), random.below(ARGUMENTS.len())),
+        _ => format!("{{\"call\":\"t\",\"args\":{{\"{}\":", random.pick(&ARGUMENTS)),
+    };
+    let fits = random.chance(2) && Body::new(session, notation).takes(&begun).is_ok();
+    if fits { begun } else { String::new() }
+}
+
+/// What a walk does, to be repeated.
+struct Walk<'w, 'c> {
+    session: &'w Session<'c>,
+    catalog: &'w Catalog,
+    vocab: &'w Vocab,
+    notation: Notation,
+    begun: &'w str,
+}
+
+impl Walk<'_, '_> {
+    fn begin(&self) -> Body<'_, '_> {
+        let mut body = Body::new(self.session, self.notation);
+        body.begin(self.begun);
+        body
+    }
+
+    /// Whether a program that has begun with these tokens is stuck, `left` tokens before the end of its
+    /// budget.
+    fn is_stuck(&self, begun: &[u32], left: u32) -> Option<String> {
+        let mut body = self.begin();
+        if !begun.iter().all(|&token| body.accept(self.vocab, token)) {
+            return Some("a token that was allowed is refused".to_owned());
+        }
+        if body.clone().close().is_none() {
+            return Some("no end".to_owned());
+        }
+        body.fill(self.vocab, left, &mut vec![0; self.vocab.mask_len()]).err().map(|it| it.to_string())
+    }
+
+    /// The shortest beginning of a walk that is stuck, as a text.
+    fn shortest(&self, taken: &[u32], left: u32, reason: &str) -> String {
+        let ends = u32::try_from(taken.len()).unwrap();
+        let rest = |length: usize| left.saturating_add(ends - u32::try_from(length).unwrap());
+        let found = (0..=taken.len())
+            .find_map(|length| Some((length, self.is_stuck(&taken[..length], rest(length))?)));
+        let (length, reason) = found.unwrap_or((taken.len(), format!("{reason}; only after masks before")));
+        let mut shown =
+            format!("{reason}, {} left, {:?}, behind\n{}|", rest(length), self.notation, self.begun);
+        for &token in &taken[..length] {
+            write!(shown, "{}|", String::from_utf8_lossy(self.vocab.token(token))).unwrap();
+        }
+        shown
+    }
+
+    /// Walks within a budget, or 80 tokens without one. `Err` says where the guide is stuck or wrong.
+    fn run(&self, mut left: u32, seed: u64, random: &mut Random) -> Result<(), String> {
+        let mut body = self.begin();
+        let (mut bits, mut taken) = (vec![0; self.vocab.mask_len()], Vec::new());
+        loop {
+            let filled = body.fill(self.vocab, left, &mut bits);
+            filled.map_err(|short| self.shortest(&taken, left, &short.to_string()))?;
+            let allowed = tokens(&bits);
+            if allowed.is_empty() {
+                return Err(self.shortest(&taken, left, "no token is allowed"));
+            }
+            if left == u32::MAX && taken.len() >= 80 {
+                let end = body.close().ok_or_else(|| self.shortest(&taken, left, "no end"))?;
+                body.begin(core::str::from_utf8(&end).unwrap());
+                break;
+            }
+            let token = pick(&allowed, self.vocab, seed, random);
+            if !body.accept(self.vocab, token) {
+                taken.push(token);
+                return Err(self.shortest(&taken, left, "an allowed token is refused"));
+            }
+            if token == self.vocab.eos() {
+                break;
+            }
+            taken.push(token);
+            left = if left == u32::MAX { left } else { left - 1 };
+        }
+        let wrong = body.error(self.session, self.catalog);
+        wrong.map_or(Ok(()), |it| Err(format!("{it}\n{}", String::from_utf8_lossy(body.text()))))
+    }
+}
+
+#[test]
+fn walks_by_tokens_never_get_stuck() {
+    let (first, count) = (crate::common::number("SEED", 0), crate::common::number("WALKS", 8));
+    let every = every_type();
+    for (name, vocab) in vocabularies() {
+        let (mut walked, mut wrong) = (0, Vec::new());
+        for seed in first..first + count {
+            let mut random = Random::new(seed);
+            let other = crate::common::catalog(&mut random);
+            let signature = crate::common::signature(&mut random);
+            let catalog = if seed % 2 == 0 { &every } else { &other };
+            let session = Session::new(catalog, &signature, &Options::default()).unwrap();
+            for notation in [Notation::Id, Notation::Constrained] {
+                let begun = &beginning(&session, notation, &mut random);
+                let walk = Walk { session: &session, catalog, vocab: &vocab, notation, begun };
+                let short = walk.begin().fill(&vocab, 1, &mut vec![0; vocab.mask_len()]).unwrap_err();
+                let needed = short.needed.unwrap();
+                let spare = *random.pick(&[0, 1, 2, 4, 8, 15, 30, 60, 120, 300, 700, usize::MAX]);
+                let left = u32::try_from(needed.saturating_add(spare)).unwrap_or(u32::MAX);
+                walked += 1;
+                if let Err(found) = walk.run(left, seed, &mut random) {
+                    wrong.push(format!("seed {seed}: {signature}: {found}"));
+                }
+            }
+        }
+        println!("{name}: {walked} walks, {} stuck or wrong", wrong.len());
+        assert!(wrong.is_empty(), "{name}: {}", wrong.join("\n\n"));
+    }
+}
+
+/// Walks that were once stuck, each shrunk to its shortest beginning: the notation, the text, the token that
+/// was allowed, and the tokens left before it.
+const FOUND: [(Notation, &str, &str, u32); 6] = [
+    (Notation::Constrained, r#"{"call":"t","args":{"n":0"#, "8", u32::MAX),
+    (Notation::Constrained, r#"{"call":"t","args":{"n":"#, "043", u32::MAX),
+    (Notation::Id, "LET 1 CALL 0 2 0 LIT 1 ", "08", u32::MAX),
+    (Notation::Id, "RET LEN MATCH_MAP REF 0", " 22", 420),
+    (Notation::Id, "RET LEN LIST", " 32", 420),
+    (Notation::Id, "RET MATCH_MAP JSON REF 0", " 32", 600),
+];
+
+#[test]
+fn what_was_once_allowed_leaves_an_end_or_is_refused() {
+    let catalog = every_type();
+    let session = Session::new(&catalog, "f(id: text) -> any", &Options::default()).unwrap();
+    for (notation, text, token, left) in FOUND {
+        let mut all: Vec<Vec<u8>> = vec![Vec::new()];
+        all.extend((0..=u8::MAX).map(|byte| vec![byte]));
+        all.push(token.as_bytes().to_vec());
+        let vocab = Vocab::new(&all, 0).unwrap();
+        let mut bits = vec![0; vocab.mask_len()];
+        let mut body = Body::new(&session, notation);
+        body.begin(text);
+        body.fill(&vocab, left, &mut bits).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let last = u32::try_from(all.len() - 1).unwrap();
+        let digit = token.len() == 1;
+        let written = if digit { u32::from(token.as_bytes()[0]) + 1 } else { last };
+        if tokens(&bits).contains(&written) {
+            body.begin(token);
+            let rest = left.saturating_sub(u32::from(left != u32::MAX));
+            body.fill(&vocab, rest, &mut bits).unwrap_or_else(|error| panic!("{text}{token}: {error}"));
+            assert!(body.close().is_some(), "{text}{token}");
+        }
+    }
+}
