@@ -25,13 +25,15 @@ use std::time::{Duration, Instant};
 /// Variables that a program inherits; the tools file adds to them.
 const ENVIRONMENT: [&str; 5] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR"];
 /// Variables that a program on Windows does not start without.
-const WINDOWS: [&str; 14] = [
+const WINDOWS: [&str; 16] = [
     "SYSTEMROOT",
     "SYSTEMDRIVE",
     "WINDIR",
     "COMSPEC",
     "PATHEXT",
     "APPDATA",
+    "HOMEDRIVE",
+    "HOMEPATH",
     "LOCALAPPDATA",
     "PROGRAMDATA",
     "PROGRAMFILES",

@@ -63,6 +63,8 @@ mod command;
 mod config;
 pub mod entry;
 pub mod file;
+#[cfg(any(feature = "mcp", feature = "serve", feature = "telemetry"))]
+mod https;
 pub mod interrupt;
 pub mod lock;
 #[cfg(feature = "login")]

@@ -100,7 +100,7 @@ pub(super) fn load_file(
     tools: Option<&mut Tools>,
     lock: &LockArgs,
 ) -> Result<Program, Refused> {
-    let (bytes, place) = (read(path, limits)?, place(path));
+    let bytes = read(path, limits)?;
     let tools = match tools {
         Some(tools) => {
             connect([bytes.as_slice()], limits, tools)?;
@@ -108,15 +108,26 @@ pub(super) fn load_file(
         }
         None => None,
     };
-    if is_bytecode(&bytes) {
-        return Ok(load_bytecode(&bytes, &place, limits)?);
+    load(&bytes, &place(path), limits, tools, lock)
+}
+
+/// The same for a program that was read, whose servers are running.
+pub(super) fn load(
+    bytes: &[u8],
+    place: &str,
+    limits: &FileLimits,
+    tools: Option<&Tools>,
+    lock: &LockArgs,
+) -> Result<Program, Refused> {
+    if is_bytecode(bytes) {
+        return Ok(load_bytecode(bytes, place, limits)?);
     }
-    let (program, diagnostics) = build_source(&bytes, limits, tools.map(Tools::catalog));
+    let (program, diagnostics) = build_source(bytes, limits, tools.map(Tools::catalog));
     let styled =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    output::error(&diagnostic::render_all(&place, &String::from_utf8_lossy(&bytes), &diagnostics, styled));
+    output::error(&diagnostic::render_all(place, &String::from_utf8_lossy(bytes), &diagnostics, styled));
     let Some(program) = program else {
-        let names = names([bytes.as_slice()], limits);
+        let names = names([bytes], limits);
         let changed = tools.map(|tools| lock.problems(tools, names.iter().map(String::as_str)));
         return Err(changed.filter(|changed| !changed.is_empty()).map_or(Refused::Shown, Refused::from));
     };

@@ -8,7 +8,7 @@ use ilo_spec::error::Code;
 use std::path::{Path, PathBuf};
 
 /// The options for the lock file.
-#[derive(Default, clap::Args)]
+#[derive(Clone, Default, clap::Args)]
 pub(super) struct LockArgs {
     /// Compare the tools with the definitions in this file, which is created if it is missing
     #[arg(long, value_name = "FILE", requires = "tools")]

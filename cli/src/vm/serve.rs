@@ -1,21 +1,24 @@
 //! `serve`: runs an MCP server that offers programs to agents.
 
+mod programs;
+
 use super::lock::LockArgs;
 use super::log::Log;
 use super::run::RunLimits;
-use super::tools::connect_all;
 use super::{Exit, Refused, load, output, tools_without_questions};
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
 use ilo_host::run::Options;
-use ilo_host::serve::{Durable, Http, Issuer, Offered, Service, Serving, http, stdio};
+use ilo_host::serve::{Arriving, Durable, Http, Issuer, Service, Serving, http, stdio};
 use ilo_host::telemetry::Telemetry;
-use ilo_host::tools::{Tools, process_mark};
+use ilo_host::tools::process_mark;
 use ilo_spec::error::Code;
+use programs::{End, Programs};
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
@@ -39,16 +42,12 @@ Example: ilo-vm serve --tools examples/tools.json examples/notify.ilo
 Example: ilo-vm serve --tools examples/tools.json --http 8080
 Example: ilo-vm serve --tools examples/tools.json --journal runs.journal --http 8080";
 
-/// What to do about variables of the tools file that are not set.
-const LACKING: &str = "hint: clients start this program with few variables; set those that the tools file names under `env` of \
-                       the client's entry for it\n";
-
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(super) struct Args {
     /// Programs whose functions are tools of their own
     programs: Vec<PathBuf>,
-    /// The tools file; all its servers are started
+    /// The tools file; all its servers are started, while this one answers already
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
     #[command(flatten)]
@@ -146,15 +145,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
 
 fn serve(args: &Args) -> Result<Exit, Refused> {
     let mut tools = tools_without_questions(args.tools.as_deref())?;
-    connect_all(&mut tools);
-    if tools.lacking().any(|problem| {
-        problem.message.starts_with("the environment has no text")
-            || problem.message.contains(": the environment has no text")
-    }) {
-        output::error(LACKING);
+    let mut programs = Programs::new(args.files.clone(), args.lock.clone());
+    let mut functions = programs.read(&args.programs, &tools)?;
+    let (starting, problems) = tools.start_all();
+    programs.tell(&tools, &problems);
+    let names: BTreeSet<String> = starting.servers().map(str::to_owned).collect();
+    functions.extend(programs.ready(&tools, &names));
+    if names.is_empty() {
+        programs.hold(&tools)?;
     }
-    let functions = functions(args, &mut tools)?;
-    args.lock.hold(&tools, tools.iter().map(|tool| tool.name.as_str()))?;
     let telemetry = Telemetry::from_environment()?;
     let options = args.limits.options(Interrupt::default(), Interrupt::default());
     let service = Service {
@@ -173,8 +172,15 @@ fn serve(args: &Args) -> Result<Exit, Refused> {
     let mut builder =
         if args.http.address.is_some() { Builder::new_multi_thread() } else { Builder::new_current_thread() };
     let runtime = builder.max_blocking_threads(threads).enable_all().build().map_err(broken)?;
+    let (end, until) = ending(&runtime, keeps, &mut programs);
+    let arriving = (!names.is_empty()).then(|| Arriving {
+        starting,
+        together: args.lock.path().is_some(),
+        functions: programs.wait(),
+        host: Box::new(programs),
+    });
     let served = match args.http.address {
-        None => match runtime.block_on(stdio(service, signal(&runtime, keeps))) {
+        None => match runtime.block_on(stdio(service, arriving, until)) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Ok),
             // An error of the protocol, such as an input that ends before its first request. Those of output
             // have another kind.
@@ -196,13 +202,28 @@ fn serve(args: &Args) -> Result<Exit, Refused> {
             let settings =
                 Http { address, token: token(args)?, issuer, origins, hosts, proxies, subject_header };
             let ready = |address| output::error(&format!("serving http://{address}/mcp\n"));
-            let served = runtime.block_on(http(service, settings, Box::new(ready), signal(&runtime, keeps)));
+            let served = runtime.block_on(http(service, arriving, settings, Box::new(ready), until));
             served.map(|()| Exit::Ok).map_err(Refused::from)
         }
     };
     super::run::flush(telemetry.as_ref());
     runtime.shutdown_background();
-    served
+    let refused = end.lock().unwrap_or_else(PoisonError::into_inner).take();
+    refused.map_or(served, Err)
+}
+
+/// When the server ends: at a signal, or when the lock refuses the tools. Also returns why, in that case.
+fn ending(runtime: &Runtime, keeps: bool, programs: &mut Programs) -> (End, Serving<()>) {
+    let (end, (to, refused)) = (End::default(), oneshot::channel());
+    programs.set_end(to, Arc::clone(&end));
+    let signal = signal(runtime, keeps);
+    let until = Box::pin(async {
+        tokio::select! {
+            () = signal => {}
+            Ok(()) = refused => {}
+        }
+    });
+    (end, until)
 }
 
 /// The journal of the runs, if there is one.
@@ -269,27 +290,4 @@ fn token(args: &Args) -> Result<Option<String>, Problem> {
             Err(Problem::new(Code::BadUsage, "--token-env", message))
         }
     }
-}
-
-/// The functions of the programs, those that no other function of their file calls.
-fn functions(args: &Args, tools: &mut Tools) -> Result<Vec<Offered>, Refused> {
-    let mut offered: Vec<Offered> = Vec::new();
-    for path in &args.programs {
-        let program = load::load_file(path, &args.files, Some(&mut *tools), &args.lock)?;
-        let problems = tools.problems(program.tools());
-        if !problems.is_empty() {
-            return Err(problems.into());
-        }
-        let functions = program.entry().map_or_else(|several| several, |only| vec![only]);
-        for function in functions {
-            let name = program.function_name(function).to_owned();
-            let taken = ["run_program", "check_program", "find_tools"].contains(&name.as_str());
-            if taken || offered.iter().any(|offered| offered.name == name) {
-                let message = format!("a second tool named `{name}`; rename the function");
-                return Err(Problem::new(Code::BadUsage, path.display().to_string(), message).into());
-            }
-            offered.push(Offered { name, program: program.clone(), function });
-        }
-    }
-    Ok(offered)
 }

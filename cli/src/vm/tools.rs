@@ -4,9 +4,10 @@ use super::{Exit, Refused, output, tools_of};
 use ilo_asm::catalog::{Lookup, Validation};
 use ilo_asm::text::visible;
 use ilo_host::data::Data;
-use ilo_host::problem::MOST;
+use ilo_host::problem::{MOST, Problem};
 use ilo_host::tools::{Health, Policy, Rate, Tool, Tools};
 use ilo_spec::program::Number;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -90,12 +91,28 @@ fn unchecked_keywords(tools: &Tools, tool: &Tool) -> Vec<&'static str> {
 }
 
 /// Starts every server. Those that cannot be used are reported; the others are used.
-pub(super) fn connect_all(tools: &mut Tools) {
+fn connect_all(tools: &mut Tools) {
     let problems = tools.connect_all().err().unwrap_or_default();
-    output::lacking(&problems);
-    output::lacking(tools.warnings());
-    output::lacking(tools.lacking().filter(|problem| !problems.contains(problem)));
-    output::lacking(&tools.schema_problems().take(MOST).collect::<Vec<_>>());
+    Told::default().tell(tools, &problems);
+}
+
+/// The warnings about tools that were shown.
+#[derive(Default)]
+pub(super) struct Told(BTreeSet<String>);
+
+impl Told {
+    /// Shows these problems and what is wrong with tools, each once.
+    pub(super) fn tell(&mut self, tools: &Tools, problems: &[Problem]) {
+        let schemas: Vec<Problem> = tools.schema_problems().take(MOST).collect();
+        self.tell_new(problems);
+        self.tell_new(tools.warnings());
+        self.tell_new(tools.lacking());
+        self.tell_new(&schemas);
+    }
+
+    fn tell_new<'p>(&mut self, problems: impl IntoIterator<Item = &'p Problem>) {
+        output::lacking(problems.into_iter().filter(|problem| self.0.insert(problem.to_string())));
+    }
 }
 
 /// The tool in MCP's form, with its policy and origin.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what must not be")]
 
+#[cfg(unix)]
+mod arriving;
 #[cfg(feature = "journal")]
 mod durable;
 mod endings;

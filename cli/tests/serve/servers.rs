@@ -32,8 +32,18 @@ fn kill(pid: i32) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
-/// The resource's statement about each server.
+/// The resource's statement about each server, once all have started or failed.
 fn health(lines: &mut Lines) -> Vec<Value> {
+    loop {
+        let servers = health_now(lines);
+        if servers.iter().all(|server| server["state"] != "starting") {
+            return servers;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn health_now(lines: &mut Lines) -> Vec<Value> {
     lines.say(r#"{"jsonrpc":"2.0","id":90,"method":"resources/read","params":{"uri":"ilo://servers"}}"#);
     let heard: Value = serde_json::from_str(&lines.hear_with(r#""id":90"#)).unwrap();
     let text = heard["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{heard}"));

@@ -1,5 +1,6 @@
 //! Revokes the tokens of a sign-in (RFC 7009).
 
+use crate::https;
 use crate::tokens::{discovered, is_safe, why};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Response, Url, redirect};
@@ -33,12 +34,8 @@ pub(super) async fn revoke(
     if !is_safe(endpoint) {
         return Err("the address for that is neither `https` nor within this machine".to_owned());
     }
-    let mut builder = Client::builder().redirect(redirect::Policy::none());
-    if endpoint.starts_with("http://") {
-        // Without TLS no certificates are needed, and the machine may have none.
-        builder = builder.tls_certs_only([]);
-    }
-    let http = builder.build().map_err(|error| format!("no HTTP client: {error}"))?;
+    let builder = Client::builder().redirect(redirect::Policy::none());
+    let http = https::client(builder, endpoint.starts_with("http://"))?;
     let tokens = serde_json::to_value(&stored.token_response).unwrap_or_default();
     let mut renewal = false;
     for kind in KINDS {

@@ -4,13 +4,16 @@ use super::link::{Link, Refusal};
 use super::listing::Listed;
 use super::server_config::Server;
 use super::server_tool::ServerTool;
+use super::stderr::Tail;
 use super::{Health, Started};
+use crate::tool::secrets::Secrets;
 use crate::tool::{Schema, Source, Tool};
 use ilo_asm::catalog::address;
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
+use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -20,7 +23,16 @@ use tokio::runtime::Runtime;
 /// Each has its own thread, so that what one sends does not delay the others.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    servers: Vec<(Arc<Link>, Runtime)>,
+    servers: Mutex<Vec<(Arc<Link>, Runtime)>>,
+}
+
+/// Servers that are being started in parallel.
+#[derive(Debug)]
+pub(crate) struct Starting {
+    connections: Arc<Connections>,
+    /// Those that have not answered yet. One that could not be begun has no runtime.
+    left: BTreeMap<String, (Secrets, Option<Runtime>)>,
+    tried: mpsc::Receiver<(String, Tried)>,
 }
 
 /// A server, started or not.
@@ -29,74 +41,106 @@ type Tried = Result<(Arc<Link>, Vec<(String, String)>), Refusal>;
 impl Connections {
     /// No servers yet.
     #[allow(clippy::unnecessary_wraps, reason = "a build without the client has none")]
-    pub(crate) fn new() -> Result<Connections, Problem> {
-        Ok(Connections::default())
+    pub(crate) fn new() -> Result<Arc<Connections>, Problem> {
+        Ok(Arc::default())
     }
 
     /// The state of the servers that were started.
     pub(crate) fn health(&self) -> Vec<(String, Health)> {
-        self.servers.iter().map(|(link, _)| (link.server.name.clone(), link.health())).collect()
+        self.servers().iter().map(|(link, _)| (link.server.name.clone(), link.health())).collect()
     }
 
     /// Takes the notes about answers that did not make them fail.
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.servers.iter().flat_map(|(link, _)| link.notes()).collect()
+        self.servers().iter().flat_map(|(link, _)| link.notes()).collect()
     }
 
-    /// Starts servers in parallel and lists their tools as `mcp://server/tool`. Reports servers that do not
-    /// start.
-    pub(crate) fn start(&mut self, servers: Vec<Server>) -> (Vec<Started>, Vec<Problem>) {
-        let (mut started, mut problems) = (Vec::new(), Vec::new());
-        let begun = |server: Server| (server.name.clone(), server.secrets.clone(), begin(server));
-        let tries: Vec<_> = servers.into_iter().map(begun).collect();
-        for (server, secrets, tried) in tries {
-            let place = format!("server `{server}`");
-            let result = tried.and_then(|(runtime, result)| {
-                let result = result.recv().map_err(|_| io::Error::other("its thread has ended"))?;
-                Ok((runtime, result))
-            });
-            match result {
-                Ok((runtime, Ok((link, bad)))) => {
-                    let listed = link.open_now().map(|live| live.listed().0).unwrap_or_default();
-                    let tools = listed.iter().map(|listed| tool(&link, listed)).collect();
-                    let bad = bad.into_iter().map(|(name, why)| (name, secrets.hidden(&why))).collect();
-                    started.push(Started { server, tools, bad });
-                    self.servers.push((link, runtime));
-                }
-                Ok((runtime, Err(refusal))) => {
-                    let message =
-                        format!("{}{}", secrets.hidden(&refusal.why), refusal.errors.said(&secrets));
-                    problems.push(Problem::new(Code::BadUsage, place, message));
-                    runtime.shutdown_background();
-                }
-                Err(error) => {
-                    problems.push(Problem::new(Code::BadUsage, place, format!("cannot be served: {error}")));
-                }
+    fn servers(&self) -> MutexGuard<'_, Vec<(Arc<Link>, Runtime)>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to start servers and to list their tools as `mcp://server/tool`, each on its own thread.
+    pub(crate) fn begin(self: &Arc<Self>, servers: Vec<Server>) -> Starting {
+        let (to, tried) = mpsc::channel();
+        let mut left = BTreeMap::new();
+        for server in servers {
+            let (name, secrets) = (server.name.clone(), server.secrets.clone());
+            let runtime = begin(server, to.clone());
+            if let Err(error) = &runtime {
+                let why = format!("cannot be served: {error}");
+                // Its receiver is there.
+                drop(to.send((name.clone(), Err(Refusal { why, errors: Tail::default() }))));
             }
+            left.insert(name, (secrets, runtime.ok()));
         }
-        (started, problems)
+        Starting { connections: Arc::clone(self), left, tried }
+    }
+}
+
+impl Starting {
+    /// The servers that have not answered yet.
+    pub(crate) fn servers(&self) -> impl Iterator<Item = &str> {
+        self.left.keys().map(String::as_str)
+    }
+
+    /// Waits for the next server, or for the problem for which one has not started. `None` after the last.
+    pub(crate) fn next(&mut self) -> Option<(String, Result<Started, Problem>)> {
+        let ended = |left: &BTreeMap<String, _>| {
+            let why = "cannot be served: its thread has ended".to_owned();
+            Some((left.keys().next()?.clone(), Err(Refusal { why, errors: Tail::default() })))
+        };
+        let waits = !self.left.is_empty();
+        let (server, tried) = self.tried.recv().ok().filter(|_| waits).or_else(|| ended(&self.left))?;
+        let (secrets, runtime) = self.left.remove(&server)?;
+        let started = match (tried, runtime) {
+            (Ok((link, bad)), Some(runtime)) => {
+                let listed = link.open_now().map(|live| live.listed().0).unwrap_or_default();
+                let tools = listed.iter().map(|listed| tool(&link, listed)).collect();
+                let bad = bad.into_iter().map(|(name, why)| (name, secrets.hidden(&why))).collect();
+                self.connections.servers().push((link, runtime));
+                Ok(Started { server: server.clone(), tools, bad })
+            }
+            (tried, runtime) => {
+                let refusal = tried.err();
+                let message = refusal
+                    .map(|refusal| {
+                        format!("{}{}", secrets.hidden(&refusal.why), refusal.errors.said(&secrets))
+                    })
+                    .unwrap_or_default();
+                runtime.into_iter().for_each(Runtime::shutdown_background);
+                Err(Problem::new(Code::BadUsage, format!("server `{server}`"), message))
+            }
+        };
+        Some((server, started))
+    }
+}
+
+impl Drop for Starting {
+    /// Nobody waits for them any more. Waiting here for a runtime would panic on a thread of another.
+    fn drop(&mut self) {
+        let left = std::mem::take(&mut self.left);
+        left.into_values().filter_map(|(_, runtime)| runtime).for_each(Runtime::shutdown_background);
     }
 }
 
 /// Starts a server on its own thread.
-fn begin(server: Server) -> io::Result<(Runtime, mpsc::Receiver<Tried>)> {
+fn begin(server: Server, to: mpsc::Sender<(String, Tried)>) -> io::Result<Runtime> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .thread_name("mcp")
         .enable_all()
         .build()?;
-    let (sender, receiver) = mpsc::channel();
-    let handle = runtime.handle().clone();
-    // The receiver waits for it, so nothing is lost here.
-    runtime.spawn(async move { drop(sender.send(Link::start(server, handle).await)) });
-    Ok((runtime, receiver))
+    let (handle, name) = (runtime.handle().clone(), server.name.clone());
+    // If nobody waits any more, the server is dropped.
+    runtime.spawn(async move { drop(to.send((name, Link::start(server, handle).await))) });
+    Ok(runtime)
 }
 
 impl Drop for Connections {
     /// Closes all servers. This runs on a thread, since a host may drop its tools on a thread of a runtime,
     /// where waiting for another runtime panics.
     fn drop(&mut self) {
-        let servers = std::mem::take(&mut self.servers);
+        let servers = std::mem::take(&mut *self.servers());
         if servers.is_empty() {
             return;
         }

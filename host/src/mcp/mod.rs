@@ -44,9 +44,9 @@ mod without_feature;
 #[cfg(feature = "mcp")]
 pub use answer::read_text as read_answer;
 #[cfg(feature = "mcp")]
-pub(crate) use connect::Connections;
+pub(crate) use connect::{Connections, Starting};
 #[cfg(not(feature = "mcp"))]
-pub(crate) use without_feature::Connections;
+pub(crate) use without_feature::{Connections, Starting};
 
 use crate::tool::Tool;
 

@@ -16,6 +16,7 @@ use super::server_config::{Server, Way};
 use super::stderr::Tail;
 use super::web::{Client, unknown_method};
 use crate::command::{closed, find};
+use crate::https;
 use crate::tool::process_mark;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -356,16 +357,9 @@ fn http(
     probe: Option<Duration>,
     shared: &Connection,
 ) -> Result<StreamableHttpClientTransport<Client>, String> {
-    // Once per process: a second provider would be rejected, and the first one works too.
-    drop(rustls::crypto::ring::default_provider().install_default());
     // A message is sent at once: waiting for more bytes would delay a call by some tens of milliseconds.
-    let mut builder =
-        reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).tcp_nodelay(true);
-    if url.starts_with("http://") {
-        // Without TLS no certificates are needed, and the machine may have none.
-        builder = builder.tls_certs_only([]);
-    }
-    let http = builder.build().map_err(|error| format!("no HTTP client: {error}"))?;
+    let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).tcp_nodelay(true);
+    let http = https::client(builder, url.starts_with("http://"))?;
     let mut named = HashMap::new();
     for (name, value) in headers {
         let bad = format!("the header `{name}` cannot be sent");

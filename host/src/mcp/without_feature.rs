@@ -5,6 +5,7 @@ use super::{Health, Started};
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use std::convert::Infallible;
+use std::sync::Arc;
 
 /// The running servers: always empty.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ impl Connections {
     }
 
     /// The reason why there are none.
-    pub(crate) fn new() -> Result<Connections, Problem> {
+    pub(crate) fn new() -> Result<Arc<Connections>, Problem> {
         let message = "MCP servers cannot be started: this build is without the feature `mcp`";
         Err(Problem::new(Code::BadUsage, "", message))
     }
@@ -28,7 +29,25 @@ impl Connections {
     }
 
     /// Starts nothing.
-    pub(crate) fn start(&mut self, _servers: Vec<Server>) -> (Vec<Started>, Vec<Problem>) {
+    pub(crate) fn begin(self: &Arc<Self>, _servers: Vec<Server>) -> Starting {
+        match self.0 {}
+    }
+}
+
+/// The servers that are being started: there are none.
+#[derive(Debug)]
+pub(crate) struct Starting(Infallible);
+
+impl Starting {
+    /// There are none.
+    pub(crate) fn servers(&self) -> impl Iterator<Item = &str> {
+        match self.0 {}
+        #[allow(unreachable_code, reason = "the type of the iterator")]
+        std::iter::empty()
+    }
+
+    /// None arrives.
+    pub(crate) fn next(&mut self) -> Option<(String, Result<Started, Problem>)> {
         match self.0 {}
     }
 }

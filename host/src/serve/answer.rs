@@ -3,13 +3,14 @@
 use super::arguments::{Given, Source};
 use super::message::values;
 use super::progress::Watch;
-use super::{Service, search};
+use super::{Service, Shared, Stand, search};
 use crate::interrupt::Interrupt;
 use crate::run;
 use crate::telemetry::Context;
 use crate::tools::consent::Ask;
 use axum::body::Bytes;
 use ilo_asm::build::{Options as Building, build_bytes};
+use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostics, json};
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
@@ -90,6 +91,19 @@ impl Work {
 }
 
 impl Work {
+    /// Waits for the servers that it needs and that have not arrived; a search waits only for a moment.
+    pub(super) async fn arrived(&self, shared: &Shared) {
+        match self {
+            Work::Short(Short::Check(source)) | Work::Long(Long::Run(source, ..)) => {
+                let service = &shared.now().service;
+                shared.until_callable(source.text.as_bytes(), &building(service, source, None)).await;
+            }
+            Work::Short(Short::Find(..)) => shared.soon(|stand| stand.starting.is_empty()).await,
+            // A function is offered when its servers have arrived, and may still wait for the lock.
+            Work::Long(Long::Function(..)) => shared.until_callable(b"", &Building::default()).await,
+        }
+    }
+
     /// The answer of a small function that calls no tool, if it ends quickly: such a run takes less time than
     /// a switch to another thread and back. `None` leaves the call to that thread; then nothing has happened.
     pub(super) fn quick(&self, service: &Service) -> Option<CallToolResult> {
@@ -118,11 +132,16 @@ impl Work {
 
 impl Short {
     /// Executes it.
-    pub(super) fn done(self, service: &Service) -> CallToolResult {
+    pub(super) fn done(self, stand: &Stand) -> CallToolResult {
+        let service = &stand.service;
         match self {
-            Short::Find(query, limit) => CallToolResult::structured(
-                json!({"tools": search::find(service.tools.catalog(), &query, limit)}),
-            ),
+            Short::Find(query, limit) => {
+                let mut found = json!({"tools": search::find(service.tools.catalog(), &query, limit)});
+                if !stand.starting.is_empty() {
+                    found["starting"] = json!(stand.starting);
+                }
+                CallToolResult::structured(found)
+            }
             Short::Check(source) => {
                 let (program, diagnostics) = build(service, &source);
                 let found = found(&source, &diagnostics);
@@ -245,15 +264,15 @@ pub(super) fn told(kind: Kind, run: u64, outcome: &str) -> Option<CallToolResult
 
 /// Builds a source, checked against the tools.
 fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Program>, Diagnostics) {
-    let reading = ilo_asm::source::Limits { source: service.source, ..ilo_asm::source::Limits::default() };
-    let options = Building {
-        from: source.notation,
-        notation_setting: Some("notation"),
-        reading,
-        catalog: Some(service.tools.catalog()),
-        ..Building::default()
-    };
+    let options = building(service, source, Some(service.tools.catalog()));
     build_bytes(source.text.as_bytes(), &options)
+}
+
+/// How a source is read.
+fn building<'c>(service: &Service, source: &Source, catalog: Option<&'c Catalog>) -> Building<'c> {
+    let reading = ilo_asm::source::Limits { source: service.source, ..ilo_asm::source::Limits::default() };
+    let (from, notation_setting) = (source.notation, Some("notation"));
+    Building { from, notation_setting, reading, catalog, ..Building::default() }
 }
 
 /// The findings in a source, as data.

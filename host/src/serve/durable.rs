@@ -6,7 +6,7 @@
 use super::progress::Watch;
 use super::sender::Counted;
 use super::slots::{Client, Slot};
-use super::{Shared, tasks};
+use super::{Service, Shared, tasks};
 use crate::interrupt::Interrupt;
 use crate::run::{Ended, Observer, Options};
 use crate::tools::Tools;
@@ -293,7 +293,7 @@ impl Keeping {
     /// Starts a run on this thread and drives it until it ends or waits; `begun` gets its number.
     pub(super) fn start(
         &self,
-        shared: &Shared,
+        service: &Service,
         slot: &Slot,
         new: &NewRun<'_>,
         watch: Watch,
@@ -310,8 +310,8 @@ impl Keeping {
                 let _ = begun.send(run);
             }
         };
-        let options = Options { cancel: cancel.clone(), ask: None, ..shared.service.options.clone() };
-        let (tools, stop) = (&shared.service.tools, slot.cancel().clone());
+        let options = Options { cancel: cancel.clone(), ask: None, ..service.options.clone() };
+        let (tools, stop) = (&service.tools, slot.cancel().clone());
         let work = Work { tools, options, stop, observer: &mut follow };
         let started = self.durable.start(new, work, &mut tell);
         drop(entered);
@@ -320,13 +320,13 @@ impl Keeping {
     }
 
     /// Continues a run on this thread until it ends or waits.
-    pub(super) fn resume(&self, shared: &Shared, slot: &Slot, run: u64) -> Result<(), String> {
+    pub(super) fn resume(&self, service: &Service, slot: &Slot, run: u64) -> Result<(), String> {
         let cancel = Interrupt::default();
         let Some(_entered) = self.enter(run, &cancel) else { return Ok(()) };
         let mut follow =
             Follow { keeping: self, run: Arc::new(Mutex::new(Some(run))), watch: Watch::new(None) };
-        let options = Options { cancel, ask: None, ..shared.service.options.clone() };
-        let (tools, stop) = (&shared.service.tools, slot.cancel().clone());
+        let options = Options { cancel, ask: None, ..service.options.clone() };
+        let (tools, stop) = (&service.tools, slot.cancel().clone());
         self.durable.resume(run, Work { tools, options, stop, observer: &mut follow })
     }
 
@@ -357,6 +357,14 @@ impl Keeping {
 /// Continues runs as soon as possible: at first those that an earlier server has left, later those about
 /// which people have decided or that wake. Ends with the server.
 pub(super) async fn supervise(shared: Weak<Shared>) {
+    // A run whose tool is missing would be blocked.
+    let mut stand = {
+        let Some(shared) = shared.upgrade() else { return };
+        shared.stand.subscribe()
+    };
+    if stand.wait_for(|stand| stand.starting.is_empty()).await.is_err() {
+        return;
+    }
     let mut first = true;
     loop {
         let Some(shared) = shared.upgrade() else { return };
@@ -410,7 +418,7 @@ fn continue_run(shared: &Arc<Shared>, keeping: &Arc<Keeping>, run: u64, owner: O
         keeping.unqueue(run);
         let Ok(slot) = slot else { return };
         spawn_blocking(move || {
-            if let Err(error) = keeping.resume(&shared, &slot, run) {
+            if let Err(error) = keeping.resume(&shared.now().service, &slot, run) {
                 tracing::error!("{}", tasks::of_run(run, &error));
             }
         });

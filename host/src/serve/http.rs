@@ -10,7 +10,7 @@ use super::resource::{Issuer, METADATA};
 use super::sender::Counted;
 use super::sessions::{Connected, Sessions, is_named};
 use super::slots::{Client, REQUESTS_OF_CLIENT, Slots};
-use super::{Address, Service, Serving, Session, Shared, listen};
+use super::{Address, Arriving, Service, Serving, Session, Shared, listen};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
@@ -73,15 +73,16 @@ pub struct Http {
 /// If the server cannot listen on the address, or not without a token.
 pub fn http(
     service: Service,
+    arriving: Option<Arriving>,
     settings: Http,
     ready: Box<dyn FnOnce(SocketAddr) + Send>,
     until: Serving<()>,
 ) -> Serving<Result<(), Problem>> {
-    Box::pin(listening(service, settings, ready, until))
+    Box::pin(listening((service, arriving), settings, ready, until))
 }
 
 async fn listening(
-    service: Service,
+    (service, arriving): (Service, Option<Arriving>),
     settings: Http,
     ready: Box<dyn FnOnce(SocketAddr) + Send>,
     until: Serving<()>,
@@ -96,7 +97,7 @@ async fn listening(
     let address = listener.local_addr().map_err(unusable)?;
     let door = Door::new(&settings, address).await?;
     ready(address);
-    let shared = Shared::new(service);
+    let shared = Shared::new(service, arriving);
     listen::serve(listener, App::new(&shared, door), until, &shared).await;
     shared.stop().await;
     Ok(())
@@ -111,7 +112,7 @@ pub(super) struct App {
 
 impl App {
     fn new(shared: &Arc<Shared>, door: Door) -> Arc<App> {
-        let most = shared.service.message();
+        let most = shared.now().service.message();
         // The door has checked the host and the origin already.
         let config =
             StreamableHttpServerConfig::default().with_max_request_body_bytes(most).disable_allowed_hosts();

@@ -5,6 +5,7 @@
 //! then not more often than every half minute.
 
 use super::signature;
+use crate::https;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use reqwest::{Client, Url};
@@ -100,13 +101,8 @@ impl Keys {
         let Some(url) = safe(issuer).filter(|url| url.query().is_none() && url.fragment().is_none()) else {
             return Err(format!("`{issuer}` is not an issuer; write `https://HOST` or `https://HOST/PATH`"));
         };
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let mut builder = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER);
-        if url.scheme() == "http" {
-            // Without TLS no certificates are needed, and a machine may have none.
-            builder = builder.tls_certs_only([]);
-        }
-        let http = builder.build().map_err(|error| format!("no HTTP client: {error}"))?;
+        let builder = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER);
+        let http = https::client(builder, url.scheme() == "http")?;
         let mut why = String::new();
         for place in places(&url) {
             let metadata = match document(&http, &place).await {

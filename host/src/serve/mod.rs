@@ -7,6 +7,7 @@
 
 mod answer;
 mod arguments;
+mod arriving;
 mod bound;
 mod connections;
 mod consent;
@@ -35,6 +36,7 @@ use crate::run;
 use crate::tools::Tools;
 use answer::{Long, Short, Work};
 use arguments::Given;
+use arriving::Stand;
 use axum::http::request::Parts;
 use bound::Bound;
 use consent::{Asked, Line, Way};
@@ -48,9 +50,9 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CustomRequest, CustomResult,
     ErrorData, GetTaskParams, GetTaskResult, Implementation, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, Tool, UpdateTaskParams,
+    ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use sender::Sender;
 use sessions::Sessions;
@@ -61,17 +63,19 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::sleep;
 use turns::Busy;
 use waiting::Waiting;
 
+pub use arriving::{Arrivals, Arriving};
 pub use durable::{Call, Durable, NewRun, Now, Seen, Verdict, Work as DurableWork};
 pub use http::{Http, http};
 pub use resource::Issuer;
 
 /// A function that is offered as a tool.
+#[derive(Clone)]
 pub struct Offered {
     /// The tool's name.
     pub name: String,
@@ -82,8 +86,9 @@ pub struct Offered {
 }
 
 /// The settings of a server: what it offers, and its limits.
+#[derive(Clone)]
 pub struct Service {
-    /// The tools that programs may call; their servers are connected.
+    /// The tools that programs may call; their servers are connected, or arrive while it serves.
     pub tools: Tools,
     /// Functions that are offered as tools.
     pub functions: Vec<Offered>,
@@ -123,8 +128,8 @@ impl Service {
 
 /// The state that all clients share.
 struct Shared {
-    service: Service,
-    offered: Vec<Tool>,
+    stand: watch::Sender<Arc<Stand>>,
+    begun: tokio::time::Instant,
     slots: Arc<Slots>,
     waiting: Arc<Waiting>,
     keeping: Option<Arc<Keeping>>,
@@ -167,9 +172,9 @@ impl Drop for Running {
 ///
 /// # Errors
 /// If the streams cannot be served.
-pub fn stdio(service: Service, until: Serving<()>) -> Serving<io::Result<()>> {
+pub fn stdio(service: Service, arriving: Option<Arriving>, until: Serving<()>) -> Serving<io::Result<()>> {
     let (input, output) = rmcp::transport::stdio();
-    serving(service, Box::new(input), Box::new(output), until)
+    serving(service, arriving, (Box::new(input), Box::new(output)), until)
 }
 
 /// Serves one client over any two streams, with one message per line, until it closes them.
@@ -177,13 +182,18 @@ pub fn stdio(service: Service, until: Serving<()>) -> Serving<io::Result<()>> {
 /// # Errors
 /// If the streams cannot be served.
 pub fn streams(service: Service, input: Input, output: Output) -> Serving<io::Result<()>> {
-    serving(service, input, output, Box::pin(std::future::pending()))
+    serving(service, None, (input, output), Box::pin(std::future::pending()))
 }
 
-fn serving(service: Service, input: Input, output: Output, until: Serving<()>) -> Serving<io::Result<()>> {
+fn serving(
+    service: Service,
+    arriving: Option<Arriving>,
+    (input, output): (Input, Output),
+    until: Serving<()>,
+) -> Serving<io::Result<()>> {
     Box::pin(async move {
         let most = service.message();
-        let shared = Shared::new(service);
+        let shared = Shared::new(service, arriving);
         let (lines, broken) = Lines::new(input, output, most);
         let served = async {
             let running = shared.session(None).serve(lines).await.map_err(io::Error::other)?;
@@ -212,15 +222,19 @@ pub type Input = Box<dyn AsyncRead + Send + Unpin>;
 pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 impl Shared {
-    fn new(service: Service) -> Arc<Shared> {
-        let offered = offer::tools(&service);
+    fn new(service: Service, arriving: Option<Arriving>) -> Arc<Shared> {
         let bodies = (http::TOGETHER / 2).max(service.message().div_ceil(1024));
         let slots = Arc::new(Slots::new(service.runs, service.runs_of_client, bodies));
         let keep = |durable: &Arc<dyn Durable>| {
             Arc::new(Keeping::new(Arc::clone(durable), Slots::client_of(service.runs)))
         };
         let keeping = service.durable.as_ref().map(keep);
-        let shared = Arc::new(Shared { service, offered, slots, waiting: Arc::default(), keeping });
+        let stand = watch::Sender::new(Arc::new(Stand::new(service, arriving.as_ref())));
+        let begun = tokio::time::Instant::now();
+        let shared = Arc::new(Shared { stand, begun, slots, waiting: Arc::default(), keeping });
+        if let Some(arriving) = arriving {
+            arriving::receive(&shared, arriving);
+        }
         if shared.keeping.is_some() {
             tokio::spawn(durable::supervise(Arc::downgrade(&shared)));
         }
@@ -243,6 +257,7 @@ impl Shared {
 impl ServerHandler for Session {
     fn get_info(&self) -> ServerConfig {
         let offers = ServerCapabilities::builder().enable_tools().enable_resources();
+        let offers = if self.shared.now().functions { offers.enable_tool_list_changed() } else { offers };
         let capabilities =
             if self.shared.keeping.is_some() { offers.enable_tasks().build() } else { offers.build() };
         let mut info = ServerConfig::new(capabilities);
@@ -252,7 +267,7 @@ impl ServerHandler for Session {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.shared.offered.iter().find(|tool| tool.name == name).cloned()
+        self.shared.now().offered.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn list_tools(
@@ -260,7 +275,22 @@ impl ServerHandler for Session {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.shared.offered.clone()))
+        self.shared.soon(|stand| !stand.functions).await;
+        Ok(ListToolsResult::with_all_items(self.shared.now().offered.clone()))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.tell_of_more(context.peer);
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.shared.now().functions.then(|| requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.tell_a_subscriber(&context).await;
+        context.cancelled().await;
+        Ok(())
     }
 
     async fn call_tool(
@@ -268,7 +298,7 @@ impl ServerHandler for Session {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(telemetry) = &self.shared.service.options.telemetry else {
+        let Some(telemetry) = self.shared.now().service.options.telemetry.clone() else {
             return self.begin(request, context).await;
         };
         let (begun, name) = (Instant::now(), request.name.clone());
@@ -331,7 +361,10 @@ impl ServerHandler for Session {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        offer::resource(&request.uri, &self.shared.service.tools)
+        if request.uri != offer::SERVERS {
+            self.shared.soon(|stand| stand.starting.is_empty()).await;
+        }
+        offer::resource(&request.uri, &self.shared.now())
             .map(ReadResourceResponse::from)
             .ok_or_else(|| ErrorData::resource_not_found("no such resource", None))
     }
@@ -350,15 +383,17 @@ impl Session {
             return Box::pin(self.resumed(request, context)).await;
         }
         let given = Given::of(context.extensions.get::<Arguments>().or_else(|| arguments_of(&context)))?;
-        let Some(work) = Work::of(&self.shared.service, &request.name, given)? else {
-            let names: Vec<&str> = self.shared.offered.iter().map(|tool| tool.name.as_ref()).collect();
+        self.shared.until(|stand| stand.knows(&request.name)).await;
+        let stand = self.shared.now();
+        let Some(work) = Work::of(&stand.service, &request.name, given)? else {
+            let names: Vec<&str> = stand.offered.iter().map(|tool| tool.name.as_ref()).collect();
             let there = meant_or_all(&request.name, names);
             return Err(ErrorData::invalid_params(
                 format!("there is no tool `{}`{there}", request.name),
                 None,
             ));
         };
-        match work.quick(&self.shared.service) {
+        match work.quick(&stand.service) {
             Some(quick) => Ok(CallToolResponse::Complete(quick)),
             None => {
                 let bound = bound_of(&request, &context);
@@ -390,6 +425,10 @@ impl Session {
         bound: Bound,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        tokio::select! {
+            () = context.ct.cancelled() => return Ok(cancelled()),
+            () = work.arrived(&self.shared) => {}
+        }
         let work = match work {
             Work::Short(short) => return self.answer(short, &context).await,
             Work::Long(work) => work,
@@ -421,10 +460,10 @@ impl Session {
             () = context.ct.cancelled() => return Ok(cancelled()),
             slot = self.shared.slots.check(&client) => slot.map_err(busy)?,
         };
-        let shared = Arc::clone(&self.shared);
+        let stand = self.shared.now();
         let task = tokio::task::spawn_blocking(move || {
             let _held = slot;
-            short.done(&shared.service)
+            short.done(&stand)
         });
         ended(task.await)
     }
@@ -454,12 +493,13 @@ impl Session {
         tokio::spawn(Slot::left_when_cancelled(Arc::downgrade(&slot)));
         let (to, questions) = mpsc::unbounded_channel();
         let at_once = matches!(Way::of(context), Way::Answer);
-        let line = Line::new(to, Arc::clone(&slot), self.shared.service.question, at_once);
-        let (shared, cancel) = (Arc::clone(&self.shared), interrupt.clone());
+        let stand = self.shared.now();
+        let line = Line::new(to, Arc::clone(&slot), stand.service.question, at_once);
+        let cancel = interrupt.clone();
         let parent = context.meta.get_traceparent().and_then(|text| text.parse().ok());
         let task = tokio::task::spawn_blocking(move || {
             let _held = (slot, of_session);
-            work.done(&shared.service, cancel, Arc::new(line), parent, Watch::new(progress.0))
+            work.done(&stand.service, cancel, Arc::new(line), parent, Watch::new(progress.0))
         });
         Ok(Some(Running {
             task,
@@ -477,7 +517,7 @@ impl Session {
         mut running: Running,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (way, longest) = (Way::of(&context), self.shared.service.question);
+        let (way, longest) = (Way::of(&context), self.shared.now().service.question);
         loop {
             let asked = tokio::select! {
                 result = &mut running.task => return running.ended(result, &context).await,

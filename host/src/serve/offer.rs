@@ -1,7 +1,7 @@
 //! The definitions of the tools of the server, and the cards of the notations as resources.
 
-use super::{Offered, Service};
-use crate::tools::{Health, Tools};
+use super::{Offered, Service, Stand};
+use crate::tools::Health;
 use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
 use ilo_asm::prompt;
@@ -20,7 +20,7 @@ is checked as a whole before anything runs, and every error says what to write i
 const CARD: &str = "ilo://card/";
 
 /// The resource with the state of the servers.
-const SERVERS: &str = "ilo://servers";
+pub(super) const SERVERS: &str = "ilo://servers";
 
 /// All tools of the server.
 pub(super) fn tools(service: &Service) -> Vec<Tool> {
@@ -129,25 +129,26 @@ pub(super) fn resources() -> Vec<Resource> {
 }
 
 /// One resource.
-pub(super) fn resource(uri: &str, tools: &Tools) -> Option<ReadResourceResult> {
+pub(super) fn resource(uri: &str, stand: &Stand) -> Option<ReadResourceResult> {
     if uri == SERVERS {
-        let text = servers(tools).to_string();
+        let text = servers(stand).to_string();
         let contents = ResourceContents::text(text, uri).with_mime_type("application/json");
         return Some(ReadResourceResult::new(vec![contents]));
     }
-    card(uri, tools.catalog())
+    card(uri, stand.service.tools.catalog())
 }
 
 /// The state of each server.
-fn servers(tools: &Tools) -> Value {
+fn servers(stand: &Stand) -> Value {
     let server = |(name, health): (&str, Option<Health>)| match health {
+        _ if stand.starting.contains(name) => json!({"name": name, "state": "starting"}),
         None => json!({"name": name, "state": "not-started"}),
         Some(Health { running, tools, ended }) => {
             let state = if running { "running" } else { "ended" };
             json!({"name": name, "state": state, "tools": tools, "ended": ended})
         }
     };
-    let servers: Vec<Value> = tools.health().into_iter().map(server).collect();
+    let servers: Vec<Value> = stand.service.tools.health().into_iter().map(server).collect();
     json!({ "servers": servers })
 }
 

@@ -267,12 +267,12 @@ impl Session {
         let progress = context.meta.get_progress_token();
         let (progress, _) = progress.map(|token| Progress::new(context.peer.clone(), token)).unzip();
         let (begun, has_begun) = oneshot::channel();
-        let (shared, kept) = (Arc::clone(&self.shared), Arc::clone(&keeping));
+        let (stand, kept) = (self.shared.now(), Arc::clone(&keeping));
         let (kind, whose) = (work.kind(), owner.clone());
         let driving = spawn_blocking(move || {
-            let Prepared { program, function, input } = work.prepare(&shared.service)?;
+            let Prepared { program, function, input } = work.prepare(&stand.service)?;
             let new = NewRun { program: &program, function, input: &input, owner: whose.as_deref() };
-            kept.start(&shared, &slot, &new, Watch::new(progress), begun).map_err(|error| {
+            kept.start(&stand.service, &slot, &new, Watch::new(progress), begun).map_err(|error| {
                 tracing::error!("a run: {error}");
                 Box::new(answer::refusal(kind, &error))
             })
@@ -328,7 +328,7 @@ impl Session {
                     return Ok(InputRequiredResult::new(Some(requests), Some(name)).into());
                 }
                 (Now::Asks(call), Way::Request(peer)) if !call.in_doubt => {
-                    let longest = self.shared.service.question;
+                    let longest = self.shared.now().service.question;
                     match consent::put(question(call), &peer, longest, context.ct.cancelled()).await {
                         Consent::Given => (call.number, Verdict::Make),
                         Consent::Refused(why) if why == consent::NO => (call.number, Verdict::Deny),
@@ -351,8 +351,8 @@ impl Session {
         context: &RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let slot = self.shared.slots.run(self.client(context)).await.map_err(busy)?;
-        let (shared, kept) = (Arc::clone(&self.shared), Arc::clone(keeping));
-        let driven = spawn_blocking(move || kept.resume(&shared, &slot, known.run)).await;
+        let (stand, kept) = (self.shared.now(), Arc::clone(keeping));
+        let driven = spawn_blocking(move || kept.resume(&stand.service, &slot, known.run)).await;
         driven.map_err(|error| broken(error.to_string()))?.map_err(broken)?;
         // The task that continues runs without a client may have been faster.
         while keeping.is_under_way(known.run) {
@@ -406,7 +406,8 @@ impl Session {
     /// could be worded by the program.
     fn named(&self, mut seen: Seen) -> Seen {
         if let Now::Asks(call) = &mut seen.now {
-            (call.tool, call.arguments) = self.shared.service.tools.asked(&call.tool, &call.arguments);
+            let stand = self.shared.now();
+            (call.tool, call.arguments) = stand.service.tools.asked(&call.tool, &call.arguments);
         }
         seen
     }

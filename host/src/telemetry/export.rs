@@ -2,6 +2,7 @@
 
 use super::metrics::{Metric, Metrics};
 use super::span::{Span, attribute};
+use crate::https;
 use ilo_drive::problem::{Problem, shortened};
 use ilo_spec::error::Code;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -111,15 +112,10 @@ impl Queue {
         };
         let headers = headers(variable("OTEL_EXPORTER_OTLP_HEADERS").as_deref().unwrap_or_default())?;
         let service = variable("OTEL_SERVICE_NAME").unwrap_or_else(|| "ilo-vm".to_owned());
-        // Once per process: a second provider would be rejected, and the first one works too.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let mut builder = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER);
+        let builder = Client::builder().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER);
         let mut urls = traces.iter().chain(metrics.iter().map(|(url, _)| url));
-        if urls.all(|url| url.scheme() == "http") {
-            // Without TLS no certificates are needed, and the machine may have none.
-            builder = builder.tls_certs_only([]);
-        }
-        let http = builder.build().map_err(|error| wrong(ALL, format!("no HTTP client: {error}")))?;
+        let plain = urls.all(|url| url.scheme() == "http");
+        let http = https::client(builder, plain).map_err(|why| wrong(ALL, why))?;
         let (sender, receiver) = sync_channel(QUEUE);
         let state = Arc::<State>::default();
         let (is_traced, measured) =

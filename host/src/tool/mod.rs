@@ -138,6 +138,7 @@ impl std::fmt::Display for Source {
 }
 
 /// A tool of the table.
+#[derive(Clone)]
 pub struct Tool {
     /// Its name.
     pub name: String,

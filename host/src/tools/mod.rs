@@ -13,26 +13,28 @@ pub use crate::tool::{
     CallLimits, Failure, Policy, Provider, Request, Schema, Source, Tool, consent, process_mark,
 };
 
-pub use servers::Prompt;
+pub use servers::{Arrived, Prompt, Starting};
 
 use ilo_asm::catalog::{Catalog, Lookup};
 use ilo_drive::data::Data;
 pub use ilo_drive::policy::{OnDoubt, Policies, Rate};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// The most answers of a run that are noted.
 const MOST_NOTES: usize = 100;
 
 /// The tools that programs can call.
-#[derive(Debug, Default)]
+///
+/// A copy shares the running servers, the rates and the notes with the original, and has a table of its own.
+#[derive(Clone, Debug, Default)]
 pub struct Tools {
     entries: BTreeMap<String, Tool>,
     servers: servers::Servers,
     catalog: Catalog,
     /// Notes about answers that do not fit and were accepted.
-    accepted: Mutex<Vec<String>>,
+    accepted: Arc<Mutex<Vec<String>>>,
 }
 
 impl Tools {

@@ -3,7 +3,7 @@
 
 use super::{Source, Tool, Tools};
 use crate::mcp::server_config::{Input, Server};
-use crate::mcp::{Connections, Health, Started};
+use crate::mcp::{self, Connections, Health, Started};
 use crate::tool::policy::ServerPolicy;
 use ilo_asm::catalog::{Catalog, Lookup, server_and_tool};
 use ilo_drive::problem::{Problem, did_you_mean, shortened};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
 /// The servers, running or not.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Servers {
     known: BTreeMap<String, Server>,
     started: BTreeSet<String>,
@@ -27,11 +27,30 @@ pub(super) struct Servers {
     /// Who is asked for the values that servers need, and what was answered.
     prompter: Option<Arc<dyn Prompt>>,
     given: BTreeMap<String, String>,
-    connections: Option<Connections>,
+    connections: Option<Arc<Connections>>,
+}
+
+/// Servers that are being started, while the host does other things.
+#[derive(Debug)]
+pub struct Starting(Option<mcp::Starting>);
+
+/// A server that has started, or the problem for which it has not.
+pub struct Arrived(Result<Started, Problem>);
+
+impl Starting {
+    /// The servers that have not arrived yet.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flat_map(mcp::Starting::servers)
+    }
+
+    /// Waits for the next server, at most for its `timeout`. `None` after the last.
+    pub fn wait(&mut self) -> Option<Arrived> {
+        self.0.as_mut()?.next().map(|(_, started)| Arrived(started))
+    }
 }
 
 /// A tool that cannot be used.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Unusable {
     why: String,
     problem: Problem,
@@ -95,13 +114,13 @@ impl Servers {
         self.known.get(server).into_iter().flat_map(|server| &server.lacks)
     }
 
-    /// Starts servers, and reports those that do not start.
-    fn start(&mut self, names: &BTreeSet<String>) -> (Vec<Started>, Vec<Problem>) {
+    /// Begins to start servers, and reports those that lack something.
+    fn begin(&mut self, names: &BTreeSet<String>) -> (Starting, Vec<Problem>) {
         let named = names.iter().filter_map(|name| self.known.get(name)).cloned();
         let (able, lacking): (Vec<Server>, Vec<Server>) = named.partition(|server| server.lacks.is_empty());
         let mut problems: Vec<Problem> = lacking.into_iter().flat_map(|server| server.lacks).collect();
         if able.is_empty() {
-            return (Vec::new(), problems);
+            return (Starting(None), problems);
         }
         let asked: Vec<_> = able.into_iter().map(|server| self.with_inputs(server)).collect();
         let mut able = Vec::with_capacity(asked.len());
@@ -115,12 +134,10 @@ impl Servers {
             Some(connections) => connections,
             none => match Connections::new() {
                 Ok(connections) => none.insert(connections),
-                Err(problem) => return (Vec::new(), vec![problem]),
+                Err(problem) => return (Starting(None), vec![problem]),
             },
         };
-        let (started, more) = connections.start(able);
-        problems.extend(more);
-        (started, problems)
+        (Starting(Some(connections.begin(able))), problems)
     }
 
     /// Adds the tools of a server with their policies in the file. Names in the file that the server does not
@@ -170,14 +187,14 @@ impl Tools {
     /// Takes the notes about answers of servers that did not make them fail, such as text that had to be
     /// changed to be read.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.servers.connections.as_ref().map(Connections::notes).unwrap_or_default();
+        let mut notes = self.servers.connections.as_ref().map(|all| all.notes()).unwrap_or_default();
         notes.append(&mut self.accepted.lock().unwrap_or_else(PoisonError::into_inner));
         notes
     }
 
     /// The servers of the file, each with its state; `None` for one that was not started.
     pub fn health(&self) -> Vec<(&str, Option<Health>)> {
-        let started = self.servers.connections.as_ref().map(Connections::health).unwrap_or_default();
+        let started = self.servers.connections.as_ref().map(|all| all.health()).unwrap_or_default();
         let of = |name: &str| started.iter().find(|(started, _)| started == name).map(|(_, health)| *health);
         self.servers.names().map(|name| (name, of(name))).collect()
     }
@@ -241,10 +258,7 @@ impl Tools {
     /// # Errors
     /// Each server that did not start or list its tools in time, and each entry whose server lacks its tool.
     pub fn connect<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), Vec<Problem>> {
-        let mut needed = BTreeSet::new();
-        for name in names {
-            self.add_needed(name, &mut needed);
-        }
+        let needed = self.servers_for(names);
         self.connect_to(&needed)
     }
 
@@ -255,6 +269,28 @@ impl Tools {
     pub fn connect_all(&mut self) -> Result<(), Vec<Problem>> {
         let all = self.servers.names().map(str::to_owned).collect();
         self.connect_to(&all)
+    }
+
+    /// Begins to start all servers, and returns at once. [`Tools::add_arrived`] adds the tools of each that
+    /// arrives. Also returns the problems of those that lack something to be started.
+    pub fn start_all(&mut self) -> (Starting, Vec<Problem>) {
+        let all = self.servers.names().map(str::to_owned).collect();
+        self.servers.begin(&all)
+    }
+
+    /// Adds the tools of a server that has arrived. Returns the problems, as [`Tools::connect`] does.
+    pub fn add_arrived(&mut self, arrived: Arrived) -> Vec<Problem> {
+        match arrived.0 {
+            Ok(started) => self.add_started(vec![started]),
+            Err(problem) => vec![problem],
+        }
+    }
+
+    /// The servers that would have to be started for programs that call tools of these names.
+    pub fn servers_for<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> BTreeSet<String> {
+        let mut needed = BTreeSet::new();
+        names.into_iter().for_each(|name| self.add_needed(name, &mut needed));
+        needed
     }
 
     /// The servers that may have a name: the one in `mcp://`, or all for an unknown bare name.
@@ -281,7 +317,25 @@ impl Tools {
         if new.is_empty() {
             return Ok(());
         }
-        let (started, mut problems) = self.servers.start(&new);
+        let (mut starting, mut problems) = self.servers.begin(&new);
+        let arrived = std::iter::from_fn(|| starting.0.as_mut()?.next());
+        // By their names, in whatever order they arrive.
+        let arrived: BTreeMap<String, _> = arrived.collect();
+        let (mut started, mut failed) = (Vec::new(), Vec::new());
+        for arrived in arrived.into_values() {
+            match arrived {
+                Ok(arrived) => started.push(arrived),
+                Err(problem) => failed.push(problem),
+            }
+        }
+        problems.extend(failed);
+        problems.extend(self.add_started(started));
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// Adds the tools of these servers. Returns the problems.
+    fn add_started(&mut self, started: Vec<Started>) -> Vec<Problem> {
+        let mut problems = Vec::new();
         let mut offered: BTreeMap<String, Tool> = BTreeMap::new();
         let mut running = BTreeSet::new();
         for started in started {
@@ -294,7 +348,7 @@ impl Tools {
         offered.retain(|name, _| !self.entries.contains_key(name));
         self.entries.append(&mut offered);
         self.list_again();
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
+        problems
     }
 
     /// Sets the provider of the short names of these servers' tools and, if the file has none, their schemas.
