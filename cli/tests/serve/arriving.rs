@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A folder whose tools file has three servers: `quick`, `slow`, which starts once the file `go` is there, and
-/// `gone`, which ends at once. Each of the first two offers `mail-of`.
+/// A folder whose tools file has three servers: `quick`, `slow`, which starts once the file `go` is there,
+/// and `gone`, which ends at once. Each of the first two offers `mail-of`.
 fn three() -> TempDir {
     let folder = folder();
     let path = |name: &str| folder.path().join(name);

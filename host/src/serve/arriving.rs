@@ -29,11 +29,11 @@ pub struct Arriving {
     pub together: bool,
     /// Whether functions may be offered later.
     pub functions: bool,
-    /// Is told of each.
+    /// Decides what is offered as each arrives.
     pub host: Box<dyn Arrivals>,
 }
 
-/// Decides what is offered as servers arrive.
+/// The host's part as servers arrive.
 pub trait Arrivals: Send {
     /// The tools as they are now that a server has arrived, the names of those that have not, and what is
     /// wrong. Returns functions to offer from now on; `None` if the tools must not be used.
