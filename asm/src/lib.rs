@@ -42,3 +42,9 @@ pub mod types;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Whether this is the package of a registry, which comes without the corpus. Cargo writes this file into it.
+#[cfg(test)]
+fn is_package() -> bool {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml.orig").exists()
+}
