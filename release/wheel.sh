@@ -16,6 +16,7 @@ binary=$(ls "$out/$program"/ilo-vm "$out/$program"/ilo-vm.exe 2>/dev/null || tru
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+if [ "$PROFILE" = trial ]; then library+=(--profile trial); fi
 if command -v rustup >/dev/null; then rustup target add "${library[1]}" 2>/dev/null; fi
 (cd "$root/bindings" && maturin build --quiet --locked --manifest-path python/Cargo.toml "${library[@]}" --out "$work")
 python3 "$release/notices.py" --target "$program" --out "$work/program"
