@@ -33,6 +33,9 @@ use std::sync::{Arc, OnceLock};
 pub trait Schemas: Send + Sync {
     /// The schema of the arguments and that of the answer, if the tool has them.
     fn schemas(&self) -> (Option<Cow<'_, Value>>, Option<Cow<'_, Value>>);
+
+    /// Whether the tool has a schema of its answer, which is known without reading it.
+    fn has_output(&self) -> bool;
 }
 
 /// Schemas that are already in memory.
@@ -41,6 +44,10 @@ struct AtHand(Option<Value>, Option<Value>);
 impl Schemas for AtHand {
     fn schemas(&self) -> (Option<Cow<'_, Value>>, Option<Cow<'_, Value>>) {
         (self.0.as_ref().map(Cow::Borrowed), self.1.as_ref().map(Cow::Borrowed))
+    }
+
+    fn has_output(&self) -> bool {
+        self.1.is_some()
     }
 }
 
@@ -162,7 +169,7 @@ impl Tool {
 
     /// Whether it has no schema for its answers.
     pub fn has_no_output_schema(&self) -> bool {
-        self.schemas.schemas().1.is_none()
+        !self.schemas.has_output()
     }
 
     /// Whether its answers are certain to have the types in their schema.

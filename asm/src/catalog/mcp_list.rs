@@ -18,12 +18,10 @@ impl Catalog {
     #[inline(never)]
     pub fn from_json(json: &str) -> Result<Catalog, CatalogError> {
         let data = data_of_events(unmarked(json));
-        let json = answered(&data).unwrap_or(&data);
-        let listed = match first(json) {
-            Some(b'{') => serde_json::from_str::<Whole<'_>>(json).map(|whole| whole.tools),
-            _ => serde_json::from_str(json),
-        };
-        let listed = listed.or_else(|_| one_by_one(json))?;
+        let listed = list(&data).or_else(|_| {
+            let json = answered(&data).unwrap_or(&data);
+            list(json).or_else(|_| one_by_one(json))
+        })?;
         let mut catalog = Catalog::default();
         for (index, tool) in listed.into_iter().enumerate() {
             let wrong = |problem: String| CatalogError::Tool { index, problem };
@@ -40,6 +38,14 @@ impl Catalog {
             }
         }
         Ok(catalog)
+    }
+}
+
+/// The tools of a list in which each is readable.
+fn list(json: &str) -> Result<Vec<Listed<'_>>, serde_json::Error> {
+    match first(json) {
+        Some(b'{') => serde_json::from_str::<Whole<'_>>(json).map(|whole| whole.tools),
+        _ => serde_json::from_str(json),
     }
 }
 
@@ -61,7 +67,7 @@ fn answered(json: &str) -> Option<&str> {
         #[serde(borrow)]
         result: &'j RawValue,
     }
-    let answer: Answer<'_> = serde_json::from_str(json).ok().filter(|_| json.contains("\"jsonrpc\""))?;
+    let answer: Answer<'_> = serde_json::from_str(json).ok()?;
     Some(answer.result.get())
 }
 
@@ -152,6 +158,10 @@ impl Schemas for Unread {
             text.as_ref().and_then(|text| serde_json::from_str(text.get()).ok()).map(Cow::Owned)
         };
         (read(&self.input), read(&self.output))
+    }
+
+    fn has_output(&self) -> bool {
+        self.output.is_some()
     }
 }
 

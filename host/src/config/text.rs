@@ -67,24 +67,28 @@ pub(super) struct Parsed {
     pub(super) unread: Unread,
 }
 
-/// The text without comments and final commas, which JSON does not have; each place stays what it was.
-pub(super) fn plain(text: &str, form: Form) -> Cow<'_, str> {
+/// Reads the text, in JSON also with comments and final commas, which are looked for only where it is no JSON
+/// with them. Also returns the text without them, in which each place stays what it was.
+pub(super) fn parse(text: &str, form: Form) -> (Cow<'_, str>, Result<Parsed, Wrong>) {
     match form {
-        Form::Json if text.len() <= FILE => comments::blanked(text),
-        _ => Cow::Borrowed(text),
+        Form::Json => match json::parse(text) {
+            Err(wrong) if text.len() <= FILE => match comments::blanked(text) {
+                Cow::Owned(plain) => {
+                    let parsed = json::parse(&plain);
+                    (Cow::Owned(plain), parsed)
+                }
+                plain @ Cow::Borrowed(_) => (plain, Err(wrong)),
+            },
+            parsed => (Cow::Borrowed(text), parsed),
+        },
+        Form::Toml => (Cow::Borrowed(text), toml(text)),
     }
 }
 
-/// Reads the text.
-pub(super) fn parse(text: &str, form: Form) -> Result<Parsed, Wrong> {
-    match form {
-        Form::Json => json::parse(text),
-        Form::Toml => {
-            let table = DeTable::parse(text)
-                .map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))?;
-            Ok(Parsed { data: from_table(table.get_ref())?, unread: Unread::new() })
-        }
-    }
+fn toml(text: &str) -> Result<Parsed, Wrong> {
+    let table = DeTable::parse(text)
+        .map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))?;
+    Ok(Parsed { data: from_table(table.get_ref())?, unread: Unread::new() })
 }
 
 /// The values of a table. The TOML parser limits the nesting and thereby this recursion.

@@ -179,6 +179,10 @@ impl catalog::Schemas for Described {
         };
         (json(&self.input), json(&self.output))
     }
+
+    fn has_output(&self) -> bool {
+        self.output.is_some()
+    }
 }
 
 impl std::fmt::Debug for Tool {
