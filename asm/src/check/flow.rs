@@ -215,13 +215,13 @@ struct Forward<'e, 'a, const W: usize, R> {
     loops: SmallVec<[State<W, R>; 2]>,
     /// The state at the BREAKs of a loop and the last BREAK, by [`crate::ast::LoopId`].
     broken: SmallVec<[Left<W, R>; 2]>,
-    /// The state at the SKIPs of a loop and the last SKIP, by [`crate::ast::LoopId`].
-    skipped: SmallVec<[Left<W, R>; 2]>,
+    /// The state at the SKIPs of a loop and the last SKIP, by [`crate::ast::LoopId`]; empty without a SKIP.
+    skipped: Vec<Left<W, R>>,
     /// The state at the failures that leave a loop, by [`crate::ast::LoopId`]; only in the run that computes
-    /// loops.
-    failed: SmallVec<[Left<W, R>; 2]>,
+    /// loops, and only with a TRY.
+    failed: Vec<Left<W, R>>,
     /// The state at the failures that go to the handler of a TRY, by [`super::slot_events::TryId`].
-    caught: SmallVec<[Left<W, R>; 1]>,
+    caught: Vec<Left<W, R>>,
     /// Whether this run only computes the effects of loops.
     only_loops: bool,
     wrong: bool,
@@ -241,9 +241,9 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             bindings,
             loops: smallvec![State::default(); events.yields.len()],
             broken: smallvec![None; events.yields.len()],
-            skipped: smallvec![None; events.yields.len()],
-            failed: smallvec![None; events.yields.len()],
-            caught: smallvec![None; events.tries as usize],
+            skipped: vec![None; if events.skips { events.yields.len() } else { 0 }],
+            failed: vec![None; if events.tries > 0 { events.yields.len() } else { 0 }],
+            caught: vec![None; events.tries as usize],
             only_loops: true,
             wrong: false,
             bound_by: if R::RECORDED { vec![None; function.slots.len()] } else { Vec::new() },

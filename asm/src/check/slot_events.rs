@@ -117,6 +117,8 @@ pub(super) struct Events<'a> {
     pub(super) yields: SmallVec<[bool; 8]>,
     /// The number of TRYs.
     pub(super) tries: u32,
+    /// Whether there is a SKIP.
+    pub(super) skips: bool,
     /// By [`LoopId`].
     pub(super) left: SmallVec<[LeftLoop; 8]>,
     /// The calls with UNDO.
@@ -139,6 +141,7 @@ impl<'a> Events<'a> {
         self.yields.clear();
         self.yields.resize(function.loops as usize, false);
         self.tries = 0;
+        self.skips = false;
         self.left.clear();
         self.left.resize(function.loops as usize, None);
         self.undone.clear();
@@ -293,7 +296,10 @@ impl<'a> Walk<'_, 'a> {
     /// SKIP ends the pass of the innermost enclosing loop.
     fn skip(&mut self, span: Span) -> Gives {
         match self.loops.last() {
-            Some(open) => self.events.list.push(Event::Skip(open.id, span)),
+            Some(open) => {
+                self.events.skips = true;
+                self.events.list.push(Event::Skip(open.id, span));
+            }
             None => {
                 let in_err = self.err_arms > 0;
                 self.events.found.push(messages::loops::skip_nowhere(self.function, span, in_err));

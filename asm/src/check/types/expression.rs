@@ -248,7 +248,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
         let seen = self.expression(of);
         self.whole_answer(rules::operand(Word::Field, 0, None), of, seen);
-        if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, None) {
+        if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, rules::operand(Word::Field, 0, None)) {
             let counts = matches!(name.text, "length" | "size" | "count" | "len");
             let counted = |wrong| messages::counted_by_field(self.function, wrong);
             self.found.push(if counts { counted(wrong) } else { wrong });
@@ -278,11 +278,14 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     /// Notes a whole answer where a record or a list is needed: if it is a text, it is read as JSON.
     fn whole_answer(&mut self, demand: Demand, expression: &Expr<'a>, seen: Seen<'t>) {
+        let ExprKind::Ref(slot) = expression.kind else { return };
         let is_answer = matches!(seen, Some(ValueInfo { part: Part::Answer, .. }));
-        let needs = !demand.accepts(Inferred::TEXT)
-            && (demand.accepts(Inferred::RECORD) || demand.accepts(Inferred::ANY.list()));
-        if let (ExprKind::Ref(slot), true) = (&expression.kind, is_answer && needs) {
-            self.answers.push((expression.span, *slot));
+        let needs = || {
+            !demand.accepts(Inferred::TEXT)
+                && (demand.accepts(Inferred::RECORD) || demand.accepts(Inferred::ANY.list()))
+        };
+        if is_answer && needs() {
+            self.answers.push((expression.span, slot));
         }
     }
 
@@ -295,8 +298,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         seen: Seen<'t>,
         first: Option<Inferred>,
     ) -> bool {
-        self.whole_answer(rules::operand(word, index, first), expression, seen);
-        let misfit = self.misfit(word, index, expression, seen, first);
+        let demand = rules::operand(word, index, first);
+        self.whole_answer(demand, expression, seen);
+        let misfit = self.misfit(word, index, expression, seen, demand);
         let fits = misfit.is_none();
         misfit.into_iter().for_each(|wrong| self.found.push(wrong));
         fits
@@ -309,9 +313,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         index: usize,
         expression: &Expr<'a>,
         seen: Seen<'t>,
-        first: Option<Inferred>,
+        demand: Demand,
     ) -> Option<Diagnostic> {
-        let demand: Demand = rules::operand(word, index, first);
         let found = ty(seen).filter(|&found| !demand.accepts(found))?;
         Some(messages::operand(self.function, word, index, self.typed(expression, found), demand))
     }
