@@ -5,6 +5,7 @@
 //! by tool from live servers. It does not know where a tool runs, and does not validate values. A schema
 //! becomes a [`Shape`] when it is first needed, so that a program pays only for the tools that it names.
 
+mod format;
 mod mcp_list;
 mod name;
 mod reading;
@@ -16,6 +17,7 @@ mod tools_file;
 mod unchecked_keywords;
 mod validation;
 
+pub use format::Format;
 pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,
     tool_of_client_name, without_scheme,

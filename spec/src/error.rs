@@ -173,6 +173,7 @@ codes! {
     509 EnumReference "enum-reference" Warning
         "a reference that is also a text that the tool's schema lists for the argument";
     510 BadValue "bad-value" Error "a constant that the tool's schema does not allow";
+    511 MaybeNil "maybe-nil" Warning "a value that may be nil, where nil is not accepted";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
     602 LineTooLong "line-too-long" Error "a line longer than its limit";

@@ -38,6 +38,11 @@ impl<'a> Parameter<'a> {
         }
     }
 
+    /// Whether its value in the function may be nil.
+    pub fn is_nil_inside(&self) -> bool {
+        matches!(self.need, Need::Nullable | Need::Optional)
+    }
+
     /// Whether it takes nil besides values of its type.
     pub fn takes_nil(&self) -> bool {
         !matches!(self.need, Need::Required)

@@ -8,6 +8,7 @@
 mod merged;
 
 use self::merged::{MergedField, MergedSchema, Mode, Others, Source, tighter};
+use super::Format;
 use super::shape::{ANYTHING, Arms, Bound, ListedField, Node, NodeId, Record, Shapes, order};
 use crate::sorting::sort_numbers;
 use core::cmp::Ordering;
@@ -57,6 +58,7 @@ struct Keywords<'s> {
     nullable: Option<&'s Value>,
     constants: Option<&'s Value>,
     constant: Option<&'s Value>,
+    format: Option<&'s Value>,
     minimum: Option<&'s Value>,
     exclusive_minimum: Option<&'s Value>,
     maximum: Option<&'s Value>,
@@ -87,6 +89,7 @@ impl<'s> Keywords<'s> {
                 "nullable" => &mut found.nullable,
                 "enum" => &mut found.constants,
                 "const" => &mut found.constant,
+                "format" => &mut found.format,
                 "minimum" => &mut found.minimum,
                 "exclusiveMinimum" => &mut found.exclusive_minimum,
                 "maximum" => &mut found.maximum,
@@ -190,6 +193,7 @@ impl<'s, 'n> Reader<'s, 'n> {
             sorted_numbers,
             texts: texts.map(|all| all.into_iter().map(Box::from).collect()),
             numbers: numbers.map(Vec::into_boxed_slice),
+            format: merged.format,
             boolean: merged.boolean,
             least: merged.least,
             most: merged.most,
@@ -205,9 +209,10 @@ impl<'s, 'n> Reader<'s, 'n> {
     }
 
     fn listed(&mut self, fields: Vec<MergedField<'s>>) -> Box<[ListedField]> {
-        let listed = |MergedField { name, required, source }: MergedField<'s>| ListedField {
+        let listed = |MergedField { name, required, optional, source }: MergedField<'s>| ListedField {
             name: name.into(),
             required,
+            optional,
             node: self.below(source),
         };
         fields.into_iter().map(listed).collect()
@@ -330,6 +335,7 @@ impl<'s, 'n> Reader<'s, 'n> {
             self.spend(constants.len())?;
             merged.constants(constants);
         }
+        merged.format = keywords.format.and_then(Value::as_str).and_then(Format::of);
         self.fields(keywords, &mut merged)?;
         if let Some(kinds) = keywords.ty.and_then(|name| kinds(name, &mut merged.whole)) {
             let nullable = keywords.nullable == Some(&Value::Bool(true));
@@ -351,14 +357,19 @@ impl<'s, 'n> Reader<'s, 'n> {
         let required = required.into_iter().flatten().filter_map(Value::as_str);
         let mut needed: HashSet<&str> = required.clone().collect();
         let listed = listed.into_iter().flatten();
-        merged.fields.extend(listed.map(|(name, schema)| MergedField {
-            name,
-            required: needed.remove(name.as_str()),
-            source: Some(Source::One(schema)),
+        let says = !needed.is_empty();
+        merged.fields.extend(listed.map(|(name, schema)| {
+            let required = needed.remove(name.as_str());
+            MergedField { name, required, optional: says && !required, source: Some(Source::One(schema)) }
         }));
         let unlisted = required.filter(|&name| needed.remove(name));
         let any = keywords.properties.is_some() && !merged.fields.is_empty();
-        merged.fields.extend(unlisted.map(|name| MergedField { name, required: true, source: None }));
+        merged.fields.extend(unlisted.map(|name| MergedField {
+            name,
+            required: true,
+            optional: false,
+            source: None,
+        }));
         (merged.others, merged.rest) = match keywords.others {
             Some(Value::Bool(false)) => (Others::Refused, None),
             Some(rest @ Value::Object(_)) => (Others::Allowed, Some(Source::One(rest))),

@@ -3,9 +3,9 @@
 //!
 //! The schemas of a tool become a table of nodes that refer to each other by index. So a schema that refers
 //! to itself is a cycle, and its memory is linear. A [`Shape`] is a node of that table. Other keywords
-//! (`pattern`, `format`, `not`, `if` and the like) are ignored: a shape allows at least what its schema
-//! allows.
+//! (`pattern`, `not`, `if` and the like) are ignored: a shape allows at least what its schema allows.
 
+use super::Format;
 use crate::types::Inferred;
 use core::cmp::Ordering;
 use ilo_spec::limits::TYPE_LISTS;
@@ -34,6 +34,8 @@ pub(super) struct Node {
     pub(super) texts: Option<Box<[Box<str>]>>,
     /// The numbers that are allowed, if only some are.
     pub(super) numbers: Option<Box<[Number]>>,
+    /// The format of texts.
+    pub(super) format: Option<Format>,
     /// The sorted index of the texts, if there are many.
     pub(super) sorted_texts: Option<Box<[u32]>>,
     /// The sorted index of the numbers, if there are many.
@@ -58,6 +60,7 @@ impl Node {
         kinds: Kinds::ANY,
         texts: None,
         numbers: None,
+        format: None,
         sorted_texts: None,
         sorted_numbers: None,
         boolean: None,
@@ -95,10 +98,11 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Whether the schema lists a field.
-    fn lists(&self, name: &str) -> bool {
-        let of = |place: &u32| self.fields.get(*place as usize).map_or("", |field| &*field.name);
-        self.sorted.binary_search_by(|place| of(place).cmp(name)).is_ok()
+    /// The field of this name that the schema lists.
+    fn listed(&self, name: &str) -> Option<&ListedField> {
+        let of = |place: &u32| self.fields.get(*place as usize);
+        let at = self.sorted.binary_search_by(|place| of(place).map_or("", |field| &*field.name).cmp(name));
+        self.sorted.get(at.ok()?).and_then(of)
     }
 }
 
@@ -107,6 +111,8 @@ impl Record {
 pub(super) struct ListedField {
     pub(super) name: Box<str>,
     pub(super) required: bool,
+    /// Whether the schema says that it may be absent: it requires other fields, but not this one.
+    pub(super) optional: bool,
     pub(super) node: NodeId,
 }
 
@@ -258,19 +264,23 @@ impl<'c> Shape<'c> {
     /// The shape of a field by name, and whether it is required; `None` if the record cannot have it.
     pub fn field(self, name: &str) -> Option<(Shape<'c>, bool)> {
         let Some(record) = &self.node().record else { return Some((Shape::ANY, false)) };
-        let of = |place: &u32| record.fields.get(*place as usize);
-        let found =
-            record.sorted.binary_search_by(|place| of(place).map_or("", |field| &*field.name).cmp(name));
-        match found {
-            Ok(at) => record.sorted.get(at).and_then(of).map(|field| (self.at(field.node), field.required)),
-            Err(_) => self.unlisted().map(|rest| (rest, false)),
+        match record.listed(name) {
+            Some(field) => Some((self.at(field.node), field.required)),
+            None => self.unlisted().map(|rest| (rest, false)),
         }
+    }
+
+    /// Whether the schema says that a field may be absent. One that requires none of its fields does not say
+    /// so.
+    pub fn may_lack(self, name: &str) -> bool {
+        let record = self.node().record.as_ref();
+        record.and_then(|record| record.listed(name)).is_some_and(|field| field.optional)
     }
 
     /// Whether a field that is nil is left out of what a tool gets: it is listed, not required, and takes no
     /// null.
     pub fn omits_nil(self, name: &str) -> bool {
-        let listed = self.node().record.as_ref().is_some_and(|record| record.lists(name));
+        let listed = self.node().record.as_ref().is_some_and(|record| record.listed(name).is_some());
         listed && self.field(name).is_some_and(|(of, required)| !required && !of.kinds().meets(Kinds::NIL))
     }
 
@@ -330,6 +340,11 @@ impl<'c> Shape<'c> {
             None => texts.iter().any(|one| &**one == text),
         };
         (!is_listed).then_some(Misfit::Constant)
+    }
+
+    /// The format that a text does not have. Answers are not compared with it.
+    pub fn misses_format(self, text: &str) -> Option<Format> {
+        self.node().format.filter(|format| !format.fits(text))
     }
 
     /// Whether a text is one of the listed ones.

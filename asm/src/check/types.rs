@@ -12,13 +12,14 @@
 
 mod expression;
 mod given;
+mod narrow;
 
-use self::expression::{item, listed};
+use self::narrow::Narrowing;
 use super::answer_fields::Read;
 use super::facts::{Answer, Facts};
 use super::messages::types as messages;
 use super::resolve::Resolved;
-use super::value_info::{Seen, ValueInfo, join, ty};
+use super::value_info::{Nil, Seen, ValueInfo, join, ty};
 use crate::ast::{
     Block, Bound, Control, Expr, ExprKind, File, For, Function, If, Match, ReturnKind, Slot, Stmt, StmtKind,
 };
@@ -28,6 +29,7 @@ use crate::sorting::sort_by_key;
 use crate::span::Span;
 use crate::types::Inferred;
 use hashbrown::{HashMap, HashSet};
+use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
@@ -61,6 +63,10 @@ pub(super) fn check<'t, 'a>(
 ) -> Found<'t, 'a> {
     let mut types = Types::new(file, function, facts, resolved, suspects, comparisons);
     types.infer();
+    // A function that tests for items knows that FIND finds them.
+    if let (finds, true) = &types.finds {
+        types.found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
+    }
     let Types { found, asked, mut reads, mut returns, answers, used, comparisons: left, .. } = types;
     reads.retain(|read| !asked.contains(read.name.text));
     sort_by_key(&mut returns, |span| (span.start, span.end));
@@ -138,6 +144,10 @@ struct Types<'l, 't, 'a> {
     used: Vec<Slot>,
     /// The number of names that may still be compared for suggestions.
     comparisons: usize,
+    /// The reported values that FIND may have given, and whether the function tests for items.
+    finds: (Vec<Span>, bool),
+    /// Which values are not nil.
+    narrowing: Narrowing<'a>,
 }
 
 /// The use of the value of a statement.
@@ -188,6 +198,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             tries: 0,
             answers: Vec::new(),
             used: Vec::new(),
+            finds: (Vec::new(), false),
+            narrowing: Narrowing::default(),
         }
     }
 
@@ -197,7 +209,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         // Filled in place: it is large to move.
         self.slots.resize(self.function.slots.len(), Slots::default());
         for (slot, parameter) in self.slots.iter_mut().zip(self.function.parameters) {
-            slot.plain = Some(ValueInfo::declared(parameter.inside()));
+            let nil = parameter.is_nil_inside().then_some(Nil::Input);
+            self.narrowing.on |= nil.is_some();
+            slot.plain = Some(ValueInfo::declared(parameter.inside()).or_nil(nil));
             slot.origin = Some(parameter.ty.span);
         }
         for pass in 0.. {
@@ -208,6 +222,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.returns.clear();
             self.answers.clear();
             self.used.clear();
+            self.narrowing.begin();
+            self.finds.0.clear();
             self.slots.iter_mut().for_each(|slot| slot.read = false);
             let to = if self.function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
             self.block(&self.function.body, to);
@@ -251,6 +267,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     fn bind(&mut self, slot: Slot, seen: Seen<'t>, span: Span) {
         self.learn(slot, seen, span, |info| &mut info.plain);
+        let nil = seen.is_some_and(|seen| seen.nil.is_some() || seen.ty == Inferred::NIL);
+        self.narrowing.bind(slot, nil);
     }
 
     /// The types of a slot that is read.
@@ -296,15 +314,17 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             }
             StmtKind::Return(kind, value) => {
                 self.leave(*kind, value);
-                None
-            }
-            StmtKind::Fail(value) if self.tries > 0 => {
-                // It goes to the handler, whatever its type.
-                self.expression(value);
+                self.narrowing.leave();
                 None
             }
             StmtKind::Fail(value) => {
-                self.leave(ReturnKind::Err, value);
+                if self.tries > 0 {
+                    // It goes to the handler, whatever its type.
+                    self.expression(value);
+                } else {
+                    self.leave(ReturnKind::Err, value);
+                }
+                self.narrowing.leave();
                 None
             }
             StmtKind::Undo(call) | StmtKind::Rollback(call) => {
@@ -321,7 +341,14 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 }
                 None
             }
-            StmtKind::Break | StmtKind::Skip => None,
+            StmtKind::Break => {
+                self.narrowing.leave_loop();
+                None
+            }
+            StmtKind::Skip => {
+                self.narrowing.leave();
+                None
+            }
             StmtKind::Control(control) => self.control(control, to),
         }
     }
@@ -338,7 +365,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
         let seen = self.expression(value);
         if !value.attempt().is_some_and(|id| self.call_facts(id).checked) {
-            return self.bind(slot, seen, span);
+            self.bind(slot, seen, span);
+            return self.narrowing.bind_test(slot, value);
         }
         // The failure of a pure function is a text.
         let err = if let ExprKind::Call(call) = value.kind {
@@ -392,11 +420,16 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             Control::Match(node) => self.arms(node, to),
             Control::For(node) => self.passes(node, to),
             Control::Try(node) => {
+                let before = self.narrowing.point();
                 self.tries += 1;
                 let body = self.block(&node.body, to);
                 self.tries -= 1;
+                let behind = self.narrowing.from(before);
+                self.narrowing.forget_bound(&node.body);
                 self.bind(node.handler.bind, Some(ValueInfo::ANY), node.handler.bind_span);
-                join(body, self.block(&node.handler.body, to))
+                let handled = self.block(&node.handler.body, to);
+                self.narrowing.join(&behind);
+                join(body, handled)
             }
         }
     }
@@ -404,14 +437,20 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn branches(&mut self, node: &If<'a>, to: Goes) -> Seen<'t> {
         let condition = self.expression(&node.condition);
         self.operand(Word::If, 0, &node.condition, condition, None);
+        let before = self.narrowing.point();
+        self.narrowing.assume(&node.condition, true);
         let then = self.block(&node.then, to);
+        let behind = self.narrowing.from(before);
+        self.narrowing.assume(&node.condition, false);
         let otherwise = node.otherwise.as_ref().and_then(|block| self.block(block, to));
+        self.narrowing.join(&behind);
         join(then, otherwise)
     }
 
     fn arms(&mut self, node: &Match<'a>, to: Goes) -> Seen<'t> {
         let (ok, err) = self.slot(node.slot).map_or((None, None), |info| (info.ok, info.err));
         let mut seen = None;
+        let before = self.narrowing.point();
         if let Some(arm) = &node.err {
             // If nothing else in the arm binds the slot, it has the type of this failure there, but not after
             // an arm that ends the function.
@@ -425,31 +464,39 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 self.failures.pop();
             }
         }
+        let failed = self.narrowing.from(before);
         if let Some(arm) = &node.ok {
             self.bind(arm.bind, ok, arm.bind_span);
-            join(seen, self.block(&arm.body, to))
+            seen = join(seen, self.block(&arm.body, to));
         } else {
             self.bind(node.slot, ok, node.slot_span);
-            seen
         }
+        if node.err.is_some() {
+            self.narrowing.join(&failed);
+        }
+        seen
     }
 
     fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen<'t> {
         let list = self.expression(&node.list);
         self.operand(Word::For, 0, &node.list, list, None);
-        self.bind(node.item, list.map(item), node.item_span);
+        self.narrowing.enter_loop(node.item, &node.body);
+        let head = self.narrowing.point();
+        self.bind(node.item, list.map(ValueInfo::item), node.item_span);
         let of_pass = if to == Goes::Nowhere { to } else { Goes::Kept };
         self.yielded.push((None, of_pass));
         let last = self.block(&node.body, if node.yields { Goes::Kept } else { of_pass });
         let given = self.yielded.pop().and_then(|(given, _)| given);
         let pass = if node.yields { given } else { last };
+        self.narrowing.from(head);
         if let Some(block) = &node.otherwise {
             self.block(block, Goes::Nowhere);
         }
+        self.narrowing.end_loop();
         if !self.facts.yields.get(node.id.0 as usize).copied().unwrap_or(false) {
             return None;
         }
-        let seen = pass.map(listed);
+        let seen = pass.map(ValueInfo::listed);
         if to == Goes::Out {
             let wanted = Inferred::from(self.function.output.ok.ty);
             if let Some(found) = ty(seen).filter(|found| !found.meets(wanted)) {

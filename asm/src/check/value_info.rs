@@ -3,6 +3,7 @@
 
 use crate::catalog::{Shape, Tool};
 use crate::types::Inferred;
+use ilo_spec::pure::Kinds;
 
 /// What is known about a value.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +15,33 @@ pub struct ValueInfo<'t> {
     pub held: bool,
     /// The part of an answer that it is.
     pub part: Part<'t>,
+    /// Why it may be nil, if that is known.
+    pub nil: Option<Nil>,
+}
+
+/// Why a value may be nil.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nil {
+    /// A schema lists the field as one that may be absent.
+    Optional,
+    /// A schema allows null.
+    Nullable,
+    /// FIND found no record.
+    Find,
+    /// INDEX found no position.
+    Index,
+    /// GET without a default.
+    Get,
+    /// An input that may be nil.
+    Input,
+}
+
+impl Nil {
+    /// The reason for which a value of a shape may be nil.
+    fn of(shape: Shape<'_>) -> Option<Nil> {
+        let kinds = shape.kinds();
+        (kinds != Kinds::ANY && kinds != Kinds::NIL && kinds.meets(Kinds::NIL)).then_some(Nil::Nullable)
+    }
 }
 
 /// What is known about a value; `None` before any binding, or without a value.
@@ -92,27 +120,65 @@ impl<'t> Part<'t> {
 
 impl<'t> ValueInfo<'t> {
     /// A value about which nothing is known.
-    pub const ANY: ValueInfo<'static> = ValueInfo { ty: Inferred::ANY, held: true, part: Part::Unknown };
+    pub const ANY: ValueInfo<'static> =
+        ValueInfo { ty: Inferred::ANY, held: true, part: Part::Unknown, nil: None };
 
     /// A value whose type is certain.
     pub const fn held(ty: Inferred) -> ValueInfo<'t> {
-        ValueInfo { ty, held: true, part: Part::Unknown }
+        ValueInfo { ty, held: true, part: Part::Unknown, nil: None }
     }
 
     /// A value whose type is declared or in a schema, but not validated.
     pub fn declared(ty: Inferred) -> ValueInfo<'t> {
-        ValueInfo { ty, held: ty == Inferred::ANY, part: Part::Unknown }
+        ValueInfo { ty, held: ty == Inferred::ANY, part: Part::Unknown, nil: None }
     }
 
     /// The answer of a tool.
     pub fn answer(tool: &'t Tool) -> ValueInfo<'t> {
-        if tool.is_validated() { ValueInfo::described(tool.output(), true) } else { ValueInfo::ANY }
+        if tool.is_validated() { ValueInfo::described(tool.output()) } else { ValueInfo::ANY }
     }
 
-    /// A part of an answer. One that may be absent is of unknown type.
-    pub fn described(shape: Shape<'t>, required: bool) -> ValueInfo<'t> {
-        let ty = if required { shape.ty() } else { Inferred::ANY };
-        ValueInfo { part: Part::of(shape), ..ValueInfo::declared(ty) }
+    /// A part of an answer.
+    pub fn described(shape: Shape<'t>) -> ValueInfo<'t> {
+        ValueInfo { part: Part::of(shape), nil: Nil::of(shape), ..ValueInfo::declared(shape.ty()) }
+    }
+
+    /// A part of an answer that may be absent, of unknown type.
+    pub fn unlisted(shape: Shape<'t>) -> ValueInfo<'t> {
+        ValueInfo::declared(Inferred::ANY).with_part(Part::of(shape))
+    }
+
+    /// A field of a part of an answer; `None` if its schema does not list it. One that may be absent is of
+    /// unknown type.
+    pub fn field_of(record: Shape<'t>, name: &str) -> Option<ValueInfo<'t>> {
+        let (shape, required) = record.field(name)?;
+        let field = ValueInfo::described(shape);
+        if required {
+            return Some(field);
+        }
+        let nil = if record.may_lack(name) { Some(Nil::Optional) } else { field.nil };
+        Some(ValueInfo::unlisted(shape).or_nil(nil))
+    }
+
+    /// The item of a list.
+    #[must_use]
+    pub fn item(self) -> ValueInfo<'t> {
+        let ty = crate::rules::item(self.ty);
+        // What a list that the program built holds is not known.
+        let nil = self.part.shape().and_then(|list| Nil::of(list.item()));
+        ValueInfo { ty, held: self.held || ty == Inferred::ANY, part: self.part.item(), nil }
+    }
+
+    /// A list of such items.
+    #[must_use]
+    pub fn listed(self) -> ValueInfo<'t> {
+        ValueInfo { ty: self.ty.list(), part: self.part.list(), nil: None, ..self }
+    }
+
+    /// The same value where it may be nil.
+    #[must_use]
+    pub fn or_nil(self, nil: Option<Nil>) -> ValueInfo<'t> {
+        ValueInfo { nil, ..self }
     }
 
     /// The same value as another part.
@@ -126,12 +192,13 @@ impl<'t> ValueInfo<'t> {
     pub fn join(self, other: ValueInfo<'t>) -> ValueInfo<'t> {
         let ty = self.ty.join(other.ty);
         let held = ty == Inferred::ANY || (self.held && other.held);
-        ValueInfo { ty, held, part: self.part.join(other.part) }
+        ValueInfo { ty, held, part: self.part.join(other.part), nil: self.nil.or(other.nil) }
     }
 
     /// Whether the same is known about another value.
     pub fn same(self, other: ValueInfo<'_>) -> bool {
-        self.ty == other.ty && self.held == other.held && self.part.same(other.part)
+        let alike = self.ty == other.ty && self.held == other.held && self.nil == other.nil;
+        alike && self.part.same(other.part)
     }
 
     /// Whether the value certainly has a type.

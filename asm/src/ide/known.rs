@@ -19,8 +19,7 @@ impl Analysis<'_> {
                 known.plain.or(known.ok)
             }
             ExprKind::Field(record, name) => {
-                let (shape, required) = self.value(record, known)?.part.shape()?.field(name.text)?;
-                Some(ValueInfo::described(shape, required))
+                ValueInfo::field_of(self.value(record, known)?.part.shape()?, name.text)
             }
             ExprKind::Call(call) => match self.target(call.tool.text) {
                 Target::Tool(tool) => Some(ValueInfo::answer(tool)),

@@ -222,9 +222,8 @@ impl<'c> Core<'_, 'c> {
         listed.sort_unstable_by_key(|it| it.0);
         let takes = |this: &Self, known| this.arena.takes(this.session, frame.want, known);
         // A field that the shape does not list is equivalent to every other such field.
-        let other = shape.map_or(ValueInfo::ANY, |shape| {
-            shape.unlisted().map_or(ValueInfo::ANY, |shape| ValueInfo::described(shape, false))
-        });
+        let other = shape
+            .map_or(ValueInfo::ANY, |shape| shape.unlisted().map_or(ValueInfo::ANY, ValueInfo::unlisted));
         let others = takes(self, other) && !shape.is_some_and(Shape::refuses_others);
         let numbers: Vec<u32> =
             listed.iter().filter(|it| takes(self, it.1) != others).map(|it| it.0).collect();

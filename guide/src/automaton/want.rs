@@ -288,8 +288,8 @@ pub(crate) fn listed(item: ValueInfo<'_>) -> ValueInfo<'_> {
 
 /// A field of a record.
 pub(crate) fn field<'c>(of: ValueInfo<'c>, name: &str) -> ValueInfo<'c> {
-    let listed = of.part.shape().and_then(|shape| shape.field(name));
-    listed.map_or(ValueInfo::ANY, |(shape, required)| ValueInfo::described(shape, required))
+    let listed = of.part.shape().and_then(|shape| ValueInfo::field_of(shape, name));
+    listed.map_or(ValueInfo::ANY, |field| field.or_nil(None))
 }
 
 /// A list without items.

@@ -2,6 +2,7 @@
 //! keywords beside a `$ref`, and the union, for `anyOf` and `oneOf`.
 
 use super::{DEEPEST, LARGEST, WIDEST};
+use crate::catalog::Format;
 use crate::catalog::shape::{Bound, order};
 use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
@@ -106,6 +107,8 @@ pub(super) enum Others {
 pub(super) struct MergedField<'s> {
     pub(super) name: &'s str,
     pub(super) required: bool,
+    /// Whether the schema requires other fields, but not this one.
+    pub(super) optional: bool,
     pub(super) source: Option<Source<'s>>,
 }
 
@@ -116,6 +119,7 @@ pub(super) struct MergedSchema<'s> {
     pub(super) guessed: bool,
     pub(super) texts: Option<Vec<&'s str>>,
     pub(super) numbers: Option<Vec<Number>>,
+    pub(super) format: Option<Format>,
     pub(super) boolean: Option<bool>,
     pub(super) least: Option<Bound>,
     pub(super) most: Option<Bound>,
@@ -137,6 +141,7 @@ impl<'s> MergedSchema<'s> {
             guessed: false,
             texts: None,
             numbers: None,
+            format: None,
             boolean: None,
             least: None,
             most: None,
@@ -178,6 +183,7 @@ impl<'s> MergedSchema<'s> {
         self.numbers = both(self.numbers, other.numbers, |kept, other| {
             kept.retain(|&number| other.iter().any(|&one| order(one, number).is_eq()));
         });
+        self.format = self.format.or(other.format);
         self.boolean = self.boolean.or(other.boolean);
         self.least = tighter(self.least, other.least, Ordering::Greater);
         self.most = tighter(self.most, other.most, Ordering::Less);
@@ -201,6 +207,7 @@ impl<'s> MergedSchema<'s> {
             let Some(place) = theirs.remove(field.name) else { continue };
             let Some(their) = other.fields.get_mut(place) else { continue };
             field.required |= their.required;
+            field.optional = !field.required && (field.optional || their.optional);
             field.source = all_of(field.source.take(), their.source.take());
         }
         self.fields.extend(other.fields.into_iter().filter(|field| theirs.contains_key(field.name)));
@@ -217,6 +224,11 @@ impl<'s> MergedSchema<'s> {
         }
         let have = |kind: Kinds| (self.kinds.meets(kind), other.kinds.meets(kind));
         self.texts = either(have(Kinds::TEXT), self.texts, other.texts);
+        self.format = match have(Kinds::TEXT) {
+            (true, false) => self.format,
+            (false, _) => other.format,
+            (true, true) => self.format.filter(|_| self.format == other.format),
+        };
         let numbers = have(Kinds::NUMBER);
         self.numbers = either(numbers, self.numbers, other.numbers);
         let (a, b) = ((self.least, self.most, self.whole), (other.least, other.most, other.whole));
@@ -291,10 +303,12 @@ fn joined<'s>(
         match also.remove(field.name).and_then(|place| theirs.get_mut(place)) {
             Some(their) => {
                 field.required &= their.required;
+                // If one schema requires it, another field tells which of them is meant.
+                field.optional &= their.optional;
                 field.source = any_of(field.source.take(), their.source.take());
             }
             None => {
-                field.required = false;
+                (field.required, field.optional) = (false, false);
                 // The other schema may allow it too, with any value.
                 field.source = field.source.take().filter(|_| !open(b));
             }
@@ -302,6 +316,7 @@ fn joined<'s>(
     }
     ours.extend(theirs.into_iter().filter(|field| also.contains_key(field.name)).map(|field| MergedField {
         required: false,
+        optional: false,
         source: field.source.filter(|_| !open(a)),
         ..field
     }));

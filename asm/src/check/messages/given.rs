@@ -2,7 +2,7 @@
 
 use super::naming::{SHOWN, some_of};
 use crate::ast::{Call, Expr, Function, Literal, Name};
-use crate::catalog::{Bound, Field, Misfit, Shape};
+use crate::catalog::{Bound, Field, Format, Misfit, Shape};
 use crate::check::fixes;
 use crate::diagnostic::Diagnostic;
 use crate::rules::Clash;
@@ -101,12 +101,21 @@ fn kinds(shape: Shape<'_>) -> String {
     }
 }
 
+/// Why a constant does not fit a shape that allows its kind.
+#[derive(Clone, Copy)]
+pub(in crate::check) enum Unfit {
+    /// Its value.
+    Value(Misfit),
+    /// It is a text without this format.
+    Format(Format),
+}
+
 /// A constant that its shape does not allow.
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Constant<'m, 'a> {
     pub(in crate::check) literal: Literal<'a>,
     pub(in crate::check) wanted: Shape<'m>,
-    pub(in crate::check) misfit: Misfit,
+    pub(in crate::check) unfit: Unfit,
     /// The text that it most likely means.
     pub(in crate::check) near: Option<Near<'m>>,
 }
@@ -119,19 +128,54 @@ pub(in crate::check) fn constant(
     value: &Expr<'_>,
     wrong: Constant<'_, '_>,
 ) -> Diagnostic {
-    let Constant { literal, wanted, misfit, near } = wrong;
+    let Constant { literal, wanted, unfit, near } = wrong;
     let (tool, found) = (call.tool.text, shown(literal));
-    let message = match misfit {
-        Misfit::Constant => format!("{path} of `{tool}` does not take {found}"),
-        Misfit::Fraction => format!("{path} of `{tool}` takes whole numbers, but this is {found}"),
-        Misfit::Range => format!("{path} of `{tool}` takes numbers {}, but this is {found}", range(wanted)),
+    let message = match unfit {
+        Unfit::Value(Misfit::Constant) => format!("{path} of `{tool}` does not take {found}"),
+        Unfit::Value(Misfit::Fraction) => {
+            format!("{path} of `{tool}` takes whole numbers, but this is {found}")
+        }
+        Unfit::Value(Misfit::Range) => {
+            format!("{path} of `{tool}` takes numbers {}, but this is {found}", range(wanted))
+        }
+        Unfit::Format(format) => {
+            format!("{path} of `{tool}` takes {}, but this is {found}", of_format(format))
+        }
     };
-    let expected = match misfit {
-        Misfit::Constant => allowed(wanted),
-        Misfit::Fraction => "a whole number".to_owned(),
-        Misfit::Range => format!("a number {}", range(wanted)),
-    };
+    let expected = expected(wanted, unfit);
     let diagnostic = Diagnostic::new(Code::BadValue, value.span, message).expected(expected, found);
+    fixes::text(diagnostic, value, function.notation, near)
+}
+
+/// What is expected in place of a constant.
+fn expected(wanted: Shape<'_>, unfit: Unfit) -> String {
+    match unfit {
+        Unfit::Value(Misfit::Constant) => allowed(wanted),
+        Unfit::Value(Misfit::Fraction) => "a whole number".to_owned(),
+        Unfit::Value(Misfit::Range) => format!("a number {}", range(wanted)),
+        Unfit::Format(format) => of_format(format).to_owned(),
+    }
+}
+
+fn of_format(format: Format) -> &'static str {
+    match format {
+        Format::Date => "a date such as \"2026-01-31\"",
+        Format::DateTime => "a time such as \"2026-01-31T09:30:00Z\"",
+    }
+}
+
+/// A constant that is compared with a part of an answer, to which it is never equal.
+pub(in crate::check) fn never_answered(
+    function: &Function<'_>,
+    value: &Expr<'_>,
+    wrong: Constant<'_, '_>,
+) -> Diagnostic {
+    let Constant { literal, wanted, unfit, near } = wrong;
+    let (expected, found) = (expected(wanted, unfit), shown(literal));
+    let tool = wanted.tool();
+    let message =
+        format!("{found} is compared with {expected} by the schema of `{tool}`: they are never equal");
+    let diagnostic = Diagnostic::new(Code::NeverEqual, value.span, message).expected(expected, found);
     fixes::text(diagnostic, value, function.notation, near)
 }
 

@@ -4,6 +4,7 @@
 
 pub(super) mod given;
 pub(super) mod loops;
+pub(super) mod maybe_nil;
 pub(super) mod names;
 pub(super) mod naming;
 pub(super) mod slots;

@@ -99,7 +99,7 @@ pub(in crate::check) fn operand(
 }
 
 /// The expected operand of a word, as a clause.
-fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
+pub(super) fn takes(terms: Terms, word: Word, index: usize, demand: Demand) -> String {
     let name = terms.word(word);
     match (word, index) {
         (Word::Add, _) => "addition takes two numbers or two lists".to_owned(),

@@ -8,10 +8,11 @@ use crate::ast::{
 };
 use crate::check::answer_fields::Read;
 use crate::check::facts::CallFacts;
+use crate::check::messages::maybe_nil;
 use crate::check::messages::types as messages;
 use crate::check::messages::types::{Origin, Typed};
 use crate::check::resolve::Target;
-use crate::check::value_info::{Part, Seen, ValueInfo, join, ty};
+use crate::check::value_info::{Nil, Part, Seen, ValueInfo, join, ty};
 use crate::diagnostic::Diagnostic;
 use crate::notation::Notation;
 use crate::rules::{self, Demand};
@@ -31,6 +32,18 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if self.is_suspect(expression) {
             return Some(ValueInfo::ANY);
         }
+        let seen = self.evaluated(expression);
+        match seen {
+            Some(known) if known.nil.is_some() => {
+                self.narrowing.on = true;
+                let nil = known.nil.filter(|_| !self.narrowing.knows(expression));
+                Some(known.or_nil(nil))
+            }
+            _ => seen,
+        }
+    }
+
+    fn evaluated(&mut self, expression: &Expr<'a>) -> Seen<'t> {
         match &expression.kind {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
                 Some((seen, _)) => seen,
@@ -87,10 +100,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.found.push(unclear);
             return Some(ValueInfo::ANY);
         }
-        let (mut first, mut fitting) = (None, None);
+        let (mut first, mut fitting, mut last) = (None, None, None);
         for (index, operand) in apply.operands.iter().enumerate() {
             let seen = self.expression(operand);
             let fits = self.operand(word, index, operand, seen, ty(fitting));
+            last = seen;
             if index == 0 {
                 (first, fitting) = (seen, seen.filter(|_| fits));
             }
@@ -102,7 +116,26 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let alone = rules::gives(word, None, None);
         let held = alone == Some(known) || first.is_none_or(|first| first.held);
         let given = ValueInfo { held: held || known == Inferred::ANY, ..ValueInfo::held(known) };
-        Some(kept.map_or(given, |kept| ValueInfo { ty: known, ..kept }))
+        let given = match apply.function {
+            Pure::Find => {
+                given.or_nil(Some(Nil::Find)).with_part(first.map_or(Part::Unknown, |list| list.part.item()))
+            }
+            Pure::Index => given.or_nil(Some(Nil::Index)),
+            Pure::Get => given.or_nil(Self::absent(apply, last)),
+            _ => given,
+        };
+        Some(kept.map_or(given, |kept| ValueInfo { ty: known, ..kept.or_nil(None) }))
+    }
+
+    /// Why GET may give nil: nil is its default. A key that is computed is mostly known to be there.
+    fn absent(apply: &Apply<'a>, last: Seen<'t>) -> Option<Nil> {
+        let constant = |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(_));
+        match apply.operands {
+            [_, key] if constant(key) => Some(Nil::Get),
+            [_, key, Expr { kind: ExprKind::Literal(Literal::Nil), .. }] if constant(key) => Some(Nil::Get),
+            [_, _, _] => last.and_then(|default| default.nil),
+            _ => None,
+        }
     }
 
     /// The error of `min(x, 'f')`, which is the least field `f` of a list, where x is not known to be a list.
@@ -126,7 +159,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             all = join(all, each(self, item));
         }
         let nothing = ValueInfo::ANY.with_part(Part::Nothing);
-        listed(if items.is_empty() { nothing } else { all.unwrap_or(ValueInfo::ANY) })
+        if items.is_empty() { nothing } else { all.unwrap_or(ValueInfo::ANY) }.listed()
     }
 
     /// A value selected by cases; `each` checks each case.
@@ -140,10 +173,16 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 self.found.push(messages::never_met(self.function.notation, subject, case));
             }
         }
+        self.never_cases(map.cases, subject);
         let mut all = None;
-        for value in map.cases.iter().map(|case| &case.value).chain(&map.default) {
+        let before = self.narrowing.point();
+        let cases = map.cases.iter().map(|case| (Some(case), &case.value));
+        for (case, value) in cases.chain(map.default.iter().map(|value| (None, value))) {
+            self.narrowing.from(before.clone());
+            self.narrowing.assume_case(&map.subject, case, map.cases);
             all = join(all, each(self, value));
         }
+        self.narrowing.from(before);
         all
     }
 
@@ -159,10 +198,14 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         if let (Binary::At, ExprKind::Literal(Literal::Text(text))) = (operator, right.kind) {
             return Some(self.field_by_text(left, right, text));
         }
-        if let (Binary::HasName, ExprKind::Literal(Literal::Text(name))) = (operator, right.kind) {
-            self.asked.insert(name);
+        if operator == Binary::HasName {
+            match right.kind {
+                ExprKind::Literal(Literal::Text(name)) => drop(self.asked.insert(name)),
+                _ => self.finds.1 = true,
+            }
         }
-        let (known, other) = (self.expression(left), self.expression(right));
+        let known = self.expression(left);
+        let other = self.second(operator, left, right);
         let (a, b) = (ty(known), ty(other));
         if operator == Binary::Add && self.function.notation != Notation::Id {
             // A sum of texts was meant to join them: it is reported once, and its type is unknown.
@@ -174,7 +217,14 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             }
         }
         match operator {
-            Binary::Eq | Binary::Neq => self.never_equal((left, a), (right, b)),
+            Binary::Eq | Binary::Neq => {
+                self.never_equal((left, a), (right, b));
+                self.never_answered(left, other);
+                self.never_answered(right, known);
+            }
+            Binary::HasName if let ExprKind::List(items) = left.kind => {
+                items.iter().for_each(|item| self.never_answered(item, other));
+            }
             Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => self.text_order(left, right),
             Binary::Concat => {
                 [(left, a), (right, b)].iter().for_each(|(part, seen)| self.nil_in_text(part, *seen));
@@ -186,6 +236,18 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.operand(word, 1, right, other, ty(first));
         let given = rules::gives(word, a, b)?;
         Some(self::given(operator, given, known, other))
+    }
+
+    /// The second operand, which AND and OR evaluate only after some outcomes of the first.
+    fn second(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen<'t> {
+        if !self.narrowing.on || !matches!(operator, Binary::And | Binary::Or) {
+            return self.expression(right);
+        }
+        let before = self.narrowing.point();
+        self.narrowing.assume(left, operator == Binary::And);
+        let seen = self.expression(right);
+        self.narrowing.from(before);
+        seen
     }
 
     /// Warns about a list beside a text in CONCAT.
@@ -247,11 +309,14 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// A read of a field. In other languages the length is a field.
     fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
         let seen = self.expression(of);
-        self.whole_answer(rules::operand(Word::Field, 0, None), of, seen);
-        if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, rules::operand(Word::Field, 0, None)) {
+        let demand = rules::operand(Word::Field, 0, None);
+        self.whole_answer(demand, of, seen);
+        if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, demand) {
             let counts = matches!(name.text, "length" | "size" | "count" | "len");
             let counted = |wrong| messages::counted_by_field(self.function, wrong);
             self.found.push(if counts { counted(wrong) } else { wrong });
+        } else {
+            self.maybe_nil((Word::Field, 0), of, seen, demand);
         }
         self.part(seen, of, name)
     }
@@ -268,8 +333,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     /// What is known about a field that is read.
     fn part(&mut self, of: Seen<'t>, expression: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
         let Some(shape) = of.and_then(|of| of.part.shape()) else { return ValueInfo::ANY };
-        if let Some((field, required)) = shape.field(name.text) {
-            return ValueInfo::described(field, required);
+        if let Some(field) = ValueInfo::field_of(shape, name.text) {
+            return field;
         }
         let of = if let ExprKind::Field(_, of) = expression.kind { Some(of.text) } else { None };
         self.reads.push(Read { shape, name, of });
@@ -302,8 +367,25 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.whole_answer(demand, expression, seen);
         let misfit = self.misfit(word, index, expression, seen, demand);
         let fits = misfit.is_none();
-        misfit.into_iter().for_each(|wrong| self.found.push(wrong));
+        match misfit {
+            Some(wrong) => self.found.push(wrong),
+            None => self.maybe_nil((word, index), expression, seen, demand),
+        }
         fits
+    }
+
+    /// From here on a value counts as tested.
+    pub(super) fn tested(&mut self, value: &Expr<'a>, nil: Nil) {
+        self.finds.0.extend((nil == Nil::Find).then_some(value.span));
+        self.narrowing.learn(value);
+    }
+
+    /// Warns about an operand that may be nil where nil is not accepted.
+    fn maybe_nil(&mut self, place: (Word, usize), value: &Expr<'a>, seen: Seen<'t>, demand: Demand) {
+        if let Some(nil) = seen.and_then(|seen| seen.nil).filter(|_| !demand.accepts(Inferred::NIL)) {
+            self.found.push(maybe_nil::operand(self.function, place, value, demand, nil));
+            self.tested(value, nil);
+        }
     }
 
     /// The diagnostic of an operand that does not fit its word.
@@ -370,17 +452,6 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 /// How the items of a list, or the values of cases, are checked.
 type Each<'e, 'l, 't, 'a> = dyn FnMut(&mut Types<'l, 't, 'a>, &Expr<'a>) -> Seen<'t> + 'e;
 
-/// An item of a list.
-pub(super) fn item(list: ValueInfo<'_>) -> ValueInfo<'_> {
-    let ty = rules::item(list.ty);
-    ValueInfo { ty, held: list.held || ty == Inferred::ANY, part: list.part.item() }
-}
-
-/// A list of items.
-pub(super) fn listed(item: ValueInfo<'_>) -> ValueInfo<'_> {
-    ValueInfo { ty: item.ty.list(), part: item.part.list(), ..item }
-}
-
 /// The result type of an operator: that of its operands, or a fixed one.
 fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> ValueInfo<'t> {
     let held = |seen: Seen<'_>| seen.is_some_and(|known| known.held);
@@ -388,14 +459,18 @@ fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> ValueI
         held(seen) && seen.is_some_and(|known| known.ty != Inferred::ANY && known.ty.lists == 0)
     };
     let part = |seen: Seen<'t>| seen.map_or(Part::Unknown, |known| known.part);
+    let mut nil = None;
     let (held, part) = match operator {
         // A number or a text with anything, or two lists.
         Binary::Add | Binary::Concat => {
             (decides(a) || decides(b) || (held(a) && held(b) && ty.lists > 0), Part::Unknown)
         }
-        Binary::At => (held(a), part(a).item()),
+        Binary::At => {
+            nil = a.and_then(|list| list.item().nil);
+            (held(a), part(a).item())
+        }
         Binary::Append => (held(a) && held(b), part(a).join(part(b).list())),
         _ => (true, Part::Unknown),
     };
-    ValueInfo { ty, held: held || ty == Inferred::ANY, part }
+    ValueInfo { ty, held: held || ty == Inferred::ANY, part, nil }
 }

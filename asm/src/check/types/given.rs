@@ -5,10 +5,11 @@
 //! part. Other values are compared by what is known about them.
 
 use super::{Seen, Types, ValueInfo};
-use crate::ast::{Call, Expr, ExprKind, Field, Literal};
-use crate::catalog::{Misfit, Shape};
+use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal};
+use crate::catalog::Shape;
 use crate::check::arguments::{Wanted, text_of};
-use crate::check::messages::given::{self as messages, Path};
+use crate::check::messages::given::{self as messages, Path, Unfit};
+use crate::check::messages::maybe_nil;
 use crate::check::messages::stringified::stringified;
 use crate::check::messages::types::argument;
 use crate::check::resolve::Target;
@@ -26,6 +27,8 @@ use ilo_spec::pure::Kinds;
 struct Place<'p, 'a> {
     call: &'p Call<'a>,
     path: &'p Path<'p>,
+    /// Whether the value may be nil, and is then left out.
+    nil: bool,
 }
 
 impl<'t, 'a> Types<'_, 't, 'a> {
@@ -34,7 +37,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         let name = given.name.text;
         match wanted {
             Some(Wanted { shape: Some(shape), nil, .. }) => {
-                self.given_or_nil(&given.value, (shape, nil), Place { call, path: &Path::of(name) });
+                self.given_or_nil(&given.value, (shape, nil), Place { call, path: &Path::of(name), nil });
             }
             Some(Wanted { ty: wanted, nil, declared, .. }) => {
                 let seen = self.expression(&given.value);
@@ -43,6 +46,9 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                     let value = self.typed(&given.value, found);
                     let (path, demand) = (Path::of(name), Demand::Is(wanted));
                     self.found.push(argument(self.function, call, &path, value, demand, declared));
+                } else {
+                    let place = Place { call, path: &Path::of(name), nil };
+                    self.nil_given(&given.value, seen, Demand::Is(wanted), place);
                 }
             }
             None => {
@@ -72,7 +78,7 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             }
             ExprKind::List(items) if takes(Kinds::LIST) => {
                 let path = Path::item(place.path);
-                let place = Place { path: &path, ..place };
+                let place = Place { path: &path, nil: false, ..place };
                 Some(self.items(items, &mut |this, item| this.given(item, wanted.item(), place)))
             }
             ExprKind::MatchMap(map) => self.cases(map, &mut |this, value| this.given(value, wanted, place)),
@@ -81,6 +87,16 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 self.fits(value, seen, wanted, place);
                 seen
             }
+        }
+    }
+
+    /// Warns about an argument that may be nil, where nil is not accepted.
+    fn nil_given(&mut self, value: &Expr<'a>, seen: Seen<'t>, demand: Demand, place: Place<'_, 'a>) {
+        let Place { call, path, nil: accepted } = place;
+        let accepted = accepted || demand.accepts(Inferred::NIL);
+        if let Some(nil) = seen.and_then(|seen| seen.nil).filter(|_| !accepted) {
+            self.found.push(maybe_nil::argument(self.function, (call, path), value, demand, nil));
+            self.tested(value, nil);
         }
     }
 
@@ -113,12 +129,12 @@ impl<'t, 'a> Types<'_, 't, 'a> {
                 let free = wanted.names().filter(|name| fields.iter().all(|field| field.name.text != *name));
                 let near = self.near(field.name.text, free);
                 let function = self.function;
-                let Place { call, path } = place;
+                let Place { call, path, .. } = place;
                 self.found.push(messages::unknown_field(function, call, path, field.name, wanted, near));
                 continue;
             };
             let nil = wanted.omits_nil(field.name.text);
-            self.given_or_nil(&field.value, (shape, nil), Place { path: &path, ..place });
+            self.given_or_nil(&field.value, (shape, nil), Place { path: &path, nil, ..place });
         }
     }
 
@@ -169,6 +185,53 @@ impl<'t, 'a> Types<'_, 't, 'a> {
         names.find(|name| value.span.end.saturating_sub(value.span.start) as usize == name.len())
     }
 
+    /// Why a constant does not fit a shape that allows its kind.
+    fn refused(&mut self, literal: Literal<'a>, wanted: Shape<'t>) -> Option<messages::Constant<'t, 'a>> {
+        let unfit = unfit(literal, wanted)?;
+        let near = match (literal, wanted.texts()) {
+            (Literal::Text(_), Some([only])) if wanted.kinds() == Kinds::TEXT => {
+                Some(Near { name: only, sure: true })
+            }
+            (Literal::Text(text), Some(texts)) => self.near(text, texts.iter().map(|text| &**text)),
+            _ => None,
+        };
+        Some(messages::Constant { literal, wanted, unfit, near })
+    }
+
+    /// Warns about a constant that is compared with a part of an answer, which its schema never lets be equal
+    /// to it.
+    pub(super) fn never_answered(&mut self, constant: &Expr<'a>, other: Seen<'t>) {
+        let (ExprKind::Literal(literal), Some(shape)) =
+            (constant.kind, other.and_then(|seen| seen.part.shape()))
+        else {
+            return;
+        };
+        // A field without a value is often an empty text.
+        if matches!(literal, Literal::Text("")) && shape.texts().is_none() {
+            return;
+        }
+        if let Some(wrong) = self.refused(literal, shape) {
+            self.found.push(messages::never_answered(self.function, constant, wrong));
+        }
+    }
+
+    /// Warns about cases that a part of an answer never equals.
+    pub(super) fn never_cases(&mut self, cases: &[Case<'a>], subject: Seen<'t>) {
+        let Some(shape) = subject.and_then(|seen| seen.part.shape()) else { return };
+        // A JSON key may be the key of two cases; one of them suffices.
+        for cases in cases.chunk_by(|one, other| one.key_span == other.key_span) {
+            let fits = |case: &Case<'_>| {
+                Demand::Kinds(shape.kinds()).accepts(case.key.ty().into()) && unfit(case.key, shape).is_none()
+            };
+            if let Some(case) = cases.first().filter(|_| !cases.iter().any(fits))
+                && let Some(wrong) = self.refused(case.key, shape)
+            {
+                let key = Expr { kind: ExprKind::Literal(case.key), span: case.key_span };
+                self.found.push(messages::never_answered(self.function, &key, wrong));
+            }
+        }
+    }
+
     /// Reports a value that cannot fit a shape, and a reference that may be meant as one of its texts.
     fn fits(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: Shape<'t>, place: Place<'_, 'a>) {
         let Some(known) = seen else { return };
@@ -183,19 +246,12 @@ impl<'t, 'a> Types<'_, 't, 'a> {
             });
             return;
         }
+        self.nil_given(value, seen, demand, place);
         if let Some(name) = listed {
             self.found.push(messages::enum_reference(place.call, place.path, value, name));
         }
         if let ExprKind::Literal(literal) = value.kind {
-            if let Some(misfit) = misfit(literal, wanted) {
-                let near = match (literal, wanted.texts()) {
-                    (Literal::Text(_), Some([only])) if wanted.kinds() == Kinds::TEXT => {
-                        Some(Near { name: only, sure: true })
-                    }
-                    (Literal::Text(text), Some(texts)) => self.near(text, texts.iter().map(|text| &**text)),
-                    _ => None,
-                };
-                let wrong = messages::Constant { literal, wanted, misfit, near };
+            if let Some(wrong) = self.refused(literal, wanted) {
                 self.found.push(messages::constant(self.function, place.call, place.path, value, wrong));
             }
         } else if let Some(shape) = known.part.shape().filter(|_| known.ty != Inferred::ANY)
@@ -207,11 +263,15 @@ impl<'t, 'a> Types<'_, 't, 'a> {
 }
 
 /// Why a constant does not fit a shape that allows its kind.
-fn misfit(literal: Literal<'_>, wanted: Shape<'_>) -> Option<Misfit> {
-    match literal {
+fn unfit(literal: Literal<'_>, wanted: Shape<'_>) -> Option<Unfit> {
+    let misfit = match literal {
         Literal::Nil => None,
         Literal::Bool(truth) => wanted.refuses_bool(truth),
         Literal::Number(number) => wanted.refuses_number(number),
-        Literal::Text(text) => wanted.refuses_text(text),
-    }
+        Literal::Text(text) => {
+            let format = if wanted.texts().is_none() { wanted.misses_format(text) } else { None };
+            return wanted.refuses_text(text).map(Unfit::Value).or(format.map(Unfit::Format));
+        }
+    };
+    misfit.map(Unfit::Value)
 }

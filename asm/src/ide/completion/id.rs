@@ -243,7 +243,7 @@ fn arguments(of: &Analysis<'_>, function: usize, needed: &Needed<'_, '_>, found:
 /// The fields of a shape.
 fn fields(of: &Analysis<'_>, function: usize, shape: Shape<'_>, kind: CompletionKind, found: &mut Found) {
     for field in shape.fields().take(MOST) {
-        let ty = of_value(Some(crate::check::ValueInfo::described(field.shape, true)));
+        let ty = of_value(Some(crate::check::ValueInfo::described(field.shape)));
         by_name(of, function, registry::Kind::Fields, field.name, ty, kind, found);
     }
 }

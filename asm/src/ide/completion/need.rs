@@ -141,8 +141,7 @@ impl<'t> Reader<'_, 't, '_> {
             Need::Field => {
                 let fields = self.of.text.as_ref().and_then(|text| text.sections.get(self.function));
                 let name = number.and_then(|id| fields?.registries.fields.name(id));
-                let part = self.last.and_then(|record| record.part.shape()?.field(name?));
-                self.last = part.map(|(shape, required)| ValueInfo::described(shape, required));
+                self.last = self.last.and_then(|record| ValueInfo::field_of(record.part.shape()?, name?));
             }
             Need::Kind => self.needs.push(Need::Constant(number.unwrap_or(0))),
             Need::Binds | Need::Argument | Need::Key | Need::Case | Need::Constant(_) | Need::Reads => {
