@@ -82,7 +82,8 @@ def used(place, url):
         expect(run(["npx", "-y", "ilo-vm", *EXAMPLE], env).stdout, OUTCOME, "npx")
     run(["npx", "-y", "--package", "ilo-vm", "ilo-asm", "--version"], env)
     serves(["npx", "-y", "ilo-vm", "serve"], env)
-    steps.on_terminal("npx", ["npx", "-y", "ilo-vm"], env, (0, 130))
+    # npx ends by the signal itself, after the program.
+    steps.on_terminal("npx", ["npx", "-y", "ilo-vm"], env, (130, -signal.SIGINT))
     leaves(["npx", "-y", "ilo-vm", "serve"], env)
 
     project = place / "project"

@@ -1,5 +1,5 @@
 """What the tests of packages share: commands in a fresh environment without Rust, printed with their output."""
-import json, os, pathlib, pty, select, shutil, signal, subprocess, sys, tempfile, time
+import json, os, pathlib, pty, resource, select, shutil, signal, subprocess, sys, tempfile, time
 
 RELEASE = pathlib.Path(__file__).resolve().parent.parent
 ROOT = RELEASE.parent
@@ -37,13 +37,19 @@ def shown(command):
     return " ".join(map(str, command)).replace(str(ROOT) + "/", "")
 
 
+def processor():
+    """Seconds of processor time of all commands that have ended. Unlike the time, it is the same on a busy machine."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def run(command, env, cwd="/", code=0, quiet=False, limit=600):
     """Runs a command, prints it with its output and time, and fails unless it ends with this code."""
-    begun = time.monotonic()
+    begun, used = time.monotonic(), processor()
     done = subprocess.run(list(map(str, command)), env=env, cwd=cwd, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limit)
     seconds = time.monotonic() - begun
-    print(f"$ {shown(command)}   [{seconds:.2f} s, exit code {done.returncode}]")
+    print(f"$ {shown(command)}   [{seconds:.2f} s, {processor() - used:.2f} s of processor time, exit code {done.returncode}]")
     if not quiet or done.returncode != code:
         print("".join(f"    {line}\n" for line in (done.stdout + done.stderr).splitlines()[-15:]), end="")
     if done.returncode != code:
@@ -94,15 +100,16 @@ class Client:
 
 def serves(command, env, cwd="/"):
     """Lists the tools of a server, and has it run a program."""
+    used = processor()
     client = Client(command, env, cwd)
     seconds, names = client.open()
-    print(f"$ {shown(command)}   [{seconds:.2f} s to tools/list: {', '.join(names)}]")
     expect(names, ["run_program", "check_program", "find_tools"], "the tools of serve")
     source = {"function": "f", "input": {}, "output": "any", "steps": [{"return": 42}]}
     result = client.ask("tools/call", {"name": "run_program", "arguments": {"source": json.dumps(source)}})
     expect(result["structuredContent"]["outcome"], {"status": "ok", "value": 42}, "the outcome of a program")
     expect(client.close(), 0, "the exit code after the client has left")
-    return seconds
+    used = processor() - used
+    print(f"$ {shown(command)}   [{seconds:.2f} s to tools/list, {used:.2f} s of processor time in all: {', '.join(names)}]")
 
 
 # A run that is interrupted while it pays: what it has reserved is released, once.
