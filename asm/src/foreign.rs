@@ -47,6 +47,9 @@ pub(crate) enum Place {
     /// The keys of a record that selects a value, or refers to one.
     Choice,
     Reference,
+    /// The root of a reference to an input, or to the answer of a step, and the key of that answer.
+    Root,
+    OfStep,
     /// A case for everything else.
     Default,
     /// A further condition beside an `if`, with steps of its own.
@@ -164,6 +167,11 @@ const ROWS: &[Row] = &[
     row(At::Operands, &["args", "operands", "values", "arguments", "params", "of"], Nothing, "first-try/mcp/arguments"),
     row(At::Choice, &["if", "cond", "ternary", "case", "switch", "iif"], Nothing, "first-try/tool-calling/choice-in-expr"),
     row(At::Reference, &["var", "ref", "$ref", "$var", "Ref"], Nothing, "first-try/tool-calling/variable-record"),
+    row(At::Root, &["input", "inputs", "in", "params", "parameters", "args", "arguments", "workflow"],
+        Word("input"), "first-try/constrained/reference-inputs"),
+    row(At::Root, &["steps", "vars", "variables", "outputs", "results", "context"], Word("steps"),
+        "first-try/tool-calling/reference-steps"),
+    row(At::OfStep, &["output", "outputs", "result"], Nothing, "first-try/tool-calling/reference-steps"),
     row(At::Default, &["else", "otherwise", "*", "any", "fallback", "_default"], Nothing, "first-try/tool-calling/else-case"),
     row(At::ElseIf, &["elif", "elsif", "else-if", "elseif", "else if"], Nothing, "first-try/tool-calling/else-if"),
     row(At::Group, &["parallel", "sequence", "group", "block"], Nothing, "first-try/tool-calling/parallel"),
@@ -246,6 +254,8 @@ mod tests {
                     || shown(" ", ",")
                     || shown("[", "]")
                     || shown(" ", "}")
+                    || shown("\"", ".")
+                    || shown(".", ".")
             };
             assert!(row.words.iter().any(|word| shows(&word)), "{}: {:?}", row.example, row.words);
         }

@@ -195,7 +195,7 @@ macro_rules! functions {
 functions! {
     0 Join "JOIN" [list: LIST, separator: TEXT] Type::TEXT, total, "bytes rendered / 4, bytes copied / 64, values / 4"
         "the items rendered as in text, with the separator between them";
-    1 Get "GET" [container: LIST | RECORD | NIL, key: NUMBER | TEXT, default: ANY] Type::ANY, total,
+    1 Get "GET" [container: LIST | RECORD | NIL, key: NUMBER | TEXT, default: ANY = Nil] Type::ANY, total,
         "fields / 4, name bytes / 64"
         "the item or field with this key; the default if the item or field is absent or nil, or if the container is nil";
     2 Put "PUT" [record: RECORD, name: TEXT, value: ANY] Type::ANY, total, "fields / 4, name bytes / 64"

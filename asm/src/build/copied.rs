@@ -47,15 +47,20 @@ pub(super) fn explain(source: &str, notation: Notation, diagnostics: &mut Diagno
     }
     if let Some(found) = look_alikes(source, notation) {
         // What was read otherwise than it looks explains nothing else.
-        diagnostics.retain(|_, other, _| !other.is_error());
+        diagnostics.retain(|_, other, _| !is_of_reading(other));
         diagnostics.push(found);
     } else if let Some(start) = words_behind(source) {
-        let is_behind = |found: &Diagnostic| found.is_error() && found.span.start >= start;
+        let is_behind = |found: &Diagnostic| is_of_reading(found) && found.span.start >= start;
         if diagnostics.as_slice().iter().any(is_behind) {
             diagnostics.retain(|_, found, _| !is_behind(found));
             diagnostics.push(text_behind(source, start));
         }
     }
+}
+
+/// Whether a finding says how something was read.
+fn is_of_reading(found: &Diagnostic) -> bool {
+    found.is_error() || found.code == Code::OtherNotation
 }
 
 fn text_behind(source: &str, start: u32) -> Diagnostic {

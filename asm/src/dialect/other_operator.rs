@@ -271,6 +271,14 @@ const PREDICATES: &[(&[&str], [Affixes; 3])] = &[
     ),
 ];
 
+/// A unary test of other languages: the comparison that it is, of the length of the operand with 0 or else of
+/// the operand with null.
+pub(crate) fn question(spelling: &str) -> Option<(&'static str, bool)> {
+    let (before, _) = predicate(spelling, Written::Record)?;
+    let operator = before.strip_prefix("{\"").and_then(|rest| rest.split('"').next())?;
+    Some((operator, before.contains("len")))
+}
+
 /// The text before and after the operand for a unary test of other languages, such as `is_null`.
 pub(crate) fn predicate(spelling: &str, written: Written) -> Option<Affixes> {
     let plain = spelling.to_ascii_lowercase().replace('-', "_");

@@ -40,6 +40,20 @@ impl<'a> Builder<'a> {
         &self.frames
     }
 
+    /// Whether the innermost record, and each record that ends its value, has one entry.
+    pub(super) fn has_one_entry(&self) -> bool {
+        let Some(frame) = self.frames.last().filter(|frame| frame.record && frame.key.is_none()) else {
+            return false;
+        };
+        let Some([only]) = self.entries.get(frame.base..) else { return false };
+        let mut value = only.value;
+        while let Kind::Record(list) = value.kind {
+            let [only] = list else { return false };
+            value = only.value;
+        }
+        true
+    }
+
     /// The innermost open list or record.
     pub(super) fn innermost(&mut self) -> Option<&mut Frame<'a>> {
         self.frames.last_mut()

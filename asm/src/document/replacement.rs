@@ -119,7 +119,10 @@ impl<'a> Replacement<'a> {
     fn flow(&self, source: &str, tight: bool, out: &mut String) {
         let (colon, comma) = if tight { (":", ",") } else { (": ", ", ") };
         match self {
-            Replacement::Kept(node) => out.push_str(source.get(node.span.range()).unwrap_or("null")),
+            Replacement::Kept(node) => {
+                let text = source.get(node.span.range()).filter(|text| !text.is_empty());
+                out.push_str(text.unwrap_or("null"));
+            }
             Replacement::Word(word) => quote(word, out),
             Replacement::Integer(number) => out.push_str(&number.to_string()),
             Replacement::Record(list) => {

@@ -71,11 +71,6 @@ impl<'a> Parser<'_, '_, 'a> {
                 let wrong = self.words.fix(wrong.help("leave it out"), from, to, "");
                 self.fail(wrong);
             }
-            Token::Symbol("`") => {
-                if !self.marked_text(from, from) {
-                    self.refuse("a value is missing", "a name, a literal or `(`");
-                }
-            }
             _ => self.refuse("a value is missing", "a name, a literal or `(`"),
         }
     }
@@ -215,7 +210,7 @@ impl<'a> Parser<'_, '_, 'a> {
             _ => "",
         };
         let help = match symbol {
-            "=" | ":=" => "write `==` to compare; `let` binds a name",
+            ":=" => "write `==` to compare; `let` binds a name",
             "=>" => "write `>=` to compare",
             "=<" => "write `<=` to compare",
             "=!" | "~=" => "write `!=` to compare",
@@ -232,7 +227,6 @@ impl<'a> Parser<'_, '_, 'a> {
             "contains" | "includes" | "has" => "write `has(list, x)`, or `x in list`",
             "exists" => "write `x != null`",
             "**" | "^" => "there is no power: write `x * x`",
-            "+=" | "-=" => "nothing is changed in an expression: bind the name again with `let`",
             "++" => "bind the name again: `x + 1`",
             ")" | "]" | "}" => "remove it, or open it before",
             "for" => "a value for each item is a list in brackets, or a loop",
@@ -257,51 +251,62 @@ impl<'a> Parser<'_, '_, 'a> {
         };
         let wrong = self.wrong(code, message).expected("an operator or the end", self.found()).help(help);
         let meant = match symbol {
-            "=" => Some("=="),
             "=>" => Some(">="),
             "=<" => Some("<="),
             "=!" | "~=" => Some("!="),
             "&" => Some("and"),
-            "+=" => Some("+"),
-            "-=" => Some("-"),
             _ => None,
         };
         let wrong = match meant {
             Some(meant) => self.words.fix(wrong.nearest(Some(meant)), from, to, meant),
-            None => self.sentence(wrong),
+            None => wrong,
         };
         self.fail(wrong);
     }
 
-    /// Adds the fix that quotes the whole text, if it is a sentence.
-    fn sentence(&self, wrong: Diagnostic) -> Diagnostic {
+    /// The whole text as a text, if it is a sentence with values in it: `Hello $.name`.
+    pub(super) fn sentence(&mut self) -> Option<Tree<'a>> {
         let text = self.words.text;
         let words = |c: char| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.' | '!' | '?' | '_');
         let plain = |c: char| words(c) || matches!(c, '$' | '{' | '}' | ':');
-        let follows = matches!(self.token, Token::Word(_) | Token::Symbol("$" | "${"));
+        let follows = matches!(self.token, Token::Word(_) | Token::Symbol("$" | "${" | ","));
         let begins =
-            text.starts_with(char::is_alphabetic) && self.words.get(0, self.before).chars().all(words);
-        if !(follows && begins && text.chars().all(plain)) || text.len() > 200 {
-            return wrong;
+            text.starts_with(char::is_uppercase) && self.words.get(0, self.before).chars().all(words);
+        if !(follows && begins && text.contains('$') && text.chars().all(plain)) || text.len() > 200 {
+            return None;
         }
         let quoted = format!("'{text}'");
-        let wrong = wrong.expected(format!("`{quoted}`"), format!("`{}`", shorten(text)));
-        match self.words.node.kind {
-            Kind::Text(Text { style: Style::Plain, .. }) => {
-                wrong.replace(self.words.part(0, text.len()), format!("\"{quoted}\""))
-            }
+        let whole = self.words.part(0, text.len());
+        let wrong = Diagnostic::new(Code::OtherNotation, whole, "a sentence is read as a text")
+            .expected(format!("`{quoted}`"), format!("`{}`", shorten(text)));
+        let wrong = match self.words.node.kind {
+            Kind::Text(Text { style: Style::Plain, .. }) => wrong.replace(whole, format!("\"{quoted}\"")),
             _ => self.words.fix(wrong, 0, text.len(), &quoted),
-        }
+        };
+        self.diagnostics.push(wrong);
+        self.filled(text, (0, text.len()), true)
     }
 
-    /// Reports `f'…{x}…'`, a text with a letter before it, and a text in backticks; `to` is the byte of the
-    /// quote.
-    pub(super) fn marked_text(&mut self, from: usize, to: usize) -> bool {
-        let Some(quote @ (b'\'' | b'"' | b'`')) = self.words.byte(to) else { return false };
+    /// `f'…{x}…'` and a text in backticks, whose quote is at byte `to`: read as the text that it is, or
+    /// reported. What is in front of other quotes is reported too.
+    pub(super) fn marked_text(&mut self, mark: &str, to: usize) -> Option<Option<Tree<'a>>> {
+        let quote = self.words.byte(to).filter(|byte| matches!(byte, b'\'' | b'"' | b'`'))?;
         let rest = self.words.get(to + 1, self.words.text.len());
-        let Some(length) = rest.bytes().position(|byte| byte == quote) else { return false };
+        let length = rest.bytes().position(|byte| byte == quote)?;
         let (inside, end) = (rest.get(..length).unwrap_or(""), to + length + 2);
-        let mut text = String::with_capacity(length + 8);
+        let marks = if quote == b'`' { mark.is_empty() } else { matches!(mark, "f" | "F") };
+        let unclear = ["\\", "{{"].iter().any(|part| inside.contains(part));
+        if !marks || unclear || (quote != b'`' && inside.contains(['\'', ':', '(', '"'])) {
+            let written = shorten(self.words.get(to - mark.len(), end));
+            let wrong = Diagnostic::new(
+                Code::BadExpression,
+                self.words.part(to - mark.len(), end),
+                "a text is in single or double quotes, without a letter before it",
+            );
+            self.fail(wrong.expected("a text such as `'${x}!'`", format!("`{written}`")));
+            return Some(None);
+        }
+        let mut text = String::with_capacity(inside.len() + 8);
         for c in inside.chars() {
             if c == '{' && quote != b'`' && !text.ends_with('$') {
                 text.push('$');
@@ -311,17 +316,9 @@ impl<'a> Parser<'_, '_, 'a> {
                 text.push(c);
             }
         }
-        let text = format!("'{text}'");
-        let wrong = Diagnostic::new(
-            Code::BadExpression,
-            self.words.part(from, end),
-            "a text is in single or double quotes, without a letter before it",
-        )
-        .expected(format!("`{text}`"), format!("`{}`", shorten(self.words.get(from, end))))
-        .help(format!("write `{text}`"));
-        let plain = !inside.contains(['\'', '\\', ':', '(', '"']);
-        let wrong = if plain { self.words.fix(wrong, from, end, &text) } else { wrong };
-        self.fail(wrong);
-        true
+        let exact = text == inside;
+        let found = self.filled(self.words.arena.alloc_str(&text), (to + 1, end - 1), exact);
+        self.go_to(end);
+        Some(found)
     }
 }

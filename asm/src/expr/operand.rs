@@ -72,7 +72,7 @@ impl<'a> Parser<'_, '_, 'a> {
     fn is_comparison(&self) -> bool {
         match self.token {
             Token::Symbol(sign) => {
-                matches!(sign, "==" | "!=" | "===" | "!==" | "<" | "<=" | ">" | ">=" | "<>")
+                matches!(sign, "==" | "=" | "!=" | "===" | "!==" | "<" | "<=" | ">" | ">=" | "<>")
             }
             Token::Word(word) => matches!(word, "in" | "is"),
             _ => false,
@@ -113,10 +113,13 @@ impl<'a> Parser<'_, '_, 'a> {
             Token::Symbol("$") => self.dollar(),
             Token::Symbol(".") => self.input(self.from, self.from),
             Token::Bad => None,
-            _ => {
-                self.no_value();
-                None
-            }
+            _ => match self.marked_text("", self.from) {
+                Some(text) => text,
+                None => {
+                    self.no_value();
+                    None
+                }
+            },
         }
     }
 
@@ -207,8 +210,8 @@ impl<'a> Parser<'_, '_, 'a> {
         if opens {
             return self.call(word, level);
         }
-        if self.marked_text(from, to) {
-            return None;
+        if let Some(text) = self.marked_text(word, to) {
+            return text;
         }
         Some(self.root(from, from, to))
     }
@@ -426,12 +429,22 @@ impl<'a> Parser<'_, '_, 'a> {
     fn text(&mut self, from: usize, to: usize) -> Option<Tree<'a>> {
         let raw = self.words.get(from, to);
         let text = self.unescaped(from, to);
+        self.filled(text, (from, to), text == raw)
+    }
+
+    /// The text between two quotes; `exact` says that it is in the source as it is.
+    pub(super) fn filled(
+        &mut self,
+        text: &'a str,
+        (from, to): (usize, usize),
+        exact: bool,
+    ) -> Option<Tree<'a>> {
         let span = self.words.part(from.saturating_sub(1), to + 1);
         if !text.contains('$') {
             return Some(tree(Kind::Literal(Literal::Text(text)), span, 0));
         }
         let NodeKind::Text(outer) = self.words.node.kind else { return None };
-        let exact = outer.start.filter(|_| text == raw).zip(u32::try_from(from).ok());
+        let exact = outer.start.filter(|_| exact).zip(u32::try_from(from).ok());
         let start = exact.and_then(|(start, from)| start.checked_add(from));
         let kind = NodeKind::Text(Text { text, style: outer.style, start });
         let node = Node { kind, span: self.words.part(from, to) };

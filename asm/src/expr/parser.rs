@@ -3,7 +3,7 @@
 use super::BRACES;
 use super::lexer::Token;
 use super::reference::{Reference, Words};
-use super::template::Sigil;
+use super::template::{At, Sigil};
 use super::tree::{Kind, Sign, Tree};
 use crate::ast::Binary;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -24,13 +24,14 @@ const PRODUCT: u8 = 7;
 pub(super) const SIGN: u8 = 8;
 
 /// The operators between two values that have an instruction or a function, in all their spellings.
-const BETWEEN: [(&str, u8, Sign); 20] = [
+const BETWEEN: [(&str, u8, Sign); 23] = [
     ("or", OR, Sign::Plain(Binary::Or)),
     ("||", OR, Sign::Plain(Binary::Or)),
     ("and", AND, Sign::Plain(Binary::And)),
     ("&&", AND, Sign::Plain(Binary::And)),
     ("==", COMPARISON, Sign::Plain(Binary::Eq)),
     ("===", COMPARISON, Sign::Plain(Binary::Eq)),
+    ("=", COMPARISON, Sign::Plain(Binary::Eq)),
     ("!=", COMPARISON, Sign::Plain(Binary::Neq)),
     ("!==", COMPARISON, Sign::Plain(Binary::Neq)),
     ("<>", COMPARISON, Sign::Plain(Binary::Neq)),
@@ -45,6 +46,8 @@ const BETWEEN: [(&str, u8, Sign); 20] = [
     ("/", PRODUCT, Sign::Plain(Binary::Div)),
     ("%", PRODUCT, Sign::Plain(Binary::Mod)),
     ("//", PRODUCT, Sign::FloorDiv),
+    ("+=", CHOICE, Sign::Changing(Binary::Add)),
+    ("-=", CHOICE, Sign::Changing(Binary::Sub)),
 ];
 
 /// The word of an operator, and its precedence.
@@ -83,6 +86,12 @@ pub fn path<'a>(node: &Node<'a>, nesting: usize, arena: &'a Bump) -> Option<Refe
     let found = Parser::new(&words, Sigil::Dollar, nesting, 0, &mut unseen).whole()?;
     let is_constant = found.name().is_some_and(|name| !braces && is_constant(name.text));
     found.path().filter(|_| !is_constant)
+}
+
+/// A path with brackets that is all of a text, without braces: `$order.lines[0].sku`. Nothing is reported.
+pub(super) fn bracketed<'a>(words: &Words<'_, 'a>, (sigil, nesting, braces): At) -> Option<Tree<'a>> {
+    let mut unseen = Diagnostics::default();
+    Parser::new(words, sigil, nesting, braces, &mut unseen).whole().filter(Tree::is_path)
 }
 
 /// The state of parsing one text.
@@ -147,8 +156,11 @@ impl<'p, 'n, 'a> Parser<'p, 'n, 'a> {
         if matches!(self.token, Token::End) {
             return Some(whole);
         }
-        self.left_over();
-        None
+        let sentence = self.sentence();
+        if sentence.is_none() {
+            self.left_over();
+        }
+        sentence
     }
 
     /// The expression in the braces whose `${` is at a byte, and where reading continues.

@@ -210,9 +210,15 @@ pub(super) fn template_of<'a>(words: &Words<'_, 'a>, at: At, diagnostics: &mut D
     if at.0 == Sigil::Dollar
         && words.text.starts_with('$')
         && let Some((reference, end)) = words.dollar(0, true)
-        && end == words.text.len()
     {
-        return only(Part::Reference(reference));
+        if end == words.text.len() {
+            return only(Part::Reference(reference));
+        }
+        if words.byte(end) == Some(b'[')
+            && let Some(path) = super::parser::bracketed(words, at)
+        {
+            return only(Part::Value(words.arena.alloc(path)));
+        }
     }
     let mut reader = Reader {
         words,

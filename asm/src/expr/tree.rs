@@ -21,6 +21,8 @@ pub struct Tree<'a> {
 pub enum Sign {
     /// One with an instruction of its own.
     Plain(Binary),
+    /// `+=` and `-=`, which bind the name before them again.
+    Changing(Binary),
     /// `//`.
     FloorDiv,
     /// `in`.
@@ -98,6 +100,16 @@ impl<'a> Tree<'a> {
         match self.kind {
             Kind::Path(reference) => Some(reference),
             _ => None,
+        }
+    }
+
+    /// Whether it is a path, with names and items in brackets that may be computed.
+    pub(super) fn is_path(&self) -> bool {
+        match self.kind {
+            Kind::Path(_) => true,
+            Kind::Field(of, _, optional) => !optional && of.is_path(),
+            Kind::Item([of, _]) => of.is_path(),
+            _ => false,
         }
     }
 

@@ -22,19 +22,23 @@ impl<'a> Walk<'_, 'a> {
         let passed = match place {
             At::Step => is_canonical(&self.at, list),
             At::NoStep => false,
-            At::Value | At::Formula => list.len() > LONGEST,
+            At::Value | At::Formula | At::Condition => list.len() > LONGEST,
         };
         if passed {
             return None;
         }
         self.at.node = *node;
-        let looks = |habit: &&Habit| habit.at == place || habit.at == At::Value && place == At::Formula;
+        let looks = |habit: &&Habit| match place {
+            At::Condition => matches!(habit.at, At::Value | At::Formula | At::Condition),
+            At::Formula => matches!(habit.at, At::Value | At::Formula),
+            _ => habit.at == place,
+        };
         let found = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(&self.at, list))?;
         Some(self.report(node, found))
     }
 
     /// Reports the correct form of a record, and returns it.
-    fn report(&mut self, node: &Node<'a>, found: Rewrite<'a>) -> Node<'a> {
+    pub(super) fn report(&mut self, node: &Node<'a>, found: Rewrite<'a>) -> Node<'a> {
         let place = entries(node).first().map_or(first_of(node), |entry| entry.key.span);
         let removed = matches!(&found.to, Replacement::List(steps) if steps.is_empty());
         match found.report {

@@ -20,6 +20,8 @@ pub(super) enum At {
     Value,
     /// Values that are computed: under `expr`, in conditions, as operands.
     Formula,
+    /// Conditions, in which nothing is data, and what `and`, `or` and `not` join in them.
+    Condition,
 }
 
 /// The context of the record.

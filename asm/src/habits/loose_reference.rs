@@ -1,6 +1,7 @@
 //! Resolves inexact references: an input without its root, a step under `steps`, an output of a step.
 
 use crate::expr::reference::{Reference, Root, Step};
+use crate::foreign::{self, Place};
 use bumpalo::Bump;
 
 /// The reference that an inexact one means, given the names of inputs and values.
@@ -10,10 +11,6 @@ pub(super) fn resolve<'a>(
     names_value: &dyn Fn(&str) -> bool,
     arena: &'a Bump,
 ) -> Option<Reference<'a>> {
-    const INPUTS: [&str; 8] =
-        ["input", "inputs", "in", "params", "parameters", "args", "arguments", "workflow"];
-    const STEPS: [&str; 6] = ["steps", "vars", "variables", "outputs", "results", "context"];
-    const OUTPUT: [&str; 4] = ["output", "outputs", "result", "value"];
     let input = |path: &'a [Step<'a>]| Reference { root: Root::Input, path, span: reference.span };
     let is_input =
         |path: &[Step<'a>]| matches!(path.first(), Some(Step::Field(name)) if names_input(name.text));
@@ -41,15 +38,15 @@ pub(super) fn resolve<'a>(
         return Some(found);
     }
     let (Step::Field(first), rest) = path.split_first()? else { return None };
-    if INPUTS.contains(&first.text) && is_input(rest) {
+    if foreign::word(Place::Root, first.text) == Some("input") && is_input(rest) {
         return Some(input(rest));
     }
-    if !STEPS.contains(&first.text) {
+    if foreign::word(Place::Root, first.text) != Some("steps") {
         return None;
     }
     let found = known(rest)?;
     let path = match found.path {
-        [Step::Field(name), rest @ ..] if OUTPUT.contains(&name.text) => rest,
+        [Step::Field(name), rest @ ..] if foreign::is(Place::OfStep, name.text) => rest,
         path => path,
     };
     Some(Reference { path, ..found })

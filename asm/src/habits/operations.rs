@@ -1,14 +1,14 @@
 //! Habits: operations and merges in other forms, such as operators under a key, the two parts of a merge, and
 //! comparisons by field.
 
-use super::context::{Context, Entries, Fields, Report, Rewrite, bound, get, others};
+use super::context::{Context, Entries, Fields, Report, Rewrite, Walk, bound, get, others};
 use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::other_operator::{self, Membership, Written};
 use crate::dialect::{Dialect, Key};
 use crate::document::replacement::{Replacement, is_repeatable};
-use crate::document::{Entry, Kind, Node, entries, rename, shown};
+use crate::document::{Entry, Kind, Node, entries, first_of, rename, shown};
 use crate::expr::reference::{Reference, Root, Step, bare_text};
 use crate::foreign::{self, Place};
 use ilo_spec::error::Code;
@@ -35,7 +35,7 @@ pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<&
     operator.takes(operands.len()).then_some((operator, operands))
 }
 
-/// An operator of another language, or a misspelt one, under `op`.
+/// An operator of another language under `op`, or a misspelt one, which is a guess.
 pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let op = get(list, &["op"]).filter(|_| at.dialect.has(Key::Op))?;
     let spelling = op.value.text().filter(|spelling| operator::find(spelling).is_none())?;
@@ -53,7 +53,8 @@ pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
         }
         None => record.push(("expr", Replacement::Kept(Node { kind: Kind::Null, span: op.value.span }))),
     }
-    Some(Rewrite::refused(wrong, record))
+    let sure = other_operator::meant(spelling).is_some();
+    Some(if sure { Rewrite::notation(record) } else { Rewrite::refused(wrong, record) })
 }
 
 /// A step with its operator under a key.
@@ -73,6 +74,62 @@ pub(super) fn operation_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opt
 pub(super) fn operation_value<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let (value, of_notation) = operation(at, list)?;
     of_notation.then(|| Rewrite::notation(vec![value]))
+}
+
+/// An operation with its operator under a key, as a condition.
+pub(super) fn keyed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let (value, of_notation) = operation(at, list)?;
+    let message = "an operation has its operator as the key of its operands";
+    (!of_notation).then(|| Rewrite {
+        report: Report::Shape(Code::BadShape, message),
+        to: Replacement::Record(vec![value]),
+    })
+}
+
+/// `{"is_null": x}` and other questions of other languages, as conditions.
+pub(super) fn asked<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [entry] = list else { return None };
+    let (operator, measures) = other_operator::question(entry.name()?)?;
+    let operand = match entry.value.kind {
+        Kind::List([only]) => only,
+        _ => &entry.value,
+    };
+    let null = Node { kind: Kind::Null, span: crate::span::Span::at(entry.key.span.start) };
+    let (of, with) = if measures {
+        (Replacement::one("len", Replacement::Kept(*operand)), Replacement::Integer(0))
+    } else {
+        (Replacement::Kept(*operand), Replacement::Kept(null))
+    };
+    let to = Replacement::one(operator, Replacement::List(vec![of, with]));
+    let message = format!("there is no operator `{}`", shown(&entry.key));
+    let form = format!("`{}`", to.outline(at.dialect.is_yaml()));
+    let wrong = Diagnostic::new(Code::BadShape, entry.key.span, message)
+        .expected(form.clone(), format!("`{}`", shown(&entry.key)));
+    let fix = to.fix(&at.node, at.source, at.dialect.is_yaml(), at.dialect.is_bare());
+    Some(Rewrite::whole(wrong.fix_or_help(fix, format!("write {form}")), to))
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// `[">", x, 1]` as a condition: an operation whose operator is its first item.
+    pub(super) fn listed_operation(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
+        let [first, operands @ ..] = items else { return None };
+        let written = first.text()?;
+        let operator = operator::find(written).or_else(|| other_operator::meant(written))?;
+        if !operator.takes(operands.len()) {
+            return None;
+        }
+        let kept = match operands {
+            [only] => Replacement::Kept(*only),
+            _ => Replacement::List(operands.iter().map(|operand| Replacement::Kept(*operand)).collect()),
+        };
+        let to = Replacement::one(operator.spelling, kept);
+        let form = format!("`{}`", to.outline(self.at.dialect.is_yaml()));
+        let message = "an operation has its operator as the key of its operands";
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
+            .expected(form.clone(), "a list that begins with an operator");
+        let fix = to.fix(node, self.source, self.at.dialect.is_yaml(), self.at.dialect.is_bare());
+        Some(self.report(node, Rewrite::whole(wrong.fix_or_help(fix, format!("write {form}")), to)))
+    }
 }
 
 type Operation<'a> = ((&'a str, Replacement<'a>), bool);

@@ -52,7 +52,7 @@ pub(super) fn is_canonical<'a>(context: &Context<'_, 'a>, list: Entries<'a>) -> 
             || matches!(list, [only] if only.name() == Some("set")))
 }
 
-use At::{Formula, NoStep, Step, Value};
+use At::{Condition, Formula, NoStep, Step, Value};
 use Notation::{Constrained, Mcp, ToolCalling, Workflow};
 
 macro_rules! habits {
@@ -138,6 +138,10 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"in": ["$input.n", [1, 2]]}"# => r#"{"or": [{"==": ["$input.n", 1]}, {"==": ["$input.n", 2]}]}"#;
     "value where another one is nil", Formula, operations::defaulted, ToolCalling,
         r#"{"default": ["$input.n", 2]}"# => r#"{"get": [["$input.n"], 0, 2]}"#;
+    "operation with its operator under a key", Condition, operations::keyed, ToolCalling,
+        r#"{"op": "+", "left": 1, "right": 2}"# => r#"{"+": [1, 2]}"#;
+    "question of another language", Condition, operations::asked, ToolCalling,
+        r#"{"is_null": "$input.n"}"# => r#"{"==": ["$input.n", null]}"#;
     "sign of another language", Value, operations::sign, ToolCalling,
         r#"{"&&": [true, false]}"# => r#"{"and": [true, false]}"#;
     "operator of another language with its operands", Formula, operations::computed, ToolCalling,

@@ -15,6 +15,7 @@ fn program(notation: Notation, at: At, fragment: &str) -> String {
     let step = match at {
         At::Step | At::NoStep => fragment.to_owned(),
         At::Value => format!("{{\"let\": \"v\", \"call\": \"t\", \"ARGS\": {{\"v\": {fragment}}}}}"),
+        At::Condition => format!("{{\"if\": {fragment}, \"then\": []}}"),
         At::Formula => format!("{{\"let\": \"v\", \"expr\": {fragment}}}"),
     };
     let (input, args) = (r#"{"n": "number", "xs": "list any"}"#, r#""args""#);

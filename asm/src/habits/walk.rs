@@ -275,9 +275,8 @@ impl<'a> Walk<'_, 'a> {
     /// The value of a key of a step, a handler or an arm.
     fn part(&mut self, (key, keys): (Key, &[Key]), node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         match key {
-            Key::If | Key::Assert | Key::Expr | Key::A | Key::B | Key::Where | Key::While | Key::Until => {
-                self.value(node, At::Formula)
-            }
+            Key::If | Key::Assert | Key::Where | Key::While | Key::Until => self.value(node, At::Condition),
+            Key::Expr | Key::A | Key::B => self.value(node, At::Formula),
             Key::Then | Key::Else | Key::Try => self.branch(node, tail),
             Key::Body | Key::Do => {
                 let outer = core::mem::replace(&mut self.in_loop, true);
@@ -379,27 +378,38 @@ impl<'a> Walk<'_, 'a> {
             return None;
         }
         self.depth += 1;
+        let listed = match node.kind {
+            Kind::List(items) if at == At::Condition => self.listed_operation(node, items),
+            _ => None,
+        };
+        let node = &listed.unwrap_or(*node);
         let found = match node.kind {
             Kind::List(_) => self.items(node, |walk, _, item| walk.value(item, At::Value)),
             Kind::Record(_) => {
                 let new = self.offer(node, at);
-                self.record(&new.unwrap_or(*node)).or(new)
+                self.record(&new.unwrap_or(*node), at).or(new)
             }
             _ => None,
         };
+        let found = found.or(listed);
         self.depth -= 1;
         found
     }
 
     /// A record in the position of a value.
-    fn record(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+    fn record(&mut self, node: &Node<'a>, at: At) -> Option<Node<'a>> {
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let list = entries(node);
         if let [only] = list
             && let Some(found) = only.name().and_then(operator::find)
         {
             let texts = found.spelling == "concat" || matches!(found.makes, operator::Makes::Apply(_));
-            let at = if texts { At::Value } else { At::Formula };
+            let logical = matches!(found.spelling, "and" | "or" | "not") && at == At::Condition;
+            let at = match texts {
+                true => At::Value,
+                false if logical => At::Condition,
+                false => At::Formula,
+            };
             return self.entries(node, |walk, entry| match entry.value.kind {
                 Kind::List(_) => walk.items(&entry.value, |walk, _, operand| walk.value(operand, at)),
                 _ => walk.value(&entry.value, at),

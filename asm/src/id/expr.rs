@@ -9,6 +9,7 @@ use crate::document::Key;
 use crate::span::Span;
 use crate::syntax::id_table::repeated;
 use crate::syntax::lexer::Kind;
+use crate::syntax::unknown_token::{self, Reading};
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};
 
@@ -28,7 +29,7 @@ impl<'a> Parser<'_, 'a> {
     /// Reads an operand that does not begin with an instruction.
     #[cold]
     fn recovered(&mut self, of: Word, nesting: Nesting) -> Result<Expr<'a>, Stop> {
-        match self.recover_operand(of)? {
+        match self.recover_operand(of, nesting)? {
             Recovered::Resolved => self.expr(of, nesting),
             Recovered::Read(expr) => Ok(expr),
         }
@@ -40,7 +41,8 @@ impl<'a> Parser<'_, 'a> {
         }
         self.bump();
         match word {
-            Word::Ref => Ok(ExprKind::Ref(self.slot(word)?.0)),
+            Word::Ref if self.state.current.kind == Kind::Integer => Ok(ExprKind::Ref(self.slot(word)?.0)),
+            Word::Ref => self.named_reference(nesting),
             Word::Lit => {
                 let literal = self.literal()?;
                 if matches!(literal, Literal::Text(text) if may_refer(text)) {
@@ -74,6 +76,23 @@ impl<'a> Parser<'_, 'a> {
             Word::At => self.binary(word, nesting, Binary::At),
             _ => self.apply(word, nesting),
         }
+    }
+
+    /// What follows a REF in place of the number of a slot: a name, or a path.
+    #[cold]
+    fn named_reference(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
+        let token = self.state.current;
+        if let Some(found) = self.habit(unknown_token::Place::Slot(Word::Ref))
+            && let Reading::Path(slot, fields) = &found.reading
+        {
+            // The REF is replaced too.
+            let begun = self.state.at.checked_sub(1).and_then(|before| self.token(before));
+            let span = begun.map_or(token.span(), |begun| begun.span().to(token.span()));
+            let text = self.context.source.get(span.range()).unwrap_or("");
+            let wrong = found.clone().diagnostic(Code::ExpectedId, span, "a slot's number", text);
+            return Ok(self.path_of(*slot, fields, wrong, nesting)?.kind);
+        }
+        Ok(ExprKind::Ref(self.slot(Word::Ref)?.0))
     }
 
     fn unary(&mut self, word: Word, nesting: Nesting, operator: Unary) -> Result<ExprKind<'a>, Stop> {
@@ -158,6 +177,11 @@ impl<'a> Parser<'_, 'a> {
     pub(crate) fn call_operand(&mut self, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
         let span = self.state.current.span();
         self.bump();
+        self.call_behind(span, nesting)
+    }
+
+    /// Reads a CALL behind its word.
+    pub(crate) fn call_behind(&mut self, span: Span, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
         let id = self.new_attempt();
         let tool = self.tool_name()?;
         let arguments = self.pairs(Word::Call, nesting)?;
@@ -295,6 +319,9 @@ impl<'a> Parser<'_, 'a> {
                 },
             }
         }
+        if default.is_none() && self.state.current.word == Some(Word::Else) {
+            default = self.default_behind((count_token, count), nesting)?;
+        }
         self.state.last_count = Some((count_token, self.state.at));
         let cases = self.context.arena.alloc_slice_copy(self.scratch.cases.get(start..).unwrap_or_default());
         self.scratch.cases.truncate(start);
@@ -304,6 +331,32 @@ impl<'a> Parser<'_, 'a> {
             |case, before| self.duplicate_case("key", case.key_span, before),
         );
         Ok(self.context.arena.alloc(MatchMap { subject, cases, default: default.map(|(_, value)| value) }))
+    }
+
+    /// An ELSE on the line of a MATCH_MAP whose count leaves it out, if no block around it may have it.
+    #[cold]
+    fn default_behind(
+        &mut self,
+        (count_token, count): (usize, u32),
+        nesting: Nesting,
+    ) -> Result<Option<(Span, Expr<'a>)>, Stop> {
+        let token = self.state.current;
+        let counted = self.token(count_token).map(|token| token.span());
+        let Some(counted) = counted.filter(|_| !token.first && !self.ends_block(nesting)) else {
+            return Ok(None);
+        };
+        let most = count.saturating_add(1);
+        let message = format!("`MATCH_MAP` counts {count} cases, and `ELSE` is one more");
+        let wrong = Diagnostic::new(Code::CountRange, token.span(), message)
+            .expected(format!("the count `{most}`"), format!("`{count}`"))
+            .related(counted, "the count")
+            .replace(counted, most.to_string());
+        self.take(wrong)?;
+        if let Some(layout) = &mut self.layout {
+            layout.counts.push((count_token, most));
+        }
+        self.bump();
+        Ok(Some((token.span(), self.case_value(nesting)?)))
     }
 
     /// Reads the key of a case; `None` for ELSE.

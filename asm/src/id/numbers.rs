@@ -47,7 +47,7 @@ impl<'a> Parser<'_, 'a> {
             let name = of.mnemonic();
             self.bump();
             let remove = Span::new(token.start, self.state.current.start.max(token.end));
-            self.tolerate(
+            self.take(
                 Diagnostic::new(
                     Code::ExpectedId,
                     token.span(),
@@ -65,7 +65,7 @@ impl<'a> Parser<'_, 'a> {
         if let Some(found) = self.habit(Place::Slot(of))
             && let Reading::Slot(slot) = found.reading
         {
-            self.tolerate(found.diagnostic(
+            self.take(found.diagnostic(
                 Code::ExpectedId,
                 token.span(),
                 "a slot's number",
@@ -80,14 +80,13 @@ impl<'a> Parser<'_, 'a> {
     /// Reports and skips a name in place of an id.
     fn by_name(&mut self, token: &Token, id: u32, what: &str) -> Result<(), Stop> {
         let text = shorten(self.text(token));
-        self.tolerate(
+        self.take(
             Diagnostic::new(
                 Code::ExpectedId,
                 token.span(),
                 format!("`{text}` is a name, and a number belongs here"),
             )
-            .expected(format!("a {what}'s number"), format!("`{text}`"))
-            .help(format!("write `{id}`"))
+            .expected(format!("{what} `{id}`"), format!("`{text}`"))
             .replace(token.span(), id.to_string()),
         )?;
         self.bump();
@@ -99,11 +98,8 @@ impl<'a> Parser<'_, 'a> {
         let found = if of == Word::Ref { self.habit(Place::Slot(of)) } else { None };
         let wrong = self.refuse(Code::ExpectedId, message, expected);
         if let Some(found) = found.filter(|found| found.reading == Reading::Stop) {
-            // The REF is replaced too.
             let here = self.state.current.span();
-            let begun = self.state.at.checked_sub(1).and_then(|before| self.token(before));
-            let span = begun.map_or(here, |token| token.span().to(here));
-            return self.stop(wrong.advised(Some(found), span, String::new));
+            return self.stop(wrong.advised(Some(found), here, String::new));
         }
         let wrong = self.merge_help(wrong.help(format!("write {}", form(of))), of);
         self.stop(wrong)
@@ -241,8 +237,8 @@ impl<'a> Parser<'_, 'a> {
         let before = self.context.source.get(..token.start as usize).unwrap_or("");
         let apart = before.ends_with([' ', '\t', '\n', '\r']);
         let wrong = Diagnostic::new(Code::UnexpectedText, token.span(), found.message.unwrap_or_default())
-            .expected("an expression", format!("`{text}`"));
-        self.tolerate(wrong.replace(remove, if apart { "" } else { " " }))
+            .expected("the value alone", format!("`{text}`"));
+        self.take(wrong.replace(remove, if apart { "" } else { " " }))
     }
 
     /// Reads a count and the items that it counts, except statements. No memory is reserved for the count.

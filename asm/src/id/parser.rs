@@ -15,6 +15,7 @@ use crate::syntax::lexer::{self, Kind, Token};
 use crate::syntax::unknown_token::{Found, Place, Site};
 use crate::text::shorten;
 use ilo_spec::error::Code;
+use ilo_spec::node::Word;
 
 /// The parser of a function. It is reused for the next function.
 pub(crate) struct Parser<'p, 'a> {
@@ -134,6 +135,16 @@ impl<'p, 'a> Parser<'p, 'a> {
         matches!(self.state.current.kind, Kind::Dedent | Kind::End)
     }
 
+    /// Whether the token at the cursor belongs to an enclosing construct.
+    pub(crate) fn ends_block(&self, nesting: Nesting) -> bool {
+        match self.state.current.word {
+            None => self.at_end(),
+            Some(Word::Else) => nesting.in_if || (nesting.in_loop && self.state.breaks > 0),
+            Some(Word::Err | Word::Ok) => nesting.in_match,
+            Some(_) => false,
+        }
+    }
+
     /// The nesting one level deeper.
     #[inline]
     pub(crate) fn deeper(&mut self, nesting: Nesting) -> Result<Nesting, Stop> {
@@ -198,6 +209,15 @@ impl<'p, 'a> Parser<'p, 'a> {
             Stop::Bad => Ok(()),
             stop => Err(stop),
         }
+    }
+
+    /// Warns about something that has one meaning, and goes on as if that were written.
+    pub(crate) fn take(&mut self, diagnostic: Diagnostic) -> Result<(), Stop> {
+        if let Some(trial) = self.state.trial {
+            return Err(Stop::Rewind(trial));
+        }
+        self.diagnostics.push(diagnostic.taken());
+        Ok(())
     }
 
     /// Reports an error that does not affect where constructs end.

@@ -1,13 +1,10 @@
 //! Parses statements, and recovers after errors.
 
 use super::block::Head;
-use super::numbers::digits;
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
-use super::trailing::{is_value, value};
-use crate::ast::{
-    Arm, Block, Bound, Call, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind, Try,
-};
+use super::trailing::is_value;
+use crate::ast::{Arm, Block, Bound, Call, Control, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind, Try};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{self, Kind};
@@ -38,16 +35,6 @@ impl<'a> Parser<'_, 'a> {
         taken
     }
 
-    /// Whether the token at the cursor belongs to an enclosing construct.
-    fn ends_block(&self, nesting: Nesting) -> bool {
-        match self.state.current.word {
-            None => self.at_end(),
-            Some(Word::Else) => nesting.in_if || (nesting.in_loop && self.state.breaks > 0),
-            Some(Word::Err | Word::Ok) => nesting.in_match,
-            Some(_) => false,
-        }
-    }
-
     /// Parses statements, at most `limit`; continues after wrong ones.
     fn statements(&mut self, nesting: Nesting, limit: Option<u32>) -> Result<u32, Stop> {
         let frame = self.frame();
@@ -60,6 +47,9 @@ impl<'a> Parser<'_, 'a> {
             if self.ends_block(nesting) {
                 break;
             }
+            if self.state.current.word.is_none() && self.longer_path(first, nesting)? {
+                continue;
+            }
             let begun = self.state.at;
             let own_line = self.state.current.first;
             let kept = self.scratch.statements.len();
@@ -68,7 +58,7 @@ impl<'a> Parser<'_, 'a> {
                     if !own_line && kept > first && is_value(&statement) {
                         behind += 1;
                     } else if behind > 0 {
-                        self.trailing_values(behind)?;
+                        read -= self.trailing_values(behind, nesting)?;
                         behind = 0;
                     }
                     self.scratch.statements.push(statement);
@@ -84,7 +74,7 @@ impl<'a> Parser<'_, 'a> {
             }
         }
         if behind > 0 && self.left_before(behind) {
-            self.trailing_values(behind)?;
+            read -= self.trailing_values(behind, nesting)?;
         }
         Ok(read)
     }
@@ -159,7 +149,8 @@ impl<'a> Parser<'_, 'a> {
     fn marked_call(&mut self, word: Word, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
         self.bump();
         if self.state.current.word != Some(Word::Call) {
-            return Err(self.no_call(word));
+            let place = self.call_without_word(word)?;
+            return self.call_behind(place, nesting);
         }
         self.call_operand(nesting)
     }
@@ -186,23 +177,6 @@ impl<'a> Parser<'_, 'a> {
     fn orphan(&mut self, word: Word) -> Stop {
         let follows_error = self.state.errors > 0;
         let token = self.state.current;
-        let counted = self
-            .state
-            .last_count
-            .filter(|&(_, end)| end == self.state.at && word == Word::Else && !token.first);
-        let cases = self.scratch.statements.last().and_then(value);
-        let counted =
-            counted.filter(|_| cases.is_some_and(|value| matches!(value.kind, ExprKind::MatchMap(_))));
-        if let Some(count) = counted.and_then(|(count, _)| self.token(count)) {
-            let cases = digits(self.text(count)).unwrap_or(0);
-            let wrong = self.refuse(
-                Code::CountRange,
-                format!("`MATCH_MAP` counts {cases} cases, and `ELSE` is one more"),
-                "the end of the statement",
-            );
-            let most = cases.saturating_add(1).to_string();
-            return self.stop(wrong.related(count.span(), "the count").replace(count.span(), most));
-        }
         self.bump();
         while self.state.current.kind == Kind::Integer && !self.state.current.first {
             self.bump();

@@ -1,27 +1,30 @@
-//! Reports values after the end of a statement on its line that were meant as part of it.
+//! Values after the end of a statement on its line that were meant as part of it.
 //!
 //! Line breaks have no meaning here, so `CONCAT LIT 0 "a" REF 0 LIT 0 "b"` is a complete CONCAT of two values
 //! and then an unused text. If that is certain, because something follows it in its block or the statement
-//! before it leaves the function, it is an error that says what to write.
+//! before it leaves the function, it is read as part of it where only one thing can be meant.
 
 use super::parser::{Parser, Refusal};
-use super::state::Stop;
+use super::state::{Nesting, Stop};
 use crate::ast::{Binary, Bound, Expr, ExprKind, Stmt, StmtKind};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
+use crate::syntax::registry;
 use crate::syntax::unknown_token::Place;
 use crate::text::shorten;
 use ilo_spec::error::Code;
+use ilo_spec::node::Word;
 
 impl<'a> Parser<'_, 'a> {
-    /// Rejects the last values of the current block: they are on the line of the statement before them.
+    /// Handles the last values of the current block, which are on the line of the statement before them. The
+    /// number of those that were read as part of it.
     #[cold]
-    pub(crate) fn trailing_values(&mut self, values: usize) -> Result<(), Stop> {
+    pub(crate) fn trailing_values(&mut self, values: usize, nesting: Nesting) -> Result<u32, Stop> {
         let first = self.scratch.statements.len().saturating_sub(values);
         let (Some(stray), Some(last)) = (self.scratch.statements.get(first), self.scratch.statements.last())
         else {
-            return Ok(());
+            return Ok(0);
         };
         let span = stray.span.to(last.span);
         let text = shorten(self.context.source.get(span.range()).unwrap_or(""));
@@ -30,11 +33,93 @@ impl<'a> Parser<'_, 'a> {
                 .expected("the end of the line", format!("`{text}`"));
         let before =
             first.checked_sub(1).and_then(|before| self.scratch.statements.get(before)).and_then(value);
-        let wrong = match before {
-            Some(before) => self.longer(wrong, &before, values),
-            None => wrong.help("a statement that is meant is on a line of its own"),
+        let Some(before) = before else {
+            return self
+                .tolerate(wrong.help("a statement that is meant is on a line of its own"))
+                .map(|()| 0);
         };
-        self.tolerate(wrong)
+        let wrong = self.longer(wrong, &before, values);
+        let depth = usize::from(nesting.depth) + levels(&before) + values;
+        if wrong.fix.is_none() || depth > usize::from(self.context.max_depth) {
+            return self.tolerate(wrong).map(|()| 0);
+        }
+        self.take(wrong)?;
+        self.lengthen(first, &before, span);
+        Ok(u32::try_from(values).unwrap_or(u32::MAX))
+    }
+
+    /// Makes the statements from `first` on part of the value before them.
+    fn lengthen(&mut self, first: usize, before: &Expr<'a>, behind: Span) {
+        let arena = self.context.arena;
+        let strays: Vec<Expr<'a>> =
+            self.scratch.statements.drain(first..).filter_map(|s| value(&s)).collect();
+        let token_at = |start: u32| self.context.tokens.partition_point(|token| token.start < start);
+        let (from, to, count) =
+            (token_at(behind.start), token_at(behind.end), token_at(before.span.start) + 1);
+        let kind = match before.kind {
+            ExprKind::Binary(operator, ..) => {
+                let add = |left: Expr<'a>, right: &Expr<'a>| Expr {
+                    kind: ExprKind::Binary(operator, arena.alloc(left), arena.alloc(*right)),
+                    span: before.span.to(right.span),
+                };
+                strays.iter().fold(*before, add).kind
+            }
+            ExprKind::List(items) => {
+                let items: Vec<Expr<'a>> = items.iter().copied().chain(strays).collect();
+                if let Some(layout) = &mut self.layout {
+                    layout.counts.push((count, u32::try_from(items.len()).unwrap_or(u32::MAX)));
+                }
+                ExprKind::List(arena.alloc_slice_copy(&items))
+            }
+            kind => kind,
+        };
+        if let Some(layout) = &mut self.layout {
+            // They begin no lines.
+            let line = |token: usize| layout.lines.partition_point(|&(line, _)| line < token);
+            let lines = line(from)..line(to);
+            layout.lines.drain(lines);
+        }
+        self.replace_value(Expr { kind, span: before.span.to(behind) });
+    }
+
+    /// Gives the last statement another value.
+    fn replace_value(&mut self, new: Expr<'a>) {
+        let Some(last) = self.scratch.statements.last_mut() else { return };
+        last.span = last.span.to(new.span);
+        if let StmtKind::Let { value: Bound::Expr(value), .. }
+        | StmtKind::Value(value)
+        | StmtKind::Return(_, value)
+        | StmtKind::Fail(value) = &mut last.kind
+        {
+            *value = new;
+        }
+    }
+
+    /// A field behind a FIELD on its line, `FIELD 0 0 1`: read as `FIELD FIELD 0 0 1`. The statements of the
+    /// block begin at `first`.
+    pub(crate) fn longer_path(&mut self, first: usize, nesting: Nesting) -> Result<bool, Stop> {
+        let token = self.state.current;
+        if token.kind != Kind::Integer || token.first || self.scratch.statements.len() <= first {
+            return Ok(false);
+        }
+        let before = self.scratch.statements.last().and_then(value);
+        let Some(before) = before.filter(|value| matches!(value.kind, ExprKind::Field(..))) else {
+            return Ok(false);
+        };
+        let named = super::numbers::digits(self.text(&token))
+            .and_then(|id| self.names.registries.get(registry::Kind::Fields).name(id));
+        let depth = usize::from(nesting.depth) + levels(&before) + 1;
+        if named.is_none() || depth > usize::from(self.context.max_depth) {
+            return Ok(false);
+        }
+        let wrong =
+            Diagnostic::new(Code::UnexpectedText, token.span(), "this follows the end of a statement")
+                .expected("`FIELD FIELD <slot> <field> <field>`", format!("`{}`", self.text(&token)));
+        self.take(wrong.replace(Span::at(before.span.start), "FIELD "))?;
+        let name = self.field_name(Word::Field)?;
+        let kind = ExprKind::Field(self.context.arena.alloc(before), name);
+        self.replace_value(Expr { kind, span: before.span.to(name.span) });
+        Ok(true)
     }
 
     /// Whether the statement before this number of values leaves the function.
@@ -60,7 +145,7 @@ impl<'a> Parser<'_, 'a> {
             ExprKind::List(items) => {
                 let count = (items.len() + more).to_string();
                 return wrong
-                    .help("the count is the number of values that follow")
+                    .expected(format!("the count `{count}`"), format!("`{}`", items.len()))
                     .replace(next.span(), count);
             }
             ExprKind::Call(_) | ExprKind::Record(_) => {
@@ -78,9 +163,9 @@ impl<'a> Parser<'_, 'a> {
         if !chain {
             return wrong.help(format!("`{word}` takes {takes}: bind what else is worked out, a line each"));
         }
-        let wrong = wrong.help(format!("`{word}` takes two values; for three, write `{word} {word} …`"));
         let text = format!("{word} ").repeat(more);
         let form = shorten(&format!("{text}{word}"));
+        let wrong = wrong.expected(format!("`{form} …`"), "more values");
         wrong.fix(Fix::write(&form, Span::at(value.span.start), text))
     }
 
@@ -96,17 +181,8 @@ impl<'a> Parser<'_, 'a> {
         let Some(value) = self.scratch.statements.last().and_then(value) else {
             return Refusal(wrong.help(REMOVE));
         };
-        match value.kind {
-            ExprKind::Field(..) if token.kind == Kind::Integer => Refusal(
-                wrong
-                    .help("a field of a field is `FIELD FIELD <slot> <field> <field>`")
-                    .replace(Span::at(value.span.start), "FIELD "),
-            ),
-            _ => {
-                let found = self.habit_behind(Place::End, value.span);
-                Refusal(wrong).advised(found, token.span(), || REMOVE.to_owned())
-            }
-        }
+        let found = self.habit_behind(Place::End, value.span);
+        Refusal(wrong).advised(found, token.span(), || REMOVE.to_owned())
     }
 }
 
@@ -124,4 +200,11 @@ pub(crate) fn value<'a>(statement: &Stmt<'a>) -> Option<Expr<'a>> {
 /// Whether a statement is only a value, without calls.
 pub(crate) fn is_value(statement: &Stmt<'_>) -> bool {
     matches!(statement.kind, StmtKind::Value(value) if !value.calls())
+}
+
+/// The levels of nesting of an expression, which is as deep as the reader allows.
+fn levels(value: &Expr<'_>) -> usize {
+    let mut most = 0;
+    value.children(|child| most = most.max(levels(child)));
+    most + 1
 }

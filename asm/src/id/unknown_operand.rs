@@ -3,8 +3,8 @@
 use super::messages::form;
 use super::numbers::digits;
 use super::parser::{Parser, Refusal};
-use super::state::Stop;
-use crate::ast::{Expr, ExprKind};
+use super::state::{Nesting, Stop};
+use crate::ast::{Expr, ExprKind, Name};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{Kind, Token};
@@ -58,20 +58,25 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// Rejects a token in the position of the call of UNDO.
+    /// A call behind UNDO or ROLLBACK without its word: the number of a tool begins one.
     #[cold]
-    pub(crate) fn no_call(&mut self, of: Word) -> Stop {
+    pub(crate) fn call_without_word(&mut self, of: Word) -> Result<Span, Stop> {
         let of = of.mnemonic();
-        let wrong = self.refuse(Code::ExpectedOperand, format!("`{of}` takes a call"), "`CALL`");
-        let wrong = wrong.help(format!("write `{of} CALL <tool> <count> …`"));
-        let tool = self.state.current.kind == Kind::Integer;
-        let wrong = if tool { wrong.replace(Span::at(self.state.current.start), "CALL ") } else { wrong };
-        self.stop(wrong)
+        let form = format!("`{of} CALL <tool> <count> …`");
+        let token = self.state.current;
+        if token.kind != Kind::Integer {
+            let wrong = self.refuse(Code::ExpectedOperand, format!("`{of}` takes a call"), "`CALL`");
+            return Err(self.stop(wrong.help(format!("write {form}"))));
+        }
+        let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), format!("`{of}` takes a call"))
+            .expected(form, format!("`{}`", shorten(self.text(&token))));
+        self.take(wrong.replace(Span::at(token.start), "CALL "))?;
+        Ok(token.span())
     }
 
     /// Reports an operand that does not begin with an instruction, and decides how it is read.
     #[cold]
-    pub(crate) fn recover_operand(&mut self, of: Word) -> Result<Recovered<'a>, Stop> {
+    pub(crate) fn recover_operand(&mut self, of: Word, nesting: Nesting) -> Result<Recovered<'a>, Stop> {
         let token = self.state.current;
         if let Some(word) = self.resolve_word(false)? {
             let is_operand = word.row().place == Place::Expression;
@@ -81,9 +86,12 @@ impl<'a> Parser<'_, 'a> {
         let found = self.habit(unknown_token::Place::Operand(of));
         if let Some(found) = found.as_ref().filter(|found| found.message.is_some()) {
             let wrong = found.clone().diagnostic(Code::ExpectedOperand, token.span(), "an expression", text);
-            let Reading::Slot(slot) = found.reading else { return Err(self.fail(wrong)) };
-            self.tolerate(wrong)?;
-            return Ok(Recovered::Read(self.reference(slot, token)));
+            let (slot, fields) = match &found.reading {
+                Reading::Slot(slot) => (*slot, &[][..]),
+                Reading::Path(slot, fields) => (*slot, &fields[..]),
+                Reading::Absent | Reading::Stop => return Err(self.fail(wrong)),
+            };
+            return Ok(Recovered::Read(self.path_of(slot, fields, wrong, nesting)?));
         }
         if token.kind == Kind::Integer && digits(text).is_some() {
             return Ok(Recovered::Read(self.bare_integer(of, token)?));
@@ -92,9 +100,8 @@ impl<'a> Parser<'_, 'a> {
             let shown = shorten(text);
             let message = format!("`{shown}` has no `LIT` before it");
             let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
-                .expected("an expression", format!("`{shown}`"))
-                .help(format!("write `LIT {kind} {}`", shorten(value)));
-            self.tolerate(if value == text {
+                .expected(format!("`LIT {kind} {}`", shorten(value)), format!("`{shown}`"));
+            self.take(if value == text {
                 wrong.replace(Span::at(token.start), format!("LIT {kind} "))
             } else {
                 wrong.replace(token.span(), format!("LIT {kind} {value}"))
@@ -103,6 +110,28 @@ impl<'a> Parser<'_, 'a> {
             return Ok(Recovered::Read(Expr { kind: ExprKind::Literal(literal), span: token.span() }));
         }
         Err(self.strange_operand(of, found))
+    }
+
+    /// A name with the numbers of its fields at the cursor, which is read with a warning.
+    pub(crate) fn path_of(
+        &mut self,
+        slot: u32,
+        fields: &[u32],
+        wrong: Diagnostic,
+        nesting: Nesting,
+    ) -> Result<Expr<'a>, Stop> {
+        let token = self.state.current;
+        if usize::from(nesting.depth) + fields.len() > usize::from(self.context.max_depth) {
+            return Err(self.fail(wrong));
+        }
+        self.take(wrong)?;
+        let mut value = self.reference(slot, token);
+        for &field in fields {
+            let text = self.names.registries.get(registry::Kind::Fields).name(field).unwrap_or_default();
+            let name = Name { text, span: token.span() };
+            value.kind = ExprKind::Field(self.context.arena.alloc(value), name);
+        }
+        Ok(value)
     }
 
     fn reference(&mut self, number: u32, token: Token) -> Expr<'a> {

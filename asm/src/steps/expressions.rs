@@ -114,6 +114,12 @@ impl<'a> StepReader<'_, 'a> {
                 let tree = Tree { kind: Kind::Binary(sign, pair, place), span, levels: 0 };
                 self.sum_of_texts(node, &tree)
             }
+            Sign::Changing(operator) => {
+                if !a.name().is_some_and(|name| self.binds(name.text)) {
+                    return self.no_change(place, span);
+                }
+                self.of_sign(node, (Sign::Plain(operator), place), pair, span)
+            }
             Sign::Plain(Binary::Or) if is_no_bool(b) => self.no_default(b, place, span),
             Sign::Plain(operator) => {
                 if matches!(operator, Binary::Eq | Binary::Neq) {
@@ -132,6 +138,17 @@ impl<'a> StepReader<'_, 'a> {
                 if sign == Sign::In { has } else { self.not(has, span) }
             }
         }
+    }
+
+    /// `a += b` in a step that does not bind a.
+    fn no_change(&mut self, place: Span, span: Span) -> Expr<'a> {
+        let written = self.source.get(place.range()).unwrap_or("");
+        self.report(
+            Diagnostic::new(Code::UnknownOperator, place, format!("`{written}` changes nothing here"))
+                .expected("the name that the step binds before it", "another value")
+                .help("an expression changes no name: a step binds it again with `let`"),
+        );
+        self.unread(span)
     }
 
     /// `a or 'text'`: a default of other languages.

@@ -1,6 +1,6 @@
 //! Calls of functions and methods in expressions.
 
-use super::reader::{StepReader, literal};
+use super::reader::StepReader;
 use crate::ast::{Expr, Literal, Name};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_AT_ZERO};
@@ -87,11 +87,7 @@ impl<'a> StepReader<'_, 'a> {
         if own == "join" && matches!(of.kind, Kind::Literal(Literal::Text(_))) && all.len() == 2 {
             all.swap(0, 1);
         }
-        let mut read: Vec<Expr<'a>> = all.into_iter().map(|operand| self.of_tree(node, operand)).collect();
-        // `r.get('f')` has no default.
-        if own == "get" && read.len() == 2 {
-            read.push(literal(Literal::Nil, span));
-        }
+        let read: Vec<Expr<'a>> = all.into_iter().map(|operand| self.of_tree(node, operand)).collect();
         self.function(Name { text: own, span: name.span }, (&read, None), span)
     }
 

@@ -10,12 +10,13 @@ use crate::document::{Entry, Kind as NodeKind, Node, Text};
 use crate::document::{first_of, inner, rename};
 use crate::expr::{Kind, Sign, Tree};
 use crate::span::Span;
+use crate::text::is_name;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use ilo_spec::pure::{Omitted, Pure};
 
 impl<'a> StepReader<'_, 'a> {
-    /// An expression that adds a text: read as the `concat` that is meant.
+    /// An expression that adds a text, which joins texts; a text that is a number is reported.
     pub(crate) fn sum_of_texts(&mut self, node: &Node<'a>, tree: &Tree<'a>) -> Expr<'a> {
         let mut operands: Vec<&Tree<'a>> = Vec::new();
         let mut left = tree;
@@ -27,18 +28,25 @@ impl<'a> StepReader<'_, 'a> {
         }
         operands.push(left);
         operands.reverse();
+        let is_number = |operand: &&Tree<'a>| {
+            let Kind::Literal(Literal::Text(text)) = operand.kind else { return false };
+            ilo_spec::number::parse(text).is_ok()
+        };
+        if operands.iter().any(is_number) {
+            self.adds_number(node, tree.span, &operands);
+        }
+        let read: Vec<Expr<'a>> = operands.into_iter().map(|operand| self.of_tree(node, operand)).collect();
+        self.fold(Binary::Concat, &read, tree.span).unwrap_or(nothing(node))
+    }
+
+    /// A number in quotes in a sum: whether it is a number or joined is not clear.
+    fn adds_number(&mut self, node: &Node<'a>, span: Span, operands: &[&Tree<'a>]) {
         let slices: Vec<&str> =
             operands.iter().map(|operand| self.source.get(operand.span.range()).unwrap_or("…")).collect();
         let form = format!("concat({})", slices.join(", "));
         let exact = matches!(node.kind, NodeKind::Text(Text { start: Some(_), .. }));
-        let wrong = adds_texts(tree.span);
-        self.report(if exact {
-            wrong.replace(tree.span, form)
-        } else {
-            wrong.help(format!("write `{form}`"))
-        });
-        let read: Vec<Expr<'a>> = operands.into_iter().map(|operand| self.of_tree(node, operand)).collect();
-        self.fold(Binary::Concat, &read, tree.span).unwrap_or(nothing(node))
+        let wrong = adds_texts(span);
+        self.report(if exact { wrong.replace(span, form) } else { wrong.help(format!("write `{form}`")) });
     }
 
     /// The expression of an operator and its operands; `None` if their number is wrong.
@@ -131,7 +139,8 @@ impl<'a> StepReader<'_, 'a> {
         Some(literal(Literal::Number(number), node.span))
     }
 
-    /// Builds an operation. An addition of a text is reported and becomes a join.
+    /// Builds an operation. An addition of a text joins; it is reported if the text may be meant as a number
+    /// or as a name.
     pub(crate) fn makes(&mut self, operator: &Operator, written: &Node<'a>, operands: &[Expr<'a>]) -> Makes {
         let is_text = |operand: &Expr<'a>| match operand.kind {
             ExprKind::Literal(Literal::Text(_)) => {
@@ -142,8 +151,14 @@ impl<'a> StepReader<'_, 'a> {
         if operator.makes != Makes::Binary(Binary::Add) || !operands.iter().any(is_text) {
             return operator.makes;
         }
-        let wrong = adds_texts(written.span);
-        self.report(wrong.fix_or_help(rename(written, "concat"), "`concat` joins texts"));
+        let is_unclear = |operand: &Expr<'a>| {
+            let ExprKind::Literal(Literal::Text(text)) = operand.kind else { return false };
+            is_name(text) || ilo_spec::number::parse(text).is_ok()
+        };
+        if operands.iter().any(is_unclear) {
+            let wrong = adds_texts(written.span);
+            self.report(wrong.fix_or_help(rename(written, "concat"), "`concat` joins texts"));
+        }
         Makes::Binary(Binary::Concat)
     }
 
@@ -165,14 +180,8 @@ impl<'a> StepReader<'_, 'a> {
         };
         let found = if is_list { found.to_string() } else { entry.value.kind_name().to_owned() };
         let message = format!("`{spelling}` takes {takes}");
-        let mut wrong = Diagnostic::new(Code::OperandCount, first_of(&entry.value), message)
-            .expected(takes, found)
-            .help(help);
-        if operator.makes == Makes::Apply(Pure::Get) && matches!(entry.value.kind, NodeKind::List([_, _])) {
-            // Without a default it is `at`.
-            wrong.fix = rename(&entry.key, "at");
-        }
-        self.report(wrong);
+        let wrong = Diagnostic::new(Code::OperandCount, first_of(&entry.value), message);
+        self.report(wrong.expected(takes, found).help(help));
     }
 }
 

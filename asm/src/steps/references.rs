@@ -5,26 +5,27 @@ use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::Seen;
 use crate::expr;
-use crate::expr::reference::{FAILURES, INPUT, Reference, Root, Step};
-use crate::notation::Notation;
+use crate::expr::reference::{FAILURES, Reference, Root, Step};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
 impl<'a> StepReader<'_, 'a> {
-    /// The expression of a reference.
+    /// The expression of a reference without braces, in any notation's form.
     pub(crate) fn reference(&mut self, reference: &Reference<'a>) -> Expr<'a> {
-        self.rooted(reference, false)
+        if self.dialect.is_bare() {
+            self.other_failure(reference);
+        }
+        match self.input_by_place(reference) {
+            Some(found) => found,
+            None => self.rooted(reference),
+        }
     }
 
-    /// The path of a reference in an expression: in each form, in every notation.
+    /// The path of a reference in an expression.
     pub(crate) fn braced(&mut self, reference: &Reference<'a>) -> Expr<'a> {
-        if let Root::Name(name) = reference.root
-            && self.named(name.text).is_none()
-            && let Some(slot) = self.input_by_place(name)
-        {
-            let of = of_slot(slot, reference.span);
-            return self.with_path(of, reference.path, reference.span);
+        if let Some(found) = self.input_by_place(reference) {
+            return found;
         }
         if let (Root::Name(name), []) = (reference.root, reference.path)
             && self.named(name.text).is_none()
@@ -32,42 +33,35 @@ impl<'a> StepReader<'_, 'a> {
         {
             return literal(constant, reference.span);
         }
-        self.rooted(reference, true)
+        self.rooted(reference)
     }
 
-    /// The input that a bare name is in an expression, decided by its place in the text: if no step has the
-    /// name, in the arguments and the handler of the step that has it, and before the first such step
-    /// outside of loops.
-    fn input_by_place(&self, name: Name<'a>) -> Option<Slot> {
-        let slot = self.scope.input(name.text)?;
+    /// The input that a bare name is, decided by its place in the text: if no step has the name, in the
+    /// arguments and the handler of the step that has it, and before the first such step outside of loops.
+    fn input_by_place(&mut self, reference: &Reference<'a>) -> Option<Expr<'a>> {
+        let Root::Name(name) = reference.root else { return None };
+        let slot = self.scope.input(name.text).filter(|_| self.named(name.text).is_none())?;
         let before = match self.survey.first_binding(name.text) {
             None => true,
             Some(first) => self.binds(name.text) || (name.span.start < first && !self.in_loop()),
         };
-        before.then_some(slot)
+        let of = of_slot(slot, reference.span);
+        before.then(|| self.with_path(of, reference.path, reference.span))
     }
 
-    /// A reference by its root; `any` says that it may be in the form of each notation.
-    fn rooted(&mut self, reference: &Reference<'a>, any: bool) -> Expr<'a> {
+    /// A reference by its root.
+    pub(crate) fn rooted(&mut self, reference: &Reference<'a>) -> Expr<'a> {
         let (value, path) = match (reference.root, reference.path) {
             (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
             (Root::Input, [Step::Field(name), rest @ ..]) => {
                 let Some(slot) = self.scope.input(name.text) else {
                     return self.unknown_input(*name, reference);
                 };
-                if !any {
-                    self.input_form(reference);
-                }
                 (of_slot(slot, reference.span), rest)
             }
             (Root::Input, _) => return self.no_item_of_inputs(reference),
             (Root::Name(name), path) => match self.named(name.text) {
                 Some(slot) => {
-                    let failure = self.failure().is_some_and(|failure| failure.slot == slot)
-                        && FAILURES.contains(&name.text);
-                    if failure && name.text != self.dialect.failure() {
-                        self.other_form(reference, "the failure has another name here");
-                    }
                     let is_text = self.failure().is_some_and(|failure| failure.is_text);
                     if is_text && FAILURES.contains(&name.text) {
                         self.lint(&Seen::Failure(reference));
@@ -80,8 +74,22 @@ impl<'a> StepReader<'_, 'a> {
         self.with_path(value, path, reference.span)
     }
 
+    /// Reports a bare name that is another notation's name of the failure, or a text.
+    fn other_failure(&mut self, reference: &Reference<'a>) {
+        let Root::Name(name) = reference.root else { return };
+        let own = self.dialect.failure();
+        if name.text == own || !FAILURES.contains(&name.text) || self.failure().is_none() {
+            return;
+        }
+        self.report(
+            Diagnostic::new(Code::BadReference, reference.span, "the failure has another name here")
+                .expected(format!("`{own}`"), format!("`{}`", name.text))
+                .help(format!("write `\"{own}\"`, or `{{\"text\":\"{}\"}}` for the text", name.text)),
+        );
+    }
+
     /// The fields and items of a path that are read in a value.
-    fn with_path(&mut self, mut value: Expr<'a>, path: &[Step<'a>], span: Span) -> Expr<'a> {
+    pub(crate) fn with_path(&mut self, mut value: Expr<'a>, path: &[Step<'a>], span: Span) -> Expr<'a> {
         if !self.fits(path.len(), span) {
             return literal(Literal::Nil, span);
         }
@@ -105,43 +113,6 @@ impl<'a> StepReader<'_, 'a> {
                 .expected("the name of an input", "a number"),
         );
         self.unread(reference.span)
-    }
-
-    /// Whether the reference to an input is in the form of this notation.
-    fn input_form(&mut self, reference: &Reference<'a>) {
-        let written = self.source.get(reference.span.range()).unwrap_or("");
-        if !written.starts_with('$') {
-            return;
-        }
-        let says_input = written.trim_start_matches(['$', '{', ' ']).starts_with(INPUT);
-        let right = match self.dialect.notation {
-            Notation::ToolCalling => says_input,
-            // The failure shadows an input of the same name.
-            Notation::Constrained => {
-                let first = reference.path.first();
-                self.failure().is_some()
-                    && written.starts_with("${.")
-                    && matches!(first, Some(Step::Field(name)) if FAILURES.contains(&name.text))
-            }
-            _ => !says_input || reference.path.is_empty(),
-        };
-        if !right {
-            self.other_form(reference, "this is another notation's form of an input");
-        }
-    }
-
-    /// Reports a reference in the form of another notation, with the correct form.
-    fn other_form(&mut self, reference: &Reference<'a>, what: &str) {
-        let written = self.source.get(reference.span.range()).unwrap_or("");
-        let corrected = match written {
-            _ if written.starts_with("${") => self.dialect.written(reference, '{'),
-            _ if written.starts_with('$') => self.dialect.written(reference, '$'),
-            _ => self.dialect.own_form(reference, false),
-        };
-        let wrong = Diagnostic::new(Code::BadReference, reference.span, what.to_owned())
-            .expected(format!("`{corrected}`"), format!("`{}`", crate::text::shorten(written)));
-        let fixed = written.starts_with('$');
-        self.report(if fixed { wrong.replace(reference.span, corrected) } else { wrong });
     }
 
     /// `$input`: a record of all inputs.

@@ -79,14 +79,14 @@ impl<'a> StepReader<'_, 'a> {
         Some(nothing(node))
     }
 
-    /// Reports a bare reference with an unknown root.
+    /// Warns about a bare reference with the root of another language.
     fn says_more(&mut self, reference: &Reference<'a>, meant: &Reference<'a>) {
         let fixed = self.dialect.own_form(meant, false);
         let written = self.source.get(reference.span.range()).unwrap_or("");
         let message = "an input or a variable is referred to by its name alone";
         let wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
             .expected(format!("`{fixed}`"), format!("`{}`", shorten(written)));
-        self.report(wrong.replace(reference.span, fixed));
+        self.report(wrong.replace(reference.span, fixed).taken());
     }
 
     /// The expression of a template: the value of its only reference, or the joined parts.

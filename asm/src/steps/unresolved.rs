@@ -1,11 +1,12 @@
 //! Diagnostics for unresolved references, with the nearest existing name.
 
 use super::names::listed;
-use super::reader::{StepReader, literal};
-use crate::ast::{Expr, Literal, Name};
+use super::reader::{StepReader, literal, of_slot};
+use crate::ast::{Expr, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::Key;
-use crate::expr::reference::{FAILURES, Reference};
+use crate::expr::reference::{FAILURES, Reference, Root};
+use crate::foreign::{self, Place};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::{Near, is_name, near, shorten};
@@ -22,8 +23,7 @@ impl<'a> StepReader<'_, 'a> {
         let wrong = Diagnostic::new(Code::UnknownReference, name.span, message);
         if let Some(meant) = self.resolve_loosely(reference) {
             let wrong = self.means(wrong, reference, &meant);
-            self.report(wrong);
-            return literal(Literal::Nil, span);
+            return self.read_as(name, wrong, reference, &meant);
         }
         let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
         let near = near(name.text, names.iter().copied());
@@ -68,13 +68,52 @@ impl<'a> StepReader<'_, 'a> {
             Diagnostic::new(Code::UnknownReference, name.span, format!("`{}` {message}", name.text))
                 .expected(self.names_in_scope(), found)
                 .help(help)
+        } else if let Some(slot) = self.named_by_let(name.text) {
+            let wrong = self.not_yet(name, self.survey.binding(name.text).unwrap_or(name.span));
+            self.report(wrong.taken());
+            return self.with_path(of_slot(slot, reference.span), reference.path, reference.span);
         } else if let Some(place) = self.survey.binding(name.text) {
             self.not_yet(name, place)
         } else {
-            self.nothing_named(name, reference)
+            let wrong = self.nothing_named(name, reference);
+            return match self.resolve_loosely(reference) {
+                Some(meant) => self.read_as(name, wrong, reference, &meant),
+                None => {
+                    self.report(wrong);
+                    nil
+                }
+            };
         };
         self.report(wrong);
         nil
+    }
+
+    /// The slot of the value of a step that has another name by its `let`, if only that step binds it.
+    fn named_by_let(&self, step: &str) -> Option<Slot> {
+        let own = self.scope.renamed(step).filter(|_| !self.binds(step))?;
+        let once = self.survey.binding(own).map(|last| last.start) == self.survey.first_binding(own);
+        self.named(own).filter(|_| once)
+    }
+
+    /// A reference that means another one. What names its root in other languages (`steps.user.output.email`)
+    /// is read as that, with a warning; everything else is refused.
+    fn read_as(
+        &mut self,
+        name: Name<'a>,
+        wrong: Diagnostic,
+        reference: &Reference<'a>,
+        meant: &Reference<'a>,
+    ) -> Expr<'a> {
+        let exists = match meant.root {
+            Root::Input => true,
+            Root::Name(meant) => meant.text != name.text && self.named(meant.text).is_some(),
+        };
+        if exists && foreign::meaning(Place::Root, name.text).is_some() {
+            self.report(wrong.taken());
+            return self.rooted(meant);
+        }
+        self.report(wrong);
+        literal(Literal::Nil, reference.span)
     }
 
     /// The diagnostic of a name that some step binds or has, but that has no value here.

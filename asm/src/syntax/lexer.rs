@@ -263,10 +263,15 @@ fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnosti
             Edit { span, text: if alone { "" } else { " " }.to_owned() }
         };
         let title = if marks.len() == 1 { "remove this" } else { "remove these" };
-        Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is not part of this notation"))
-            .expected("blanks between words", format!("`{text}`"))
-            .help("counts decide where things end: leave such marks out")
-            .fix(Fix { title: title.to_owned(), edits: marks.iter().map(edit).collect() })
+        let wrong =
+            Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is not part of this notation"))
+                .expected("blanks between words", format!("`{text}`"))
+                .help("counts decide where things end: leave such marks out")
+                .fix(Fix { title: title.to_owned(), edits: marks.iter().map(edit).collect() });
+        let only_groups = marks.iter().all(|mark| {
+            source.get(mark.range()).is_some_and(|mark| matches!(mark, "(" | ")" | "[" | "]" | ","))
+        });
+        if only_groups { wrong.taken() } else { wrong }
     });
     marks.clear();
 }

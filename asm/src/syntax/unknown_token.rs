@@ -64,10 +64,12 @@ pub(crate) trait Lookup {
 }
 
 /// How the parser continues after a habit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// As if this slot were written.
     Slot(u32),
+    /// As if these fields of a slot were read, one of the other.
+    Path(u32, Vec<u32>),
     /// As if the token were absent.
     Absent,
     /// The statement is wrong.
@@ -89,8 +91,12 @@ pub(crate) struct Found {
 impl Found {
     /// The diagnostic of the token, in place of that of the parser.
     pub(crate) fn diagnostic(self, code: Code, span: Span, expected: &str, text: &str) -> Diagnostic {
+        let meant = match (&self.reading, &self.fix) {
+            (Reading::Slot(_) | Reading::Path(..), Some(fix)) => format!("`{fix}`"),
+            _ => expected.to_owned(),
+        };
         let mut wrong = Diagnostic::new(code, span, self.message.unwrap_or_default())
-            .expected(expected, format!("`{}`", shorten(text)));
+            .expected(meant, format!("`{}`", shorten(text)));
         wrong.help = self.help;
         match self.fix {
             Some(fix) => wrong.replace(span, fix),

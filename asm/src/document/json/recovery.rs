@@ -207,6 +207,7 @@ impl<'a> Reader<'a, '_> {
                 (stray, !stray && fits && fits_both)
             }
         };
+        let sure = missing && self.built.has_one_entry();
         if !lost {
             let last = self.last;
             self.report(Code::BadJson, || {
@@ -217,7 +218,8 @@ impl<'a> Reader<'a, '_> {
                 if stray {
                     wrong.replace(place, "")
                 } else if missing {
-                    wrong.fix(insert(&format!("write `{right}`"), last, right))
+                    let wrong = wrong.fix(insert(&format!("write `{right}`"), last, right));
+                    if sure { wrong.taken() } else { wrong }
                 } else {
                     wrong.replace(place, right)
                 }

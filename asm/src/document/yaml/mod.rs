@@ -195,8 +195,11 @@ impl<'a, 'd> Reader<'a, 'd> {
             Event::Scalar(text, ScalarStyle::Plain, ..)
                 if text.is_empty() && self.built.frames().is_empty() => {}
             Event::Scalar(text, style, anchor, tag) => {
-                self.feature(span, anchor, tag.is_some());
-                let node = self.scalar(&text, style, span);
+                let negated = self.feature(span, anchor, tag.is_some());
+                let node = match negated.and_then(|start| self.negated(start, span)) {
+                    Some(text) => text,
+                    None => self.scalar(&text, style, span),
+                };
                 if text.is_empty() && matches!(style, ScalarStyle::Plain) {
                     self.commented(node.span.end);
                 }
@@ -228,11 +231,17 @@ impl<'a, 'd> Reader<'a, 'd> {
         });
     }
 
-    /// Refuses an anchor and a tag before a value.
-    fn feature(&mut self, span: Span, anchor: usize, tag: bool) {
-        if anchor == 0 && !tag {
-            return;
-        }
+    /// The text that `!` before a reference begins, which YAML takes for a tag.
+    fn negated(&self, start: u32, span: Span) -> Option<Node<'a>> {
+        let text = self.source.get(start as usize..span.end.max(self.last) as usize)?.trim_end();
+        let end = start + u32::try_from(text.len()).ok()?;
+        let kind = Kind::Text(Text { text, style: Style::Plain, start: Some(start) });
+        (!text.contains(['\n', '#'])).then_some(Node { kind, span: Span::new(start, end) })
+    }
+
+    /// Refuses an anchor and a tag before a value. A tag that is `!` before a reference is a text: its start.
+    fn feature(&mut self, span: Span, anchor: usize, tag: bool) -> Option<u32> {
+        let mut negated = None;
         for (present, mark, what) in [(anchor != 0, '&', "an anchor"), (tag, '!', "a tag")] {
             if !present {
                 continue;
@@ -247,21 +256,13 @@ impl<'a, 'd> Reader<'a, 'd> {
             });
             let place = found.unwrap_or(span);
             let written = self.source.get(place.range()).unwrap_or("").trim_end();
-            if let Some(negated) = written.strip_prefix('!').filter(|rest| rest.starts_with('$')) {
-                let instead = format!("not {negated}");
-                self.diagnostics.push(
-                    Diagnostic::new(
-                        Code::YamlFeature,
-                        place,
-                        "YAML takes `!` for a tag, and `not` negates here",
-                    )
-                    .expected(format!("`{instead}`"), format!("`{written}`"))
-                    .replace(place, instead),
-                );
+            if written.starts_with("!$") && mark == '!' {
+                negated = Some(place.start);
                 continue;
             }
             self.refuse(place, what, "leave it out, or put quotes around the text");
         }
+        negated
     }
 
     fn open(&mut self, span: Span, record: bool) -> bool {

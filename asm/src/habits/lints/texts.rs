@@ -100,7 +100,7 @@ impl<'a> Lints<'_, '_, 'a> {
         let logical = formula && text.contains([' ', '!', '&', '|']);
         let bare = self.at.dialect.is_bare() || formula;
         let call = text.ends_with(')');
-        if !(signs || logical) || !(bare || call || text.contains('$')) {
+        if !(signs || logical) || !(bare || call || text.contains('$')) || pairs(text) {
             return None;
         }
         let mut unseen = Diagnostics::default();
@@ -407,4 +407,9 @@ impl Forms for InBraces<'_, '_, '_, '_> {
         };
         written.trim_start_matches("${").trim_end_matches('}').to_owned()
     }
+}
+
+/// Whether a text has a single sign of equality, as pairs such as `name=value` have.
+fn pairs(text: &str) -> bool {
+    text.as_bytes().split(|byte| !b"=<>!+-~".contains(byte)).any(|sign| sign == b"=")
 }

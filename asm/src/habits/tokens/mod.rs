@@ -48,7 +48,7 @@ impl Habits for TokenHabits {
 fn found(row: &Row, site: &Site<'_>, bound: &rows::Bound<'_>) -> Found {
     let fill = |template: &str| fill(template, site, bound);
     Found {
-        reading: bound.reading,
+        reading: bound.reading.clone(),
         message: (!row.message.is_empty()).then(|| fill(row.message)),
         help: (!row.help.is_empty()).then(|| fill(row.help)),
         fix: row.fix.map(fill),

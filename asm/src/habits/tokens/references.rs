@@ -13,8 +13,8 @@ const MARKS: [(&str, &str); 4] = [("${", "}"), ("{{", "}}"), ("{", "}"), ("$", "
 /// How a path is written here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Path {
-    /// As this code.
-    Read(String),
+    /// As this code: fields of a slot, by their numbers.
+    Read { code: String, slot: u32, fields: Vec<u32> },
     /// It cannot be written: one of its fields has no number.
     Unnumbered,
 }
@@ -36,12 +36,14 @@ pub(crate) fn path(text: &str, names: &mut dyn Lookup) -> Option<Path> {
         return None;
     }
     let mut code = format!("{}{slot}", "FIELD ".repeat(fields.len()));
+    let mut ids = Vec::with_capacity(fields.len());
     for field in fields {
         let Some(id) = names.field(field) else { return Some(Path::Unnumbered) };
         code.push(' ');
         code.push_str(&id.to_string());
+        ids.push(id);
     }
-    Some(Path::Read(code))
+    Some(Path::Read { code, slot, fields: ids })
 }
 
 /// The references in a text, given without its quotes.
@@ -64,7 +66,7 @@ pub(crate) fn find(text: &str, names: &mut dyn Lookup) -> Option<References> {
         }
         sure &= parts.len() < MOST;
         match code {
-            Path::Read(code) if sure => parts.push(code),
+            Path::Read { code, .. } if sure => parts.push(code),
             _ => sure = false,
         }
         rest = rest.get(whole.len()..).unwrap_or("");
@@ -83,7 +85,7 @@ pub(crate) fn find(text: &str, names: &mut dyn Lookup) -> Option<References> {
 /// How a slot, or a path from one, is written here.
 fn read(name: &str, names: &mut dyn Lookup) -> Option<Path> {
     match names.slot(name) {
-        Some(slot) => Some(Path::Read(format!("REF {slot}"))),
+        Some(slot) => Some(Path::Read { code: format!("REF {slot}"), slot, fields: Vec::new() }),
         None => path(name, names),
     }
 }

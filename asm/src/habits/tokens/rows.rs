@@ -64,7 +64,9 @@ impl Pattern {
                 Some(Bound { name, slot, reading: Reading::Slot(slot), ..Bound::default() })
             }
             Pattern::Path => match references::path(site.text, names)? {
-                Path::Read(code) => Some(Bound { new: code, ..Bound::default() }),
+                Path::Read { code, slot, fields } => {
+                    Some(Bound { new: code, reading: Reading::Path(slot, fields), ..Bound::default() })
+                }
                 Path::Unnumbered => None,
             },
             Pattern::UnnumberedPath => {
@@ -154,7 +156,7 @@ pub(crate) const ROWS: [Row; 24] = [
         // The REF is replaced too.
         at: |place| place == Place::Slot(Word::Ref),
         pattern: Pattern::Path,
-        message: "",
+        message: PATH,
         help: BY_NUMBERS,
         fix: Some("{new}"),
         example: ("RET REF a.k", "RET FIELD 0 0"),
