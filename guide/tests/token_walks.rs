@@ -20,15 +20,15 @@ use std::fs;
 /// A guide of either notation.
 #[derive(Clone)]
 enum Body<'s, 'c> {
-    Id(Guide<'s, 'c>),
-    Constrained(ConstrainedGuide<'s, 'c>),
+    Id(Box<Guide<'s, 'c>>),
+    Constrained(Box<ConstrainedGuide<'s, 'c>>),
 }
 
 impl<'s, 'c> Body<'s, 'c> {
     fn new(session: &'s Session<'c>, notation: Notation) -> Self {
         match notation {
-            Notation::Id => Body::Id(Guide::new(session)),
-            _ => Body::Constrained(ConstrainedGuide::new(session).unwrap()),
+            Notation::Id => Body::Id(Box::new(Guide::new(session))),
+            _ => Body::Constrained(Box::new(ConstrainedGuide::new(session).unwrap())),
         }
     }
 

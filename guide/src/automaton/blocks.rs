@@ -3,9 +3,10 @@
 use crate::automaton::flow::bit;
 use crate::automaton::offers::{Words, one};
 use crate::automaton::state::{
-    Block, Branch, Core, Gives, Goes, Kind, LEVELS, LOOPS, Loop, NO_SLOT, NONE, Phase, Stmt,
+    Block, Branch, Core, Gives, Goes, Kind, LEVELS, LOOPS, Loop, NO_SLOT, NONE, Phase, Stmt, Tried,
 };
-use crate::automaton::want::{ANY, Want};
+use crate::automaton::want::{ANY, Want, WantId, either};
+use ilo_asm::check::ValueInfo;
 use ilo_asm::rules::Demand;
 use ilo_asm::types::Inferred;
 use ilo_spec::node::Word;
@@ -65,8 +66,12 @@ impl Core<'_, '_> {
             };
         }
         let done = self.block_at(block.pending);
-        let none = block.pending == NONE || (done.kind == Kind::Pass && done.ok == NONE);
-        if none { 0 } else { one(Word::Else) }
+        match done.kind {
+            _ if block.pending == NONE => 0,
+            Kind::Try => one(Word::Err),
+            Kind::Pass if done.ok == NONE => 0,
+            _ => one(Word::Else),
+        }
     }
 
     /// Whether FAIL may be the next statement of the innermost block.
@@ -114,7 +119,14 @@ impl Core<'_, '_> {
             }
             if block.loops > 0 && !self.owes_in_loop(block.before) {
                 words |= one(Word::Break);
+                // Counts that are promised leave no end for each place of the others.
+                if !self.session.promised {
+                    words |= one(Word::Skip);
+                }
             }
+        }
+        if self.item_want().is_some_and(|want| self.arena.has_constant(self.session, self.arena.want(want))) {
+            words |= one(Word::Yield);
         }
         if let Goes::Kept(want) | Goes::Out(want) = block.goes
             && closes
@@ -123,6 +135,14 @@ impl Core<'_, '_> {
             words |= self.expressions(want) & !one(Word::Call);
         }
         words
+    }
+
+    /// What a YIELD may add here, if one may be next.
+    fn item_want(&self) -> Option<WantId> {
+        let block = self.block();
+        let of = self.innermost_loop(&block)?;
+        let is_free = of.yields || !of.valued;
+        (is_free && of.item != NONE && !self.session.promised && !self.owes()).then_some(of.item)
     }
 
     /// Counts a statement of the innermost block, if its count is promised.
@@ -181,6 +201,9 @@ impl Core<'_, '_> {
         let held = if self.session.promised && block.must_live { open } else { 0 };
         if block.level < LEVELS && held == 0 {
             words |= one(Word::If);
+            if !self.session.promised && !self.owes() {
+                words |= one(Word::Try);
+            }
             let slot = (0..=self.state.next).any(|slot| self.bindable(slot));
             if block.loops < LOOPS && slot && (!block.needs_value() || self.loop_can_give(block.goes)) {
                 words |= one(Word::For);
@@ -227,6 +250,7 @@ impl Core<'_, '_> {
                 self.state.phase = Phase::ArmSlot;
                 return;
             }
+            Word::Err => return self.begin_caught(),
             _ => {}
         }
         self.settle();
@@ -238,17 +262,23 @@ impl Core<'_, '_> {
                 self.state.stmt = Stmt::Let;
                 self.state.phase = Phase::LetSlot;
             }
-            Word::If | Word::For | Word::Match => self.control(word),
+            Word::If | Word::For | Word::Match | Word::Try => self.control(word),
             Word::Ret | Word::RetOk | Word::RetErr | Word::Fail => {
                 self.state.stmt = Stmt::Exit(word);
                 let ty = match word {
+                    Word::Fail if block.in_try => Inferred::ANY,
                     Word::RetErr | Word::Fail => self.session.err.unwrap_or(Inferred::ANY),
                     _ => self.session.output,
                 };
                 let want = self.arena.add_want(Want::Demand(Demand::Is(ty)));
                 self.operand(want, false);
             }
-            Word::Break => self.leave_loop(),
+            Word::Break | Word::Skip => self.leave_pass(word),
+            Word::Yield => {
+                self.state.stmt = Stmt::Yield;
+                let want = self.item_want().unwrap_or(ANY);
+                self.operand(want, false);
+            }
             Word::Undo | Word::Rollback => {
                 self.state.stmt = Stmt::Mark(word);
                 self.state.want = ANY;
@@ -268,7 +298,7 @@ impl Core<'_, '_> {
         }
     }
 
-    /// Begins IF, FOR or MATCH.
+    /// Begins IF, FOR, MATCH or TRY.
     pub(crate) fn control(&mut self, word: Word) {
         self.state.arm = word;
         match word {
@@ -281,6 +311,12 @@ impl Core<'_, '_> {
                 self.state.stmt = Stmt::For;
                 self.state.phase = Phase::ForSlot;
             }
+            Word::Try => {
+                // The handler cannot match what was bound before.
+                self.leave();
+                self.state.stmt = Stmt::Try;
+                self.state.phase = Phase::BlockCount;
+            }
             _ => {
                 self.state.stmt = Stmt::Match;
                 self.state.phase = Phase::MatchSlot;
@@ -288,17 +324,45 @@ impl Core<'_, '_> {
         }
     }
 
-    /// BREAK.
-    fn leave_loop(&mut self) {
+    /// BREAK or SKIP.
+    fn leave_pass(&mut self, word: Word) {
         let block = self.block();
         self.state.plain |= self.now().held() & !block.before;
-        let at = usize::from(block.loops.saturating_sub(1));
-        let broken = self.state.loops.get(at).map_or(NONE, |of| of.broken);
-        let joined = self.join(broken, self.state.slots);
-        if let Some(of) = self.state.loops.get_mut(at) {
-            of.broken = joined;
-        }
+        let of = self.innermost_loop(&block).copied().unwrap_or(Loop::NEW);
+        let left = if word == Word::Skip { of.skipped } else { of.broken };
+        let joined = self.join(left, self.state.slots);
+        self.change_loop(&block, |of| {
+            *(if word == Word::Skip { &mut of.skipped } else { &mut of.broken }) = joined;
+        });
         self.end_statement(Gives::NEVER, NONE);
+    }
+
+    /// Completes a YIELD.
+    pub(crate) fn end_yield(&mut self, value: u32) {
+        let block = self.block();
+        let before = self.innermost_loop(&block).map_or(NONE, |of| of.value);
+        let joined = if before == NONE {
+            value
+        } else {
+            let joined = either(self.arena.value(before), self.arena.value(value));
+            self.arena.add_value(joined)
+        };
+        self.change_loop(&block, |of| (of.yields, of.value) = (true, joined));
+        self.end_statement(Gives::LACK, NONE);
+    }
+
+    /// Begins the handler of a TRY.
+    fn begin_caught(&mut self) {
+        let done = self.block_at(self.block().pending);
+        self.catch(done.fork);
+        // An enclosing TRY has bound all of it.
+        let all: Vec<u64> = self.list(done.tried.bound).collect();
+        for one in all.into_iter().rev() {
+            self.state.tried.bound = self.push_list(self.state.tried.bound, one);
+        }
+        self.state.tried.taken |= done.tried.taken;
+        self.state.arm = Word::Err;
+        self.state.phase = Phase::ArmSlot;
     }
 
     /// Completes a statement.
@@ -323,6 +387,8 @@ impl Core<'_, '_> {
         self.set_block(Block { sealed: !is_call, ..block });
         if is_call {
             self.demand_rollback();
+        } else if block.to_pass {
+            self.change_loop(&block, |of| of.valued = true);
         }
     }
 
@@ -333,6 +399,8 @@ impl Core<'_, '_> {
             Word::If => self.open_then(zero),
             Word::For => self.open_pass(zero),
             Word::Else => self.open_else(zero),
+            Word::Try => self.open_try(zero),
+            Word::Err if self.block().kind != Kind::Match => self.open_caught(zero),
             Word::Err | Word::Ok => self.open_arm(zero),
             _ => {}
         }
@@ -363,6 +431,8 @@ impl Core<'_, '_> {
             bound,
             held: around.held,
             before: around.before,
+            to_pass: around.to_pass && !is_bound,
+            in_try: around.in_try,
             ..Block::new(kind)
         }
     }
@@ -370,6 +440,28 @@ impl Core<'_, '_> {
     fn open_then(&mut self, zero: bool) {
         let block = self.inside(Kind::Then, zero);
         self.set_block(block);
+    }
+
+    fn open_try(&mut self, zero: bool) {
+        let block = Block { tried: self.state.tried, in_try: true, ..self.inside(Kind::Try, zero) };
+        self.state.tried = Tried::NONE;
+        self.set_block(block);
+    }
+
+    fn open_caught(&mut self, zero: bool) {
+        let (block, slot) = (self.block(), self.state.slot);
+        let done = self.block_at(block.pending);
+        self.state.bound = done.bound;
+        self.set_block(Block { pending: NONE, ..block });
+        let must_live = self.around().must_live;
+        let mut block = self.inside(Kind::Caught, zero);
+        block.first = done.first;
+        if let Some(first) = done.first {
+            self.second(&mut block, &first, must_live);
+        }
+        self.set_block(block);
+        let failure = self.arena.add_value(ValueInfo::ANY);
+        self.bind(slot, failure, 0);
     }
 
     fn open_pass(&mut self, zero: bool) {
@@ -409,9 +501,9 @@ impl Core<'_, '_> {
             }
         }
         let at = usize::from(around.loops);
-        if let Some(of) = self.state.loops.get_mut(at) {
-            *of = Loop::NEW;
-        }
+        let item = if let Goes::Kept(want) = block.goes { want } else { NONE };
+        block.to_pass = true;
+        self.change_loop(&block, |of| *of = Loop { item, ..Loop::NEW });
         let (slot, value) = (self.state.slot, self.state.want);
         self.set_block(block);
         self.change(|slots| {
@@ -490,6 +582,10 @@ impl Core<'_, '_> {
                 block.must_live |= block.must_some;
             }
             return self.set_block(block);
+        }
+        if done.first.is_some_and(|first| first.gives.value) && around.to_pass {
+            // A YIELD in the ELSE would make the list of the loop one that nothing collects.
+            self.change_loop(&around, |of| of.valued = true);
         }
         let mut block = self.inside(Kind::LoopElse, zero);
         let broken = done.ok;

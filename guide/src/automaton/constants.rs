@@ -210,8 +210,8 @@ pub(crate) fn longest_json_call(session: &Session<'_>) -> String {
                 }
             }
             Some(Callee::Function { parameters, .. }) => {
-                parameters.iter().for_each(|(name, _)| {
-                    let _ = write!(call, "{}:{{\"text\":\"\"}},", serde_json::Value::from(name.as_str()));
+                parameters.iter().for_each(|it| {
+                    let _ = write!(call, "{}:{{\"text\":\"\"}},", serde_json::Value::from(it.name.as_str()));
                 });
             }
             None => {}

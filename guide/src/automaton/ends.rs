@@ -1,6 +1,6 @@
 //! Ends of blocks: branches join, and statements with blocks are completed.
 
-use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, NO_SLOT, NONE, SLOTS};
+use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, Loop, NO_SLOT, NONE, SLOTS};
 use crate::automaton::want::{ANY, WantId, either};
 use ilo_asm::check::ValueInfo;
 
@@ -22,7 +22,13 @@ impl<'c> Core<'_, 'c> {
         let branch = Branch { slots: here, gives: block.gives, value: block.value, sealed: block.sealed };
         match block.kind {
             Kind::Then => self.pend(&block, branch),
-            Kind::Else => {
+            Kind::Try => {
+                // Its handler does not have them, so none can be matched behind it.
+                let owes = lives && self.owes();
+                self.leave();
+                !owes && self.pend(&block, branch)
+            }
+            Kind::Else | Kind::Caught => {
                 let Some(first) = block.first else { return false };
                 self.joinable(first.slots, here) && self.finish(&block, first, branch)
             }
@@ -50,6 +56,9 @@ impl<'c> Core<'_, 'c> {
         }
         let done = self.block_at(around.pending);
         let Some(first) = done.first else { return false };
+        if done.kind == Kind::Try {
+            return false;
+        }
         if done.kind == Kind::Then {
             let missing = Branch { slots: done.fork, gives: Gives::LACK, value: NONE, sealed: false };
             let lost = done.hard || (done.chain && first.sealed) || (done.must_some && !first.gives.value);
@@ -133,6 +142,9 @@ impl<'c> Core<'_, 'c> {
         if block.bound == NO_SLOT {
             self.end_statement(whole.gives, whole.value);
             let around = self.block();
+            if whole.sealed && around.to_pass {
+                self.change_loop(&around, |of| of.valued = true);
+            }
             self.set_block(Block { sealed: whole.sealed, ..around });
             return self.misfit_ends();
         }
@@ -163,10 +175,14 @@ impl<'c> Core<'_, 'c> {
             }
             self.state.plain |= self.now().held() & !block.before;
         }
-        let exit = self.join(block.fork, branch.slots);
-        let at = usize::from(block.loops.saturating_sub(1));
-        let ok = self.state.loops.get(at).map_or(NONE, |of| of.broken);
-        self.pend(&Block { ok, ..*block }, Branch { slots: exit, ..branch })
+        let of = self.innermost_loop(block).copied().unwrap_or(Loop::NEW);
+        let end = self.join(branch.slots, of.skipped);
+        let slots = self.join(block.fork, end);
+        let mut branch = Branch { slots, ..branch };
+        if of.yields {
+            branch = Branch { gives: Gives::VALUE, value: of.value, sealed: true, ..branch };
+        }
+        self.pend(&Block { ok: of.broken, ..*block }, branch)
     }
 
     fn close_loop_else(&mut self, block: &Block, branch: Branch) -> bool {

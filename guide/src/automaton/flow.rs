@@ -6,7 +6,7 @@
 //! MATCH makes it one that every path must match or fail with.
 
 use crate::automaton::session::Session;
-use crate::automaton::state::{Core, LOOPS, NONE, SLOTS, add};
+use crate::automaton::state::{Core, LOOPS, NO_SLOT, NONE, SLOTS, Tried, add};
 use crate::automaton::want::{Arena, either};
 use ilo_asm::check::ValueInfo;
 
@@ -26,6 +26,11 @@ pub(crate) struct Slots {
 
 pub(crate) fn bit(slot: u8) -> u64 {
     1_u64.checked_shl(slot.into()).unwrap_or_default()
+}
+
+/// A slot and its value as one number.
+fn with_slot(slot: u8, value: u32) -> u64 {
+    u64::from(slot) << 32 | u64::from(value)
 }
 
 impl Slots {
@@ -120,6 +125,7 @@ impl Core<'_, '_> {
     pub(crate) fn bind(&mut self, slot: u8, value: u32, call: u64) {
         let calls = self.now().calls(slot);
         self.state.plain |= calls;
+        self.state.tried.bound = self.push_list(self.state.tried.bound, with_slot(slot, value));
         self.state.next = self.state.next.max(slot.saturating_add(1).min(SLOTS));
         self.change(|slots| slots.set(slot, value, call));
     }
@@ -140,6 +146,7 @@ impl Core<'_, '_> {
     pub(crate) fn take(&mut self, slot: u8) -> (u32, u32) {
         let (calls, ok) = (self.now().calls(slot), self.now().value(slot));
         self.state.checked |= calls;
+        self.state.tried.taken |= bit(slot);
         let loops = self.block().loops as usize;
         self.state.loops.iter_mut().take(loops).for_each(|of| of.unset_in |= bit(slot));
         let failures = (0_u32..).zip(&self.failures).filter(|(call, _)| calls >> call & 1 == 1);
@@ -147,6 +154,31 @@ impl Core<'_, '_> {
         let err = self.arena.add_value(joined);
         self.change(|slots| slots.clear(slot));
         (ok, err)
+    }
+
+    /// The slots in the handler of a TRY, from those before it: what its block has bound has either value there
+    /// if it was set before, and no value if a MATCH has taken its result.
+    pub(crate) fn catch(&mut self, before: u32) {
+        let Tried { bound, taken } = self.state.tried;
+        let mut slots = self.slots_at(before).clone();
+        (0..SLOTS).filter(|&slot| taken & bit(slot) != 0).for_each(|slot| slots.clear(slot));
+        let all: Vec<u64> = self.list(bound).collect();
+        for one in all {
+            let slot = u8::try_from(one >> 32).unwrap_or(NO_SLOT);
+            let value = u32::try_from(one & u64::from(u32::MAX)).unwrap_or_default();
+            if slot >= SLOTS || slots.unset & bit(slot) != 0 {
+                continue;
+            }
+            slots.plain |= bit(slot);
+            if slots.value(slot) != value {
+                let joined = self.arena.value(slots.value(slot)).join(self.arena.value(value));
+                let joined = self.arena.add_value(joined);
+                if let Some(place) = slots.values.get_mut(usize::from(slot)) {
+                    *place = joined;
+                }
+            }
+        }
+        self.state.slots = add(&mut self.slots, slots);
     }
 
     /// Whether some slot holds a result that must be matched.

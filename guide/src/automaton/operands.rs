@@ -31,8 +31,8 @@ impl<'c> Core<'_, 'c> {
         let shape = if frame.word == Word::Call {
             match self.session.tools.get(frame.number as usize)?.callee.as_ref()? {
                 Callee::Function { parameters, .. } => {
-                    let ty = parameters.iter().find(|it| it.0 == name)?.1;
-                    return Some(Want::Demand(Demand::Is(ty)));
+                    let given = parameters.iter().find(|it| it.name == name)?.given;
+                    return Some(Want::Demand(Demand::Is(given)));
                 }
                 Callee::Tool(tool) => tool.input(),
             }

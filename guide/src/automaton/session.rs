@@ -70,10 +70,21 @@ pub(crate) enum Callee<'c> {
     Tool(&'c Tool),
     /// Its parameters in order, and its output.
     Function {
-        parameters: Vec<(String, Inferred)>,
+        parameters: Vec<Parameter>,
         output: Inferred,
         err: Option<Inferred>,
     },
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    /// The type of its values in the function, and that of what calls give it.
+    inside: Inferred,
+    pub(crate) given: Inferred,
+    /// Whether a call must give it.
+    pub(crate) required: bool,
 }
 
 /// A tool or function that has a number.
@@ -149,7 +160,14 @@ fn inferred(ty: &TypeName<'_>) -> Inferred {
 fn callee_of(function: &Function<'_>) -> Callee<'static> {
     let parameters = function.parameters.iter();
     Callee::Function {
-        parameters: parameters.map(|it| (it.name.text.to_owned(), it.inside())).collect(),
+        parameters: parameters
+            .map(|it| Parameter {
+                name: it.name.text.to_owned(),
+                inside: it.inside(),
+                given: inferred(&it.ty),
+                required: !it.may_be_absent(),
+            })
+            .collect(),
         output: inferred(&function.output.ok),
         err: function.output.err.as_ref().map(inferred),
     }
@@ -204,7 +222,7 @@ impl<'c> Session<'c> {
             above: options.above.clone(),
             functions: above.iter().map(|it| it.0.clone()).chain([name.clone()]).collect(),
             gives_nil: output == Inferred::NIL,
-            parameters,
+            parameters: parameters.into_iter().map(|it| (it.name, it.inside)).collect(),
             output,
             err,
             tools: Vec::new(),
@@ -350,7 +368,7 @@ impl<'c> Session<'c> {
     fn add_fields_of(&mut self, callee: &Callee<'c>) {
         let mut names: Vec<&str> = Vec::new();
         match callee {
-            Callee::Function { parameters, .. } => names.extend(parameters.iter().map(|it| it.0.as_str())),
+            Callee::Function { parameters, .. } => names.extend(parameters.iter().map(|it| it.name.as_str())),
             Callee::Tool(tool) => {
                 let mut rest = vec![(tool.output(), 0_u8), (tool.input(), 0)];
                 while let Some((shape, depth)) = rest.pop() {
@@ -385,10 +403,15 @@ impl<'c> Session<'c> {
         let mut depth = Some(0);
         match &callee {
             Some(Callee::Function { parameters, .. }) => {
-                let all: Option<Vec<u32>> = parameters.iter().map(|it| number(&it.0)).collect();
-                depth = all.as_ref().map(|_| 1);
-                out.required = all.unwrap_or_default();
-                out.listed.clone_from(&out.required);
+                depth = Some(1);
+                for parameter in parameters {
+                    let known = number(&parameter.name);
+                    if parameter.required {
+                        depth = depth.filter(|_| known.is_some());
+                        out.required.extend(known);
+                    }
+                    out.listed.extend(known);
+                }
             }
             Some(Callee::Tool(tool)) => {
                 let input = tool.input();

@@ -76,6 +76,8 @@ pub(crate) enum Stmt {
     If,
     For,
     Match,
+    Try,
+    Yield,
     Mark(Word),
 }
 
@@ -136,6 +138,9 @@ pub(crate) enum Kind {
     Ok,
     Pass,
     LoopElse,
+    Try,
+    /// The handler of a TRY.
+    Caught,
 }
 
 /// The use of a block's value.
@@ -204,6 +209,25 @@ pub(crate) struct Block {
     pub(crate) err: u32,
     /// Whether the loop runs over RANGE.
     pub(crate) range: bool,
+    /// Whether its value is that of a pass.
+    pub(crate) to_pass: bool,
+    /// What the enclosing TRY has bound before this one.
+    pub(crate) tried: Tried,
+    /// Whether a failure goes to the handler of a TRY.
+    pub(crate) in_try: bool,
+}
+
+/// What the block of a TRY has bound so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tried {
+    /// The slots with their values, as a list.
+    pub(crate) bound: u32,
+    /// Slots whose results a MATCH has taken.
+    pub(crate) taken: u64,
+}
+
+impl Tried {
+    pub(crate) const NONE: Tried = Tried { bound: NONE, taken: 0 };
 }
 
 /// An open loop.
@@ -215,10 +239,28 @@ pub(crate) struct Loop {
     pub(crate) read_first: u64,
     /// Slots that a MATCH leaves unset.
     pub(crate) unset_in: u64,
+    /// The slots at its SKIPs.
+    pub(crate) skipped: u32,
+    /// What YIELD may add; nothing if the list is not used.
+    pub(crate) item: u32,
+    /// Whether it has a YIELD, and a value that is the last of a pass or a branch.
+    pub(crate) yields: bool,
+    pub(crate) valued: bool,
+    /// The values of the YIELDs.
+    pub(crate) value: u32,
 }
 
 impl Loop {
-    pub(crate) const NEW: Loop = Loop { broken: NONE, read_first: 0, unset_in: 0 };
+    pub(crate) const NEW: Loop = Loop {
+        broken: NONE,
+        read_first: 0,
+        unset_in: 0,
+        skipped: NONE,
+        item: NONE,
+        yields: false,
+        valued: false,
+        value: NONE,
+    };
 }
 
 /// The position of the next token.
@@ -252,6 +294,8 @@ pub(crate) struct State {
     /// Tokens of the program so far, and the sum of its counts, which bound the growth of an end.
     pub(crate) taken: u32,
     pub(crate) counted: u32,
+    /// What the innermost TRY has bound.
+    pub(crate) tried: Tried,
     /// Tools and fields that the program names, as lists.
     pub(crate) tools: u32,
     pub(crate) fields: u32,
@@ -332,6 +376,7 @@ impl<'s, 'c> Core<'s, 'c> {
                 undone: NONE,
                 taken: 0,
                 counted: 0,
+                tried: Tried::NONE,
                 tools: NONE,
                 fields: NONE,
             },
@@ -384,8 +429,27 @@ impl<'s, 'c> Core<'s, 'c> {
         result
     }
 
+    /// The innermost block. If its loop has a YIELD, no value of its pass is used, and none is needed.
     pub(crate) fn block(&self) -> Block {
-        self.block_at(self.state.block)
+        let block = self.block_at(self.state.block);
+        if !block.to_pass || !self.innermost_loop(&block).is_some_and(|of| of.yields) {
+            return block;
+        }
+        let free = Block { goes: Goes::Nowhere, hard: false, chain: false, must_some: false, ..block };
+        Block { must_live: false, ..free }
+    }
+
+    /// The loop around a block.
+    pub(crate) fn innermost_loop(&self, block: &Block) -> Option<&Loop> {
+        self.state.loops.get(usize::from(block.loops).checked_sub(1)?)
+    }
+
+    /// Changes the loop around a block.
+    pub(crate) fn change_loop(&mut self, block: &Block, change: impl FnOnce(&mut Loop)) {
+        let at = usize::from(block.loops).checked_sub(1);
+        if let Some(of) = at.and_then(|at| self.state.loops.get_mut(at)) {
+            change(of);
+        }
     }
 
     pub(crate) fn block_at(&self, at: u32) -> Block {
@@ -457,6 +521,9 @@ impl Block {
             ok: 0,
             err: 0,
             range: false,
+            to_pass: false,
+            tried: Tried::NONE,
+            in_try: false,
         }
     }
 }

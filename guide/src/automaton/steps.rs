@@ -36,7 +36,7 @@ impl<'c> Core<'_, 'c> {
                 self.end_merge();
                 return self.take_word(word);
             }
-            Phase::Bound if matches!(word, Word::If | Word::For | Word::Match) => {
+            Phase::Bound if matches!(word, Word::If | Word::For | Word::Match | Word::Try) => {
                 self.state.bound = self.state.slot;
                 return self.control(word);
             }
@@ -457,7 +457,8 @@ impl<'c> Core<'_, 'c> {
                 }
                 self.state.phase = Phase::BlockCount;
             }
-            Stmt::Mark(_) | Stmt::Match => self.end_statement(Gives::LACK, NONE),
+            Stmt::Yield => self.end_yield(value),
+            Stmt::Mark(_) | Stmt::Match | Stmt::Try => self.end_statement(Gives::LACK, NONE),
         }
     }
 

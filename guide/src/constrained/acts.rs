@@ -50,14 +50,17 @@ impl Machine<'_, '_> {
             | Act::Call
             | Act::If
             | Act::For
-            | Act::Break
+            | Act::Exit(_)
+            | Act::Try
             | Act::Mark(..)
             | Act::Match(_) => self.begin_step(act),
             Act::BoundExpr
             | Act::BoundCall
             | Act::BoundIf
             | Act::BoundFor
+            | Act::BoundTry
             | Act::Failure
+            | Act::Caught
             | Act::Handler
             | Act::Way(..)
             | Act::Leave(..)
@@ -77,7 +80,7 @@ impl Machine<'_, '_> {
             | Act::Unnamed(..)
             | Act::Message
             | Act::Ignore
-            | Act::HandlerBreak
+            | Act::HandlerExit(_)
             | Act::EndBody => return self.take_block(act),
             Act::Nil => self.constant(NIL, Constant::Nil),
             Act::Bool(truth) => self.constant(BOOL, Constant::Bool(truth)),
@@ -175,9 +178,13 @@ impl Machine<'_, '_> {
                 self.core.begin_line(level, Word::For);
                 self.begin_name(Binds::Item);
             }
-            Act::Break => {
-                self.core.begin_line(level, Word::Break);
+            Act::Exit(word) => {
+                self.core.begin_line(level, word);
                 self.behind();
+            }
+            Act::Try => {
+                self.core.begin_line(level, Word::Try);
+                self.open_block(Kind::Try, self.place.names.len());
             }
             Act::Mark(word, end) => {
                 self.core.begin_line(level, word);
@@ -219,10 +226,16 @@ impl Machine<'_, '_> {
                 self.pop();
                 self.begin_name(Binds::Item);
             }
+            Act::BoundTry => {
+                self.core.take_word(Word::Try);
+                self.pop();
+                self.open_block(Kind::Try, self.place.names.len());
+            }
             Act::Failure => {
                 self.core.take_integer(2);
                 self.begin_name(Binds::Failure);
             }
+            Act::Caught => self.begin_name(Binds::Failure),
             Act::Handler => {
                 self.begin_handler();
                 self.begin_name(Binds::Failure);
@@ -238,7 +251,7 @@ impl Machine<'_, '_> {
                 self.pop();
                 self.push(Around::Leaving);
                 self.begin_leaving(word);
-                if word == Word::Break {
+                if matches!(word, Word::Break | Word::Skip) {
                     return self.end_leaving();
                 }
                 if !end.is_empty() {
@@ -255,7 +268,8 @@ impl Machine<'_, '_> {
         match act {
             Act::Open(kind) => {
                 let names = match (kind, self.place.next, self.around()) {
-                    (Kind::Failure, Next::Arm(names), _) | (Kind::Pass, _, Some(Around::For(names))) => names,
+                    (Kind::Failure | Kind::Caught, Next::Arm(names), _)
+                    | (Kind::Pass, _, Some(Around::For(names))) => names,
                     _ => self.place.names.len(),
                 };
                 if matches!(kind, Kind::Pass | Kind::Then) {
@@ -293,7 +307,7 @@ impl Machine<'_, '_> {
                 match kind {
                     Kind::Pass => self.end_names(names),
                     // Names that the steps bind may be read after them.
-                    Kind::Failure => self.end_name_at(names),
+                    Kind::Failure | Kind::Caught => self.end_name_at(names),
                     _ => {}
                 }
                 let up = if kind == Kind::Success { 2 } else { 1 };
@@ -323,8 +337,8 @@ impl Machine<'_, '_> {
                 self.core.take_constant(Constant::Nil);
                 return self.take_block(Act::EndHandler);
             }
-            Act::HandlerBreak => {
-                self.begin_unnamed(Word::Break, "");
+            Act::HandlerExit(word) => {
+                self.begin_unnamed(word, "");
                 return self.take_block(Act::EndHandler);
             }
             Act::EndStep => {

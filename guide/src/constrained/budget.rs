@@ -16,7 +16,7 @@ use crate::vocab::Vocab;
 /// enclosing level may need.
 const STEP: &str =
     r#"{"match":"letters","err":{"as":"letters","then":[{"raise":[]}]},"then":[{"raise":[]}]}"#;
-const BRANCH: &str = r#","else":[{"raise":[]}]}]}"#;
+const BRANCH: &str = r#"],"err":{"as":"letters","then":[{"raise":[]}]}}"#;
 
 /// A known end of the program.
 #[derive(Clone, Debug)]

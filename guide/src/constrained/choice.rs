@@ -58,7 +58,11 @@ pub(super) enum Act {
     Call,
     If,
     For,
-    Break,
+    /// BREAK or SKIP.
+    Exit(Word),
+    Try,
+    /// The handler of `try`.
+    Caught,
     /// `compensate` or `rollback`, and the bytes that end it.
     Mark(Word, &'static str),
     Match(u8),
@@ -66,6 +70,7 @@ pub(super) enum Act {
     BoundCall,
     BoundIf,
     BoundFor,
+    BoundTry,
     Failure,
     /// `err` beside a call.
     Handler,
@@ -76,9 +81,9 @@ pub(super) enum Act {
     Unnamed(Word, &'static str),
     /// The message of a failure in place of a handler.
     Message,
-    /// A handler that continues with nil, and one that ends a loop.
+    /// A handler that continues with nil, and one that ends a loop or its pass.
     Ignore,
-    HandlerBreak,
+    HandlerExit(Word),
     /// A way out beside `if`, and the bytes that end its value.
     Leave(Word, &'static str),
     In,

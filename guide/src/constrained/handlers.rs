@@ -18,11 +18,12 @@ const WAYS: [(Word, &str, &str, &str); 4] = [
     (Word::Let, ",\"value\":", ",\"err\":{\"value\":", "}}"),
 ];
 /// The ways out that may be beside `if`, each with the bytes that end its value.
-const LEAVES: [(Word, &str, &str); 4] = [
+const LEAVES: [(Word, &str, &str); 5] = [
     (Word::Ret, ",\"ret\":", ""),
     (Word::RetOk, ",\"ret\":{\"ok\":", "}"),
     (Word::RetErr, ",\"ret\":{\"err\":", "}"),
     (Word::Break, ",\"break\":true", ""),
+    (Word::Skip, ",\"skip\":true", ""),
 ];
 
 impl Machine<'_, '_> {
@@ -55,7 +56,7 @@ impl Machine<'_, '_> {
     /// Ends a statement as if its value were complete.
     fn end_way(&mut self, word: Word) {
         match word {
-            Word::Break => return,
+            Word::Break | Word::Skip => return,
             Word::Ret | Word::RetOk => self.core.leave(),
             _ => {}
         }
@@ -96,8 +97,12 @@ impl Machine<'_, '_> {
             if may(Word::RetErr) && this.may_be_message() {
                 found.push(choice(",\"err\":\"", Act::Message));
             }
-            if this.may_handle_by(Word::Break) {
-                found.push(choice(",\"err\":{\"break\":true}}", Act::HandlerBreak));
+            for (word, bytes) in
+                [(Word::Break, ",\"err\":{\"break\":true}}"), (Word::Skip, ",\"err\":{\"skip\":true}}")]
+            {
+                if this.may_handle_by(word) {
+                    found.push(choice(bytes, Act::HandlerExit(word)));
+                }
             }
             found
         })

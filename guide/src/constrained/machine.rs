@@ -101,6 +101,9 @@ pub(super) enum Kind {
     Success,
     /// The steps of a handler, which do not continue after it.
     Handler,
+    Try,
+    /// The steps of the handler of `try`.
+    Caught,
 }
 
 /// An open construct around the next byte.

@@ -1,6 +1,6 @@
 //! Names that the model chooses: their form, and their slots.
 
-use super::machine::{Around, Binds, Machine, Named, Next};
+use super::machine::{Around, Binds, Kind, Machine, Named, Next};
 use crate::automaton::state::SLOTS;
 use ilo_asm::expr::reference::{FAILURES, INPUT};
 use ilo_asm::text::is_name;
@@ -28,7 +28,10 @@ pub(super) fn may_be_bound(name: &str) -> bool {
 impl Machine<'_, '_> {
     /// The slot of a new name; `None` if none is left.
     pub(super) fn new_slot(&self, of: Binds) -> Option<u8> {
-        let most = if of == Binds::Failure { SLOTS } else { BOUND };
+        // Each open `try` needs one for its failure.
+        let tries = || self.blocks().iter().filter(|&&kind| kind == Kind::Try).count();
+        let kept = || u8::try_from(tries()).unwrap_or(SLOTS);
+        let most = if of == Binds::Failure { SLOTS.saturating_sub(kept()) } else { BOUND };
         if self.core.state.next < most {
             return Some(self.core.state.next);
         }

@@ -4,7 +4,7 @@ use super::choice::{Act, Choice, choice};
 use super::choices::{Choices, Names, Which};
 use super::machine::{Around, Binds, Kind, Machine, Next};
 use crate::automaton::offers::{NIL, NUMBER, TEXT, Words, one};
-use crate::automaton::state::{Core, ITEMS, Phase};
+use crate::automaton::state::{self, Core, ITEMS, Phase};
 use crate::automaton::steps::Constant;
 use ilo_spec::node::Word;
 
@@ -41,7 +41,11 @@ impl Machine<'_, '_> {
             Next::Behind => self.behind_step(),
             Next::Block(kind) => self.behind_block(kind),
             Next::Let => self.behind_let(),
-            Next::Arm(_) => vec![choice(",\"then\":[", Act::Open(Kind::Failure))],
+            Next::Arm(_) => {
+                let of_match = self.core.block().kind == state::Kind::Match;
+                let kind = if of_match { Kind::Failure } else { Kind::Caught };
+                vec![choice(",\"then\":[", Act::Open(kind))]
+            }
             Next::Handler => self.ways(),
             Next::Match => {
                 vec![choice(",\"err\":{\"as\":\"", Act::Failure), choice(",\"then\":[", Act::OnlySuccess)]
@@ -69,7 +73,7 @@ impl Machine<'_, '_> {
             words &= !(one(Word::Let) | one(Word::For));
         }
         if self.new_slot(Binds::Failure).is_none() {
-            words &= !one(Word::Match);
+            words &= !(one(Word::Match) | one(Word::Try));
         }
         words
     }
@@ -85,7 +89,10 @@ impl Machine<'_, '_> {
             (Word::Fail, "{\"raise\":", Act::Step(Word::Fail, "}")),
             (Word::If, "{\"if\":", Act::If),
             (Word::For, "{\"for\":\"", Act::For),
-            (Word::Break, "{\"break\":true}", Act::Break),
+            (Word::Break, "{\"break\":true}", Act::Exit(Word::Break)),
+            (Word::Skip, "{\"skip\":true}", Act::Exit(Word::Skip)),
+            (Word::Yield, "{\"yield\":", Act::Step(Word::Yield, "}")),
+            (Word::Try, "{\"try\":[", Act::Try),
             (Word::Undo, "{\"compensate\":[{\"call\":", Act::Mark(Word::Undo, "]}")),
             (Word::Rollback, "{\"rollback\":{\"call\":", Act::Mark(Word::Rollback, "}")),
         ];
@@ -121,6 +128,7 @@ impl Machine<'_, '_> {
         self.may_end(&blocks).then(|| match blocks.last() {
             None => choice("]}", Act::EndBody),
             Some(Kind::Handler) => choice("]}}", Act::EndSteps),
+            Some(Kind::Caught) => choice("]}", Act::EndBlock),
             Some(_) => choice("]", Act::EndBlock),
         })
     }
@@ -145,7 +153,13 @@ impl Machine<'_, '_> {
                 this.core.up_to(level.saturating_sub(1))
                     && (this.step_may_end(around) || this.may_have_else())
             }
-            Kind::Else => this.core.up_to(level.saturating_sub(1)) && this.step_may_end(around),
+            Kind::Try => {
+                let above = level.saturating_sub(1);
+                this.core.up_to(above) && this.core.line_words(above) & one(Word::Err) != 0
+            }
+            Kind::Else | Kind::Caught => {
+                this.core.up_to(level.saturating_sub(1)) && this.step_may_end(around)
+            }
         })
     }
 
@@ -165,8 +179,10 @@ impl Machine<'_, '_> {
     }
 
     fn behind_block(&mut self, kind: Kind) -> Vec<Choice> {
-        if kind == Kind::Failure {
-            return vec![choice("},\"then\":[", Act::Success)];
+        match kind {
+            Kind::Failure => return vec![choice("},\"then\":[", Act::Success)],
+            Kind::Try => return vec![choice(",\"err\":{\"as\":\"", Act::Caught)],
+            _ => {}
         }
         let mut found = Vec::new();
         let blocks = self.blocks();
@@ -181,7 +197,7 @@ impl Machine<'_, '_> {
 
     fn behind_let(&mut self) -> Vec<Choice> {
         let words = self.core.trial(Core::words);
-        let own = [Word::If, Word::For, Word::Match, Word::Call, Word::Merge, Word::MatchMap];
+        let own = [Word::If, Word::For, Word::Match, Word::Try, Word::Call, Word::Merge, Word::MatchMap];
         let mut found = Vec::new();
         if words & !own.into_iter().fold(0, |own, word| own | one(word)) != 0 {
             found.push(choice(",\"expr\":", Act::BoundExpr));
@@ -200,6 +216,9 @@ impl Machine<'_, '_> {
         }
         if words & one(Word::For) != 0 && self.new_slot(Binds::Let).is_some() {
             found.push(choice(",\"for\":\"", Act::BoundFor));
+        }
+        if words & one(Word::Try) != 0 && self.new_slot(Binds::Failure).is_some() {
+            found.push(choice(",\"try\":[", Act::BoundTry));
         }
         found
     }

@@ -58,7 +58,10 @@ impl Values<'_, '_> {
     fn steps(&mut self, level: u8, depth: u8) -> Vec<Sequence> {
         let any = self.last_expression(Kinds::ANY);
         let slot = Item::Token(Token::Slot);
-        let mut choices = vec![line(level, [word(Word::Let), slot.clone(), any])];
+        let mut choices = vec![line(level, [word(Word::Let), slot.clone(), any.clone()])];
+        if level > 0 {
+            choices.push(line(level, [word(Word::Yield), any]));
+        }
         if let Some(call) = self.call(Kinds::ANY) {
             choices.push(line(level, [call.clone()]));
             choices.push(line(level, [word(Word::Undo), call.clone()]));
@@ -91,11 +94,12 @@ impl Values<'_, '_> {
         }
         if level > 0 {
             choices.push(line(level, [word(Word::Break)]));
+            choices.push(line(level, [word(Word::Skip)]));
         }
         choices
     }
 
-    /// IF, FOR and MATCH, after their indent.
+    /// IF, FOR, TRY and MATCH, after their indent.
     fn controls(&mut self, level: u8, depth: u8) -> Vec<Sequence> {
         let slot = Item::Token(Token::Slot);
         let condition = self.expression(Kinds::BOOL.or(Kinds::NIL));
@@ -105,9 +109,11 @@ impl Values<'_, '_> {
         otherwise.extend(spaced([word(Word::Else), inner.clone()]));
         let heads = [
             spaced([word(Word::If), condition, inner.clone()]),
-            spaced([word(Word::For), slot.clone(), list, inner]),
+            spaced([word(Word::For), slot.clone(), list, inner.clone()]),
         ];
-        let mut choices = Vec::new();
+        let mut caught = [spaced([word(Word::Try), inner.clone()]), indent(level)].concat();
+        caught.extend(spaced([word(Word::Err), slot.clone(), inner]));
+        let mut choices = vec![caught];
         for head in heads {
             choices.push([head.clone(), otherwise.clone()].concat());
             choices.push(head);

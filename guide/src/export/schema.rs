@@ -311,7 +311,7 @@ impl Schema<'_, '_> {
     }
 
     fn simple(&mut self, level: u8, any: &str, all: &mut Vec<String>) {
-        use Key::{Break, Compensate, Expr, Fail, Handler, If, Let, Obj, Return, Rollback};
+        use Key::{Break, Compensate, Expr, Fail, Handler, If, Let, Obj, Return, Rollback, Skip};
         let yes = r#"{"type":"boolean","enum":[true]}"#;
         let level_of_whole = if self.rules.recursion { ENDLESS } else { self.rules.values.0 };
         let whole = self.value(Kinds::ANY, level_of_whole);
@@ -333,9 +333,12 @@ impl Schema<'_, '_> {
         ]));
         all.push(step(&[(Return, &ret)]));
         all.push(step(&[(Fail, any)]));
-        all.push(step(&[(Break, yes)]));
+        all.push(step(&[(Key::Yield, any)]));
         all.push(step(&[(If, any), (Return, &plain)]));
-        all.push(step(&[(If, any), (Break, yes)]));
+        for leaves in [Break, Skip] {
+            all.push(step(&[(leaves, yes)]));
+            all.push(step(&[(If, any), (leaves, yes)]));
+        }
         if self.rules.free_keys {
             let fields = format!("{{\"type\":\"object\",\"additionalProperties\":{any}}}");
             all.push(step(&[(Obj, &fields)]));
@@ -371,6 +374,8 @@ impl Schema<'_, '_> {
         let passes =
             [bound, (For, STRING, true), (In, any, true), (Body, &steps, true), (Else, &steps, false)];
         all.extend(self.forms(&passes));
+        let caught = self.handler(below, any);
+        all.extend(self.forms(&[bound, (Key::Try, &steps, true), (Handler, &caught, true)]));
         let branch = any_of(&[any.to_owned(), steps.clone()]);
         all.push(step(&[(Let, STRING), (If, any), (Then, &branch), (Else, &branch)]));
         let handler = self.handler(below, any);
@@ -463,7 +468,7 @@ impl Schema<'_, '_> {
                 }
                 Some(Callee::Function { parameters, .. }) => {
                     let any = schema.any();
-                    fields.extend(parameters.iter().map(|it| (it.0.as_str(), any.clone(), true)));
+                    fields.extend(parameters.iter().map(|it| (it.name.as_str(), any.clone(), it.required)));
                 }
                 None => {}
             }

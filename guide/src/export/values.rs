@@ -3,7 +3,7 @@
 
 use super::ITEMS;
 use super::rules::{Item, Rules, Sequence, Token, rule, spaced, text};
-use crate::automaton::session::{Callee, Numbered, Session};
+use crate::automaton::session::{Callee, Numbered, Parameter, Session};
 use ilo_asm::catalog::{Field, Shape};
 use ilo_asm::rules::{self as facts, Demand, Gives};
 use ilo_asm::types::Inferred;
@@ -293,12 +293,17 @@ impl Values<'_, '_> {
             let callee = session.tools.get(number).and_then(|tool| tool.callee.as_ref());
             let pairs = match callee {
                 Some(Callee::Function { parameters, .. }) => {
-                    let pairs = parameters.iter().map(|(name, ty)| {
-                        let value = self.expression(ty.kinds());
-                        spaced([self.number_of(name), value])
-                    });
-                    let pairs: Vec<Sequence> = pairs.collect();
-                    counted_pairs(&mut self.rules, &pairs, 0, None)
+                    let (required, optional): (Vec<_>, Vec<_>) =
+                        parameters.iter().partition(|parameter| parameter.required);
+                    let mut pair = |parameter: &&Parameter| {
+                        let value = self.expression(parameter.given.kinds());
+                        spaced([self.number_of(&parameter.name), value])
+                    };
+                    let required: Vec<Sequence> = required.iter().map(&mut pair).collect();
+                    let others: Vec<Sequence> = optional.iter().map(&mut pair).collect();
+                    let most = others.len();
+                    let other = (most > 0).then(|| self.rules.of("other", others));
+                    counted_pairs(&mut self.rules, &required, most, other.as_ref())
                 }
                 Some(Callee::Tool(tool)) => self.pairs(tool.input(), 0),
                 None => Vec::new(),

@@ -59,7 +59,7 @@ struct Growth {
 /// The most that the end of an unfinished statement may need: a MATCH of two arms at the deepest level.
 const STATEMENT: &str = "\n                        MATCH 63 2\n                          ERR 63 1\n                            FAIL LIST 0\n                          OK 63 1\n                            FAIL LIST 0";
 /// The most that each level may need.
-const BRANCH: &str = "\n                        ELSE 1\n                          FAIL LIST 0";
+const BRANCH: &str = "\n                        ERR 63 1\n                          FAIL LIST 0";
 
 impl Growth {
     fn new(machine: &Machine<'_, '_>, vocab: &Vocab) -> Option<Growth> {

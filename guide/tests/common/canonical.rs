@@ -2,7 +2,7 @@
 
 use ilo_asm::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, For, Function, If, Literal, Match,
-    ReturnKind, Slot, Stmt, StmtKind,
+    ReturnKind, Slot, Stmt, StmtKind, Try,
 };
 use ilo_asm::dialect::operator::{self, Makes};
 use ilo_asm::text::is_name;
@@ -102,6 +102,10 @@ impl Writer {
                 let name = self.bind(*slot);
                 format!("{{\"let\":{},{}", quoted(&name), self.passes(node)?)
             }
+            StmtKind::Let { slot, value: Bound::Control(Control::Try(node)), .. } => {
+                let name = self.bind(*slot);
+                format!("{{\"let\":{},{}", quoted(&name), self.tried(node)?)
+            }
             StmtKind::Let { .. } => return Err("the result of MATCH that LET binds"),
             StmtKind::Value(value) => match value.kind {
                 ExprKind::Call(call) => format!("{{{}}}", self.call(call)?),
@@ -111,10 +115,10 @@ impl Writer {
             StmtKind::Fail(value) => format!("{{\"raise\":{}}}", self.value(value)?),
             StmtKind::Undo(call) => format!("{{\"compensate\":[{{{}}}]}}", self.call(call)?),
             StmtKind::Rollback(call) => format!("{{\"rollback\":{{{}}}}}", self.call(call)?),
-            StmtKind::Skip => return Err("SKIP, which the guide does not offer"),
-            StmtKind::Yield(_) => return Err("YIELD, which the guide does not offer"),
+            StmtKind::Skip => "{\"skip\":true}".to_owned(),
+            StmtKind::Yield(value) => format!("{{\"yield\":{}}}", self.value(value)?),
             StmtKind::Break => "{\"break\":true}".to_owned(),
-            StmtKind::Control(Control::Try(_)) => return Err("TRY, which the guide does not offer"),
+            StmtKind::Control(Control::Try(node)) => format!("{{{}", self.tried(node)?),
             StmtKind::Control(Control::If(node)) => format!("{{{}", self.branch(node)?),
             StmtKind::Control(Control::For(node)) => format!("{{{}", self.passes(node)?),
             StmtKind::Control(Control::Match(node)) => self.matched(node)?,
@@ -178,6 +182,16 @@ impl Writer {
         Ok(format!("{{\"match\":{}{err},\"then\":[{steps}]}}", quoted(&name)))
     }
 
+    fn tried(&mut self, node: &Try<'_>) -> Written {
+        let steps = self.steps(&node.body)?;
+        let before = self.names.get(node.handler.bind.0 as usize).cloned().flatten();
+        let failure = self.fresh(node.handler.bind);
+        let handler = self.steps(&node.handler.body)?;
+        self.set(node.handler.bind, before);
+        let failure = quoted(&failure);
+        Ok(format!("\"try\":[{steps}],\"err\":{{\"as\":{failure},\"then\":[{handler}]}}}}"))
+    }
+
     fn otherwise(&mut self, block: Option<&Block<'_>>) -> Written {
         block.map_or(Ok(String::new()), |block| Ok(format!(",\"else\":[{}]", self.steps(block)?)))
     }
@@ -187,6 +201,7 @@ impl Writer {
         let then = match node.then.statements {
             [Stmt { kind: StmtKind::Return(kind, value), .. }] if self.deep => Some(self.ret(*kind, value)?),
             [Stmt { kind: StmtKind::Break, .. }] if self.deep => Some("\"break\":true".to_owned()),
+            [Stmt { kind: StmtKind::Skip, .. }] if self.deep => Some("\"skip\":true".to_owned()),
             _ => None,
         };
         if let Some(way) = then {

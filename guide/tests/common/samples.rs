@@ -64,9 +64,6 @@ pub fn samples() -> Vec<Sample> {
     samples
 }
 
-/// Instructions that the guide does not offer.
-const NOT_OFFERED: [&str; 3] = ["SKIP", "YIELD", "TRY"];
-
 fn functions(name: &str, source: &str, catalog: Option<&Catalog>, samples: &mut Vec<Sample>) {
     let arena = Bump::new();
     let mut found = Diagnostics::default();
@@ -91,9 +88,6 @@ fn functions(name: &str, source: &str, catalog: Option<&Catalog>, samples: &mut 
     for last in 1..=ordered.len() {
         let file = ilo_asm::ast::File { functions: &ordered[..last] };
         let only = ilo_asm::ast::File { functions: &ordered[last - 1..last] };
-        if print::id(&only).split_whitespace().any(|word| NOT_OFFERED.contains(&word)) {
-            continue;
-        }
         let mut found = Diagnostics::default();
         let constrained = print::print(&only, Notation::Constrained, &mut found);
         samples.push(Sample {
