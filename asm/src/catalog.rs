@@ -6,6 +6,7 @@
 //! becomes a [`Shape`] when it is first needed, so that a program pays only for the tools that it names.
 
 mod format;
+mod limits;
 mod mcp_list;
 mod name;
 mod reading;
@@ -66,6 +67,8 @@ pub struct Tool {
     shapes: OnceLock<Arc<shape::Shapes>>,
     /// Whether each call of it must be followed directly by a ROLLBACK.
     pub requires_rollback: bool,
+    /// Whether a person is asked before each call.
+    pub confirm: bool,
 }
 
 impl fmt::Debug for Tool {
@@ -80,6 +83,7 @@ impl PartialEq for Tool {
             && self.description == other.description
             && self.validation == other.validation
             && self.requires_rollback == other.requires_rollback
+            && self.confirm == other.confirm
             && (Arc::ptr_eq(&self.schemas, &other.schemas)
                 || self.schemas.schemas() == other.schemas.schemas())
     }
@@ -110,6 +114,7 @@ impl Tool {
             schemas,
             shapes: OnceLock::new(),
             requires_rollback: false,
+            confirm: false,
         }
     }
 
@@ -159,14 +164,16 @@ impl Tool {
         found.into_iter().collect()
     }
 
-    /// The descriptions of its arguments, by name, in the order of the schema.
-    pub fn argument_descriptions(&self) -> Vec<(String, String)> {
+    /// What a model reads of its arguments, by name, in the order of the schema: the description, and what
+    /// the check will ask of a value beside its type.
+    pub fn argument_notes(&self) -> Vec<(String, Option<String>, String)> {
         let (input, _) = self.schemas.schemas();
         let properties = input.as_deref().and_then(|schema| schema.get("properties")?.as_object());
         let about = |(name, schema): (&String, &Value)| {
-            Some((name.clone(), schema.get("description")?.as_str()?.to_owned()))
+            let description = schema.get("description").and_then(Value::as_str).map(str::to_owned);
+            (name.clone(), description, limits::of(schema))
         };
-        properties.into_iter().flatten().filter_map(about).collect()
+        properties.into_iter().flatten().map(about).collect()
     }
 
     /// Whether it has no schema for its answers.

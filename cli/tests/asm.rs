@@ -61,7 +61,23 @@ fn check_ends_with_0_or_2_and_tells_as_json() {
     assert_eq!((&report["file"], &report["line"]), (&"wrong.ilo".into(), &2.into()));
     let counted = "; fn f(c: bool) -> number\nIF REF 0 2\n  RET LIT 1 1\nRET LIT 1 2\n";
     assert_eq!(run(at, &["check", "-"], counted).0, 0, "a warning refuses nothing");
-    assert_eq!(run(at, &["check", "--strict", "-"], counted).0, 2, "but where it is asked to");
+    assert_eq!(run(at, &["check", "--strict", "-"], counted).0, 0, "and foretells nothing here");
+    assert_eq!(run(at, &["check", "--deny-warnings", "-"], counted).0, 2, "but where it is asked to");
+    let equal = "; fn f(c: text) -> bool\nEQ REF 0 LIT 1 1\n";
+    assert_eq!(run(at, &["check", "-"], equal).0, 0);
+    let (code, _, error) = run(at, &["check", "--strict", "-"], equal);
+    assert!(code == 2 && error.contains("error[never-equal]"), "{error}");
+    let signature = ["check", "-", "--signature", "f(c: text) -> number"];
+    let (code, _, error) = run(at, &signature, equal);
+    assert!(
+        code == 2 && error.contains("error[other-signature]: the output is `bool`; expected `number`"),
+        "{error}"
+    );
+    assert_eq!(
+        run(at, &["check", "-", "--signature", "f(c: text)"], equal).0,
+        2,
+        "a signature has an output"
+    );
     let (code, _, error) = run(at, &["check", "-"], "{\"fn\": \"f\"}");
     assert!(code == 2 && error.contains("`out` is missing"), "{error}");
     let (code, _, error) = run(at, &["check", "-"], "def f(): pass");

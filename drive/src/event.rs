@@ -1,9 +1,10 @@
 //! The events of a run: what happens to its calls, at the moment at which it happens.
 //!
-//! They differ from [`crate::observer`] in their order: an observer sees each call when the run takes its answer, in the
-//! order of the program; events also tell of calls that are under way, of those that were started ahead, and of those
-//! whose answers were never used. [`Drive::watch`](crate::Drive::watch) turns them on, and the host takes them with
-//! [`Drive::event`](crate::Drive::event) after each step. Nothing of a run depends on them.
+//! They differ from [`crate::observer`] in their order: an observer sees each call when the run takes its
+//! answer, in the order of the program; events also tell of calls that are under way, of those that were
+//! started ahead, and of those whose answers were never used. [`Drive::watch`](crate::Drive::watch) turns
+//! them on, and the host takes them with [`Drive::event`](crate::Drive::event) after each step. Nothing of a
+//! run depends on them.
 
 use crate::data::Data;
 use crate::failure::Failure;

@@ -58,8 +58,8 @@ fn shown(event: &Event) -> String {
     }
 }
 
-/// Drives a run whose calls end 10 ms after one another, the last or the first of those under way. Takes the events
-/// as they come.
+/// Drives a run whose calls end 10 ms after one another, the last or the first of those under way. Takes the
+/// events as they come.
 fn events(body: &str, is_stack: bool, answer: fn(&str, &Data) -> Result<Data, Failure>) -> Vec<String> {
     let program = program(&format!("{HEAD}{body}\n"));
     let world = Timed { around: Around::new(answer), now: Cell::new(0) };

@@ -39,6 +39,12 @@ macro_rules! codes {
                 match self { $(Code::$name => Severity::$severity,)* }
             }
 
+            /// Whether it is a warning that foretells: a run that comes to its place ends in a fault, or does
+            /// something else than the program says. A strict check refuses these (6.5).
+            pub const fn foretells(self) -> bool {
+                matches!(self, Code::FailureField | Code::NeverEqual | Code::UnknownField)
+            }
+
             /// Its meaning in one line.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Code::$name => $meaning,)* }
@@ -125,6 +131,8 @@ codes! {
     208 DuplicateFunction "duplicate-function" Error "two functions of one name in a file";
     209 DuplicateParameter "duplicate-parameter" Error "two parameters of one name";
     210 EmptyFile "empty-file" Error "a file without a program";
+    211 OtherSignature "other-signature" Error
+        "a function whose name, inputs or output are not those that its host expects";
 
     301 UnknownTool "unknown-tool" Error "a tool that the catalogue does not have";
     302 UnknownArgument "unknown-argument" Error "an argument that the tool or function does not take";

@@ -1,6 +1,7 @@
 //! Builds a program from a source: runs all stages in one call.
 
 mod copied;
+mod expected;
 pub mod named_tools;
 mod streaming;
 mod stringified;
@@ -20,6 +21,7 @@ use crate::source::Limits;
 use crate::span::Span;
 use crate::{habits, id, print, steps};
 use bumpalo::Bump;
+pub use expected::Signature;
 use ilo_spec::error::Code;
 use ilo_spec::program::Program;
 
@@ -34,6 +36,10 @@ pub struct Options<'c> {
     pub reading: Limits,
     /// The available tools. If it is absent, a program may call any tool with any arguments.
     pub catalog: Option<&'c Catalog>,
+    /// The signature that the host expects of the function that it will run.
+    pub signature: Option<&'c Signature>,
+    /// Whether warnings that foretell a fault or another result than meant are errors ([`Code::foretells`]).
+    pub strict: bool,
     /// Leave out source positions and the printed syntax tree.
     pub strip: bool,
 }
@@ -158,9 +164,21 @@ pub fn read_and_check<'a>(
     diagnostics: &mut Diagnostics,
 ) -> (File<'a>, Checked) {
     let file = read(source, arena, options, diagnostics);
-    let checked = check(&file, options.catalog, diagnostics);
-    diagnostics.sort();
+    let checked = checked(source, &file, options, diagnostics);
     (file, checked)
+}
+
+/// Checks a file that was read.
+fn checked(source: &str, file: &File<'_>, options: &Options<'_>, diagnostics: &mut Diagnostics) -> Checked {
+    let checked = check(file, options.catalog, diagnostics);
+    if let Some(expected) = options.signature {
+        expected.compare(source, file, &checked, diagnostics);
+    }
+    if options.strict {
+        diagnostics.raise(|found| found.code.foretells());
+    }
+    diagnostics.sort();
+    checked
 }
 
 /// Builds the program of a source. The program is `None` if there is an error among the diagnostics.
@@ -171,6 +189,7 @@ pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnosti
     let mut diagnostics = Diagnostics::default();
     let opened = open(source, &arena, options, &mut diagnostics);
     if let Opened::Functions(functions) = &opened
+        && options.signature.is_none()
         && diagnostics.as_slice().is_empty()
         && let Some(program) = streaming::build(functions, options)
     {
@@ -188,8 +207,7 @@ fn build_file(
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Program> {
-    let checked = check(file, options.catalog, diagnostics);
-    diagnostics.sort();
+    let checked = checked(source, file, options, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }

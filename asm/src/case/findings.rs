@@ -105,7 +105,7 @@ impl Case {
     /// missing or unexpected finding.
     pub fn findings(&self, source: &Source<'_>, diagnostics: &Diagnostics) -> Vec<String> {
         let expected = self.section_for("diagnostics", source.notation).unwrap_or_default();
-        compare(source.text, self.options().contains(&"--strict"), diagnostics, expected)
+        compare(source.text, self.options().contains(&"--deny-warnings"), diagnostics, expected)
     }
 
     /// Applies fixes to a source as `ilo-asm fix` does, and compares the result with the expected text.

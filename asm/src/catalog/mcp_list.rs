@@ -33,7 +33,8 @@ impl Catalog {
             let requires_rollback =
                 policy.as_ref().and_then(|policy| policy.get("rollback")?.as_str()) == Some("required");
             let tool = Tool::with_schemas(&name, description, Arc::new(schemas));
-            if !catalog.insert(Tool { validation: validate, requires_rollback, ..tool }) {
+            let confirm = policy.as_ref().and_then(|policy| policy.get("confirm")?.as_bool()) == Some(true);
+            if !catalog.insert(Tool { validation: validate, requires_rollback, confirm, ..tool }) {
                 return Err(CatalogError::Duplicate { index, name: name.into_owned() });
             }
         }

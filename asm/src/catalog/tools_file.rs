@@ -38,7 +38,8 @@ fn tool(name: &str, entry: &Map<String, Value>) -> Tool {
     let tool = Tool::with_schemas(name, description, Arc::new(schemas));
     let validation = entry.get("validate").and_then(Validation::of).unwrap_or_default();
     let requires_rollback = entry.get("rollback").and_then(Value::as_str) == Some("required");
-    Tool { validation, requires_rollback, ..tool }
+    let confirm = entry.get("confirm").and_then(Value::as_bool) == Some(true);
+    Tool { validation, requires_rollback, confirm, ..tool }
 }
 
 #[cfg(test)]

@@ -299,6 +299,14 @@ impl Diagnostics {
         });
     }
 
+    /// Makes errors of these warnings.
+    pub fn raise(&mut self, which: impl Fn(&Diagnostic) -> bool) {
+        for warning in self.list.iter_mut().filter(|found| !found.is_error() && which(found)) {
+            warning.raised = true;
+            self.errors += 1;
+        }
+    }
+
     /// Turns the warnings inside a span into diagnostics with another code.
     pub fn escalate(&mut self, place: Span, code: Code) {
         let inside = |found: &&mut Diagnostic| {

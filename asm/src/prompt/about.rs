@@ -11,17 +11,34 @@ const LONGEST: usize = 160;
 /// The most arguments whose descriptions are shown.
 const ARGUMENTS: usize = 20;
 
-/// The first sentence of the description of a tool.
+/// What a model reads of a tool: the first sentence of its description, and what its host asks of each call.
 pub(super) fn tool(tool: &Tool) -> Option<String> {
-    sentence(tool.description.as_deref()?)
+    let mut all: Vec<String> = tool.description.as_deref().and_then(sentence).into_iter().collect();
+    if tool.confirm {
+        all.push("A person is asked before each call.".to_owned());
+    }
+    if tool.requires_rollback {
+        all.push("Each call needs a rollback directly after it.".to_owned());
+    }
+    (!all.is_empty()).then(|| all.join(" "))
 }
 
-/// The first sentences of the descriptions of its arguments, each with the name.
+/// The first sentences of the descriptions of its arguments, and what the check will ask of their values,
+/// each with the name.
 pub(super) fn arguments(tool: &Tool) -> Vec<(String, String)> {
-    let described = tool.argument_descriptions();
+    let noted = tool.argument_notes();
     let plain =
-        described.into_iter().filter(|(name, _)| !name.contains(|c: char| c.is_control() || is_hidden(c)));
-    let said = plain.filter_map(|(name, about)| Some((name, sentence(&about)?)));
+        noted.into_iter().filter(|(name, ..)| !name.contains(|c: char| c.is_control() || is_hidden(c)));
+    let said = plain.filter_map(|(name, about, limits)| {
+        let about = about.as_deref().and_then(sentence).unwrap_or_default();
+        let text = match (about.is_empty(), limits.is_empty()) {
+            (true, true) => return None,
+            (false, true) => about,
+            (true, false) => limits,
+            (false, false) => format!("{about} ({limits})"),
+        };
+        Some((name, text))
+    });
     said.take(ARGUMENTS).collect()
 }
 

@@ -5,6 +5,7 @@
 
 mod about;
 
+use crate::build::Signature;
 use crate::catalog::Catalog;
 use crate::notation::Notation;
 
@@ -46,9 +47,40 @@ pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
     out
 }
 
+/// The same for a program of which the host expects a signature.
+pub fn prompt_for(notation: Notation, catalog: Option<&Catalog>, signature: &Signature) -> String {
+    let mut out = prompt(notation, catalog);
+    let beginning = signature.beginning(notation);
+    out.push_str(&format!(
+        "\nWrite one program, of the function `{signature}`. It begins like this:\n{beginning}"
+    ));
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_check_will_ask_is_said() {
+        let catalog = Catalog::from_json(
+            r#"[{"name": "pay", "policy": {"confirm": true, "rollback": "required"}, "inputSchema": {"type": "object", "properties": {
+                "amount": {"type": "number", "minimum": 1, "maximum": 500, "description": "In euros. Not in cents."},
+                "to": {"type": "string", "format": "email"}, "note": {"type": "string"}}, "required": ["amount"]}}]"#,
+        )
+        .unwrap();
+        let all = prompt(Notation::Mcp, Some(&catalog));
+        let expected = "pay(amount: number, to?: text, note?: text) -> any # A person is asked before each call. \
+            Each call needs a rollback directly after it.\n  # amount: In euros. (1 to 500)\n  # to: email\n";
+        assert!(all.ends_with(expected), "{all}");
+        let signature: Signature = "buy(amount: number) -> result text, text".parse().unwrap();
+        for (notation, _) in Notation::ALL {
+            let all = prompt_for(notation, None, &signature);
+            let end = all.strip_prefix(card(notation)).unwrap();
+            assert!(end.contains("of the function `buy(amount: number) -> result text, text`"), "{end}");
+            assert!(end.contains("amount") && end.ends_with('\n'), "{end}");
+        }
+    }
 
     #[test]
     fn tools_are_a_line_each() {

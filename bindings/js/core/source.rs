@@ -1,9 +1,9 @@
 //! Sources: checking, building, fixing, converting, laying out, drawing; cards and explanations.
 
 use crate::diagnostic::{all, compile_error};
+use ilo_asm::build::Signature;
 use ilo_asm::disasm::disassemble as listing;
 use ilo_asm::notation::Notation;
-use ilo_asm::prompt;
 use ilo_bindings::source::{Made, Work};
 use ilo_drive::data::write::quote;
 use ilo_js_vm::thrown::out_of_range;
@@ -25,20 +25,41 @@ pub(crate) fn work<'s>(
     Ok(Work { tools: tools.known(), ..Work::new(source, from, &WORDS) })
 }
 
+/// Reads a signature that a host expects.
+fn signature(text: Option<String>) -> Result<Option<Signature>, String> {
+    text.map(|text| text.parse().map_err(|error: String| out_of_range(&error))).transpose()
+}
+
 fn text(source: &str, (text, found): Made) -> Result<String, String> {
     text.ok_or_else(|| compile_error(source, &found))
 }
 
 /// The diagnostics of a source, as a list.
 #[wasm_bindgen]
-pub fn check(source: &str, tools: &Catalogue, notation: Option<String>) -> Result<String, String> {
-    Ok(all(source, &work(source, tools, notation)?.check()))
+pub fn check(
+    source: &str,
+    tools: &Catalogue,
+    notation: Option<String>,
+    expected: Option<String>,
+    strict: bool,
+) -> Result<String, String> {
+    let signature = signature(expected)?;
+    let work = Work { strict, signature: signature.as_ref(), ..work(source, tools, notation)? };
+    Ok(all(source, &work.check()))
 }
 
 /// Builds a source.
 #[wasm_bindgen]
-pub fn build(source: &str, tools: &Catalogue, notation: Option<String>, strip: bool) -> Result<Core, String> {
-    let work = Work { strip, ..work(source, tools, notation)? };
+pub fn build(
+    source: &str,
+    tools: &Catalogue,
+    notation: Option<String>,
+    strip: bool,
+    expected: Option<String>,
+    strict: bool,
+) -> Result<Core, String> {
+    let signature = signature(expected)?;
+    let work = Work { strip, strict, signature: signature.as_ref(), ..work(source, tools, notation)? };
     match work.build().map_err(|error| out_of_range(&error))? {
         (Some(program), found) => Ok(Core::new(program, all(source, &found))),
         (None, found) => Err(compile_error(source, &found)),
@@ -53,8 +74,16 @@ pub fn disassemble(program: &Core) -> String {
 
 /// Applies every unambiguous fix. Returns the new source, the number of fixes, and the remaining diagnostics.
 #[wasm_bindgen]
-pub fn fix(source: &str, tools: &Catalogue, notation: Option<String>) -> Result<String, String> {
-    let (text, fixed, left) = work(source, tools, notation)?.fix();
+pub fn fix(
+    source: &str,
+    tools: &Catalogue,
+    notation: Option<String>,
+    expected: Option<String>,
+    strict: bool,
+) -> Result<String, String> {
+    let signature = signature(expected)?;
+    let work = Work { strict, signature: signature.as_ref(), ..work(source, tools, notation)? };
+    let (text, fixed, left) = work.fix();
     let (source, left) = (quote(&text), all(&text, &left));
     Ok(format!(r#"{{"source":{source},"fixed":{fixed},"left":{left}}}"#))
 }
@@ -87,8 +116,9 @@ pub fn detect(source: &str) -> Option<String> {
 
 /// The card that teaches a model a notation, with the signatures of the tools.
 #[wasm_bindgen]
-pub fn card(notation: &str, tools: &Catalogue) -> Result<String, String> {
-    Ok(prompt::prompt(self::notation(notation)?, tools.known().map(|known| &known.catalog)))
+pub fn card(notation: &str, tools: &Catalogue, expected: Option<String>) -> Result<String, String> {
+    let signature = signature(expected)?;
+    Ok(ilo_bindings::source::card(self::notation(notation)?, tools.known(), signature.as_ref()))
 }
 
 /// The explanation of an error code.

@@ -33,10 +33,10 @@ export class Program extends Runnable {
 /** Builds a program; throws `CompileError`, whose message is for the model that wrote the source. */
 export function build(source: string, options: BuildOptions = {}): Program {
     const notation = checked(source, options, { ...CHECK, strip: FLAG });
-    const { strip = false } = options;
+    const { strip = false, signature, strict = false } = options;
     const tools = options.tools === undefined ? undefined : toolsOf(core, options.tools);
     try {
-        const built = withCatalogue(core, tools, (known) => call((module) => module.build(source, known, notation, strip)));
+        const built = withCatalogue(core, tools, (known) => call((module) => module.build(source, known, notation, strip, signature, strict)));
         return new Program(core, built, tools, tools !== options.tools);
     } catch (error) {
         if (tools !== options.tools) tools?.dispose();

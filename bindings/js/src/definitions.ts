@@ -105,6 +105,12 @@ export function catalogue(definitions: { readonly [name: string]: ToolDefinition
     return `[${Object.entries(definitions).map(([name, definition]) => entry(name, definition)).join(",")}]`;
 }
 
+/** What a card says of the policy. */
+function policy({ requiresRollback, confirm }: ToolDefinition): object | undefined {
+    if (!requiresRollback && !confirm) return undefined;
+    return { ...(requiresRollback && { rollback: "required" }), ...(confirm && { confirm: true }) };
+}
+
 function entry(name: string, definition: ToolDefinition): string {
     const parts: { [key: string]: unknown } = {
         name,
@@ -112,7 +118,7 @@ function entry(name: string, definition: ToolDefinition): string {
         inputSchema: plain(name, "schema", definition.schema),
         outputSchema: plain(name, "outputSchema", definition.outputSchema),
         validate: definition.validate ?? true,
-        policy: definition.requiresRollback ? { rollback: "required" } : undefined,
+        policy: policy(definition),
     };
     const given = Object.entries(parts).filter(([, value]) => value !== undefined);
     const text = given.map(([key, value]) => {

@@ -7,6 +7,7 @@ export { Json } from "./json.js";
 export { Program, Tools, build, load, resume, type BuildOptions } from "./build.js";
 export type { Decision, InStore, Inputs, ResumeOptions, StartOptions } from "./program.js";
 export type { RunOptions } from "./loop.js";
+export type { Stream } from "./stream.js";
 export type { RunSyncOptions } from "./sync.js";
 export type { Run } from "./run.js";
 export { card, check, complete, convert, detect, explain, fix, format, graph, hover, type CheckOptions, type SourceOptions } from "./source.js";

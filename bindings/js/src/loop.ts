@@ -2,7 +2,7 @@
 
 import { pack, type Recording, type Waits } from "./durable.js";
 import { Deny, Failure, IloError, Suspend } from "./errors.js";
-import { BIGINT, FLAG, FUNCTION, NUMBER, SIGNAL, type Kinds } from "./given.js";
+import { ANY, BIGINT, FLAG, FUNCTION, NUMBER, SIGNAL, TEXT, type Kinds } from "./given.js";
 import {
     LONE, Past, WIDE, isOf, isThenable, jsonOf, outcomeOf, parse, textOf, withTexts, write, type Bounds, type Texts,
 } from "./json.js";
@@ -10,8 +10,9 @@ import { Context, Observers } from "./observers.js";
 import type { Begun, Left } from "./quick.js";
 import { Run, boundsOf } from "./run.js";
 import type { Drive, Runner } from "./runner.js";
+import { Spans, isTraced } from "./spans.js";
 import { TOOLS, type GivenTools, type Tool, type ToolSet } from "./tools.js";
-import type { Call, Made, Outcome, Suspended } from "./types.js";
+import type { Call, Made, Outcome, RunEvent, Suspended } from "./types.js";
 
 export interface RunOptions {
     /** The tools; by default those with which the program was built. */
@@ -26,6 +27,12 @@ export interface RunOptions {
     atOnce?: number | undefined;
     /** Gets each ended call. What it throws changes nothing of the run. */
     onCall?: ((made: Made) => void) | undefined;
+    /** Gets each start and end of a call as it happens. What it throws changes nothing of the run. */
+    onEvent?: ((event: RunEvent) => void) | undefined;
+    /** What a framework calls this run, for its events. */
+    toolCallId?: string | undefined;
+    /** A value for `execute` of every tool, beside the signal. */
+    context?: unknown;
     /**
      * Asks a person before each call of a tool with `confirm`; `true` allows it, `false` or a `Deny` refuses it. If it
      * throws, or gives anything else, or nothing before the time of the run is over, the call is not made.
@@ -35,7 +42,7 @@ export interface RunOptions {
     acceptChanges?: boolean | undefined;
     /** `"text"`: integers past 2^53 are texts everywhere, and never a `bigint`. */
     bigint?: "text" | undefined;
-    /** Gets what `onCall`, `ask` or a listener of a tool's `signal` has thrown; by default a warning of the console. */
+    /** Gets what `onCall`, `onEvent`, `ask` or a listener of a tool's `signal` has thrown; by default a warning of the console. */
     onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -46,6 +53,9 @@ export const RUN: Kinds<RunOptions> = {
     callTimeout: NUMBER,
     atOnce: NUMBER,
     onCall: FUNCTION,
+    onEvent: FUNCTION,
+    toolCallId: TEXT,
+    context: ANY,
     ask: FUNCTION,
     onError: FUNCTION,
     bigint: BIGINT,
@@ -122,6 +132,12 @@ export class Loop {
     private broken: unknown;
     /** The result of the call that the run waits for, if it was made before. */
     private begun: Begun | undefined;
+    /** When it began, for its events. */
+    private readonly since = now();
+    private readonly spans: Spans | undefined;
+    private readonly watched: boolean;
+    /** What tools have thrown, by their calls. */
+    private readonly errors = new Map<number, unknown>();
 
     constructor(
         given: Run | Left,
@@ -139,27 +155,34 @@ export class Loop {
         const observed = options.onCall !== undefined;
         this.observers = new Observers(options);
         const catalogue = tools.in(this.runner);
+        this.spans = isTraced() ? new Spans(this.runner.call(() => handle.name()) ?? "run") : undefined;
+        this.watched = options.onEvent !== undefined || this.spans !== undefined;
         this.drive = this.runner.call((module) => new module.Drive(handle, catalogue, atOnce, time, observed));
+        if (this.watched) this.runner.call(() => this.drive.watch(options.toolCallId));
         this.until = given instanceof Run ? now() + time : given.until;
         this.begun = given instanceof Run ? undefined : given.begun;
     }
 
     async go(): Promise<Outcome> {
+        let found: Outcome | undefined;
         try {
             this.listen();
-            return await this.steps();
+            found = await this.steps();
+            return found;
         } finally {
-            this.leave();
+            this.leave(found);
         }
     }
 
     /** As `go`, if no call takes time: each has ended when it is started. */
     goAtOnce(): Outcome {
+        let found: Outcome | undefined;
         try {
             this.listen();
-            return this.stepsAtOnce();
+            found = this.stepsAtOnce();
+            return found;
         } finally {
-            this.leave();
+            this.leave(found);
         }
     }
 
@@ -171,8 +194,14 @@ export class Loop {
     }
 
     /** Ends calls under way, and frees the memory. */
-    private leave(): void {
+    private leave(found: Outcome | undefined): void {
         this.over = true;
+        try {
+            if (this.watched) this.tell(() => this.drive.leave());
+        } catch {
+            // The instance is gone, and the events with it.
+        }
+        this.spans?.end(found && (found.status === "fault" ? found.code : found.status));
         this.observers.guard(() => this.options.signal?.removeEventListener("abort", this.cancel));
         for (const under of this.under.values()) this.close(under, "the run is over");
         try {
@@ -227,7 +256,23 @@ export class Loop {
 
     private next(): number {
         // A call that was made is settled first, even if it is late.
-        return this.runner.call(() => this.drive.next(!this.begun && now() >= this.until, this.cancelled));
+        return this.tell(() => this.drive.next(!this.begun && now() >= this.until, this.cancelled));
+    }
+
+    /** Calls the module, and passes on the events that follow from it. */
+    private tell<T>(work: () => T): T {
+        if (!this.watched) return this.runner.call(work);
+        this.runner.call(() => this.drive.clock(now() - this.since));
+        const found = this.runner.call(work);
+        const text = this.runner.call(() => this.drive.events());
+        for (const event of text === undefined ? [] : (parse(text, this.asText) as RunEvent[])) {
+            const has = event.type === "end" && this.errors.has(event.id);
+            const full = has ? { ...event, error: this.errors.get(event.id) } : event;
+            if (has) this.errors.delete(event.id);
+            this.spans?.event(full);
+            this.observers.event(full);
+        }
+        return found;
     }
 
     /** Whether integers past 2^53 are texts. */
@@ -272,7 +317,7 @@ export class Loop {
         const [ticket, name, given, kind, alone] = this.parsed();
         const tool = this.tools.get(name) as Tool;
         const begun = kind === AHEAD ? undefined : this.begun;
-        const context = begun?.context ?? new Context();
+        const context = begun?.context ?? new Context(this.options.context);
         context.observers = this.observers;
         const under: Under = { ticket, tool, arguments: given, kind, context, begun: now() };
         this.under.set(ticket, under);
@@ -392,7 +437,8 @@ export class Loop {
         try {
             // What a tool changes in its arguments is not for the next attempt.
             const given = under.tool.retries ? structuredClone(under.arguments) : under.arguments;
-            answer = under.tool.call(given, under.context);
+            const make = (): unknown => under.tool.call(given, under.context);
+            answer = this.spans ? this.spans.within(under.ticket, make) : make();
             if (!isThenable(answer)) return this.answered(under, answer);
         } catch (error) {
             return this.failed(under, error, retry);
@@ -435,6 +481,7 @@ export class Loop {
 
     private failed(under: Under, error: unknown, retry: number): void {
         if (!this.isOpen(under)) return;
+        if (this.watched) this.errors.set(under.ticket, error);
         if (isOf(error, Suspend)) return this.suspend(under, textOf(error), "deferred");
         if (this.cancelled && under.kind === CHANGE && isAbort(error, under.context)) {
             // It was given up because of the abort: nobody knows how far it came.
@@ -489,6 +536,7 @@ export class Loop {
             const snapshot = this.runner.call(() => this.drive.snapshot()) ?? new Uint8Array();
             this.outcome = suspended({ snapshot, call: due, reason, ...(this.recording && { state }) });
             this.expects = this.runner.call(() => this.tools.in(this.runner).expects(due.tool));
+            this.tell(() => this.drive.left(under.ticket));
             this.close(under, "the run is suspended");
             return this.stir();
         }
@@ -514,7 +562,7 @@ export class Loop {
         // The run's clock is stopped while an entry is called.
         if (under.kind === ENTRY) this.until += now() - under.begun;
         try {
-            this.runner.call(settle);
+            this.tell(settle);
         } catch (error) {
             this.broken = error;
         }

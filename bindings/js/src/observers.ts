@@ -1,15 +1,21 @@
 /** Observers of a run, such as `onCall`. What they throw is passed to `onError`; it never changes the run. */
 
 import { isThenable } from "./json.js";
-import type { CallContext, Made } from "./types.js";
+import type { CallContext, Made, RunEvent } from "./types.js";
 
 interface Given {
     readonly onCall?: ((made: Made) => void) | undefined;
+    readonly onEvent?: ((event: RunEvent) => void) | undefined;
     readonly onError?: ((error: unknown) => void) | undefined;
 }
 
+/** The most handlers that give a promise and have not ended; `onError` is told of those that are not called then. */
+const PENDING = 100;
+
 /** The observers of a run. */
 export class Observers {
+    private pending = 0;
+
     constructor(private readonly given: Given) {}
 
     /** Passes on a call that has ended. */
@@ -17,10 +23,19 @@ export class Observers {
         this.call("onCall", this.given.onCall, made);
     }
 
+    /** Passes on an event. */
+    event(event: RunEvent): void {
+        this.call("onEvent", this.given.onEvent, event);
+    }
+
     /** Passes on what a callback has thrown. */
     failed(what: string, error: unknown): void {
         const { onError } = this.given;
-        if (onError && what !== "onError") return this.call("onError", onError, error);
+        if (onError) this.call("onError", onError, error);
+        else this.warn(what, error);
+    }
+
+    private warn(what: string, error: unknown): void {
         try {
             console.warn(`ilo: \`${what}\` threw`, error);
         } catch {
@@ -34,13 +49,28 @@ export class Observers {
     }
 
     private call<T>(what: string, callback: ((given: T) => unknown) | undefined, given: T): void {
+        if (!callback) return;
         try {
-            const found = callback?.(given);
-            // An async callback is not awaited by the run.
-            if (isThenable(found)) Promise.resolve(found).then(undefined, (error) => this.failed(what, error));
+            if (this.pending >= PENDING) throw new RangeError(`${PENDING} handlers have not ended; this one was not called`);
+            const found = callback(given);
+            if (isThenable(found)) this.later(what, found);
         } catch (error) {
-            this.failed(what, error);
+            if (what === "onError") this.warn(what, error);
+            else this.failed(what, error);
         }
+    }
+
+    /** An async callback is not awaited by the run. */
+    private later(what: string, found: PromiseLike<unknown>): void {
+        this.pending++;
+        Promise.resolve(found).then(
+            () => this.pending--,
+            (error: unknown) => {
+                this.pending--;
+                if (what === "onError") this.warn(what, error);
+                else this.failed(what, error);
+            },
+        );
     }
 }
 
@@ -52,6 +82,8 @@ export class Context implements CallContext {
     observers: Observers | undefined;
     #controller: AbortController | undefined;
     #reason: Error | undefined;
+
+    constructor(readonly context?: unknown) {}
 
     get signal(): AbortSignal {
         if (!this.#controller) {

@@ -8,6 +8,7 @@ import { WIDE, jsonOf, outcomeOf, parse, textOf, write, type Json } from "./json
 import { RUN, drive, suspended, type RunOptions } from "./loop.js";
 import { isQuick, quick, wire, type Left, type Wiring } from "./quick.js";
 import { Run } from "./run.js";
+import { Stream } from "./stream.js";
 import { RUN_SYNC, driveSync, type RunSyncOptions } from "./sync.js";
 import type { Catalogue, Core, Handle, Module, Runner } from "./runner.js";
 import { TOOLS, toolsOf, withCatalogue, type GivenTools, type ToolSet } from "./tools.js";
@@ -246,6 +247,16 @@ export class Program {
         } finally {
             if (tools !== options.tools && tools !== this.#tools) tools.dispose();
         }
+    }
+
+    /**
+     * As `run`, for those who watch it: `for await (const event of stream)`, and `await stream.outcome()` for its end.
+     * At most 1,024 events wait for a slow reader; of more the oldest are dropped and counted.
+     */
+    stream(inputs: Inputs = {}, options: RunOptions & StartOptions & Partial<InStore> = {}): Stream {
+        checkOptions(options, RUN_ALL);
+        if (options.onEvent) throw new TypeError("`stream` takes the place of `onEvent`: pass it to `run`, or read the stream");
+        return new Stream((onEvent) => this.run(inputs, { ...options, onEvent }));
     }
 
     async #runIn(store: Store, name: string, inputs: Inputs, options: RunOptions & StartOptions): Promise<Outcome> {

@@ -6,6 +6,7 @@ import { now, timesOf, type RunOptions, type Times } from "./loop.js";
 import { Context } from "./observers.js";
 import { Run, boundsOf } from "./run.js";
 import type { Core, Runner } from "./runner.js";
+import { isTraced } from "./spans.js";
 import type { Tool, ToolSet } from "./tools.js";
 import type { Finished } from "./types.js";
 
@@ -47,8 +48,8 @@ export function wire(runner: Runner, program: Core, of: ToolSet): Wiring {
 }
 
 /** Whether runs may begin here: nothing but their tools decides about calls. */
-export function isQuick({ signal, onCall }: RunOptions): boolean {
-    return signal === undefined && onCall === undefined;
+export function isQuick({ signal, onCall, onEvent }: RunOptions): boolean {
+    return signal === undefined && onCall === undefined && onEvent === undefined && !isTraced();
 }
 
 /** The bounds of an answer in a run without limits of its own. */
@@ -60,7 +61,7 @@ export function quick(
     program: Core,
     wiring: Wiring,
     beginning: Beginning,
-    options: Times & Pick<RunOptions, "bigint">,
+    options: Times & Pick<RunOptions, "bigint" | "context">,
 ): Finished | Left {
     const { input, function: name, limits } = beginning;
     const until = now() + timesOf(options).run;
@@ -77,7 +78,7 @@ export function quick(
             if (next === OUTCOME) return outcomeOf(text(runner, run), asText);
             const tool = wiring.tools[next];
             if (tool === undefined) return left(runner, run, until);
-            const context = new Context();
+            const context = new Context(options.context);
             let value: unknown;
             let waits: boolean;
             const given = parse(text(runner, run), asText);

@@ -1,7 +1,8 @@
 /** Sources: checking, fixing, converting, laying out, drawing; cards and explanations. */
 
 import { call, core } from "./core.js";
-import { NUMBER, TEXT, expect, checkOptions, type Kinds } from "./given.js";
+import { FLAG, NUMBER, TEXT, expect, checkOptions, type Kinds } from "./given.js";
+import type { Catalogue } from "./runner.js";
 import { TOOLS, withCatalogue, type GivenTools } from "./tools.js";
 import type { Completion, Diagnostic, Hover, Notation } from "./types.js";
 
@@ -13,10 +14,14 @@ export interface SourceOptions {
 export interface CheckOptions extends SourceOptions {
     /** The tools that the source is checked against. */
     tools?: GivenTools | undefined;
+    /** What the caller expects, such as `"email(id: text) -> result answer, text"`: another name, input or output is an error. */
+    signature?: string | undefined;
+    /** Whether warnings are errors that foretell a fault of the run, or another result than meant. */
+    strict?: boolean | undefined;
 }
 
 const SOURCE: Kinds<SourceOptions> = { notation: TEXT };
-export const CHECK: Kinds<CheckOptions> = { ...SOURCE, tools: TOOLS };
+export const CHECK: Kinds<CheckOptions> = { ...SOURCE, tools: TOOLS, signature: TEXT, strict: FLAG };
 
 /** The notation given for a source. */
 export function checked<T extends SourceOptions>(source: string, options: T, kinds: Kinds<T>): Notation | undefined {
@@ -28,13 +33,17 @@ export function checked<T extends SourceOptions>(source: string, options: T, kin
 /** The diagnostics of a source, checked against the tools if they are given. */
 export function check(source: string, options: CheckOptions = {}): Diagnostic[] {
     const notation = checked(source, options, CHECK);
-    return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.check(source, tools, notation))));
+    const { signature, strict = false } = options;
+    const found = (tools: Catalogue): string => call((module) => module.check(source, tools, notation, signature, strict));
+    return withCatalogue(core, options.tools, (tools) => JSON.parse(found(tools)));
 }
 
 /** Applies every unambiguous fix. Returns the new source, the number of fixes, and the remaining diagnostics. */
 export function fix(source: string, options: CheckOptions = {}): { source: string; fixed: number; left: Diagnostic[] } {
     const notation = checked(source, options, CHECK);
-    return withCatalogue(core, options.tools, (tools) => JSON.parse(call((module) => module.fix(source, tools, notation))));
+    const { signature, strict = false } = options;
+    const fixed = (tools: Catalogue): string => call((module) => module.fix(source, tools, notation, signature, strict));
+    return withCatalogue(core, options.tools, (tools) => JSON.parse(fixed(tools)));
 }
 
 /** The hover text for the word at an index of the source, for an editor. */
@@ -82,11 +91,11 @@ export function detect(source: string): Notation | undefined {
     return call((module) => module.detect(source)) as Notation | undefined;
 }
 
-/** The card that teaches a model a notation, with the signatures of the tools if they are given. */
-export function card(notation: Notation = "tool-calling", options: { tools?: GivenTools | undefined } = {}): string {
+/** The card that teaches a model a notation, with the signatures of the tools, and of the program, if they are given. */
+export function card(notation: Notation = "tool-calling", options: Pick<CheckOptions, "tools" | "signature"> = {}): string {
     expect("`notation`", notation, TEXT);
-    checkOptions(options, { tools: TOOLS });
-    return withCatalogue(core, options.tools, (tools) => call((module) => module.card(notation, tools)));
+    checkOptions(options, { tools: TOOLS, signature: TEXT });
+    return withCatalogue(core, options.tools, (tools) => call((module) => module.card(notation, tools, options.signature)));
 }
 
 /** The explanation of an error code. */

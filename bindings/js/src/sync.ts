@@ -9,7 +9,7 @@ import { Run } from "./run.js";
 import type { ToolSet } from "./tools.js";
 import type { Call, Outcome } from "./types.js";
 
-export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "timeout" | "onCall" | "onError" | "bigint"> {
+export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "timeout" | "onCall" | "onEvent" | "toolCallId" | "context" | "onError" | "bigint"> {
     /** Asks a person before each call of a tool with `confirm`; `true` allows it, `false` or a `Deny` refuses it. */
     ask?: ((call: Call) => boolean | Deny) | undefined;
 }
@@ -19,9 +19,8 @@ export const RUN_SYNC: Kinds<RunSyncOptions> = kinds;
 
 /** Runs to the outcome, or to a call whose tool suspends. Frees the run in any case. */
 export function driveSync(run: Run | Left, tools: ToolSet, options: RunSyncOptions): Outcome {
-    const { signal, timeout, onCall, onError, bigint, ask } = options;
     try {
-        return new AtOnce(run, tools, { signal, timeout, onCall, onError, bigint, ask, atOnce: 1 }, ask).goAtOnce();
+        return new AtOnce(run, tools, { ...options, atOnce: 1 }, options.ask).goAtOnce();
     } finally {
         (run instanceof Run ? run : run.run).dispose();
     }

@@ -156,6 +156,46 @@ export interface Made {
     readonly inDoubt: boolean;
 }
 
+/** A call begins. If its tool needs a confirmation, nobody has been asked yet. */
+export interface CallStart {
+    readonly type: "start";
+    /** The same in the start and the end of a call. */
+    readonly id: number;
+    /** The number within the run, from 1; null for a call that was started ahead, until the run comes to it. */
+    readonly number: number | null;
+    /** The tool by the name that the program uses. */
+    readonly tool: string;
+    readonly arguments: { readonly [name: string]: Value };
+    /** The line in the source; missing in a stripped program. */
+    readonly line?: number;
+    readonly rollback: boolean;
+    /** When it began, in milliseconds since the run began. */
+    readonly start: number;
+    /** What a framework, or the option of that name, calls the whole run. */
+    readonly toolCallId?: string;
+}
+
+/** A call has ended, after all its attempts. The run may take its answer later, or never. */
+export interface CallEnd extends Omit<CallStart, "type"> {
+    readonly type: "end";
+    /** How long it took, in milliseconds. */
+    readonly duration: number;
+    readonly ok: boolean;
+    /** The answer as the program gets it if `ok`, else the failure. */
+    readonly value: Value;
+    /** What the tool has thrown. */
+    readonly error?: unknown;
+}
+
+/** The reader of a stream was slow: that many events before the next one were dropped. */
+export interface EventsDropped {
+    readonly type: "dropped";
+    readonly count: number;
+}
+
+/** What happens to the calls of a run, at the moment at which it happens. */
+export type RunEvent = CallStart | CallEnd | EventsDropped;
+
 /** The plan for one tool. */
 export interface PlannedCalls {
     readonly tool: string;
@@ -181,6 +221,8 @@ export interface CallContext {
     readonly signal: AbortSignal;
     /** In a run with a store: the same text for every attempt at this call, also after a crash. */
     readonly key: string | undefined;
+    /** The option `context` of the run. */
+    readonly context: any;
 }
 
 /** A tool, as `new Tools({name: {...}})` takes it. */

@@ -138,7 +138,7 @@ function checkDiagnostics(found, notation, source, wanted) {
     const lines = wanted.split("\n").filter((line) => line.trim() && !line.trimStart().startsWith("says"));
     let expected = lines.map((line) => line.trim().split(/\s+/));
     if (!all.length) expected = expected.filter(([, code]) => !AT_THE_START.includes(code));
-    const strict = (found.headers.options ?? "").includes("--strict");
+    const strict = (found.headers.options ?? "").includes("--deny-warnings");
     const left = [...all];
     for (const [severity, code, place = ""] of expected) {
         const [line, column] = place.split(":");

@@ -84,7 +84,8 @@ fn shown(result: &Result<Data, Failure>) -> String {
 fn called(call: &Call) -> String {
     let number = call.number.map_or_else(|| "null".to_owned(), |number| number.to_string());
     let line = call.line.map_or_else(String::new, |line| format!(r#","line":{line}"#));
-    let id = call.tool_call_id.as_deref().map_or_else(String::new, |id| format!(r#","toolCallId":{}"#, quote(id)));
+    let id =
+        call.tool_call_id.as_deref().map_or_else(String::new, |id| format!(r#","toolCallId":{}"#, quote(id)));
     format!(
         r#""id":{},"number":{number},"tool":{},"arguments":{},"rollback":{},"start":{}{line}{id}"#,
         call.id,
@@ -213,7 +214,8 @@ impl Drive {
 
     /// The events that were not taken yet, as a list; nothing if there are none.
     pub fn events(&mut self) -> Option<String> {
-        let all: Vec<String> = std::iter::from_fn(|| self.inner.event()).filter_map(|found| event(&found)).collect();
+        let all: Vec<String> =
+            std::iter::from_fn(|| self.inner.event()).filter_map(|found| event(&found)).collect();
         (!all.is_empty()).then(|| format!("[{}]", all.join(",")))
     }
 

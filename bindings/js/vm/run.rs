@@ -65,6 +65,12 @@ impl Run {
 
 #[wasm_bindgen]
 impl Run {
+    /// The only function that no other one of the program calls; nothing if there are several.
+    pub fn name(&self) -> Option<String> {
+        let program = self.inner.program();
+        program.entry().ok().map(|entry| program.function_name(entry).to_owned())
+    }
+
     /// Continues within this fuel. Returns the waiting call or the outcome; nothing if there is more to
     /// compute.
     pub fn step(&mut self, fuel: u32) -> Option<String> {

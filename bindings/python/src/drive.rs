@@ -123,7 +123,9 @@ fn made(py: Python<'_>, made: &Made<Option<Duration>>) -> PyResult<Py<PyAny>> {
     let turn = &made.turn;
     let value = match &made.result {
         Ok(value) => from_data(py, value)?,
-    XX = from_data(py, &turn.arguments)?;
+        Err(failure) => from_data(py, &failure.shown())?,
+    };
+    let arguments = from_data(py, &turn.arguments)?;
     let call = (turn.seq, turn.number, turn.tool.as_str(), arguments, made.result.is_ok(), value);
     ("made", call, turn.rollback, turn.ahead, made.doubt.is_some()).into_py_any(py)
 }
@@ -179,7 +181,13 @@ impl Drive {
             session.map(|session| Journaled::new(py, session.get(), Arc::clone(&cancelled))).transpose()?;
         Ok(Drive {
             inner: Loop::new(run, CallSlots::new(at_once), time),
-            world: Around { tools: Arc::clone(&tools.get().0), until, cancelled, reason: String::new(), begun },
+            world: Around {
+                tools: Arc::clone(&tools.get().0),
+                until,
+                cancelled,
+                reason: String::new(),
+                begun,
+            },
             journal,
             bounds: bounds(&limits),
             observed,

@@ -273,6 +273,13 @@ impl Run {
         waiting(py, self.own(py)?)
     }
 
+    /// The only function that no other one of the program calls; nothing if there are several.
+    #[getter]
+    fn function(&mut self, py: Python<'_>) -> PyResult<Option<String>> {
+        let program = self.own(py)?.program();
+        Ok(program.entry().ok().map(|entry| program.function_name(entry).to_owned()))
+    }
+
     /// The fuel that the run has used.
     #[getter]
     fn fuel(&mut self, py: Python<'_>) -> PyResult<u64> {

@@ -4,8 +4,8 @@ use crate::WORDS;
 use crate::diagnostic::{Diagnostic, all};
 use crate::program::Core;
 use crate::tools::Catalogue;
+use ilo_asm::build::Signature;
 use ilo_asm::notation::Notation;
-use ilo_asm::prompt;
 use ilo_bindings::source::{self, Work};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -28,18 +28,26 @@ fn work<T: Send>(
     Ok(py.detach(|| make(&Work { tools: tools.as_deref(), ..Work::new(source, from, &WORDS) })))
 }
 
+/// Reads a signature that a host expects.
+fn signature(text: Option<&str>) -> PyResult<Option<Signature>> {
+    text.map(|text| text.parse().map_err(PyValueError::new_err)).transpose()
+}
+
 /// Builds a source. Returns the program if there is no error, and the diagnostics.
 #[pyfunction]
-#[pyo3(signature = (source, tools, notation, strip))]
+#[pyo3(signature = (source, tools, notation, strip, expected=None, strict=false))]
 pub(crate) fn build(
     py: Python<'_>,
     source: &str,
     tools: Option<&Bound<'_, Catalogue>>,
     notation: Option<&str>,
     strip: bool,
+    expected: Option<&str>,
+    strict: bool,
 ) -> PyResult<(Option<Core>, Vec<Diagnostic>)> {
+    let signature = signature(expected)?;
     let built = work(py, source, tools, notation, |work| {
-        let (program, found) = Work { strip, ..*work }.build()?;
+        let (program, found) = Work { strip, strict, signature: signature.as_ref(), ..*work }.build()?;
         Ok::<_, String>((program, all(source, &found)))
     })?;
     let (program, found) = built.map_err(PyValueError::new_err)?;
@@ -48,15 +56,18 @@ pub(crate) fn build(
 
 /// Applies every unambiguous fix. Returns the new source, the number of fixes, and the remaining diagnostics.
 #[pyfunction]
-#[pyo3(signature = (source, tools, notation))]
+#[pyo3(signature = (source, tools, notation, expected=None, strict=false))]
 pub(crate) fn fix(
     py: Python<'_>,
     source: &str,
     tools: Option<&Bound<'_, Catalogue>>,
     notation: Option<&str>,
+    expected: Option<&str>,
+    strict: bool,
 ) -> PyResult<(String, usize, Vec<Diagnostic>)> {
+    let signature = signature(expected)?;
     work(py, source, tools, notation, |work| {
-        let (text, fixed, left) = work.fix();
+        let (text, fixed, left) = Work { strict, signature: signature.as_ref(), ..*work }.fix();
         let left = all(&text, &left);
         (text, fixed, left)
     })
@@ -109,10 +120,15 @@ pub(crate) fn detect(source: &str) -> Option<String> {
 
 /// The card that teaches a model a notation, with the signatures of the tools.
 #[pyfunction]
-#[pyo3(signature = (notation, tools))]
-pub(crate) fn card(notation: &str, tools: Option<&Bound<'_, Catalogue>>) -> PyResult<String> {
+#[pyo3(signature = (notation, tools, expected=None))]
+pub(crate) fn card(
+    notation: &str,
+    tools: Option<&Bound<'_, Catalogue>>,
+    expected: Option<&str>,
+) -> PyResult<String> {
     let notation: Notation = notation.parse().map_err(PyValueError::new_err)?;
-    Ok(prompt::prompt(notation, tools.map(|tools| &tools.get().0.catalog)))
+    let signature = signature(expected)?;
+    Ok(source::card(notation, tools.map(|tools| &*tools.get().0), signature.as_ref()))
 }
 
 /// The explanation of an error code.

@@ -173,7 +173,7 @@ def check_diagnostics(case: corpus.Case, notation: str, source: str, wanted: str
     expected = [line.split() for line in wanted.splitlines() if line.strip() and not line.lstrip().startswith("says")]
     if not found:
         expected = [words for words in expected if words[1] not in corpus.AT_THE_START]
-    strict = "--strict" in case.headers.get("options", "")
+    strict = "--deny-warnings" in case.headers.get("options", "")
     left = [(f.severity, f.code, f.line, f.column) for f in found]
     for severity, code, *place in expected:
         line, _, column = place[0].partition(":") if place else ("", "", "")

@@ -3,11 +3,11 @@
 use crate::Words;
 use crate::known::Known;
 use bumpalo::Bump;
-use ilo_asm::build::{Options, build as build_source, read_and_check};
+use ilo_asm::build::{Options, Signature, build as build_source, read_and_check};
 use ilo_asm::diagnostic::{Diagnostics, fix as fixes};
 use ilo_asm::format::{self, Formatted};
 use ilo_asm::notation::Notation;
-use ilo_asm::{explain as pages, print};
+use ilo_asm::{explain as pages, print, prompt};
 use ilo_spec::error::Code;
 
 /// The number of times that a source is checked again: one fix can reveal the next error.
@@ -24,6 +24,10 @@ pub struct Work<'s> {
     pub setting: &'static str,
     /// The tools that it is checked against.
     pub tools: Option<&'s Known>,
+    /// The signature that the host expects.
+    pub signature: Option<&'s Signature>,
+    /// Whether warnings that foretell a fault or another result are errors.
+    pub strict: bool,
     /// Whether source positions are left out of the program.
     pub strip: bool,
 }
@@ -34,14 +38,16 @@ pub type Made = (Option<String>, Diagnostics);
 impl<'s> Work<'s> {
     /// A source with default options.
     pub fn new(source: &'s str, from: Option<Notation>, words: &Words) -> Work<'s> {
-        Work { source, from, setting: words.notation, tools: None, strip: false }
+        let setting = words.notation;
+        Work { source, from, setting, tools: None, signature: None, strict: false, strip: false }
     }
 
     /// The options with which it is read.
     pub fn options(&self) -> Options<'_> {
         let catalog = self.tools.map(|tools| &tools.catalog);
+        let Work { from, signature, strict, strip, .. } = *self;
         let notation_setting = Some(self.setting);
-        Options { from: self.from, notation_setting, catalog, strip: self.strip, ..Options::default() }
+        Options { from, notation_setting, catalog, signature, strict, strip, ..Options::default() }
     }
 
     /// Builds it. Returns the program if there is no error, and the diagnostics.
@@ -114,6 +120,15 @@ impl<'s> Work<'s> {
             }
         };
         (laid, diagnostics)
+    }
+}
+
+/// The card that teaches a model a notation, with the tools and the signature of the program that it writes.
+pub fn card(notation: Notation, tools: Option<&Known>, signature: Option<&Signature>) -> String {
+    let catalog = tools.map(|tools| &tools.catalog);
+    match signature {
+        Some(signature) => prompt::prompt_for(notation, catalog, signature),
+        None => prompt::prompt(notation, catalog),
     }
 }
 

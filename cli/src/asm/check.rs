@@ -2,7 +2,7 @@
 
 use super::input::{self, Reading};
 use super::{Done, exit, output};
-use ilo_asm::build::build;
+use ilo_asm::build::{Options, Signature, build};
 use ilo_asm::diagnostic::json;
 use std::path::PathBuf;
 
@@ -19,16 +19,23 @@ pub(super) struct Args {
     /// Print each diagnostic as a line of JSON to standard output
     #[arg(long)]
     json: bool,
-    /// Treat warnings as errors
+    /// Refuse what warnings foretell: a fault in the run, or another result than the program says
     #[arg(long)]
     strict: bool,
+    /// Treat every warning as an error
+    #[arg(long)]
+    deny_warnings: bool,
+    /// The signature that the function must have, such as 'email(id: text) -> result answer, text'
+    #[arg(long)]
+    signature: Option<Signature>,
     #[command(flatten)]
     reading: Reading,
 }
 
 pub(super) fn run(args: &Args) -> Done {
     let catalog = args.tools.catalog()?;
-    let options = args.reading.options(catalog.as_ref());
+    let (signature, strict) = (args.signature.as_ref(), args.strict);
+    let options = Options { signature, strict, ..args.reading.options(catalog.as_ref()) };
     let mut refused = false;
     for path in &args.files {
         let input = match args.reading.read(path) {
@@ -44,7 +51,7 @@ pub(super) fn run(args: &Args) -> Done {
             continue;
         };
         let (_, diagnostics) = build(source, &options);
-        refused |= diagnostics.has_errors() || (args.strict && !diagnostics.as_slice().is_empty());
+        refused |= diagnostics.has_errors() || (args.deny_warnings && !diagnostics.as_slice().is_empty());
         if args.json {
             output::show(json::lines(&input.name, source, &diagnostics).as_bytes())?;
         } else {

@@ -1,8 +1,9 @@
 //! `prompt`: prints a prompt for a model that writes programs.
 
 use super::{Done, input, output};
+use ilo_asm::build::Signature;
 use ilo_asm::notation::Notation;
-use ilo_asm::prompt;
+use ilo_asm::prompt::{prompt, prompt_for};
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
@@ -15,10 +16,17 @@ pub(super) struct Args {
     notation: Notation,
     #[command(flatten)]
     tools: input::Tools,
+    /// The signature that the function must have, such as 'email(id: text) -> result answer, text'
+    #[arg(long)]
+    signature: Option<Signature>,
 }
 
 pub(super) fn run(args: &Args) -> Done {
     let catalog = args.tools.catalog()?;
-    output::show(prompt::prompt(args.notation, catalog.as_ref()).as_bytes())?;
+    let text = match &args.signature {
+        Some(signature) => prompt_for(args.notation, catalog.as_ref(), signature),
+        None => prompt(args.notation, catalog.as_ref()),
+    };
+    output::show(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -163,7 +163,7 @@ fn start(case: &Case, program: &str, folder: &Path) -> Output {
         fs::write(folder.join("input.json"), input).unwrap();
         command.args(["--input", "@input.json"]);
     }
-    command.args(case.options().into_iter().filter(|&option| option != "--strict"));
+    command.args(case.options().into_iter().filter(|&option| option != "--deny-warnings"));
     command.output().unwrap()
 }
 

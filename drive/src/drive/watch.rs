@@ -26,8 +26,8 @@ impl<V: Default> Drive<V> {
         self.watch.as_mut()?.take()
     }
 
-    /// Tells that a call has ended without a result so far, for example because its answer comes from outside,
-    /// after the run was suspended.
+    /// Tells that a call has ended without a result so far, for example because its answer comes from
+    /// outside, after the run was suspended.
     pub fn left(&mut self, ticket: Ticket, world: &dyn World) {
         if let Some(watch) = &mut self.watch {
             watch.ended(ticket.0, Err(Failure::Interrupted), world.elapsed());

@@ -210,6 +210,7 @@ impl Tool {
         let schemas = Described { input: self.input_schema.clone(), output: self.output_schema.clone() };
         let mut tool = catalog::Tool::with_schemas(&self.name, description, Arc::new(schemas));
         tool.requires_rollback = self.policy.requires_rollback;
+        tool.confirm = self.policy.confirm;
         tool.with_validation(self.validate)
     }
 

@@ -2,5 +2,6 @@
 
 mod canonical;
 mod copied;
+mod expected;
 mod id_text;
 mod token_habits;

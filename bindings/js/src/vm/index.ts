@@ -15,6 +15,7 @@ export { Json } from "../json.js";
 export type { RunOptions } from "../loop.js";
 export { Program, type Decision, type InStore, type Inputs, type ResumeOptions, type StartOptions } from "../program.js";
 export type { Run } from "../run.js";
+export type { Stream } from "../stream.js";
 export type { RunSyncOptions } from "../sync.js";
 export type { GivenTools } from "../tools.js";
 export * from "../types.js";

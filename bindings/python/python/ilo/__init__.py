@@ -2,6 +2,7 @@
 
 from ._ask import Deny
 from ._errors import BadValue, CompileError, Failure, IloError, JournalError, NotWaiting, SnapshotError, StartError, Suspend
+from ._events import CallEnd, CallStart, EventsDropped
 from ._ilo import (
     Call,
     Diagnostic,
@@ -24,11 +25,14 @@ from ._tools import Tool, Tools, tool
 __all__ = [
     "BadValue",
     "Call",
+    "CallEnd",
+    "CallStart",
     "Cancellation",
     "CompileError",
     "Deny",
     "Diagnostic",
     "Err",
+    "EventsDropped",
     "Failure",
     "Fault",
     "IloError",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 
 from ._errors import Failure, Suspend
+from ._events import raised, watched
 from ._ilo import Drive
 from ._left import check
+from ._spans import spans
 from ._run import EXITS, Begun, Suspended, between, due_of, failure_of, made_of, not_confirmed, text_of
 
 TYPE_CHECKING = False
@@ -27,8 +29,22 @@ def run_inline(
     `KeyboardInterrupt` and `SystemExit` of a tool are raised after the rollback; a second one skips it.
     """
     check()
-    leaving: BaseException | None = None
     inline = _Inline(run, tools, timeout, observers, begun)
+    found = None
+    try:
+        found, leaving = _steps(inline)
+    finally:
+        if inline.spans is not None:
+            inline.spans.end(found)
+    if leaving is not None:
+        leaving.outcome = found  # type: ignore[attr-defined]
+        raise leaving
+    return found
+
+
+def _steps(inline: _Inline) -> tuple[Outcome, BaseException | None]:
+    """Runs to the end. Returns it, and what a tool has raised to end the process."""
+    leaving: BaseException | None = None
     while True:
         try:
             found = inline.step()
@@ -39,18 +55,16 @@ def run_inline(
             inline.leave(error)
             continue
         if found is not None:
-            break
-    if leaving is not None:
-        leaving.outcome = found  # type: ignore[attr-defined]
-        raise leaving
-    return found
+            return found, leaving
 
 
 class _Inline:
     def __init__(
         self, run: Run, tools: Tools, timeout: float, observers: Observers, begun: Begun | None
     ) -> None:
-        self.drive = Drive(run, tools.catalogue, 1, timeout, observers.on_call is not None)
+        self.spans = spans(run)
+        drive = Drive(run, tools.catalogue, 1, timeout, observers.on_call is not None)
+        self.drive: Drive = watched(drive, observers, self.spans)
         self.tools = tools
         self.observers = observers
         self.begun = begun
@@ -79,6 +93,7 @@ class _Inline:
         if self.under is None:
             return
         ticket, name, is_made = self.under
+        raised(self.drive, ticket, name, error)
         self.under = None
         if is_made:
             self.drive.in_doubt(ticket, f"tool `{name}` raised {type(error).__name__}")
@@ -95,12 +110,19 @@ class _Inline:
                 if tool.confirm:
                     raise Failure(not_confirmed(name, "there is nobody to ask"))
                 self.under = (ticket, name, not tool.read_only)
-                value = _answer(name, self._value(tool, arguments))
+                if self.spans is None:
+                    value = _answer(name, self._value(tool, arguments))
+                else:
+                    with self.spans.within(ticket):
+                        value = _answer(name, self._value(tool, arguments))
             except Suspend as why:
                 if call := due_of(drive, self.tools, name, arguments, kind):
+                    raised(drive, ticket, name, why)
+                    drive.left(ticket)
                     return Suspended(drive.snapshot() or b"", call, text_of(why))
                 drive.fail(ticket, "the tool suspended a call that the run does not wait for")
             except Exception as error:
+                raised(drive, ticket, name, error)
                 pause = drive.pause(name, retry)
                 if pause and pause[1] < drive.seconds_left:
                     self.under = (ticket, name, False)

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ._events import Event, OnEvent
     from ._run import Made
 
     OnError = Callable[[BaseException], Any]
@@ -18,24 +19,40 @@ _PENDING = 100
 class Observers:
     """The observers of a run."""
 
-    __slots__ = ("on_call", "on_error", "pending")
+    __slots__ = ("on_call", "on_error", "on_event", "pending", "tool_call_id")
 
-    def __init__(self, on_call: Callable[[Made], Any] | None = None, on_error: OnError | None = None) -> None:
+    def __init__(
+        self,
+        on_call: Callable[[Made], Any] | None = None,
+        on_error: OnError | None = None,
+        on_event: OnEvent | None = None,
+        tool_call_id: str | None = None,
+    ) -> None:
         self.on_call = on_call
         self.on_error = on_error
+        self.on_event = on_event
+        self.tool_call_id = tool_call_id
         self.pending: set[Any] = set()
 
     def made(self, made: Made) -> None:
         """Passes on a call that has ended. A handler that is async is not awaited by the run."""
         assert self.on_call is not None
+        self._pass("on_call", self.on_call, made)
+
+    def event(self, event: Event) -> None:
+        """Passes on an event. A handler that is async is not awaited by the run."""
+        if self.on_event is not None:
+            self._pass("on_event", self.on_event, event)
+
+    def _pass(self, what: str, handler: Callable[[Any], Any], given: Any) -> None:
         try:
-            found = self.on_call(made)
+            found = handler(given)
             if hasattr(found, "__await__"):
-                self._soon(found)
+                self._soon(found, what)
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:
-            self.failed("on_call", error)
+            self.failed(what, error)
 
     def failed(self, what: str, error: BaseException) -> None:
         """Logs what a callback has raised, and passes it to `on_error`."""
@@ -51,7 +68,7 @@ class Observers:
         except BaseException as other:
             _log("on_error", other)
 
-    def _soon(self, found: Any, what: str = "on_call") -> None:
+    def _soon(self, found: Any, what: str) -> None:
         """Awaits what an async handler gave, beside the run."""
         import asyncio
 

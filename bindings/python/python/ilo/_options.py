@@ -19,6 +19,8 @@ DEFAULTS: Any = {
     "on_error": None,
     "on_cancel": "rollback",
     "rollback_timeout": ROLLBACK_SECONDS,
+    "on_event": None,
+    "tool_call_id": None,
 }
 _LONGEST = 365 * 24 * 3600
 
@@ -37,6 +39,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "on_error": ("a function", callable),
     "on_cancel": ("'rollback' or 'drop'", lambda value: value in ("rollback", "drop")),
     "rollback_timeout": ("seconds", is_number),
+    "on_event": ("a function", callable),
+    "tool_call_id": ("a str", lambda value: isinstance(value, str)),
 }
 
 

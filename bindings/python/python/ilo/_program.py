@@ -11,6 +11,8 @@ from ._left import check as check_left
 from ._observe import Observers
 from ._options import DEFAULTS, checked, with_defaults
 from ._run import RUN_SECONDS, Begun, Loop
+from ._spans import in_use
+from ._stream import Stream
 from ._tools import Tool, Tools, tools_of
 
 TYPE_CHECKING = False
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from ._ilo import Diagnostic, PlannedCalls, Run
     from ._journal import Journal
     from ._ask import Ask
+    from ._events import OnEvent
     from ._observe import OnError
     from ._run import Cancellation, Made, Outcome
 
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
         on_error: gets what `on_call` and `ask` have raised.
         on_cancel: what follows when the task is cancelled: "rollback", or "drop" for none.
         rollback_timeout: seconds for that rollback (10).
+        on_event: gets each start and end of a call as it happens. What it raises changes nothing of the run.
+        tool_call_id: what a framework calls this run, for its events.
         """
 
         timeout: float | None
@@ -53,21 +58,45 @@ if TYPE_CHECKING:
         on_error: OnError | None
         on_cancel: Literal["rollback", "drop"] | None
         rollback_timeout: float | None
+        on_event: OnEvent | None
+        tool_call_id: str | None
 
 # The default answer of `resume`: nil would be an answer.
 _NOTHING: Any = object()
 # The options of runs that need no event loop.
-_INLINE = {"on_call", "on_error", "at_once"}
+_INLINE = {"on_call", "on_error", "at_once", "on_event", "tool_call_id"}
 
 
-def check(source: str, *, tools: Given = None, notation: Notation | None = None) -> list[Diagnostic]:
-    """The diagnostics of a source, checked against the tools if they are given."""
-    return _ilo.build(source, _catalogue(tools), notation, True)[1]
+def check(
+    source: str,
+    *,
+    tools: Given = None,
+    notation: Notation | None = None,
+    signature: str | None = None,
+    strict: bool = False,
+) -> list[Diagnostic]:
+    """The diagnostics of a source, checked against the tools if they are given.
+
+    `signature` is what the caller expects, such as `"email(id: text) -> result answer, text"`: another name, input or
+    output is an error. With `strict`, so are warnings that foretell a fault of the run, or another result than meant.
+    """
+    return _ilo.build(source, _catalogue(tools), notation, True, signature, strict)[1]
 
 
-def build(source: str, *, tools: Given = None, notation: Notation | None = None, strip: bool = False) -> Program:
-    """Builds a program; raises `CompileError`, whose text is for the model that wrote the source."""
-    core, found = _ilo.build(source, _catalogue(tools), notation, strip)
+def build(
+    source: str,
+    *,
+    tools: Given = None,
+    notation: Notation | None = None,
+    signature: str | None = None,
+    strict: bool = False,
+    strip: bool = False,
+) -> Program:
+    """Builds a program; raises `CompileError`, whose text is for the model that wrote the source.
+
+    `signature` and `strict` are those of `check`.
+    """
+    core, found = _ilo.build(source, _catalogue(tools), notation, strip, signature, strict)
     if core is None:
         raise CompileError(found)
     return Program(core, found)
@@ -78,9 +107,16 @@ def load(packed: bytes) -> Program:
     return Program(_ilo.load(packed))
 
 
-def fix(source: str, *, tools: Given = None, notation: Notation | None = None) -> tuple[str, list[Diagnostic]]:
+def fix(
+    source: str,
+    *,
+    tools: Given = None,
+    notation: Notation | None = None,
+    signature: str | None = None,
+    strict: bool = False,
+) -> tuple[str, list[Diagnostic]]:
     """Applies every unambiguous fix. Returns the new source, and the remaining diagnostics."""
-    text, _, left = _ilo.fix(source, _catalogue(tools), notation)
+    text, _, left = _ilo.fix(source, _catalogue(tools), notation, signature, strict)
     return text, left
 
 
@@ -99,9 +135,9 @@ def graph(source: str, form: Literal["svg", "dot", "mermaid"] = "svg", *, notati
     return _text(*_ilo.graph(source, form, notation))
 
 
-def card(notation: Notation = "tool-calling", *, tools: Given = None) -> str:
-    """The card that teaches a model a notation, with the signatures of the tools if they are given."""
-    return _ilo.card(notation, _catalogue(tools))
+def card(notation: Notation = "tool-calling", *, tools: Given = None, signature: str | None = None) -> str:
+    """The card that teaches a model a notation, with the signatures of the tools, and of the program, if they are given."""
+    return _ilo.card(notation, _catalogue(tools), signature)
 
 
 def _catalogue(tools: Given) -> _ilo.Catalogue | None:
@@ -190,13 +226,34 @@ class Program:
         if name is not None:
             raise TypeError("`name` is the name of a run in a journal: pass `journal=` too")
         check_left()
-        if options or not may_be_quick():
+        if options or not may_be_quick() or in_use():
             run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
             return await Loop(run, tools, **with_defaults(options)).go()
         quick = self._core.run_quick(inputs, function, _dict(limits), tools.catalogue, True, RUN_SECONDS)
         if type(quick) is not tuple:
             return quick
         return await Loop(quick[0], tools, **DEFAULTS, begun=_begun(quick)).go()
+
+    def stream(
+        self,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        tools: Given = None,
+        function: str | None = None,
+        limits: Limits | None = None,
+        journal: Journal | None = None,
+        name: str | None = None,
+        **options: Unpack[Options],
+    ) -> Stream:
+        """As `run`, for those who watch it: `async for event in stream`, and `await stream.outcome()` for its end.
+
+        At most 1,024 events wait for a slow reader; of more the oldest are dropped, and `ilo.EventsDropped` counts them.
+        """
+        if options.get("on_event") is not None:
+            raise TypeError("`stream` takes the place of `on_event`: pass it to `run`, or read the stream")
+        given: dict[str, Any] = {"tools": tools, "function": function, "limits": limits, "journal": journal, "name": name}
+        rest: dict[str, Any] = {**options}
+        return Stream(lambda put: self.run(inputs, **given, **{**rest, "on_event": put}))
 
     async def resume(
         self,
@@ -234,7 +291,7 @@ class Program:
         if journal is not None or name is not None:
             given: dict[str, Any] = {"tools": tools, "function": function, "limits": limits, "journal": journal, "name": name}
             return without_loop(lambda: self.run(inputs, **given, **options))
-        if options or not self._core.is_plain(tools.catalogue):
+        if options or not self._core.is_plain(tools.catalogue) or in_use():
             run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
             return self._sync(run, tools, options)
         check_left()
@@ -280,7 +337,8 @@ class Program:
         given = checked(options)
         if plain and given.keys() <= _INLINE and given.get("at_once", 1) == 1:
             _warn_in_loop()
-            observers = Observers(given.get("on_call"), given.get("on_error"))
+            names = ("on_call", "on_error", "on_event", "tool_call_id")
+            observers = Observers(*map(given.get, names))
             return run_inline(run, tools, RUN_SECONDS, observers)
         rest = {**DEFAULTS, "at_once": 1, **given}
         return without_loop(lambda: Loop(run, tools, **rest).go())

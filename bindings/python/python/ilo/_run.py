@@ -8,10 +8,12 @@ from functools import partial
 
 from ._ask import Deny, asked, shown
 from ._errors import Failure, Suspend
+from ._events import raised, watched
 from ._event_loop import Timed, cancelled, detached, in_thread, is_being_cancelled, may_be_quick, poster, shielded
 from ._ilo import Drive
 from ._left import check
 from ._observe import Observers
+from ._spans import spans
 
 # The key of the call under way in a run with a journal.
 _KEY: ContextVar[str | None] = ContextVar("ilo idempotency key", default=None)
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     import anyio
 
     from ._ask import Ask
+    from ._events import OnEvent
     from ._ilo import Call, Err, Fault, Ok, Run, Session, Waiting
     from ._observe import OnError
     from ._tools import Tool, Tools
@@ -215,16 +218,20 @@ class Loop:
         on_error: OnError | None = None,
         on_cancel: str = "rollback",
         rollback_timeout: float = ROLLBACK_SECONDS,
+        on_event: OnEvent | None = None,
+        tool_call_id: str | None = None,
         session: Session | None = None,
         begun: Begun | None = None,
     ) -> None:
         check()
-        self.drive = Drive(run, tools.catalogue, at_once, timeout, on_call is not None, session)
+        self.observers = Observers(on_call, on_error, on_event, tool_call_id)
+        self.spans = spans(run)
+        drive = Drive(run, tools.catalogue, at_once, timeout, on_call is not None, session)
+        self.drive: Drive = watched(drive, self.observers, self.spans)
         self.durable = session is not None
         self.begun = begun
         self.tools = tools
         self.call_timeout = call_timeout
-        self.observers = Observers(on_call, on_error)
         self.ask = ask
         self.cancel = cancel
         # Whether the rollback runs if the task is cancelled, and for how long.
@@ -242,11 +249,16 @@ class Loop:
 
     async def go(self) -> Outcome:
         """Runs to the outcome, or to a call whose tool suspends."""
+        found = None
         try:
             found = await self._watched()
         except BaseException as error:
             found = await self._cut_off(error)
         finally:
+            if self.observers.on_event is not None or self.spans is not None:
+                self.drive.leave()
+            if self.spans is not None:
+                self.spans.end(found)
             if self.durable:
                 # If it was left before its end, another process may continue it.
                 self.drive.release()
@@ -381,6 +393,12 @@ class Loop:
 
     async def _make(self, event: tuple[Any, ...]) -> None:
         """Makes a call after a person has allowed it, if its tool requires that; repeats it if it may be repeated."""
+        if self.spans is None:
+            return await self._make_within(event)
+        with self.spans.within(event[1]):
+            await self._make_within(event)
+
+    async def _make_within(self, event: tuple[Any, ...]) -> None:
         key, confirmed = event[6:]
         if key is None:
             return await self._make_call(event, confirmed)
@@ -428,6 +446,7 @@ class Loop:
             if call and call.is_late:
                 self._ended(ticket, tool.name, kind, own)
             else:
+                raised(drive, ticket, tool.name, error)
                 drive.fail(ticket, failure_of(error))
         except EXITS as error:
             self._leave(ticket, tool.name, kind, error)
@@ -495,6 +514,7 @@ class Loop:
             except Suspend as why:
                 self._suspend(ticket, tool.name, arguments, kind, why)
             except Exception as error:
+                raised(drive, ticket, tool.name, error)
                 pause = drive.pause(tool.name, retry)
                 if pause and pause[1] < drive.seconds_left and not self.cancelled:
                     self.under[ticket] = (tool.name, _READ)
@@ -522,6 +542,7 @@ class Loop:
 
     def _leave(self, ticket: int, name: str, kind: int, error: BaseException) -> None:
         """A tool has raised an exception that ends the process: the run ends before, after its rollback."""
+        raised(self.drive, ticket, name, error)
         if not self.durable:
             message = f"tool `{name}` raised {type(error).__name__}"
             (self.drive.interrupted(ticket) if kind in (_AHEAD, _READ) else self.drive.in_doubt(ticket, message))
@@ -544,9 +565,11 @@ class Loop:
 
     def _suspend(self, ticket: int, name: str, arguments: dict[str, Any], kind: int, why: Suspend) -> None:
         call = due_of(self.drive, self.tools, name, arguments, kind)
+        raised(self.drive, ticket, name, why)
         if call and self.durable:
             self.drive.defer(ticket)
         elif call:
+            self.drive.left(ticket)
             self.suspended = Suspended(self.drive.snapshot() or b"", call, text_of(why))
         elif kind == _AHEAD:
             # The run makes the call in its turn, and suspends there.

@@ -95,8 +95,11 @@ class Tool:
             entry["inputSchema"] = self.input_schema
         if self.output_schema is not None:
             entry["outputSchema"] = self.output_schema
-        if self.requires_rollback:
-            entry["policy"] = {"rollback": "required"}
+        policy: Schema = {"rollback": "required"} if self.requires_rollback else {}
+        if self.confirm:
+            policy["confirm"] = True
+        if policy:
+            entry["policy"] = policy
         return entry
 
     def policy(self) -> tuple[str, bool, bool, int, bool, float | None, str, bool]:
