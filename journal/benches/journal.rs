@@ -186,7 +186,7 @@ fn waiting(folder: &Path, runs: usize) {
         store.list(&Listed::default(), each).unwrap();
     });
     timed("the last 100 listed", || {
-        let last = Listed { status: None, newest: Some(100) };
+        let last = Listed { newest: Some(100), ..Listed::default() };
         store.list(&last, |_| true).unwrap();
     });
     timed("all counted by their state", || store.count().unwrap());

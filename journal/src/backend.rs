@@ -47,8 +47,11 @@ pub(crate) struct Prepared {
     /// Its stored form.
     pub(crate) program: Vec<u8>,
     pub(crate) live: Option<Live>,
+    /// The owner that starts it.
+    pub(crate) owner: i64,
     /// The signatures of its tools, in their stored form.
     pub(crate) tools: Option<Vec<u8>>,
+    pub(crate) metadata: BTreeMap<String, String>,
 }
 
 /// A run with all that belongs to it, as it is exported and imported.
@@ -59,6 +62,7 @@ pub(crate) struct Exported {
     pub(crate) decisions: Vec<Decided>,
     /// Its stored form.
     pub(crate) program: Vec<u8>,
+    pub(crate) metadata: BTreeMap<String, String>,
     /// Settings of the journal; one of them recognizes its key.
     pub(crate) settings: Vec<(String, Vec<u8>)>,
 }
@@ -114,6 +118,11 @@ pub(crate) trait Alive {
     fn shown(&self, _id: i64) -> String {
         "another process".to_owned()
     }
+
+    /// Whether the process may still make a call that it has begun, though its runs were taken over.
+    fn may_speak(&self, _id: i64) -> bool {
+        false
+    }
 }
 
 /// This process as an owner of runs.
@@ -123,10 +132,24 @@ pub(crate) trait Ownership {
 
     /// The lock that others recognize it by, if that is a file.
     fn lock(&self) -> Option<Result<File>>;
+
+    /// Waits until an owner is sure to own this run, and fails where it has lost it.
+    fn may_call(&self, _owner: i64, _run: i64) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A run with its row, or what is wrong with them, by its number.
 pub(crate) type Found = (i64, Result<(Run, Option<Live>)>);
+
+/// Which runs are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filter {
+    pub(crate) status: Option<Status>,
+    /// How their names begin.
+    pub(crate) name: Option<String>,
+    pub(crate) metadata: BTreeMap<String, String>,
+}
 
 /// What is read without deciding anything.
 pub(crate) trait Reads {
@@ -138,10 +161,10 @@ pub(crate) trait Reads {
     fn named(&self, name: &str) -> Result<Option<i64>>;
     /// The number of the run with this key.
     fn of_key(&self, key: &[u8; RUN_KEY]) -> Result<Option<i64>>;
-    /// A page of the runs with a status, in the order of their numbers, after a number.
-    fn page(&self, status: Option<Status>, after: i64, most: usize) -> Result<Vec<Found>>;
-    /// A number below those of the `newest` latest runs with this status.
-    fn before_newest(&self, status: Option<Status>, newest: usize) -> Result<i64>;
+    /// A page of the runs that a filter leaves, in the order of their numbers, after a number.
+    fn page(&self, filter: &Filter, after: i64, most: usize) -> Result<Vec<Found>>;
+    /// A number below those of the `newest` latest runs that a filter leaves.
+    fn before_newest(&self, filter: &Filter, newest: usize) -> Result<i64>;
     /// How many runs there are of each status.
     fn count(&self) -> Result<BTreeMap<&'static str, i64>>;
     /// How many runs of a subject have not ended.
@@ -154,6 +177,12 @@ pub(crate) trait Reads {
     fn next_wake(&self) -> Result<Option<i64>>;
     /// The decisions on a run, or on one of its calls, in order.
     fn decisions(&self, run: i64, call: Option<u64>) -> Result<Vec<Decided>>;
+    /// The metadata of a run.
+    fn metadata(&self, run: i64) -> Result<BTreeMap<String, String>>;
+    /// An owner for people, if it is known and may still be making a call.
+    fn shown(&self, _owner: i64) -> Result<Option<String>> {
+        Ok(None)
+    }
     /// The stored form of a program.
     fn program(&self, hash: &[u8; 32]) -> Result<Vec<u8>>;
     /// A setting that is a number.
@@ -186,6 +215,10 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn path(&self) -> Option<&Path>;
     /// Limits the size of the file in pages, where there is a file.
     fn limit_pages(&self, most: Option<u32>) -> Result<()>;
+    /// What people should know about the database.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
 }
 
 impl Prepared {
@@ -227,7 +260,7 @@ impl Prepared {
             }
         };
         let program = cipher.seal(&hash, 0, Column::Program, new.program)?;
-        Ok(Prepared { run, program, live, tools: None })
+        Ok(Prepared { run, program, live, owner, tools: None, metadata: BTreeMap::new() })
     }
 
     /// Whether this run, which has the same name, is the one to be started.

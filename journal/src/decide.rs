@@ -6,7 +6,8 @@ use crate::cipher::{Cipher, Column};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
 use crate::model::{Claimed, Decision, Lease};
-use crate::row::{Decided, EXPECTS, Live, Run};
+use crate::policy::Effect;
+use crate::row::{Decided, EXPECTS, Live, OWNER_ENDED, Run};
 use crate::state::{Action, State, To};
 use ilo_drive::validate::expected::unexpected;
 use std::sync::Arc;
@@ -42,6 +43,11 @@ pub(crate) fn claim(cipher: &Cipher, own: i64, rows: Rows, alive: &dyn Alive, no
     }
     if live.state == State::Calling {
         live.tries = live.tries.saturating_add(1);
+    }
+    if live.state == State::Calling {
+        // Of a call that changes something, the first owner is the one that may have begun it.
+        let keeps = live.was.is_some() && live.policy.effect == Effect::Changes;
+        live.was = if keeps { live.was } else { live.owner };
     }
     live.epoch = next_epoch(if_epoch)?;
     live.owner = Some(own);
@@ -100,7 +106,13 @@ pub(crate) fn claimed(
         answer: answer.transpose()?.map(|bytes| Answer::from_bytes(&bytes)).transpose()?,
         approved,
         unchecked,
-        lease: Lease { state: live.state, call: live.call, epoch: live.epoch, run },
+        lease: Lease {
+            state: live.state,
+            call: live.call,
+            epoch: live.epoch,
+            owner: live.owner.unwrap_or_default(),
+            run,
+        },
     })
 }
 
@@ -109,6 +121,7 @@ pub(crate) fn resolve(
     cipher: &Cipher,
     (call, decision, who): (Option<u64>, &Decision, &str),
     rows: Rows,
+    alive: &dyn Alive,
     now: i64,
 ) -> Verdict {
     let Rows { mut run, live, decided, last } = rows;
@@ -131,6 +144,11 @@ pub(crate) fn resolve(
         Some(To::Stored) => State::Ready,
         Some(To::Ended) | None => return Err(live.state.refuse(action, &run.shown(), live.call)),
     };
+    if let (Decision::Retry, Some(was)) = (decision, live.was)
+        && alive.may_speak(was)
+    {
+        return Err(owner_may_live(&run, live.call, &alive.shown(was)));
+    }
     if let Decision::Answer(json) = decision {
         hold(cipher, (&run, &live), &decided?, json)?;
     }
@@ -157,9 +175,61 @@ pub(crate) fn resolve(
         // A process that waited for this takes the run over again.
         live.epoch = next_epoch(if_epoch)?;
         (live.state, live.owner, live.wake, live.tries) = (to, None, None, 0);
+        live.was = None;
         live.since = now;
     }
     Ok((Some(Change { if_epoch, live, entry, decided: Some(decided) }), Outcome::Decided(to)))
+}
+
+/// What an owner says late of a call that it had begun when it lost its run: its answer, or that it was not
+/// made. It counts only while the call is in doubt because of this owner. Gives the state of the run.
+pub(crate) fn late(
+    cipher: &Cipher,
+    (own, call, who): (i64, u64, &str),
+    answer: Option<&Answer>,
+    rows: Rows,
+    now: i64,
+) -> Verdict {
+    let Rows { run, live, last, .. } = rows;
+    let Some(mut live) = live.filter(|live| live.call == call && live.was == Some(own)) else {
+        return Ok((None, Outcome::Done));
+    };
+    if live.state != State::Doubt {
+        return Ok((None, Outcome::Decided(live.state)));
+    }
+    let if_epoch = live.epoch;
+    let (action, detail) = match answer {
+        Some(Answer::Ok(_)) => (Action::Answer, answer.map(Answer::to_bytes)),
+        Some(_) => (Action::Fail, answer.map(Answer::to_bytes)),
+        None => (Action::Retry, None),
+    };
+    let sealed = cipher.seal(&run.key, call, Column::Detail, detail.as_deref().unwrap_or_default())?;
+    let decided = of_live(&live, action.name(), who, sealed, next_time(last, now));
+    live.answer = detail.map(|answer| cipher.seal(&run.key, call, Column::Answer, &answer)).transpose()?;
+    live.epoch = next_epoch(if_epoch)?;
+    live.state = if live.answer.is_some() { State::Answered } else { State::Ready };
+    (live.owner, live.was, live.wake, live.tries, live.since) = (None, None, None, 0, now);
+    let to = live.state;
+    Ok((Some(Change { if_epoch, live, entry: None, decided: Some(decided) }), Outcome::Decided(to)))
+}
+
+/// Records that a person knows that the process has ended which may have been making a call.
+pub(crate) fn owner_ended(cipher: &Cipher, who: &str, rows: Rows, now: i64) -> Verdict {
+    let Rows { run, live, last, .. } = rows;
+    let Some(mut live) = live.filter(|live| live.was.is_some() && live.state == State::Doubt) else {
+        return Ok((None, Outcome::Done));
+    };
+    let if_epoch = live.epoch;
+    let sealed = cipher.seal(&run.key, live.call, Column::Detail, b"")?;
+    let decided = of_live(&live, OWNER_ENDED, who, sealed, next_time(last, now));
+    live.epoch = next_epoch(if_epoch)?;
+    live.was = None;
+    Ok((Some(Change { if_epoch, live, entry: None, decided: Some(decided) }), Outcome::Done))
+}
+
+fn owner_may_live(run: &Run, call: u64, shown: &str) -> Error {
+    let message = format!("{shown} began call {call} of run {} and may still be making it", run.shown());
+    Error::new(ErrorCode::OwnerMayLive, message)
 }
 
 /// Refuses an answer that does not fit what was stored with its call.

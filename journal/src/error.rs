@@ -27,6 +27,8 @@ pub enum ErrorCode {
     NoRun,
     /// Another process works on the run.
     Owned,
+    /// The process that began the call was taken for dead, and may still be making it.
+    OwnerMayLive,
     /// Another process has taken the run over.
     Lost,
     /// The run's state does not allow this.
@@ -61,6 +63,7 @@ impl ErrorCode {
             ErrorCode::Io => "journal-io",
             ErrorCode::NoRun => "no-such-run",
             ErrorCode::Owned => "run-owned",
+            ErrorCode::OwnerMayLive => "owner-may-live",
             ErrorCode::Lost => "run-taken-over",
             ErrorCode::NotNow => "not-in-this-state",
             ErrorCode::OtherCall => "other-call",
@@ -88,6 +91,9 @@ impl ErrorCode {
             ErrorCode::Io => "check the disk, then `resume`",
             ErrorCode::NoRun => "list the runs with `runs list`",
             ErrorCode::Owned => "wait for that process, or end it",
+            ErrorCode::OwnerMayLive => {
+                "wait for that process, or see to it that it has ended and add `--owner-ended`"
+            }
             ErrorCode::Lost => "nothing: the other process continues the run",
             ErrorCode::NotNow | ErrorCode::OtherCall => "look at the run with `runs show`",
             ErrorCode::NameTaken => "choose another name, or give the program and input that the run has",

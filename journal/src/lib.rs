@@ -14,13 +14,13 @@
 //!
 //! | layer | parts | what they do |
 //! |---|---|---|
-//! | 0 | `error`, `policy`, `clock` | errors; how a tool may be called; the time |
+//! | 0 | `error`, `policy`, `clock`, `place` | errors; how a tool may be called; the time; the place |
 //! | 1 | `state`, `cipher`, `answer`, `limits` | the table of states; encryption; stored answers and limits |
 //! | 2 | `recovery`, `row` | what follows a crash; rows |
 //! | 3 | `model`, `queue` | what the store takes and gives; writes that wait |
 //! | 4 | `backend` | what a database does for the store |
 //! | 5 | `decide` | what follows of the rows of a run: pure functions |
-//! | 6 | `sqlite` | a journal in a file |
+//! | 6 | `sqlite`, `postgres` | a journal in a file; one in a database that machines share |
 //! | 7 | `store` | one journal, opened |
 //! | 8 | `session` | a run under way: what is written when |
 //! | 9 | `recorder` | a session as the recorder of `ilo-drive` |
@@ -37,7 +37,10 @@ mod decide;
 mod error;
 mod limits;
 mod model;
+mod place;
 mod policy;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod queue;
 mod recorder;
 mod recovery;
@@ -54,9 +57,10 @@ pub use cipher::{Key, RUN_KEY, arguments_hash, idempotency_key};
 pub use error::{Error, ErrorCode, Result};
 pub use limits::{RunLimits, UsedUp};
 pub use model::{
-    At, Claim, Claimed, Decided, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started, Summary, To,
-    Waiting,
+    At, Attached, Claim, Claimed, Decided, Decision, Lease, Listed, METADATA, METADATA_NAME, METADATA_VALUE,
+    NewRun, Record, RunId, Start, Started, Summary, To, Waiting,
 };
+pub use place::shown_place;
 pub use policy::{Effect, Policy};
 pub use queue::Ticket;
 pub use recorder::Recording;

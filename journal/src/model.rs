@@ -7,6 +7,7 @@ use crate::limits::{RunLimits, UsedUp};
 use crate::policy::Policy;
 use crate::row::{Live, Run};
 use crate::state::{Action, State, Status, To as Leads};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -37,6 +38,45 @@ pub struct NewRun<'a> {
     /// The subject to whom it belongs, such as a user of a server; it is stored as a readable text.
     pub subject: Option<&'a str>,
 }
+
+/// What is stored with a new run beside its data.
+#[derive(Clone, Debug, Default)]
+pub struct Attached {
+    /// The signatures of its tools, as a text of the host.
+    pub tools: Option<String>,
+    /// Metadata by which people find it, such as a tenant, a user, or tags. It stays readable.
+    pub metadata: BTreeMap<String, String>,
+}
+
+impl Attached {
+    /// Refuses metadata that cannot be stored.
+    pub(crate) fn check(&self) -> Result<()> {
+        let refused = |what: String| Err(Error::new(ErrorCode::Value, what));
+        if self.metadata.len() > METADATA {
+            return refused(format!(
+                "expected at most {METADATA} entries of metadata; found {}",
+                self.metadata.len()
+            ));
+        }
+        for (name, value) in &self.metadata {
+            let fits = |text: &str, most: usize| text.len() <= most && !text.contains(char::is_control);
+            if name.is_empty() || !fits(name, METADATA_NAME) || !fits(value, METADATA_VALUE) {
+                return refused(format!(
+                    "expected metadata with a name of 1 to {METADATA_NAME} bytes, a value of at most \
+                     {METADATA_VALUE}, and no control characters"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The most entries of metadata of a run: they are for finding runs, and not for data.
+pub const METADATA: usize = 16;
+/// The most bytes of the name of an entry of metadata.
+pub const METADATA_NAME: usize = 64;
+/// The most bytes of its value, which is in an index.
+pub const METADATA_VALUE: usize = 256;
 
 /// How a run begins.
 #[derive(Clone, Debug)]
@@ -179,6 +219,7 @@ impl Record<'_> {
             wake: if let To::Sleeping { until } = self.to { Some(until) } else { None },
             since: now,
             cancel: false,
+            was: None,
             snapshot: cipher.seal(key, self.call, Column::Snapshot, self.snapshot)?,
             answer,
             expects: self
@@ -194,6 +235,8 @@ impl Record<'_> {
 pub struct Lease {
     pub(crate) run: Run,
     pub(crate) epoch: i64,
+    /// The owner for whom it was given.
+    pub(crate) owner: i64,
     pub(crate) state: State,
     pub(crate) call: u64,
 }
@@ -225,13 +268,13 @@ impl Lease {
     }
 
     /// The row that a record makes of this run, if its state allows that.
-    pub(crate) fn next(&self, cipher: &Cipher, record: &Record<'_>, owner: i64, now: i64) -> Result<Live> {
+    pub(crate) fn next(&self, cipher: &Cipher, record: &Record<'_>, now: i64) -> Result<Live> {
         let behind = record.call < self.call;
         let to = record.to.from(self.state, record.call > self.call).filter(|_| !behind);
         let Some(state) = to else {
             return Err(self.state.refuse(record.to.action(), &self.run.shown(), self.call));
         };
-        let mut row = record.row(cipher, &self.run.key, (self.run.id, self.epoch), owner, now)?;
+        let mut row = record.row(cipher, &self.run.key, (self.run.id, self.epoch), self.owner, now)?;
         row.state = state;
         Ok(row)
     }
@@ -394,12 +437,16 @@ impl Waiting {
 }
 
 /// Which runs are listed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Listed {
     /// Only those with this status.
     pub status: Option<Status>,
     /// At most this number, those that were started last.
     pub newest: Option<usize>,
+    /// Only those whose name begins with this.
+    pub name: Option<String>,
+    /// Only those that have all of this metadata.
+    pub metadata: BTreeMap<String, String>,
 }
 
 /// The status of a run.
@@ -435,6 +482,8 @@ pub struct Waiting {
     pub wake: Option<i64>,
     /// Why it is blocked, if it is and the reason was recorded.
     pub blocked: Option<String>,
+    /// The owner that may still be making the call, if it was taken over from one that may live.
+    pub was: Option<String>,
     /// Whether somebody has cancelled it.
     pub cancel: bool,
     /// How often this call was taken over without progress.

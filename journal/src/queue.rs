@@ -211,6 +211,12 @@ impl<J> Queue<J> {
         }
     }
 
+    /// Whether the store is being closed.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn is_closed(&self) -> bool {
+        lock(&self.state).closed
+    }
+
     /// Waits for work; nothing when the store is closed and all is written.
     pub(crate) fn take(&self) -> Option<(Vec<J>, Vec<Live>)> {
         let mut state = lock(&self.state);

@@ -35,6 +35,9 @@ pub(crate) struct Live {
     pub(crate) snapshot: Vec<u8>,
     /// Encrypted if the journal has a key.
     pub(crate) answer: Option<Vec<u8>>,
+    /// The owner that may still be making the call, of which this run was taken. In a file there is none:
+    /// an owner there has ended before others take its runs.
+    pub(crate) was: Option<i64>,
     /// What an answer from outside must be. It is no column: it is written as a row of `call`.
     pub(crate) expects: Option<Vec<u8>>,
 }
@@ -119,6 +122,11 @@ impl Run {
 pub(crate) const EXPECTS: &str = "expects";
 /// What a row of `call` is about that has the signatures of a run's tools; its call is 0.
 pub(crate) const TOOLS: &str = "tools";
+
+/// What a row of `call` is about that has the metadata of a run; its call is 0.
+pub(crate) const METADATA: &str = "metadata";
+/// What a row is about that says that the owner of a call has ended, as a person knows.
+pub(crate) const OWNER_ENDED: &str = "owner-ended";
 
 /// A row of `call`: what a person has decided.
 #[derive(Clone, Debug, PartialEq)]

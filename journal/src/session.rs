@@ -5,17 +5,18 @@
 //! [`Session::end`] before anybody else sees it. Only this module knows the order of the writes.
 
 use crate::answer::{Answer, data};
-use crate::clock;
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
-use crate::model::{Claimed, Lease, NewRun, Record, RunId, Start, To};
+use crate::model::{Attached, Claimed, Lease, NewRun, Record, RunId, Start, To};
 use crate::policy::{Effect, Policy};
+use crate::queue::Ticket;
 use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
 use crate::state::State;
 use crate::store::Store;
 use ilo_drive::validate::expected::Expects;
 use ilo_spec::error::Code;
 use ilo_vm::Run;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -133,8 +134,8 @@ pub struct Session {
     at_once: bool,
     /// To whom a new run belongs.
     subject: Option<String>,
-    /// The signatures of the tools of a new run.
-    tools: Option<String>,
+    /// What is stored with a new run.
+    attached: Attached,
     worked_ms: u64,
     since: Instant,
     left: Option<Left>,
@@ -200,7 +201,7 @@ impl Session {
             stop: false,
             at_once: false,
             subject: None,
-            tools: None,
+            attached: Attached::default(),
             worked_ms,
             since: Instant::now(),
             left: None,
@@ -218,7 +219,13 @@ impl Session {
     /// Stores the signatures of its tools with a new run, as a text of the host.
     #[must_use]
     pub fn with_tools(self, tools: String) -> Session {
-        Session { tools: Some(tools), ..self }
+        Session { attached: Attached { tools: Some(tools), ..self.attached }, ..self }
+    }
+
+    /// Stores metadata with a new run, by which people find it: a tenant, a user, tags. It stays readable.
+    #[must_use]
+    pub fn with_metadata(self, metadata: BTreeMap<String, String>) -> Session {
+        Session { attached: Attached { metadata, ..self.attached }, ..self }
     }
 
     /// Makes a new run belong to a subject, such as a user of a server.
@@ -298,6 +305,7 @@ impl Session {
             match (after_claim(state, then, due.policy, tries), answer) {
                 (Recovery::Make, _) => {}
                 (Recovery::Again, _) => {
+                    self.fence(last.call)?;
                     self.last = Some(Last { policy: then, ..last });
                     return Ok(Permit::Make { key, approved: true });
                 }
@@ -324,12 +332,14 @@ impl Session {
         }
         // A run that is cancelled is not put off.
         if let Some(time) = due.sleep.filter(|time| !time.is_zero() && !self.cancel) {
-            return self.suspend(To::Sleeping { until: clock::after(time) }, &last);
+            return self.suspend(To::Sleeping { until: self.after_now(time) }, &last);
         }
         if policy.effect == Effect::Reads {
             self.write_later(&last)?;
         } else if !self.write(To::Calling, &last)? {
             return Ok(Permit::Stop);
+        } else {
+            self.fence(last.call)?;
         }
         self.last = Some(last);
         let key = self.lease().map(|lease| lease.key(due.number)).unwrap_or(key);
@@ -390,7 +400,7 @@ impl Session {
                     .start_with(
                         &beginning.run(self.subject.as_deref()),
                         &Start::Ended(json.as_bytes()),
-                        self.tools.as_deref(),
+                        &self.attached,
                     )?
                     .wait()?;
                 self.ended = Some(started.run);
@@ -399,7 +409,9 @@ impl Session {
             }
             Stage::Running(lease) => {
                 self.ended = Some(lease.run());
-                self.store.end(*lease, json.as_bytes())?.wait()?;
+                let held = (lease.run.id, lease.owner);
+                let ended = self.store.end(*lease, json.as_bytes()).and_then(Ticket::wait);
+                ended.map_err(|error| self.said(held, error))?;
                 self.left = Some(Left::Ended);
             }
             Stage::Over => {}
@@ -450,8 +462,39 @@ impl Session {
         Ok(Permit::Stop)
     }
 
+    /// Waits until it is sure that the run is still of this session, just before a call that was recorded. If
+    /// it is not, the call is not made, and whoever has the run learns that.
+    fn fence(&self, call: u64) -> Result<()> {
+        let Some(lease) = self.lease() else { return Ok(()) };
+        self.store.may_call(lease).inspect_err(|_| self.store.late((lease.run.id, lease.owner), call, None))
+    }
+
+    /// Says late what became of the last call, if the run was lost meanwhile: who has it may be in doubt.
+    fn said(&self, held: (i64, i64), error: Error) -> Error {
+        if let Some(Last { call, answer: Some(answer), policy, .. }) = &self.last
+            && error.code == ErrorCode::Lost
+            && policy.effect != Effect::Reads
+        {
+            self.store.late(held, *call, Some(answer));
+        }
+        error
+    }
+
+    /// A time of the journal's clock after a duration.
+    fn after_now(&self, time: Duration) -> i64 {
+        self.store.now().saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+    }
+
     /// Writes a record and waits for it; false if the run was there already.
     fn write(&mut self, to: To, last: &Last) -> Result<bool> {
+        let held = self.lease().map(|lease| (lease.run.id, lease.owner));
+        self.write_once(to, last).map_err(|error| match held {
+            Some(held) => self.said(held, error),
+            None => error,
+        })
+    }
+
+    fn write_once(&mut self, to: To, last: &Last) -> Result<bool> {
         let record = last.record(to, self.active_ms());
         match &mut self.stage {
             Stage::Running(lease) => {
@@ -467,7 +510,7 @@ impl Session {
                             .start_with(
                                 &beginning.run(self.subject.as_deref()),
                                 &Start::Call(first),
-                                self.tools.as_deref(),
+                                &self.attached,
                             )?
                             .wait()?
                     }
@@ -476,7 +519,7 @@ impl Session {
                         .start_with(
                             &beginning.run(self.subject.as_deref()),
                             &Start::Call(record.clone()),
-                            self.tools.as_deref(),
+                            &self.attached,
                         )?
                         .wait()?,
                 };

@@ -276,7 +276,7 @@ impl Simulation {
         match self.processes[at].work.take() {
             None => self.claim(at, disturbed),
             Some(work) => {
-                let work = self.go_on(at, work, disturbed);
+                let work = self.go_on(work, disturbed);
                 self.processes[at].work = work;
             }
         }
@@ -310,7 +310,7 @@ impl Simulation {
 
     fn suspend(&mut self, mut lease: Lease, call: u64, to: To) -> Work {
         let record = Simulation::record(to, call, self.policy(lease.run.id, call).unwrap());
-        let row = lease.next(&self.cipher, &record, 0, time()).unwrap();
+        let row = lease.next(&self.cipher, &record, time()).unwrap();
         (lease.state, lease.call) = (row.state, row.call);
         Work { lease, call, phase: Phase::Writing { row: Box::new(row), made: false, waits: true } }
     }
@@ -325,7 +325,7 @@ impl Simulation {
         Work { lease, call, phase: Phase::Ending(Box::new(run)) }
     }
 
-    fn go_on(&mut self, at: usize, work: Work, disturbed: bool) -> Option<Work> {
+    fn go_on(&mut self, work: Work, disturbed: bool) -> Option<Work> {
         let Work { mut lease, call, phase } = work;
         let run = lease.run.id;
         let policy = self.policy(run, call).unwrap();
@@ -335,7 +335,7 @@ impl Simulation {
             }
             Phase::Come { .. } => {
                 let record = Simulation::record(To::Calling, call, policy);
-                let row = lease.next(&self.cipher, &record, self.processes[at].id, time()).unwrap();
+                let row = lease.next(&self.cipher, &record, time()).unwrap();
                 (lease.state, lease.call) = (row.state, row.call);
                 let early = matches!(self.mutant, Mutant::NoWait | Mutant::RecordAfter);
                 if early {
@@ -412,8 +412,8 @@ impl Simulation {
             *self.retries.entry((run, live.call)).or_default() += 1;
         }
         self.counts[2] += 1;
-        let decide = |rows, _: &dyn Alive, now| {
-            decide::resolve(&self.cipher, (Some(live.call), &decision, "p"), rows, now)
+        let decide = |rows, alive: &dyn Alive, now| {
+            decide::resolve(&self.cipher, (Some(live.call), &decision, "p"), rows, alive, now)
         };
         let resolved = self.transaction(false, |tables| tables.change(&self.living, run, decide));
         assert!(resolved.is_ok(), "{resolved:?}");

@@ -1,16 +1,20 @@
 //! The store: one journal, opened by this process.
 
-use crate::backend::{Alive, Backend, Exported, Outcome, Prepared, Write, Written};
+use crate::answer::Answer;
+use crate::backend::{Alive, Backend, Exported, Filter, Outcome, Prepared, Write, Written};
 use crate::cipher::{Cipher, Column, Key, idempotency_key, of_idempotency_key, sha256};
 use crate::decide;
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
 use crate::model::{
-    At, Claim, Claimed, Decided, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started, Summary,
-    Waiting, number_of,
+    At, Attached, Claim, Claimed, Decided, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started,
+    Summary, Waiting, number_of,
 };
+use crate::place::is_address;
+#[cfg(feature = "postgres")]
+use crate::postgres::Postgres;
 use crate::queue::Ticket;
-use crate::row::{EXPECTS, Live, Run, TOOLS};
+use crate::row::{EXPECTS, Live, METADATA, Run, TOOLS};
 use crate::sqlite::{Sqlite, portable};
 use crate::state::State;
 use std::collections::BTreeMap;
@@ -18,7 +22,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a journal is opened.
 #[derive(Clone, Debug)]
@@ -56,16 +60,43 @@ const RETENTION: &str = "retention";
 const PRUNED: &str = "pruned";
 /// The number of runs that are read together.
 const PAGE: usize = 1000;
+/// How often an owner says late what became of a call, and the pause in between.
+const LATE: u32 = 10;
+const LATE_PAUSE: Duration = Duration::from_millis(200);
+/// The first and the longest pause of who waits for an outcome.
+const WAIT: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(250));
 
 impl Store {
-    /// Opens the journal at a path, or creates it. Other processes may have it open.
+    /// Opens the journal at a path, or creates it. Other processes may have it open. A path that begins with
+    /// `postgres://` or `postgresql://` is the address of a database, which processes on other machines may
+    /// use too; that needs the feature `postgres`.
     ///
     /// # Errors
-    /// If the file is not a journal, has a newer version, is damaged, or cannot be used at its location.
+    /// If the file is not a journal, has a newer version, is damaged, or cannot be used at its location; if
+    /// the database cannot be reached, is a replica, or does not let this role write.
+    /// Errors have no passwords.
     pub fn open(path: &Path, options: &Options) -> Result<Store> {
         let cipher = Arc::new(Cipher::new(options.key.as_ref()));
-        let backend = Arc::new(Sqlite::open(path, options.create, &cipher)?);
+        let backend: Arc<dyn Backend> = match path.to_str().filter(|text| is_address(text)) {
+            Some(address) => connect(address, options.create, &cipher)?,
+            None => Arc::new(Sqlite::open(path, options.create, &cipher)?),
+        };
         Ok(Store { backend, cipher, program: Arc::default() })
+    }
+
+    /// What people should know about the database of the journal.
+    pub fn warnings(&self) -> &[String] {
+        self.backend.warnings()
+    }
+
+    /// The time, in milliseconds since 1970: that of the machine, or of the database.
+    pub(crate) fn now(&self) -> i64 {
+        self.backend.now()
+    }
+
+    /// Waits until it is sure that a run is still of this lease, before a call is made.
+    pub(crate) fn may_call(&self, lease: &Lease) -> Result<()> {
+        self.backend.owner().may_call(lease.owner, lease.run.id)
     }
 
     /// The real path of the journal, if it is a file.
@@ -88,23 +119,25 @@ impl Store {
     /// # Errors
     /// [`ErrorCode::NameTaken`] if the run of that name has another program, function or input.
     pub fn start(&self, new: &NewRun<'_>, first: &Start<'_>) -> Result<Ticket<Started>> {
-        self.start_with(new, first, None)
+        self.start_with(new, first, &Attached::default())
     }
 
-    /// As [`Store::start`], with the signatures of the run's tools, as a text of the host.
+    /// As [`Store::start`], with more that is stored with the run.
     ///
     /// # Errors
-    /// Those of [`Store::start`].
+    /// Those of [`Store::start`]; [`ErrorCode::Value`] if the metadata cannot be stored.
     pub fn start_with(
         &self,
         new: &NewRun<'_>,
         first: &Start<'_>,
-        tools: Option<&str>,
+        attached: &Attached,
     ) -> Result<Ticket<Started>> {
+        attached.check()?;
         let (own, now) = (self.backend.owner().id(), self.backend.now());
         let mut prepared = Prepared::new(&self.cipher, new, first, own, now)?;
         let seal = |tools: &str| self.cipher.seal(&prepared.run.key, 0, Column::Detail, tools.as_bytes());
-        prepared.tools = tools.map(seal).transpose()?;
+        prepared.tools = attached.tools.as_deref().map(seal).transpose()?;
+        prepared.metadata = attached.metadata.clone();
         let ticket = self.backend.submit(Write::Start(Box::new(prepared)));
         Ok(ticket.then(|written| match written {
             Written::Started(started) => Ok(*started),
@@ -128,7 +161,7 @@ impl Store {
     }
 
     fn next(&self, lease: &mut Lease, record: &Record<'_>) -> Result<Live> {
-        let live = lease.next(&self.cipher, record, self.backend.owner().id(), self.backend.now())?;
+        let live = lease.next(&self.cipher, record, self.backend.now())?;
         (lease.state, lease.call) = (live.state, live.call);
         Ok(live)
     }
@@ -150,7 +183,7 @@ impl Store {
     /// If the run cannot end in its state. The ticket gives [`ErrorCode::Lost`] if another process has taken
     /// the run over.
     pub fn end(&self, lease: Lease, outcome: &[u8]) -> Result<Ticket<()>> {
-        let Lease { mut run, epoch, state, call } = lease;
+        let Lease { mut run, epoch, state, call, .. } = lease;
         if state.after(crate::state::Action::End).is_none() {
             return Err(state.refuse(crate::state::Action::End, &run.shown(), call));
         }
@@ -186,11 +219,60 @@ impl Store {
         // Rejected before it is queued, if it is not JSON.
         decision.answer(who)?;
         let (cipher, decision, who) = (self.cipher.clone(), decision.clone(), who.to_owned());
-        let decide =
-            move |rows, _: &dyn Alive, now| decide::resolve(&cipher, (call, &decision, &who), rows, now);
+        let decide = move |rows, alive: &dyn Alive, now| {
+            decide::resolve(&cipher, (call, &decision, &who), rows, alive, now)
+        };
         match self.backend.change(run.0, Box::new(decide)).wait()? {
             Outcome::Decided(state) => Ok(state),
             _ => Err(Error::other()),
+        }
+    }
+
+    /// Records that a person, `who`, knows that the process has ended which may have been making the call of
+    /// a run in doubt. Then [`Decision::Retry`] is not refused for that process.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
+    pub fn owner_ended(&self, run: RunId, who: &str) -> Result<()> {
+        let (cipher, who) = (self.cipher.clone(), who.to_owned());
+        let decide = move |rows, _: &dyn Alive, now| decide::owner_ended(&cipher, &who, rows, now);
+        self.backend.change(run.0, Box::new(decide)).wait().map(drop)
+    }
+
+    /// Says late what became of a call that this owner had begun before it lost the run: its answer, or that
+    /// it was not made. Another owner may not have got to its doubt yet, so this waits a little.
+    pub(crate) fn late(&self, (run, own): (i64, i64), call: u64, answer: Option<&Answer>) {
+        for _ in 0..LATE {
+            let (cipher, answer) = (self.cipher.clone(), answer.cloned());
+            let decide = move |rows, alive: &dyn Alive, now| {
+                let who = alive.shown(own);
+                decide::late(&cipher, (own, call, &who), answer.as_ref(), rows, now)
+            };
+            match self.backend.change(run, Box::new(decide)).wait() {
+                Ok(Outcome::Decided(State::Calling)) => std::thread::sleep(LATE_PAUSE),
+                _ => return,
+            }
+        }
+    }
+
+    /// Waits until a run has ended, wherever it runs, and gives its outcome as JSON; nothing if it has not
+    /// ended after this time.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
+    pub fn wait(&self, run: RunId, most: Duration) -> Result<Option<Vec<u8>>> {
+        let (begun, mut pause) = (Instant::now(), WAIT.0);
+        loop {
+            let entry = self.backend.reads().run(run.0)?;
+            if entry.ended.is_some() {
+                return decide::outcome_of(&self.cipher, &entry).map(Some);
+            }
+            let left = most.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(WAIT.1);
         }
     }
 
@@ -237,13 +319,14 @@ impl Store {
         listed: &Listed,
         mut each: impl FnMut(RunId, Result<Summary>) -> bool,
     ) -> Result<()> {
-        let &Listed { status, newest } = listed;
-        let mut after = match newest {
-            Some(newest) => self.backend.reads().before_newest(status, newest)?,
+        let filter =
+            Filter { status: listed.status, name: listed.name.clone(), metadata: listed.metadata.clone() };
+        let mut after = match listed.newest {
+            Some(newest) => self.backend.reads().before_newest(&filter, newest)?,
             None => 0,
         };
         loop {
-            let page = self.backend.reads().page(status, after, PAGE)?;
+            let page = self.backend.reads().page(&filter, after, PAGE)?;
             let Some(&(last, _)) = page.last() else { return Ok(()) };
             after = last;
             for (run, found) in page {
@@ -328,7 +411,7 @@ impl Store {
     /// If the journal is damaged.
     pub fn decisions(&self, run: RunId) -> Result<Vec<Decided>> {
         let mut found = self.backend.reads().decisions(run.0, None)?;
-        found.retain(|row| row.what != EXPECTS && row.what != TOOLS);
+        found.retain(|row| ![EXPECTS, TOOLS, METADATA].contains(&row.what.as_str()));
         let shown = |row: crate::row::Decided| Decided {
             call: row.call,
             at: row.at,
@@ -350,6 +433,14 @@ impl Store {
         let Some(row) = rows.into_iter().find(|row| row.what == TOOLS) else { return Ok(None) };
         let text = self.cipher.open(&key, 0, Column::Detail, row.detail)?;
         String::from_utf8(text).map(Some).map_err(|_| Error::damaged("the signatures of a run's tools"))
+    }
+
+    /// The metadata with which a run was started.
+    ///
+    /// # Errors
+    /// If the journal is damaged, or cannot be used.
+    pub fn metadata(&self, run: RunId) -> Result<BTreeMap<String, String>> {
+        self.backend.reads().metadata(run.0)
     }
 
     /// The idempotency keys of a run's calls, by their number.
@@ -418,6 +509,10 @@ impl Store {
                     }
                     _ => None,
                 },
+                was: match (live.was, live.state) {
+                    (Some(was), State::Doubt) => self.backend.reads().shown(was)?,
+                    _ => None,
+                },
                 state: live.state,
                 exported: live.exported,
                 since: live.since,
@@ -465,8 +560,10 @@ impl Store {
         };
         // Nothing of it changes any more.
         let reads = self.backend.reads();
-        let (decisions, program) = (reads.decisions(run.id, None)?, reads.program(&run.program)?);
-        portable::write(&Exported { run, live, decisions, program, settings: reads.settings()? })
+        let (mut decisions, program) = (reads.decisions(run.id, None)?, reads.program(&run.program)?);
+        decisions.retain(|row| row.what != METADATA);
+        let (metadata, settings) = (reads.metadata(run.id)?, reads.settings()?);
+        portable::write(&Exported { run, live, decisions, program, metadata, settings })
     }
 
     /// Adds a run that was exported, from this journal or another one. Both have the same key, or none.
@@ -546,6 +643,17 @@ impl Store {
         })?;
         problem.map_or(Ok(()), Err)
     }
+}
+
+#[cfg(feature = "postgres")]
+fn connect(address: &str, create: bool, cipher: &Cipher) -> Result<Arc<dyn Backend>> {
+    Ok(Arc::new(Postgres::open(address, create, cipher)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn connect(_address: &str, _create: bool, _cipher: &Cipher) -> Result<Arc<dyn Backend>> {
+    Err(Error::new(ErrorCode::CannotOpen, "this build has no journals in PostgreSQL")
+        .remedy("build it with the feature `postgres`"))
 }
 
 /// What the caller of a claim gets.

@@ -417,7 +417,7 @@ fn runs_are_listed_by_where_they_are_and_the_last_of_them_alone() {
             found.push(summary.run.0);
             true
         };
-        store.list(&Listed { status, newest }, each).unwrap();
+        store.list(&Listed { status, newest, ..Listed::default() }, each).unwrap();
         found
     };
     // Runs 1, 4, 7, … ask; 2, 5, 8, … are in doubt; 3, 6, 9, … have ended.

@@ -196,7 +196,7 @@ impl Store {
         let status =
             state.map(|state| Status::named(state).ok_or_else(|| unknown_state(state))).transpose()?;
         let listed = py.detach(|| {
-            store.list(&Listed { status, newest: None }, |summary| {
+            store.list(&Listed { status, ..Listed::default() }, |summary| {
                 found.push(summary);
                 true
             })

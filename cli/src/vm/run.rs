@@ -345,7 +345,8 @@ impl Begun<'_> {
         let mut run = Run::new(program, options.limits.clone());
         ilo_host::run::start(&mut run, function, input)?;
         let session = Session::new(store.clone(), beginning);
-        let session = session.with_tools(tools.signatures(program));
+        let metadata = args.journal.metadata.iter().cloned().collect();
+        let session = session.with_tools(tools.signatures(program)).with_metadata(metadata);
         let journal = args.journal.journal.as_deref().unwrap_or(Path::new(""));
         let mut driver = Driver { store, journal, tools, options, watch: &mut watch };
         let exit = driver.start(session, run, args.journal.name.as_deref());

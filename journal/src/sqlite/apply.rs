@@ -1,12 +1,13 @@
 //! What one transaction writes: plain functions on a connection and rows, without threads.
 
-use super::reads::{both_of, decided_of, live_of, named, of_key, run_of, sealed_setting};
+use super::reads::{both_of, decided_of, live_of, named, of_key, packed, run_of, sealed_setting};
 use crate::backend::{Alive, Change, Exported, Outcome, Prepared, Rows, Write, Written, lost};
 use crate::decide::{next_time, of_live};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{Lease, RunId, Started};
-use crate::row::{CANCELLED, Decided, EXPECTS, Live, Run, TOOLS, signed};
+use crate::row::{CANCELLED, Decided, EXPECTS, Live, METADATA, Run, TOOLS, signed};
 use rusqlite::{CachedStatement, Connection, params};
+use std::collections::BTreeMap;
 
 /// The statements that decide who may write. Tests replace them by wrong ones, which must be noticed.
 #[derive(Clone, Debug)]
@@ -123,7 +124,13 @@ impl Tables {
                 let live = Live { run: run.id, ..live.clone() };
                 self.insert_live(&live)?;
                 self.insert_expects(&live)?;
-                Some(Lease { state: live.state, call: live.call, epoch: live.epoch, run: run.clone() })
+                Some(Lease {
+                    state: live.state,
+                    call: live.call,
+                    epoch: live.epoch,
+                    owner: new.owner,
+                    run: run.clone(),
+                })
             }
         };
         self.insert_run(&run)?;
@@ -138,7 +145,25 @@ impl Tables {
                 detail: tools.clone(),
             })?;
         }
+        self.insert_metadata(&run, &new.metadata)?;
         Ok(Started { run: RunId(run.id), is_new: true, lease })
+    }
+
+    /// Stores the metadata of a run, if it has some.
+    pub(crate) fn insert_metadata(&self, run: &Run, metadata: &BTreeMap<String, String>) -> Result<()> {
+        if metadata.is_empty() {
+            return Ok(());
+        }
+        self.insert_decision(&Decided {
+            run: run.id,
+            call: 0,
+            // The signatures of tools have the time of the start.
+            at: run.started.saturating_add(1),
+            tool: String::new(),
+            what: METADATA.to_owned(),
+            who: String::new(),
+            detail: packed(metadata),
+        })
     }
 
     fn insert_program(&self, run: &Run, program: &[u8]) -> Result<()> {
@@ -255,7 +280,7 @@ impl Tables {
 
     /// Adds a run that was read from bytes.
     fn import(&self, imported: &Exported) -> Result<RunId> {
-        let Exported { mut run, live, decisions, program, .. } = imported.clone();
+        let Exported { mut run, live, decisions, program, metadata, .. } = imported.clone();
         // Keys are random, and stay.
         let here = of_key(&self.connection, &run.key)?;
         let here = here.map(|id| both_of(&self.connection, id)).transpose()?;
@@ -294,6 +319,7 @@ impl Tables {
             decided.run = run.id;
             self.insert_decision(&decided)?;
         }
+        self.insert_metadata(&run, &metadata)?;
         Ok(RunId(run.id))
     }
 

@@ -19,13 +19,12 @@ pub(crate) use schema::create;
 #[cfg(test)]
 pub(crate) use writer::transaction;
 
-use crate::backend::{Alive, Backend, Decide, Found, Outcome, Ownership, Reads, Write, Written};
+use crate::backend::{Alive, Backend, Decide, Filter, Found, Outcome, Ownership, Reads, Write, Written};
 use crate::cipher::{Cipher, RUN_KEY};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::queue::Ticket;
 use crate::row::{Decided, Live, Run};
-use crate::state::Status;
 #[cfg(not(test))]
 use apply::{STATEMENTS, Tables};
 use owner::{Owner, Owners};
@@ -170,12 +169,16 @@ impl Reads for Sqlite {
         reads::of_key(&self.reader(), key)
     }
 
-    fn page(&self, status: Option<Status>, after: i64, most: usize) -> Result<Vec<Found>> {
-        reads::page(&self.reader(), status, after, most)
+    fn page(&self, filter: &Filter, after: i64, most: usize) -> Result<Vec<Found>> {
+        reads::page(&self.reader(), filter, after, most)
     }
 
-    fn before_newest(&self, status: Option<Status>, newest: usize) -> Result<i64> {
-        reads::before_newest(&self.reader(), status, newest)
+    fn before_newest(&self, filter: &Filter, newest: usize) -> Result<i64> {
+        reads::before_newest(&self.reader(), filter, newest)
+    }
+
+    fn metadata(&self, run: i64) -> Result<BTreeMap<String, String>> {
+        reads::metadata(&self.reader(), run)
     }
 
     fn count(&self) -> Result<BTreeMap<&'static str, i64>> {

@@ -3,12 +3,12 @@
 use super::apply::{STATEMENTS, Tables};
 use super::{reads, schema};
 use crate::answer::{Answer, data};
-use crate::backend::Exported;
+use crate::backend::{Exported, Filter};
 use crate::cipher::{Cipher, Column};
 use crate::clock;
 use crate::decide::misfit;
 use crate::error::{Error, ErrorCode, Result};
-use crate::row::{Decided, EXPECTS, Live, Run};
+use crate::row::{Decided, EXPECTS, Live, METADATA, Run};
 use ilo_drive::validate::expected::unexpected;
 use rusqlite::{Connection, params};
 
@@ -17,7 +17,7 @@ const LARGEST: usize = 1 << 30;
 
 /// Writes a run as the bytes of a database with only this run.
 pub(crate) fn write(exported: &Exported) -> Result<Vec<u8>> {
-    let Exported { run, live, decisions, program, settings } = exported;
+    let Exported { run, live, decisions, program, metadata, settings } = exported;
     let target = Connection::open_in_memory()?;
     schema::prepare(&target)?;
     schema::create(&target, &Cipher::new(None))?;
@@ -33,6 +33,7 @@ pub(crate) fn write(exported: &Exported) -> Result<Vec<u8>> {
     for decided in decisions {
         copied.insert_decision(decided)?;
     }
+    copied.insert_metadata(run, metadata)?;
     Ok(copied.connection.serialize("main")?.to_vec())
 }
 
@@ -54,19 +55,21 @@ pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Exported> {
     schema::migrate(&source)?;
     schema::check(&source, cipher)?;
     schema::check_pages(&source)?;
-    let page = reads::page(&source, None, 0, 2)?;
+    let page = reads::page(&source, &Filter::default(), 0, 2)?;
     let Ok([(_, found)]) = <[_; 1]>::try_from(page) else {
         return Err(refused("the file holds no run, or several; export each by itself"));
     };
     let (run, live) = found?;
     let program = reads::program_of(&source, &run.program)?;
     cipher.program(&run.program, program.clone())?;
-    let decisions = reads::decisions(&source, run.id, None)?;
+    let metadata = reads::metadata(&source, run.id)?;
+    let mut decisions = reads::decisions(&source, run.id, None)?;
+    decisions.retain(|row| row.what != METADATA);
     if let Some(live) = &live {
         compared(cipher, &run, live, &decisions)?;
         cipher.open(&run.key, live.call, Column::Snapshot, live.snapshot.clone())?;
     }
-    Ok(Exported { run, live, decisions, program, settings: Vec::new() })
+    Ok(Exported { run, live, decisions, program, metadata, settings: Vec::new() })
 }
 
 /// Refuses an answer from outside that does not fit what is stored with its call.

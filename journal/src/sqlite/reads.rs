@@ -1,13 +1,15 @@
 //! Reads the tables: plain functions on a connection.
 
 use super::row::{self, DECIDED, LIVE, RUN, RUN_COLUMNS};
-use crate::backend::{Found, no_run};
+use crate::backend::{Filter, Found, no_run};
 use crate::cipher::RUN_KEY;
 use crate::error::{Error, Result};
-use crate::row::{Decided, EXPORTED, Live, Run, signed};
+use crate::row::{Decided, EXPORTED, Live, METADATA, Run, signed};
 use crate::state::{STATES, State, Status};
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
+use rusqlite::types::Value;
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, ToSql, params};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Reads the entry of a run.
@@ -139,18 +141,16 @@ pub(crate) fn settings(connection: &Connection) -> Result<Vec<(String, Vec<u8>)>
 }
 
 /// Reads pages of runs with their rows, in the order of their numbers.
-pub(crate) fn page(
-    connection: &Connection,
-    status: Option<Status>,
-    after: i64,
-    most: usize,
-) -> Result<Vec<Found>> {
-    let (tables, condition) = chosen(status);
+pub(crate) fn page(connection: &Connection, filter: &Filter, after: i64, most: usize) -> Result<Vec<Found>> {
+    let (tables, condition, more) = filtered(filter);
+    let most = signed(most as u64);
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {RUN}, {} FROM {tables} WHERE run.id > ?1 AND {condition} ORDER BY run.id LIMIT ?2",
         live_columns()
     ))?;
-    let mut rows = statement.query(params![after, signed(most as u64)])?;
+    let mut values: Vec<&dyn ToSql> = vec![&after, &most];
+    values.extend(more.iter().map(|value| value as &dyn ToSql));
+    let mut rows = statement.query(&values[..])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         found.push((row.get(0)?, both(row, 0)));
@@ -175,13 +175,70 @@ fn chosen(status: Option<Status>) -> (&'static str, String) {
     }
 }
 
+/// The tables, the condition and its values of the runs that a filter leaves. `?1` and `?2` belong to the
+/// caller.
+fn filtered(filter: &Filter) -> (&'static str, String, Vec<Value>) {
+    let (tables, mut condition) = chosen(filter.status);
+    let mut values = Vec::new();
+    if let Some(name) = &filter.name {
+        values.push(Value::Text(name.clone()));
+        condition.push_str(" AND substr(run.name, 1, length(?3)) = ?3");
+    }
+    for (name, value) in &filter.metadata {
+        values.push(Value::Blob(packed(&BTreeMap::from([(name.clone(), value.clone())]))));
+        // Writing to a string does not fail.
+        let _ = write!(
+            condition,
+            " AND EXISTS (SELECT 1 FROM call WHERE call.run = run.id AND call.call = 0 \
+             AND call.what = '{METADATA}' AND instr(call.detail, ?{}) > 0)",
+            2 + values.len()
+        );
+    }
+    (tables, condition, values)
+}
+
+/// Metadata as bytes: before each name and after the last value is a 0, between a name and its value a 1.
+pub(crate) fn packed(metadata: &BTreeMap<String, String>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (name, value) in metadata {
+        bytes.push(0);
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.push(1);
+        bytes.extend_from_slice(value.as_bytes());
+    }
+    bytes.push(0);
+    bytes
+}
+
+/// Metadata from bytes.
+pub(crate) fn unpacked(bytes: &[u8]) -> Result<BTreeMap<String, String>> {
+    let refused = || Error::damaged("the metadata of a run");
+    let text = std::str::from_utf8(bytes).map_err(|_| refused())?;
+    let inner = text.strip_prefix('\0').and_then(|text| text.strip_suffix('\0')).ok_or_else(refused)?;
+    let pair = |part: &str| {
+        let (name, value) = part.split_once('\u{1}').ok_or_else(refused)?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    inner.split('\0').map(pair).collect()
+}
+
+/// The metadata of a run.
+pub(crate) fn metadata(connection: &Connection, run: i64) -> Result<BTreeMap<String, String>> {
+    let rows = decisions(connection, run, Some(0))?;
+    let row = rows.into_iter().find(|row| row.what == METADATA);
+    row.map_or_else(|| Ok(BTreeMap::new()), |row| unpacked(&row.detail))
+}
+
 /// A number below those of the `newest` latest runs with this status.
-pub(crate) fn before_newest(connection: &Connection, status: Option<Status>, newest: usize) -> Result<i64> {
-    let (tables, condition) = chosen(status);
+pub(crate) fn before_newest(connection: &Connection, filter: &Filter, newest: usize) -> Result<i64> {
+    let (tables, condition, more) = filtered(filter);
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT run.id FROM {tables} WHERE {condition} ORDER BY run.id DESC LIMIT 1 OFFSET ?1"
+        "SELECT run.id FROM {tables} WHERE run.id > ?2 AND {condition} ORDER BY run.id DESC LIMIT 1 OFFSET ?1"
     ))?;
-    let found: Option<i64> = statement.query_row([signed(newest as u64)], |row| row.get(0)).optional()?;
+    let newest = signed(newest as u64);
+    let mut values: Vec<&dyn ToSql> = vec![&newest, &0_i64];
+    values.extend(more.iter().map(|value| value as &dyn ToSql));
+    let found: Option<i64> = statement.query_row(&values[..], |row| row.get(0)).optional()?;
     Ok(found.unwrap_or(0))
 }
 

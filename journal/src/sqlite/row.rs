@@ -38,6 +38,7 @@ pub(crate) fn live(row: &Row<'_>, at: usize) -> Result<Live> {
         },
         snapshot: blob(row, at + 13)?.unwrap_or_default(),
         answer: blob(row, at + 14)?,
+        was: None,
         expects: None,
     };
     if row.get::<_, i64>(at + 15)? != live.sum() {

@@ -96,8 +96,9 @@ fn a_clock_that_was_set_back_lets_a_run_sleep_its_time_once_more_at_most() {
 #[test]
 fn a_run_that_is_cancelled_asleep_goes_on_at_once() {
     let (tables, cipher, run) = asleep();
-    let decide =
-        |rows, _: &dyn Alive, now| decide::resolve(&cipher, (None, &Decision::Cancel, "ann"), rows, now);
+    let decide = |rows, alive: &dyn Alive, now| {
+        decide::resolve(&cipher, (None, &Decision::Cancel, "ann"), rows, alive, now)
+    };
     tables.change(&Nobody, run, decide).unwrap();
     assert_eq!(claim(&tables, &cipher, run), Some(None), "its call has no answer: it fails as cancelled");
 }

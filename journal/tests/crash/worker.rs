@@ -4,13 +4,16 @@ use crate::programs::{Log, Random};
 use crate::world::{TOOLS, answer, beginning};
 use ilo_journal::{Claim, Due, ErrorCode, Left, Made, Options, Permit, RunId, Session, Store, Taken};
 use ilo_vm::{Program, Run, Step};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The environment variable with the address of a journal in a database.
+pub const JOURNAL: &str = "ILO_CRASH_JOURNAL";
+
 pub fn run(folder: &Path, runs: u64, seed: u64) {
     let mut random = Random(seed);
-    let store = Arc::new(Store::open(&folder.join("j"), &Options::default()).unwrap());
+    let store = Arc::new(opened(&place(folder)));
     let log_path = folder.join("effects");
     let mut order: Vec<u64> = (0..runs).collect();
     for at in (1..order.len()).rev() {
@@ -36,6 +39,23 @@ pub fn run(folder: &Path, runs: u64, seed: u64) {
     }
 }
 
+/// The journal of a folder: the file in it, unless a database is named.
+pub fn place(folder: &Path) -> PathBuf {
+    std::env::var_os(JOURNAL).map_or_else(|| folder.join("j"), PathBuf::from)
+}
+
+/// Opens a journal, which may be in a database that is away just now.
+pub fn opened(place: &Path) -> Store {
+    for _ in 0..600 {
+        match Store::open(place, &Options::default()) {
+            Ok(store) => return store,
+            Err(error) => assert!([ErrorCode::CannotOpen, ErrorCode::Busy].contains(&error.code), "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("the journal cannot be opened");
+}
+
 fn resume(store: &Arc<Store>, run: RunId, log: &Log<'_>, random: &mut Random) {
     let claimed = match store.claim(run).wait() {
         Ok(Claim::Mine(claimed)) => *claimed,
@@ -55,7 +75,9 @@ fn drive(mut session: Session, mut run: Run, log: &Log<'_>, random: &mut Random)
     loop {
         let (tool, arguments, number, rollback) = match run.step() {
             Step::Done(_) => {
-                session.end(&run).unwrap();
+                if let Err(error) = session.end(&run) {
+                    assert_eq!(error.code, ErrorCode::Lost, "{error}");
+                }
                 return session.left().cloned();
             }
             Step::Call(call) => {
@@ -87,8 +109,13 @@ fn drive(mut session: Session, mut run: Run, log: &Log<'_>, random: &mut Random)
             Permit::Settled(given) => given,
             Permit::Make { key, .. } => make(log, random, (&tool, &arguments), &key),
         };
-        if session.after(Made::Answered(given.clone()), None).unwrap() == Taken::Stop {
-            return session.left().cloned();
+        match session.after(Made::Answered(given.clone()), None) {
+            Ok(Taken::GoOn) => {}
+            Ok(Taken::Stop) => return session.left().cloned(),
+            Err(error) => {
+                assert_eq!(error.code, ErrorCode::Lost, "{error}");
+                return None;
+            }
         }
         given.give(run.pending().unwrap()).unwrap();
     }

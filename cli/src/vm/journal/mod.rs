@@ -10,7 +10,9 @@ mod shown;
 
 use super::{Exit, Refused, output};
 use ilo_host::problem::Problem;
-use ilo_journal::{Access, At, Error, Key, Left, Options, RunId, State, Store, Summary, UsedUp, access};
+use ilo_journal::{
+    Access, At, Error, Key, Left, Options, RunId, State, Store, Summary, UsedUp, access, shown_place,
+};
 use ilo_spec::error::Code;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,12 +21,15 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Journal")]
 pub(super) struct RunJournal {
-    /// Record the run in this journal, so that it outlives this process
-    #[arg(long, value_name = "FILE")]
+    /// Record the run in this journal, a file or `postgres://…`, so that it outlives this process
+    #[arg(long, value_name = "PLACE")]
     pub(super) journal: Option<PathBuf>,
     /// The run's name: a second start with the same name, program and input continues the first run
     #[arg(long, value_name = "NAME", requires = "journal")]
     pub(super) name: Option<String>,
+    /// Metadata by which people find the run, such as `tenant=acme`; it may be repeated
+    #[arg(long, value_name = "NAME=VALUE", requires = "journal", value_parser = pair)]
+    pub(super) metadata: Vec<(String, String)>,
     #[command(flatten)]
     pub(super) key: KeyArgs,
 }
@@ -34,8 +39,8 @@ pub(super) struct RunJournal {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Journal")]
 pub(super) struct ServeJournal {
-    /// Record the runs in this journal, so that they outlive the server
-    #[arg(long, value_name = "FILE")]
+    /// Record the runs in this journal, a file or `postgres://…`, so that they outlive the server
+    #[arg(long, value_name = "PLACE")]
     journal: Option<PathBuf>,
     #[command(flatten)]
     shared: SharedArgs,
@@ -94,8 +99,8 @@ impl ServeJournal {
 /// The journal of a command.
 #[derive(clap::Args)]
 pub(super) struct Place {
-    /// The journal
-    #[arg(long, value_name = "FILE")]
+    /// The journal: a file, or a database as `postgres://…`
+    #[arg(long, value_name = "PLACE")]
     pub(super) journal: PathBuf,
     #[command(flatten)]
     pub(super) key: KeyArgs,
@@ -133,6 +138,12 @@ impl From<Error> for Refused {
     }
 }
 
+/// A name and a value, with `=` between them.
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 /// Opens a journal.
 pub(super) fn open(path: &Path, key: &KeyArgs, create: bool) -> Result<Arc<Store>, Refused> {
     let key = match &key.journal_key_env {
@@ -145,7 +156,11 @@ pub(super) fn open(path: &Path, key: &KeyArgs, create: bool) -> Result<Arc<Store
             Some(Key::from_hex(&text)?)
         }
     };
-    Ok(Arc::new(Store::open(path, &Options { create, key })?))
+    let store = Store::open(path, &Options { create, key })?;
+    for warning in store.warnings() {
+        output::error(&format!("warning: {}\n", output::plain(warning)));
+    }
+    Ok(Arc::new(store))
 }
 
 /// Removes runs that ended long ago, once a day. An error of this does not affect the current runs.
@@ -232,7 +247,7 @@ fn suspended(store: &Store, left: &Left, name: Option<&str>, journal: &Path) -> 
     };
     let mut text = format!("run {run} waits: {advice}\n");
     for command in next {
-        text.extend([format!("  ilo-vm {command} --journal {}\n", journal.display())]);
+        text.extend([format!("  ilo-vm {command} --journal {}\n", shown_place(journal))]);
     }
     output::error(&output::plain_lines(&text));
     output::print(&line, Exit::Suspended)

@@ -3,16 +3,19 @@
 use super::super::{Exit, Refused, output};
 use super::approve::ApproveArgs;
 use super::shown::{self, Programs, quoted, time};
-use super::{Place, next_commands, open, person};
+use super::{Place, next_commands, open, pair, person};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ilo_host::file;
 use ilo_host::problem::{Problem, shortened};
-use ilo_journal::{At, Decision, Listed, State, Status, Store, Summary, Waiting, arguments_hash};
+use ilo_journal::{
+    At, Decision, Listed, State, Status, Store, Summary, Waiting, arguments_hash, shown_place,
+};
 use ilo_spec::error::Code;
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The default number of rows of a table.
 const ROWS: usize = 100;
@@ -73,7 +76,10 @@ Example: ilo-vm runs answer \"$ILO_IDEMPOTENCY_KEY\" --value '{\"id\":7}' --jour
     Fail(FailArgs),
     /// Repeat a call that is in doubt, because it was not made or making it twice does no harm.
     #[command(after_help = "Example: ilo-vm runs retry 3 --call 2 --journal runs.journal")]
-    Retry(CallArgs),
+    Retry(RetryArgs),
+    /// Wait until a run has ended, wherever it runs, and print its outcome.
+    #[command(after_help = "Example: ilo-vm runs wait 3 --time 60000 --journal runs.journal")]
+    Wait(WaitArgs),
     /// Cancel a run; its work is rolled back when it is resumed.
     #[command(after_help = "Example: ilo-vm runs cancel 3 --journal runs.journal")]
     Cancel(OneArgs),
@@ -97,6 +103,12 @@ struct ListArgs {
     /// Only runs in this state
     #[arg(long, value_name = "STATE", value_parser = status())]
     state: Option<Status>,
+    /// Only runs whose name begins with this
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
+    /// Only runs with this metadata; it may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    metadata: Vec<(String, String)>,
     /// The number of runs, of those that were started last [default: 100; with --json all]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -134,6 +146,26 @@ struct CallArgs {
     /// The number of the call
     #[arg(long, value_name = "N")]
     call: u64,
+}
+
+#[derive(clap::Args)]
+struct RetryArgs {
+    #[command(flatten)]
+    call: CallArgs,
+    /// The process that began the call has ended: you have looked
+    #[arg(long)]
+    owner_ended: bool,
+}
+
+#[derive(clap::Args)]
+struct WaitArgs {
+    /// The number or name of the run
+    run: String,
+    #[command(flatten)]
+    place: Place,
+    /// How long to wait, in milliseconds [default: until it has ended]
+    #[arg(long, value_name = "MS")]
+    time: Option<u64>,
 }
 
 #[derive(clap::Args)]
@@ -214,11 +246,37 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
         }
         Verb::Answer(args) => decide(&args.one, args.call, &Decision::Answer(args.value.clone())),
         Verb::Fail(args) => decide(&args.one, args.call, &Decision::Fail(args.message.clone())),
-        Verb::Retry(args) => decide(&args.one, Some(args.call), &Decision::Retry),
+        Verb::Retry(args) => retry(args),
+        Verb::Wait(args) => wait(args),
         Verb::Cancel(args) => decide(args, None, &Decision::Cancel),
         Verb::Export(args) => export(args),
         Verb::Import(args) => import(args),
         Verb::Prune(args) => prune(args),
+    }
+}
+
+/// Lets a call be made again, though the process that began it is not known to have ended, where a person has
+/// found out that it has.
+fn retry(args: &RetryArgs) -> Result<Exit, Refused> {
+    let CallArgs { one, call } = &args.call;
+    if args.owner_ended {
+        let place = &one.run.place;
+        let store = open(&place.journal, &place.key, false)?;
+        store.owner_ended(store.find(&one.run.run)?, &one.by.clone().unwrap_or_else(person))?;
+    }
+    decide(one, Some(*call), &Decision::Retry)
+}
+
+/// Prints the outcome of a run once it has ended; otherwise how it waits.
+fn wait(args: &WaitArgs) -> Result<Exit, Refused> {
+    let store = open(&args.place.journal, &args.place.key, false)?;
+    let run = store.find(&args.run)?;
+    match store.wait(run, args.time.map_or(Duration::MAX, Duration::from_millis))? {
+        Some(outcome) => output::print(&format!("{}\n", String::from_utf8_lossy(&outcome)), Exit::Ok),
+        None => {
+            output::error(&format!("run {run} has not ended: it is {}\n", store.show(run)?.status().name()));
+            Ok(Exit::Suspended)
+        }
     }
 }
 
@@ -230,7 +288,12 @@ fn status() -> impl TypedValueParser<Value = Status> {
 fn list(args: &ListArgs) -> Result<Exit, Refused> {
     let store = open(&args.place.journal, &args.place.key, false)?;
     let newest = args.limit.or(if args.json { None } else { Some(ROWS) });
-    let listed = Listed { status: args.state, newest };
+    let listed = Listed {
+        status: args.state,
+        newest,
+        name: args.name.clone(),
+        metadata: args.metadata.iter().cloned().collect(),
+    };
     let mut view = View {
         store: &store,
         journal: &args.place.journal,
@@ -275,7 +338,7 @@ fn list(args: &ListArgs) -> Result<Exit, Refused> {
     let exit = output::print(&text, ended)?;
     if shown == 0 && !args.json {
         output::error("no runs\n");
-    } else if newest.is_some() {
+    } else if newest.is_some() && args.name.is_none() && args.metadata.is_empty() {
         more(&store, args, shown)?;
     }
     Ok(exit)
@@ -350,14 +413,14 @@ impl View<'_> {
     /// The whole command to type next.
     fn next(&self, summary: &Summary) -> String {
         let next = next_commands(summary).into_iter().next();
-        next.map_or_else(String::new, |next| format!("ilo-vm {next} --journal {}", self.journal.display()))
+        next.map_or_else(String::new, |next| format!("ilo-vm {next} --journal {}", shown_place(self.journal)))
     }
 }
 
 fn show(args: &RunArgs) -> Result<Exit, Refused> {
     let store = open(&args.place.journal, &args.place.key, false)?;
     let summary = store.show(store.find(&args.run)?)?;
-    let decided = store.decisions(summary.run)?;
+    let (decided, metadata) = (store.decisions(summary.run)?, store.metadata(summary.run)?);
     let mut programs = Programs::default();
     if args.json {
         let mut line = shown::line(&store, &mut programs, &summary);
@@ -375,6 +438,16 @@ fn show(args: &RunArgs) -> Result<Exit, Refused> {
                 line.extend([format!(",\"arguments_hash\":\"{}\"", arguments_hash(&live.tool, &arguments))]);
             }
         }
+        if let At::Live(live) = &summary.at
+            && let Some(was) = &live.was
+        {
+            line.extend([format!(",\"may_be_calling\":{}", quoted(was))]);
+        }
+        if !metadata.is_empty() {
+            let pair = |(name, value): (&String, &String)| format!("{}:{}", quoted(name), quoted(value));
+            let pairs: Vec<String> = metadata.iter().map(pair).collect();
+            line.extend([format!(",\"metadata\":{{{}}}", pairs.join(","))]);
+        }
         if let Some(subject) = &summary.subject {
             line.extend([format!(",\"subject\":{}", quoted(subject))]);
         }
@@ -389,6 +462,7 @@ fn show(args: &RunArgs) -> Result<Exit, Refused> {
         vec!["state".to_owned(), summary.status().name().to_owned()],
     ];
     rows.extend(summary.subject.iter().map(|subject| vec!["subject".to_owned(), subject.clone()]));
+    rows.extend(metadata.iter().map(|(name, value)| vec![format!("metadata {name}"), value.clone()]));
     let mut row = |name: &str, value: String| rows.push(vec![name.to_owned(), value]);
     match &summary.at {
         At::Ended { ended, outcome } => {
@@ -398,6 +472,7 @@ fn show(args: &RunArgs) -> Result<Exit, Refused> {
         At::Live(live) => {
             row("since", time(live.since));
             row("call", format!("{} of `{}`", live.call, live.tool));
+            live.was.iter().for_each(|was| row("may be calling", was.clone()));
             let arguments = programs.arguments(&store, &summary, live);
             let hash = arguments.as_ref().map(|arguments| arguments_hash(&live.tool, arguments));
             row("arguments", arguments.unwrap_or_else(|| "this release cannot read them".to_owned()));
@@ -417,7 +492,7 @@ fn show(args: &RunArgs) -> Result<Exit, Refused> {
                 row("cancelled", "yes; `resume` rolls back what the run has done".to_owned());
             }
             for next in next_commands(&summary) {
-                row("next", format!("ilo-vm {next} --journal {}", args.place.journal.display()));
+                row("next", format!("ilo-vm {next} --journal {}", shown_place(&args.place.journal)));
             }
         }
     }

@@ -1,0 +1,221 @@
+//! What the thread that writes does for its callers: the statements of a group, and what became of each job.
+
+use super::apply::{self, Versioned};
+use super::link::Statement;
+use super::rows::{get, run};
+use crate::backend::{Change, Decide, Outcome, Prepared, Write, Written, lost};
+use crate::error::{Error, Result};
+use crate::model::{Lease, RunId, Started};
+use crate::queue::Sender;
+use crate::row::{Live, Run};
+use std::collections::{BTreeSet, HashMap};
+use tokio_postgres::Row;
+
+/// What the thread does for a caller.
+pub(crate) enum Job {
+    Write {
+        write: Write,
+        /// Knows its row about a call again.
+        token: [u8; 16],
+        reply: Sender<Written>,
+        /// Whether it was sent before, and may have been written.
+        sent: bool,
+    },
+    Change {
+        run: i64,
+        decide: Decide,
+        token: [u8; 16],
+        reply: Sender<Outcome>,
+        attempts: u32,
+        /// What was sent before, and may have been written.
+        tried: Option<Box<Tried>>,
+    },
+}
+
+/// A change that was decided.
+pub(crate) struct Tried {
+    pub(crate) change: Change,
+    pub(crate) outcome: Outcome,
+    /// The version of the row that was read.
+    pub(crate) seen: String,
+}
+
+impl Job {
+    /// Tells who waits that it could not be done.
+    pub(crate) fn fail(self, error: &Error) {
+        match self {
+            Job::Write { reply, .. } => reply.settle(Err(error.clone())),
+            Job::Change { reply, .. } => reply.settle(Err(error.clone())),
+        }
+    }
+
+    /// The run to which it writes, if that is there already.
+    pub(crate) fn run(&self) -> Option<i64> {
+        match self {
+            Job::Write { write: Write::Record(live), .. } => Some(live.run),
+            Job::Write { write: Write::End { run, .. }, .. } => Some(run.id),
+            Job::Write { write: Write::Release { run, .. }, .. } | Job::Change { run, .. } => Some(*run),
+            Job::Write { write: Write::Start(_) | Write::Import(_), .. } => None,
+        }
+    }
+}
+
+/// The statements of a group, and where the results of each kind are.
+pub(crate) struct Group {
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) places: Places,
+}
+
+/// The positions of results among those of a group.
+#[derive(Default)]
+pub(crate) struct Places {
+    start: Option<usize>,
+    record: Option<usize>,
+    release: Option<usize>,
+    change: Option<usize>,
+    cancel: Option<usize>,
+    end: Option<usize>,
+}
+
+/// Whether a change only asks a run to end that goes on in its state.
+fn is_flag(change: &Change) -> bool {
+    change.live.epoch == change.if_epoch
+}
+
+impl Group {
+    pub(crate) fn new(schema: &str, jobs: &[Job], later: &[Live]) -> Group {
+        let mut group = Group { statements: apply::begin().into(), places: Places::default() };
+        let (mut starts, mut records, mut releases, mut ends) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut changes, mut flags, mut expects) = (Vec::new(), Vec::new(), Vec::new());
+        for job in jobs {
+            match job {
+                Job::Write { write: Write::Start(new), .. } => starts.push(&**new),
+                Job::Write { write: Write::Record(live), token, .. } => {
+                    records.push(&**live);
+                    if live.expects.is_some() {
+                        expects.push((&**live, *token));
+                    }
+                }
+                Job::Write { write: Write::Release { run, epoch }, .. } => releases.push((*run, *epoch)),
+                Job::Write { write: Write::End { run, epoch }, .. } => ends.push((&**run, *epoch)),
+                Job::Change { tried: Some(tried), token, .. } => {
+                    let Tried { change, seen, .. } = &**tried;
+                    let versioned = Versioned { change, seen, token: *token };
+                    if is_flag(change) { flags.push(versioned) } else { changes.push(versioned) }
+                }
+                Job::Write { write: Write::Import(_), .. } | Job::Change { .. } => {}
+            }
+        }
+        records.extend(later);
+        group.starts(schema, &starts);
+        if !records.is_empty() {
+            group.places.record = group.push(apply::record(schema, &records));
+        }
+        if !expects.is_empty() {
+            group.push(apply::expects(schema, &expects));
+        }
+        if !releases.is_empty() {
+            group.places.release = group.push(apply::release(schema, &releases));
+        }
+        if !changes.is_empty() {
+            group.places.change = group.push(apply::change(schema, &changes.iter().collect::<Vec<_>>()));
+        }
+        if !flags.is_empty() {
+            group.places.cancel = group.push(apply::cancel(schema, &flags.iter().collect::<Vec<_>>()));
+        }
+        if !ends.is_empty() {
+            let [end, done] = apply::end(schema, &ends);
+            group.push(end);
+            group.places.end = group.push(done);
+        }
+        let is_news = |one: &Versioned<'_>| one.change.decided.is_some() || one.change.live.owner.is_none();
+        if !releases.is_empty() || changes.iter().chain(&flags).any(is_news) {
+            group.push(apply::notify(schema));
+        }
+        group.push(apply::commit());
+        group
+    }
+
+    fn starts(&mut self, schema: &str, starts: &[&Prepared]) {
+        if starts.is_empty() {
+            return;
+        }
+        self.push(apply::start(schema, starts));
+        let programs = starts.iter().map(|new| (new.run.program, new.program.clone())).collect();
+        self.push(apply::programs(schema, &programs));
+        self.places.start = self.push(apply::started(schema, starts));
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "the place of a statement that may be left out")]
+    fn push(&mut self, statement: Statement) -> Option<usize> {
+        self.statements.push(statement);
+        Some(self.statements.len() - 1)
+    }
+}
+
+impl Places {
+    /// Tells callers what became of their jobs. Returns the changes that are to be decided again.
+    pub(crate) fn settle(&self, rows: &[Vec<Row>], jobs: Vec<Job>) -> Vec<Job> {
+        let at = |place: Option<usize>| place.and_then(|at| rows.get(at)).map_or(&[][..], Vec::as_slice);
+        let numbers =
+            |place| -> BTreeSet<i64> { at(place).iter().filter_map(|row| get(row, 0).ok()).collect() };
+        let (released, ended) = (numbers(self.release), numbers(self.end));
+        let mut changed = numbers(self.change);
+        changed.extend(numbers(self.cancel));
+        let records: HashMap<i64, bool> =
+            at(self.record).iter().filter_map(|row| Some((get(row, 0).ok()?, get(row, 1).ok()?))).collect();
+        let runs: Vec<Run> = at(self.start).iter().filter_map(|row| run(row).ok()).collect();
+        let mut again = Vec::new();
+        for job in jobs {
+            match job {
+                Job::Write { write, reply, sent, .. } => reply.settle(match write {
+                    Write::Start(new) => started(&new, &runs),
+                    Write::Record(live) => match records.get(&live.run) {
+                        Some(&cancel) => Ok(Written::Recorded { cancel }),
+                        None => Err(lost(live.run)),
+                    },
+                    Write::End { run, .. } if ended.contains(&run.id) => Ok(Written::Done),
+                    Write::End { run, .. } => Err(lost(run.id)),
+                    // Sent before, it may have been released, and taken by another.
+                    Write::Release { run, .. } if sent || released.contains(&run) => Ok(Written::Done),
+                    Write::Release { run, .. } => Err(lost(run)),
+                    Write::Import(_) => Err(Error::other()),
+                }),
+                Job::Change { run, reply, tried: Some(tried), .. } if changed.contains(&run) => {
+                    reply.settle(Ok(tried.outcome));
+                }
+                Job::Change { run, decide, token, reply, attempts, .. } => {
+                    // It was not written: what was tried is of no use.
+                    again.push(Job::Change { run, decide, token, reply, attempts, tried: None });
+                }
+            }
+        }
+        again
+    }
+}
+
+/// What became of a start: the run with its key is its own, whoever sent it.
+fn started(new: &Prepared, runs: &[Run]) -> Result<Written> {
+    let own = runs.iter().find(|run| run.key == new.run.key);
+    let named = || runs.iter().find(|run| run.name.is_some() && run.name == new.run.name);
+    let started = match (own, named()) {
+        (Some(run), _) => {
+            let run = Run { id: run.id, ..new.run.clone() };
+            let lease = new.live.as_ref().map(|live| Lease {
+                state: live.state,
+                call: live.call,
+                epoch: live.epoch,
+                owner: new.owner,
+                run: run.clone(),
+            });
+            Started { run: RunId(run.id), is_new: true, lease }
+        }
+        (None, Some(found)) => {
+            new.is_same(found)?;
+            Started { run: RunId(found.id), is_new: false, lease: None }
+        }
+        (None, None) => return Err(Error::other()),
+    };
+    Ok(Written::Started(Box::new(started)))
+}

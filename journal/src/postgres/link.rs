@@ -1,0 +1,310 @@
+//! A connection with the runtime that drives it, for one thread; what its errors mean, and statements with
+//! typed values.
+
+use super::target::Target;
+use super::tls::Tls;
+use crate::error::{Error, ErrorCode, Result};
+use futures_util::future::join_all;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Row};
+
+/// How long a group may take before its connection counts as lost.
+const SLOW: Duration = Duration::from_mins(1);
+/// How long writes wait for a server that is away.
+const PATIENCE: Duration = Duration::from_mins(5);
+/// The first and the longest pause before a group is sent again.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// A value for a statement, with its type: statements have no names, so that they pass through poolers.
+pub(crate) type Param = (Box<dyn ToSql + Sync + Send>, Type);
+
+/// A statement with its values.
+pub(crate) struct Statement {
+    pub(crate) sql: String,
+    pub(crate) params: Vec<Param>,
+}
+
+impl Statement {
+    pub(crate) fn new(sql: impl Into<String>, params: Vec<Param>) -> Statement {
+        Statement { sql: sql.into(), params }
+    }
+}
+
+/// A connection, which is made again after it was lost.
+pub(crate) struct Link {
+    runtime: Runtime,
+    target: Arc<Target>,
+    client: Option<Client>,
+    /// Counts the notifications of the server.
+    news: Arc<AtomicI64>,
+}
+
+/// Why statements had no result.
+pub(crate) enum Trouble {
+    /// The connection was lost, or the server asks to send it again.
+    Again(Error),
+    /// It is no use to send it again.
+    Refused(Error),
+}
+
+impl Link {
+    /// Connects, once.
+    pub(crate) fn open(target: &Arc<Target>, news: &Arc<AtomicI64>) -> Result<Link> {
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build();
+        let runtime = runtime.map_err(|error| Error::new(ErrorCode::Io, format!("no runtime: {error}")))?;
+        let mut link = Link { runtime, target: target.clone(), client: None, news: news.clone() };
+        match link.connect() {
+            Ok(()) => Ok(link),
+            Err(Trouble::Again(error) | Trouble::Refused(error)) => Err(error),
+        }
+    }
+
+    /// The place of the journal.
+    pub(crate) fn target(&self) -> &Arc<Target> {
+        &self.target
+    }
+
+    /// Connects unless there is a connection. Returns whether it is new.
+    fn connect(&mut self) -> std::result::Result<(), Trouble> {
+        if self.client.as_ref().is_some_and(|client| !client.is_closed()) {
+            return Ok(());
+        }
+        self.client = None;
+        self.client = Some(self.runtime.block_on(connect(&self.target, &self.news))?);
+        Ok(())
+    }
+
+    /// Sends statements one after another without waiting in between, and gives their rows. If one fails,
+    /// the first error counts.
+    pub(crate) fn try_send(
+        &mut self,
+        statements: &[Statement],
+    ) -> std::result::Result<Vec<Vec<Row>>, Trouble> {
+        self.connect()?;
+        let Some(client) = &self.client else { return Err(Trouble::Again(away(&self.target))) };
+        let sent =
+            self.runtime.block_on(async { tokio::time::timeout(SLOW, pipeline(client, statements)).await });
+        let found = match sent {
+            Ok(found) => found.map_err(|error| trouble(&self.target, &error)),
+            Err(_) => Err(Trouble::Again(away(&self.target))),
+        };
+        if found.is_err() {
+            // What a failed group has left of its transaction ends with its connection.
+            self.client = None;
+        }
+        found
+    }
+
+    /// As [`Link::try_send`], again and again while the server is away and `goes_on` says so.
+    pub(crate) fn send(
+        &mut self,
+        statements: &[Statement],
+        goes_on: impl Fn(Duration) -> bool,
+    ) -> Result<Vec<Vec<Row>>> {
+        let mut waiting = Waiting::new();
+        loop {
+            match self.try_send(statements) {
+                Ok(rows) => return Ok(rows),
+                Err(Trouble::Refused(error)) => return Err(error),
+                Err(Trouble::Again(error)) if !waiting.again(&goes_on) => return Err(error),
+                Err(Trouble::Again(_)) => {}
+            }
+        }
+    }
+
+    /// Waits with the connection at work, so that notifications arrive.
+    pub(crate) fn wait<T>(&self, until: impl Future<Output = T>, most: Duration) -> Option<T> {
+        self.runtime.block_on(async { tokio::time::timeout(most, until).await.ok() })
+    }
+}
+
+/// Counts how long something was tried.
+pub(crate) struct Waiting {
+    since: Instant,
+    pause: Duration,
+}
+
+impl Waiting {
+    pub(crate) fn new() -> Waiting {
+        Waiting { since: Instant::now(), pause: PAUSES.0 }
+    }
+
+    /// Pauses before the next attempt; false if there should be none.
+    pub(crate) fn again(&mut self, goes_on: &impl Fn(Duration) -> bool) -> bool {
+        let waited = self.since.elapsed();
+        if waited > PATIENCE || !goes_on(waited) {
+            return false;
+        }
+        std::thread::sleep(self.pause);
+        self.pause = (self.pause * 2).min(PAUSES.1);
+        true
+    }
+}
+
+async fn connect(target: &Target, news: &Arc<AtomicI64>) -> std::result::Result<Client, Trouble> {
+    if target.config.get_ssl_mode() == SslMode::Disable {
+        let connected = target.config.connect(NoTls).await;
+        let (client, connection) = connected.map_err(|error| trouble(target, &error))?;
+        tokio::spawn(listen(connection, news.clone()));
+        return Ok(client);
+    }
+    let tls = Tls::new(target.roots.as_deref()).map_err(Trouble::Refused)?;
+    let connected = target.config.connect(tls).await;
+    let (client, connection) = connected.map_err(|error| trouble(target, &error))?;
+    tokio::spawn(listen(connection, news.clone()));
+    Ok(client)
+}
+
+/// Drives a connection until it ends, and counts its notifications.
+async fn listen<S, T>(mut connection: Connection<S, T>, news: Arc<AtomicI64>)
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+    T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+{
+    while let Some(Ok(message)) = std::future::poll_fn(|context| connection.poll_message(context)).await {
+        if let AsyncMessage::Notification(_) = message {
+            news.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Sends all statements before the answer to the first has come.
+async fn pipeline(
+    client: &Client,
+    statements: &[Statement],
+) -> std::result::Result<Vec<Vec<Row>>, tokio_postgres::Error> {
+    let params: Vec<Vec<(&(dyn ToSql + Sync), Type)>> = statements
+        .iter()
+        .map(|statement| {
+            statement.params.iter().map(|(value, of)| (&**value as &(dyn ToSql + Sync), of.clone())).collect()
+        })
+        .collect();
+    let sent = statements.iter().zip(&params).map(|(statement, params)| {
+        let sent: std::pin::Pin<Box<dyn Future<Output = _> + '_>> =
+            Box::pin(client.query_typed(&statement.sql, params));
+        sent
+    });
+    // The end of a failed transaction succeeds: each result is looked at.
+    join_all(sent).await.into_iter().collect()
+}
+
+/// What an error of a server or a connection means.
+fn trouble(target: &Target, error: &tokio_postgres::Error) -> Trouble {
+    let Some(told) = error.as_db_error() else {
+        let why = chain(error);
+        let of_connection = error.is_closed() || has_io(error);
+        let message = format!("{}: {why}", target.shown);
+        if why.contains("TLS") || why.contains("certificate") {
+            let remedy = "give the server a certificate that this machine trusts, or name its authority with \
+                          `sslrootcert=FILE`; `sslmode=disable` sends everything readable";
+            return Trouble::Refused(Error::new(ErrorCode::CannotOpen, message).remedy(remedy));
+        }
+        return if of_connection {
+            let remedy = "check that the server runs and can be reached";
+            Trouble::Again(Error::new(ErrorCode::CannotOpen, message).remedy(remedy))
+        } else {
+            Trouble::Refused(Error::new(ErrorCode::CannotOpen, message))
+        };
+    };
+    let state = told.code().code();
+    let message = format!("{}: {} ({state})", target.shown, told.message());
+    let class = state.get(..2).unwrap_or_default();
+    let of = |code: ErrorCode, remedy: &str| Error::new(code, message.clone()).remedy(remedy);
+    match (class, state) {
+        (_, "57014" | "40001" | "40P01" | "55P03") | ("08" | "57", _) => {
+            Trouble::Again(of(ErrorCode::Busy, "try again; look at the log of the server"))
+        }
+        ("53", _) => Trouble::Again(of(ErrorCode::Full, "make room on the server, then `resume`")),
+        ("28", _) => Trouble::Refused(of(
+            ErrorCode::CannotOpen,
+            "check the user and the password; PGPASSWORD may hold it",
+        )),
+        ("3D", _) => Trouble::Refused(of(ErrorCode::CannotOpen, "create the database first")),
+        (_, "25006") => Trouble::Refused(of(ErrorCode::ReadOnly, "name the server that takes writes")),
+        (_, "42501") => Trouble::Refused(of(
+            ErrorCode::ReadOnly,
+            "let the role create the schema, or read and write the tables in it",
+        )),
+        (_, "42P01" | "42703") => {
+            Trouble::Refused(of(ErrorCode::Damaged, "restore the tables from a back-up"))
+        }
+        ("22", _) => Trouble::Refused(Error::new(ErrorCode::Value, message)),
+        _ => Trouble::Refused(of(ErrorCode::Io, "look at the log of the server")),
+    }
+}
+
+fn away(target: &Target) -> Error {
+    Error::new(ErrorCode::Busy, format!("{}: the server gives no answer", target.shown))
+        .remedy("check that the server runs and can be reached")
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let (mut text, mut next) = (error.to_string(), error.source());
+    while let Some(cause) = next {
+        let told = cause.to_string();
+        if !text.contains(&told) {
+            text.push_str(": ");
+            text.push_str(&told);
+        }
+        next = cause.source();
+    }
+    text
+}
+
+fn has_io(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if cause.is::<std::io::Error>() || cause.to_string().contains("timeout") {
+            return true;
+        }
+        next = cause.source();
+    }
+    false
+}
+
+pub(crate) fn int(value: i64) -> Param {
+    (Box::new(value), Type::INT8)
+}
+
+pub(crate) fn text(value: &str) -> Param {
+    (Box::new(value.to_owned()), Type::TEXT)
+}
+
+pub(crate) fn blob(value: &[u8]) -> Param {
+    (Box::new(value.to_vec()), Type::BYTEA)
+}
+
+pub(crate) fn ints(values: impl Iterator<Item = i64>) -> Param {
+    (Box::new(values.collect::<Vec<_>>()), Type::INT8_ARRAY)
+}
+
+pub(crate) fn maybe_ints(values: impl Iterator<Item = Option<i64>>) -> Param {
+    (Box::new(values.collect::<Vec<_>>()), Type::INT8_ARRAY)
+}
+
+pub(crate) fn flags(values: impl Iterator<Item = bool>) -> Param {
+    (Box::new(values.collect::<Vec<_>>()), Type::BOOL_ARRAY)
+}
+
+pub(crate) fn texts(values: impl Iterator<Item = String>) -> Param {
+    (Box::new(values.collect::<Vec<_>>()), Type::TEXT_ARRAY)
+}
+
+pub(crate) fn maybe_texts(values: impl Iterator<Item = Option<String>>) -> Param {
+    (Box::new(values.collect::<Vec<_>>()), Type::TEXT_ARRAY)
+}
+
+pub(crate) fn blobs(values: impl Iterator<Item = Vec<u8>>) -> Param {
+    (Box::new(values.collect::<Vec<_>>()), Type::BYTEA_ARRAY)
+}
+
+pub(crate) fn maybe_blobs(values: impl Iterator<Item = Option<Vec<u8>>>) -> Param {
+    (Box::new(values.collect::<Vec<_>>()), Type::BYTEA_ARRAY)
+}

@@ -1,0 +1,145 @@
+//! Reads runs before they are changed, and decides about them.
+
+use super::jobs::{Job, Tried};
+use super::link::{Statement, blobs, ints};
+use super::rows::{DECIDED, LIVE, RUN, both, decided, get};
+use crate::backend::{Alive, Rows, no_run};
+use crate::error::{Error, ErrorCode, Result};
+use crate::row::{Decided, Live, Run};
+use std::collections::{BTreeSet, HashMap};
+use tokio_postgres::Row;
+
+/// How often a change is decided again because somebody else was faster.
+const ATTEMPTS: u32 = 20;
+
+/// Owners at the time of a read: whether each is gone, whether it has said so itself, and its name.
+struct Owners {
+    found: HashMap<i64, (bool, bool, String)>,
+}
+
+impl Alive for Owners {
+    fn lives(&self, id: i64) -> Result<bool> {
+        Ok(self.found.get(&id).is_some_and(|(gone, ..)| !gone))
+    }
+
+    fn shown(&self, id: i64) -> String {
+        self.found.get(&id).map_or_else(|| "another process".to_owned(), |(.., who)| who.clone())
+    }
+
+    fn may_speak(&self, id: i64) -> bool {
+        self.found.get(&id).is_some_and(|(_, ended, _)| !ended)
+    }
+}
+
+/// Reads runs as they are at one moment: with the decisions on their calls, and their owners.
+pub(crate) fn reading(schema: &str, runs: &[i64], tokens: Vec<Vec<u8>>) -> [Statement; 6] {
+    let of = || vec![ints(runs.iter().copied())];
+    [
+        Statement::new("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", vec![]),
+        Statement::new(
+            format!(
+                "SELECT {RUN}, {LIVE} FROM {schema}.run r LEFT JOIN {schema}.live l ON l.run = r.id WHERE r.id = ANY($1)"
+            ),
+            of(),
+        ),
+        Statement::new(
+            format!(
+                "SELECT {DECIDED} FROM {schema}.decision d JOIN {schema}.live l ON l.run = d.run AND l.call = d.call \
+                 WHERE d.run = ANY($1) ORDER BY d.run, d.at, d.id"
+            ),
+            of(),
+        ),
+        Statement::new(
+            format!(
+                "SELECT id, gone, ended, who FROM {schema}.owner WHERE id IN (SELECT owner FROM {schema}.live \
+                 WHERE run = ANY($1) UNION ALL SELECT was FROM {schema}.live WHERE run = ANY($1))"
+            ),
+            of(),
+        ),
+        Statement::new(
+            format!("SELECT token FROM {schema}.decision WHERE token = ANY($1)"),
+            vec![blobs(tokens.into_iter())],
+        ),
+        Statement::new("COMMIT", vec![]),
+    ]
+}
+
+/// A run with its row, and the version of the row.
+type Versioned = (Run, Option<(Live, String)>);
+
+/// What was read.
+pub(crate) struct Read {
+    runs: HashMap<i64, Result<Versioned>>,
+    decided: HashMap<i64, Result<Vec<Decided>>>,
+    owners: Owners,
+    tokens: BTreeSet<Vec<u8>>,
+}
+
+impl Read {
+    pub(crate) fn of(found: &[Vec<Row>]) -> Result<Read> {
+        let [_, runs, decisions, owners, tokens, ..] = found else { return Err(Error::other()) };
+        let mut read = Read {
+            runs: HashMap::new(),
+            decided: HashMap::new(),
+            owners: Owners { found: HashMap::new() },
+            tokens: BTreeSet::new(),
+        };
+        for row in runs {
+            read.runs.insert(get(row, 0)?, both(row));
+        }
+        for row in decisions {
+            let rows = read.decided.entry(get(row, 0)?).or_insert_with(|| Ok(Vec::new()));
+            match (rows, decided(row)) {
+                (Ok(rows), Ok(row)) => rows.push(row),
+                (rows, Err(error)) => *rows = Err(error),
+                (Err(_), Ok(_)) => {}
+            }
+        }
+        for row in owners {
+            read.owners.found.insert(get(row, 0)?, (get(row, 1)?, get(row, 2)?, get(row, 3)?));
+        }
+        for row in tokens {
+            read.tokens.insert(get(row, 0)?);
+        }
+        Ok(read)
+    }
+
+    /// Decides a change. It comes back if something is to be written.
+    pub(crate) fn decide(&mut self, job: Job, now: i64) -> Option<Job> {
+        let Job::Change { run: id, decide, token, reply, attempts, tried } = job else { return Some(job) };
+        let found = self.runs.remove(&id).unwrap_or_else(|| Err(no_run(id)));
+        let (run, live) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                reply.settle(Err(error));
+                return None;
+            }
+        };
+        if let Some(tried) = tried {
+            let Tried { change, outcome, .. } = *tried;
+            // It was written, though the answer did not come.
+            let is_there = live.as_ref().is_some_and(|(live, _)| *live == change.live);
+            if is_there || self.tokens.contains(&token[..]) {
+                reply.settle(Ok(outcome));
+                return None;
+            }
+        }
+        if attempts >= ATTEMPTS {
+            reply.settle(Err(Error::new(ErrorCode::Busy, format!("others write to run {id} all the time"))
+                .remedy("try again")));
+            return None;
+        }
+        let decided = self.decided.remove(&id).unwrap_or_else(|| Ok(Vec::new()));
+        let last = decided.as_ref().ok().and_then(|rows| rows.last()).map(|row| row.at);
+        let (live, seen) = live.map_or((None, String::new()), |(live, seen)| (Some(live), seen));
+        match decide(Rows { run, live, decided, last }, &self.owners, now) {
+            Err(error) => reply.settle(Err(error)),
+            Ok((None, outcome)) => reply.settle(Ok(outcome)),
+            Ok((Some(change), outcome)) => {
+                let tried = Some(Box::new(Tried { change, outcome, seen }));
+                return Some(Job::Change { run: id, decide, token, reply, attempts: attempts + 1, tried });
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,317 @@
+//! What is read, by a thread with a connection of its own.
+
+use super::apply;
+use super::link::{Link, Param, Statement, Trouble, Waiting, blob, int, text};
+use super::rows::{DECIDED, LIVE, RUN, both, decided, get, run};
+use super::{Postgres, link};
+use crate::backend::{Filter, Found, Reads, no_run};
+use crate::cipher::RUN_KEY;
+use crate::error::{Error, Result};
+use crate::queue::{Queue, Sender, Worker, ticket};
+use crate::row::{Decided, EXPORTED, Live, Run, signed};
+use crate::state::{STATES, State, Status};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+use tokio_postgres::Row;
+
+/// Statements, each of which may be sent twice, and who waits for their rows.
+pub(crate) struct Request {
+    statements: Vec<Statement>,
+    reply: Sender<Vec<Vec<Row>>>,
+}
+
+/// How long a read waits for a server that is away.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Starts the thread.
+pub(crate) fn start(mut link: Link) -> Result<Worker<Request>> {
+    Worker::start(move |queue: &Queue<Request>| {
+        while let Some((requests, _)) = queue.take() {
+            for request in requests {
+                request.reply.settle(send(&mut link, &request.statements, || queue.is_closed()));
+            }
+        }
+    })
+}
+
+fn send(link: &mut Link, statements: &[Statement], closed: impl Fn() -> bool) -> Result<Vec<Vec<Row>>> {
+    let mut waiting = Waiting::new();
+    loop {
+        match link.try_send(statements) {
+            Ok(rows) => return Ok(rows),
+            Err(Trouble::Refused(error)) => return Err(error),
+            Err(Trouble::Again(error)) if !waiting.again(&|waited| waited < PATIENCE && !closed()) => {
+                return Err(error);
+            }
+            Err(Trouble::Again(_)) => {}
+        }
+    }
+}
+
+impl Postgres {
+    /// Sends statements to the thread that reads.
+    pub(crate) fn ask_all(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>> {
+        let (reply, ticket) = ticket();
+        if let Err((request, error)) = self.reader.push(None, Request { statements, reply }) {
+            request.reply.settle(Err(error));
+        }
+        ticket.wait()
+    }
+
+    /// Sends one statement to the thread that reads.
+    pub(crate) fn ask(&self, sql: String, params: Vec<Param>) -> Result<Vec<Row>> {
+        Ok(self.ask_all(vec![Statement::new(sql, params)])?.pop().unwrap_or_default())
+    }
+
+    fn one<T>(&self, sql: String, params: Vec<Param>, read: impl Fn(&Row) -> Result<T>) -> Result<Option<T>> {
+        self.ask(sql, params)?.first().map(read).transpose()
+    }
+
+    /// Removes runs that ended before a time. Returns how many.
+    pub(crate) fn remove(&self, before: i64) -> Result<usize> {
+        const TOGETHER: i64 = 1000;
+        let mut removed = 0;
+        loop {
+            let rows = self.ask_all(vec![apply::prune(&self.schema, before, TOGETHER)])?;
+            let now: i64 = rows.iter().flatten().next().map_or(Ok(0), |row| get(row, 0))?;
+            removed += usize::try_from(now).unwrap_or(0);
+            if now < TOGETHER {
+                break;
+            }
+        }
+        if removed > 0 {
+            self.ask_all(apply::prune_programs(&self.schema).into())?;
+        }
+        Ok(removed)
+    }
+
+    /// Stores settings that are numbers.
+    pub(crate) fn store_settings(&self, settings: &[(&'static str, i64)]) -> Result<()> {
+        let set = |&(name, number): &(&str, i64)| {
+            let sql = format!(
+                "INSERT INTO {}.setting VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                self.schema
+            );
+            Statement::new(sql, vec![text(name), blob(&number.to_le_bytes())])
+        };
+        self.ask_all(settings.iter().map(set).collect()).map(drop)
+    }
+}
+
+/// The tables, and the condition on their rows, of runs with this status.
+fn chosen(schema: &str, status: Option<Status>) -> (String, String) {
+    let all = format!("{schema}.run r LEFT JOIN {schema}.live l ON l.run = r.id");
+    let under_way = format!("{schema}.live l JOIN {schema}.run r ON r.id = l.run");
+    match status {
+        None => (all, "true".to_owned()),
+        Some(Status::Ended) => (all, "r.ended IS NOT NULL".to_owned()),
+        Some(Status::Exported) => (under_way, format!("l.state >= {EXPORTED}")),
+        Some(Status::In(state)) => {
+            let same = STATES.into_iter().filter(|other| other.name() == state.name());
+            let numbers: Vec<String> = same.map(|state| state.to_number().to_string()).collect();
+            (under_way, format!("l.state IN ({})", numbers.join(", ")))
+        }
+    }
+}
+
+/// The tables, the condition and its values of the runs that a filter leaves. `$1` and `$2` belong to the
+/// caller.
+fn filtered(schema: &str, filter: &Filter) -> (String, String, Vec<Param>) {
+    let (tables, mut condition) = chosen(schema, filter.status);
+    let mut params = Vec::new();
+    // Writing to a string does not fail.
+    if let Some(name) = &filter.name {
+        params.push(text(name));
+        let _ = write!(condition, " AND r.name LIKE {}", like(2 + params.len()));
+    }
+    for (name, value) in &filter.metadata {
+        params.extend([text(name), text(value)]);
+        let _ = write!(
+            condition,
+            " AND EXISTS (SELECT 1 FROM {schema}.metadata m WHERE m.run = r.id AND m.name = ${} AND m.value = ${})",
+            1 + params.len(),
+            2 + params.len()
+        );
+    }
+    (tables, condition, params)
+}
+
+/// A pattern for texts that begin with a parameter, whose signs mean themselves.
+fn like(at: usize) -> String {
+    format!("replace(replace(replace(${at}, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'")
+}
+
+/// The states in which a process may go on with a run.
+fn of_owners() -> String {
+    let numbers: Vec<String> = STATES
+        .into_iter()
+        .filter(|state| state.is_for_owners())
+        .map(|state| state.to_number().to_string())
+        .collect();
+    numbers.join(", ")
+}
+
+impl Reads for Postgres {
+    fn run(&self, id: i64) -> Result<Run> {
+        let sql = format!("SELECT {RUN} FROM {}.run r WHERE r.id = $1", self.schema);
+        self.one(sql, vec![int(id)], run)?.ok_or_else(|| no_run(id))
+    }
+
+    fn both(&self, id: i64) -> Result<(Run, Option<Live>)> {
+        let sql = format!(
+            "SELECT {RUN}, {LIVE} FROM {0}.run r LEFT JOIN {0}.live l ON l.run = r.id WHERE r.id = $1",
+            self.schema
+        );
+        let (run, live) = self.one(sql, vec![int(id)], both)?.ok_or_else(|| no_run(id))?;
+        Ok((run, live.map(|(live, _)| live)))
+    }
+
+    fn named(&self, name: &str) -> Result<Option<i64>> {
+        let sql = format!("SELECT id FROM {}.run WHERE name = $1", self.schema);
+        self.one(sql, vec![text(name)], |row| get(row, 0))
+    }
+
+    fn of_key(&self, key: &[u8; RUN_KEY]) -> Result<Option<i64>> {
+        let sql = format!("SELECT id FROM {}.run WHERE key = $1", self.schema);
+        self.one(sql, vec![blob(key)], |row| get(row, 0))
+    }
+
+    fn page(&self, filter: &Filter, after: i64, most: usize) -> Result<Vec<Found>> {
+        let (tables, condition, more) = filtered(&self.schema, filter);
+        let sql = format!(
+            "SELECT {RUN}, {LIVE} FROM {tables} WHERE r.id > $1 AND {condition} ORDER BY r.id LIMIT $2"
+        );
+        let mut params = vec![int(after), int(signed(most as u64))];
+        params.extend(more);
+        let rows = self.ask(sql, params)?;
+        let each = |row| Ok((get(row, 0)?, both(row).map(|(run, live)| (run, live.map(|(live, _)| live)))));
+        rows.iter().map(each).collect()
+    }
+
+    fn before_newest(&self, filter: &Filter, newest: usize) -> Result<i64> {
+        let (tables, condition, more) = filtered(&self.schema, filter);
+        let sql = format!(
+            "SELECT r.id FROM {tables} WHERE r.id > $2 AND {condition} ORDER BY r.id DESC LIMIT 1 OFFSET $1"
+        );
+        let mut params = vec![int(signed(newest as u64)), int(0)];
+        params.extend(more);
+        Ok(self.one(sql, params, |row| get(row, 0))?.unwrap_or(0))
+    }
+
+    fn count(&self) -> Result<BTreeMap<&'static str, i64>> {
+        let sql = format!(
+            "SELECT state, count(*) FROM {0}.live GROUP BY state UNION ALL SELECT NULL, count(*) FROM {0}.run",
+            self.schema
+        );
+        let (mut found, mut live, mut all) = (BTreeMap::new(), 0, 0);
+        for row in self.ask(sql, vec![])? {
+            let (number, count): (Option<i64>, i64) = (get(&row, 0)?, get(&row, 1)?);
+            let Some(number) = number else {
+                all = count;
+                continue;
+            };
+            let state = State::from_number(number & !EXPORTED).ok_or_else(|| Error::damaged("a state"))?;
+            let status = if number & EXPORTED == 0 { Status::In(state) } else { Status::Exported };
+            *found.entry(status.name()).or_insert(0) += count;
+            live += count;
+        }
+        found.insert(Status::Ended.name(), all - live);
+        found.retain(|_, count| *count > 0);
+        Ok(found)
+    }
+
+    fn unfinished(&self, subject: &str) -> Result<usize> {
+        let sql = format!(
+            "SELECT count(*) FROM {0}.live l JOIN {0}.run r ON r.id = l.run WHERE r.subject = $1",
+            self.schema
+        );
+        let count: Option<i64> = self.one(sql, vec![text(subject)], |row| get(row, 0))?;
+        Ok(count.and_then(|count| usize::try_from(count).ok()).unwrap_or(0))
+    }
+
+    fn continuable(&self, now: i64, after: i64, most: usize) -> Result<Vec<i64>> {
+        self.heart.shared().settle();
+        let sleeping = State::Sleeping.to_number();
+        let sql = format!(
+            "SELECT run FROM {0}.live WHERE run > $1 AND \
+             (state IN ({1}) AND (owner IS NULL OR owner IN (SELECT id FROM {0}.owner WHERE gone) \
+             OR owner NOT IN (SELECT id FROM {0}.owner)) \
+             OR state = {sleeping} AND (wake IS NULL OR wake <= $2 OR since > $2 OR cancel)) ORDER BY run LIMIT $3",
+            self.schema,
+            of_owners()
+        );
+        let rows = self.ask(sql, vec![int(after), int(now), int(signed(most as u64))])?;
+        rows.iter().map(|row| get(row, 0)).collect()
+    }
+
+    fn damaged(&self, each: &mut dyn FnMut(i64, Error)) -> Result<()> {
+        let sql = format!(
+            "SELECT id, true FROM {0}.run r WHERE ended IS NULL AND NOT EXISTS \
+             (SELECT 1 FROM {0}.live l WHERE l.run = r.id) \
+             UNION ALL SELECT run, false FROM {0}.live l WHERE NOT EXISTS (SELECT 1 FROM {0}.run r WHERE r.id = l.run)",
+            self.schema
+        );
+        for row in self.ask(sql, vec![])? {
+            let (run, is_record): (i64, bool) = (get(&row, 0)?, get(&row, 1)?);
+            let what = if is_record { "record" } else { "entry" };
+            each(run, Error::damaged(format!("the {what} of run {run} is missing")));
+        }
+        Ok(())
+    }
+
+    fn next_wake(&self) -> Result<Option<i64>> {
+        let sql = format!("SELECT min(wake) FROM {}.live WHERE wake IS NOT NULL", self.schema);
+        Ok(self.one(sql, vec![], |row| get(row, 0))?.flatten())
+    }
+
+    fn decisions(&self, run: i64, call: Option<u64>) -> Result<Vec<Decided>> {
+        let sql = format!(
+            "SELECT {DECIDED} FROM {}.decision d WHERE d.run = $1 AND ($2 < 0 OR d.call = $2) \
+             ORDER BY d.call, d.at, d.id",
+            self.schema
+        );
+        let rows = self.ask(sql, vec![int(run), int(call.map_or(-1, signed))])?;
+        rows.iter().map(decided).collect()
+    }
+
+    fn metadata(&self, run: i64) -> Result<BTreeMap<String, String>> {
+        let sql = format!("SELECT name, value FROM {}.metadata WHERE run = $1", self.schema);
+        self.ask(sql, vec![int(run)])?.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
+    }
+
+    fn program(&self, hash: &[u8; 32]) -> Result<Vec<u8>> {
+        let sql = format!("SELECT bytes FROM {}.program WHERE hash = $1", self.schema);
+        let found = self.one(sql, vec![blob(hash)], |row| get(row, 0))?;
+        found.ok_or_else(|| Error::damaged("the program of a run is missing"))
+    }
+
+    fn setting(&self, name: &str) -> Result<Option<i64>> {
+        let sql = format!("SELECT value FROM {}.setting WHERE name = $1", self.schema);
+        let stored: Option<Vec<u8>> = self.one(sql, vec![text(name)], |row| get(row, 0))?;
+        let number = |stored: Vec<u8>| {
+            let number = <[u8; 8]>::try_from(stored).map(i64::from_le_bytes);
+            number.map_err(|_| Error::damaged(format!("the setting `{name}`")))
+        };
+        stored.map(number).transpose()
+    }
+
+    fn settings(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        // Those of the journal itself stay; the one that recognizes its key goes along.
+        let sql = format!("SELECT name, value FROM {}.setting WHERE name = 'check'", self.schema);
+        self.ask(sql, vec![])?.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
+    }
+
+    fn shown(&self, owner: i64) -> Result<Option<String>> {
+        let sql = format!("SELECT who FROM {}.owner WHERE id = $1", self.schema);
+        self.one(sql, vec![link::int(owner)], |row| get(row, 0))
+    }
+
+    fn check(&self) -> Result<()> {
+        let mut found = None;
+        self.damaged(&mut |_, error| {
+            found.get_or_insert(error);
+        })?;
+        found.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,173 @@
+//! The tables of version 1, in a PostgreSQL schema of their own, and opening them.
+
+use super::link::{Link, Statement, blob, int, text};
+use super::rows::get;
+use crate::cipher::{Cipher, Column};
+use crate::error::{Error, ErrorCode, Result};
+use std::time::Duration;
+use tokio_postgres::Row;
+
+/// The version of the tables.
+pub(crate) const VERSION: i64 = 1;
+/// The oldest server, as servers number their releases.
+const OLDEST: i64 = 140_000;
+/// What is encrypted to recognize a key.
+const CHECK: &[u8] = b"ilo journal";
+/// The setting with it.
+const CHECK_NAME: &str = "check";
+/// The number of the lock under which tables are made and changed: `iloj`.
+const LOCK: i64 = 0x696c_6f6a;
+
+/// The tables. No index has a column that a step changes, and pages of `live` are half empty: so a step
+/// leaves nothing behind that only a vacuum removes.
+const TABLES: &[&str] = &[
+    "CREATE TABLE {s}.meta(version bigint NOT NULL, installation bytea NOT NULL)",
+    "CREATE TABLE {s}.setting(name text PRIMARY KEY, value bytea NOT NULL)",
+    "CREATE TABLE {s}.owner(id bigint PRIMARY KEY, beat bigint NOT NULL, gone boolean NOT NULL, \
+     ended boolean NOT NULL, who text NOT NULL, seen timestamptz NOT NULL)",
+    "CREATE TABLE {s}.program(hash bytea PRIMARY KEY, bytes bytea NOT NULL)",
+    "CREATE TABLE {s}.run(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key bytea NOT NULL UNIQUE, \
+     name text UNIQUE, input bigint NOT NULL, program bytea NOT NULL, function text NOT NULL, \
+     limits bytea NOT NULL, started bigint NOT NULL, ended bigint, outcome bytea, subject text, \
+     epoch bigint NOT NULL)",
+    "CREATE INDEX run_ended ON {s}.run(ended) WHERE ended IS NOT NULL",
+    "CREATE TABLE {s}.live(run bigint PRIMARY KEY, epoch bigint NOT NULL, owner bigint, was bigint, \
+     state bigint NOT NULL, call bigint NOT NULL, tool text NOT NULL, policy bigint NOT NULL, \
+     digest bigint NOT NULL, tries bigint NOT NULL, active_ms bigint NOT NULL, wake bigint, \
+     since bigint NOT NULL, cancel boolean NOT NULL, snapshot bytea NOT NULL, answer bytea) \
+     WITH (fillfactor = 50)",
+    "CREATE INDEX live_owner ON {s}.live(owner, run)",
+    "CREATE INDEX live_wake ON {s}.live(wake) WHERE wake IS NOT NULL",
+    "CREATE TABLE {s}.decision(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, run bigint NOT NULL, \
+     call bigint NOT NULL, at bigint NOT NULL, tool text NOT NULL, what text NOT NULL, who text NOT NULL, \
+     detail bytea NOT NULL, token bytea NOT NULL UNIQUE)",
+    "CREATE INDEX decision_run ON {s}.decision(run, call)",
+    "CREATE TABLE {s}.metadata(run bigint NOT NULL, name text NOT NULL, value text NOT NULL, \
+     PRIMARY KEY (run, name))",
+    "CREATE INDEX metadata_value ON {s}.metadata(name, value)",
+];
+
+/// Opens the tables, or makes them. Returns what people should know.
+pub(crate) fn open(link: &mut Link, create: bool, cipher: &Cipher) -> Result<Vec<String>> {
+    let warnings = look(link)?;
+    let schema = link.target().schema.clone();
+    let once = |_: Duration| false;
+    let is_there = format!("SELECT to_regclass('{schema}.meta') IS NOT NULL");
+    let found = link.send(&[Statement::new(is_there, vec![])], once)?;
+    if !get::<bool>(first(&found, 0)?, 0)? {
+        if !create {
+            let message = format!("{}: there is no journal in the schema `{schema}`", link.target().shown);
+            return Err(Error::new(ErrorCode::CannotOpen, message)
+                .remedy("check the name of the database and its `schema`"));
+        }
+        make(link, &schema, cipher)?;
+    }
+    check(link, &schema, cipher)?;
+    Ok(warnings)
+}
+
+fn first(found: &[Vec<Row>], at: usize) -> Result<&Row> {
+    let row = found.get(at).and_then(|rows| rows.first());
+    row.ok_or_else(|| Error::damaged("a row is missing"))
+}
+
+/// Whether the server keeps what it acknowledges.
+fn look(link: &mut Link) -> Result<Vec<String>> {
+    let shown = link.target().shown.clone();
+    let settings = "SELECT current_setting('server_version_num')::int8, pg_is_in_recovery(), \
+                    current_setting('fsync') = 'on', current_setting('data_checksums') = 'on', \
+                    current_setting('default_transaction_read_only') = 'on', \
+                    current_setting('full_page_writes') = 'on'";
+    let found = link.send(&[Statement::new(settings, vec![])], |_| false)?;
+    let row = first(&found, 0)?;
+    let version: i64 = get(row, 0)?;
+    if version < OLDEST {
+        let message =
+            format!("{shown}: the server has version {}; expected 14 or a later one", version / 10_000);
+        return Err(Error::new(ErrorCode::CannotOpen, message).remedy("use a newer server"));
+    }
+    if get(row, 1)? || get(row, 4)? {
+        let message = format!("{shown}: the server is a replica, or takes no writes");
+        return Err(Error::new(ErrorCode::ReadOnly, message).remedy("name the server that takes writes"));
+    }
+    if !get::<bool>(row, 2)? || !get::<bool>(row, 5)? {
+        let message = format!("{shown}: the server runs with `fsync` or `full_page_writes` off");
+        return Err(Error::new(ErrorCode::CannotOpen, message)
+            .remedy("turn it on: a loss of power would lose calls that were made"));
+    }
+    let mut warnings = Vec::new();
+    if !get::<bool>(row, 3)? {
+        warnings.push(format!(
+            "{shown}: the server runs without `data_checksums`: damage of its disk is not seen"
+        ));
+    }
+    Ok(warnings)
+}
+
+/// Makes the tables where there are none.
+fn make(link: &mut Link, schema: &str, cipher: &Cipher) -> Result<()> {
+    let installation: [u8; 16] = cipher.random()?;
+    let begin = || Statement::new("BEGIN ISOLATION LEVEL READ COMMITTED", vec![]);
+    let locked = Statement::new("SELECT pg_advisory_xact_lock($1)", vec![int(LOCK)]);
+    let mut statements =
+        vec![begin(), locked, Statement::new(format!("CREATE SCHEMA IF NOT EXISTS {schema}"), vec![])];
+    statements.extend(TABLES.iter().map(|table| Statement::new(table.replace("{s}", schema), vec![])));
+    let meta = format!("INSERT INTO {schema}.meta VALUES ($1, $2)");
+    statements.push(Statement::new(meta, vec![int(VERSION), blob(&installation)]));
+    if cipher.has_key() {
+        let check = cipher.seal(b"", 0, Column::Check, CHECK)?;
+        let insert = format!("INSERT INTO {schema}.setting VALUES ($1, $2)");
+        statements.push(Statement::new(insert, vec![text(CHECK_NAME), blob(&check)]));
+    }
+    statements.push(Statement::new("COMMIT", vec![]));
+    match link.send(&statements, |_| false) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            // Another process may have been faster.
+            let is_there = format!("SELECT to_regclass('{schema}.meta') IS NOT NULL");
+            let found = link.send(&[Statement::new(is_there, vec![])], |_| false)?;
+            if get::<bool>(first(&found, 0)?, 0)? { Ok(()) } else { Err(error) }
+        }
+    }
+}
+
+/// Checks that the tables have this version and this key.
+fn check(link: &mut Link, schema: &str, cipher: &Cipher) -> Result<()> {
+    let statements = [
+        Statement::new(format!("SELECT version FROM {schema}.meta"), vec![]),
+        Statement::new(format!("SELECT value FROM {schema}.setting WHERE name = $1"), vec![text(CHECK_NAME)]),
+        // A role that may read but not write learns it now.
+        Statement::new(
+            "SELECT has_table_privilege($1, 'INSERT') AND has_table_privilege($1, 'UPDATE') AND \
+             has_table_privilege($1, 'DELETE')",
+            vec![text(&format!("{schema}.live"))],
+        ),
+    ];
+    let found = link.send(&statements, |_| false)?;
+    let version: i64 = get(first(&found, 0)?, 0)?;
+    let shown = &link.target().shown;
+    if version != VERSION {
+        let message =
+            format!("{shown}: the tables have version {version}; this release reads version {VERSION}");
+        let code = if version > VERSION { ErrorCode::NewerVersion } else { ErrorCode::Damaged };
+        return Err(Error::new(code, message));
+    }
+    if !get::<bool>(first(&found, 2)?, 0)? {
+        let message = format!("{shown}: the role may not write to the tables of the schema `{schema}`");
+        return Err(Error::new(ErrorCode::ReadOnly, message)
+            .remedy("let the role read and write all tables of the schema"));
+    }
+    let stored = found.get(1).and_then(|rows| rows.first()).map(|row| get::<Vec<u8>>(row, 0)).transpose()?;
+    let is_own = |check: Vec<u8>| cipher.open(b"", 0, Column::Check, check).is_ok_and(|found| found == CHECK);
+    let message = match (stored, cipher.has_key()) {
+        (None, false) => return Ok(()),
+        (Some(check), true) if is_own(check.clone()) => return Ok(()),
+        (None, true) => {
+            return Err(Error::new(ErrorCode::Key, "the journal is not encrypted, and a key was given")
+                .remedy("leave the key out, or name another schema"));
+        }
+        (Some(_), false) => "the journal is encrypted, and no key was given",
+        (Some(_), true) => "the journal was encrypted with another key",
+    };
+    Err(Error::new(ErrorCode::Key, message))
+}

@@ -1,0 +1,243 @@
+//! The thread that writes: a group is one transaction with one statement for each kind of write, sent in one
+//! round trip, and sent again where the connection was lost before the answer.
+
+use super::apply;
+use super::jobs::{Group, Job};
+use super::link::{Link, Statement, Trouble, Waiting, blobs, texts};
+use super::owners::Shared;
+use super::reading::{Read, reading};
+use super::rows::{LIVE, RUN, both, get};
+use crate::backend::{Exported, Prepared, Write, Written};
+use crate::error::{Error, ErrorCode, Result};
+use crate::model::RunId;
+use crate::queue::{Queue, Worker};
+use crate::row::{Decided, Live};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long writes wait for a server that is away, once the journal is closed.
+const CLOSING: Duration = Duration::from_secs(10);
+
+/// Starts the thread.
+pub(crate) fn start(link: Link, shared: Arc<Shared>) -> Result<Worker<Job>> {
+    Worker::start(move |queue: &Queue<Job>| {
+        let mut writer = Writing { schema: link.target().schema.clone(), link, shared };
+        while let Some((mut jobs, mut later)) = queue.take() {
+            // In each group a run has one write.
+            while !jobs.is_empty() || !later.is_empty() {
+                let (group, rest) = first_of_each(jobs);
+                jobs = rest;
+                jobs.extend(writer.group(group, std::mem::take(&mut later), queue));
+            }
+        }
+    })
+}
+
+/// The first job of each run, and the others.
+fn first_of_each(jobs: Vec<Job>) -> (Vec<Job>, Vec<Job>) {
+    let mut seen = BTreeSet::new();
+    let mut imports = 0;
+    jobs.into_iter().partition(|job| match job.run() {
+        Some(run) => seen.insert(run),
+        None if matches!(job, Job::Write { write: Write::Import(_), .. }) => {
+            imports += 1;
+            imports == 1
+        }
+        None => true,
+    })
+}
+
+struct Writing {
+    link: Link,
+    schema: String,
+    shared: Arc<Shared>,
+}
+
+impl Writing {
+    /// Writes a group. Returns the changes that are to be decided again.
+    fn group(&mut self, mut jobs: Vec<Job>, mut later: Vec<Live>, queue: &Queue<Job>) -> Vec<Job> {
+        let mut waiting = Waiting::new();
+        loop {
+            let (outcome, left) = self.once(jobs, &later);
+            jobs = left;
+            match outcome {
+                Ok(()) => return jobs,
+                Err(Trouble::Refused(error)) if jobs.len() > 1 || !jobs.is_empty() && !later.is_empty() => {
+                    drop(error);
+                    return self.alone(jobs);
+                }
+                Err(Trouble::Refused(error)) => {
+                    jobs.into_iter().for_each(|job| job.fail(&error));
+                    return Vec::new();
+                }
+                Err(Trouble::Again(error)) => {
+                    let goes_on = |waited| !queue.is_closed() || waited < CLOSING;
+                    if !waiting.again(&goes_on) {
+                        jobs.into_iter().for_each(|job| job.fail(&error));
+                        return Vec::new();
+                    }
+                    if jobs.is_empty() && queue.is_closed() {
+                        later.clear();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes each job of a group that was refused by itself.
+    fn alone(&mut self, jobs: Vec<Job>) -> Vec<Job> {
+        let mut again = Vec::new();
+        for job in jobs {
+            let (outcome, left) = self.once(vec![job], &[]);
+            match outcome {
+                Ok(()) => again.extend(left),
+                Err(Trouble::Refused(error) | Trouble::Again(error)) => {
+                    left.into_iter().for_each(|job| job.fail(&error));
+                }
+            }
+        }
+        again
+    }
+
+    /// Writes a group, once. Jobs that are done have told their callers; the others come back.
+    fn once(&mut self, jobs: Vec<Job>, later: &[Live]) -> (std::result::Result<(), Trouble>, Vec<Job>) {
+        let (mut jobs, read) = self.decide(jobs);
+        if let Err(trouble) = read {
+            return (Err(trouble), jobs);
+        }
+        if let [Job::Write { write: Write::Import(imported), reply, .. }] = jobs.as_slice() {
+            return match self.import(imported) {
+                Ok(run) => {
+                    reply.settle(run.map(Written::Imported));
+                    (Ok(()), Vec::new())
+                }
+                Err(trouble) => (Err(trouble), jobs),
+            };
+        }
+        if jobs.is_empty() && later.is_empty() {
+            return (Ok(()), jobs);
+        }
+        let group = Group::new(&self.schema, &jobs, later);
+        let sent = self.link.try_send(&group.statements);
+        let places = group.places;
+        match sent {
+            Ok(rows) => {
+                let left = places.settle(&rows, jobs);
+                (Ok(()), left)
+            }
+            Err(trouble) => {
+                if let Trouble::Again(_) = &trouble {
+                    for job in &mut jobs {
+                        if let Job::Write { sent, .. } = job {
+                            *sent = true;
+                        }
+                    }
+                }
+                (Err(trouble), jobs)
+            }
+        }
+    }
+
+    /// Reads the runs that are to be changed, and decides. Those of which nothing is to be written are done.
+    fn decide(&mut self, jobs: Vec<Job>) -> (Vec<Job>, std::result::Result<(), Trouble>) {
+        let changed: Vec<i64> = jobs
+            .iter()
+            .filter_map(|job| if let Job::Change { run, .. } = job { Some(*run) } else { None })
+            .collect();
+        if changed.is_empty() {
+            return (jobs, Ok(()));
+        }
+        let tokens = jobs.iter().filter_map(|job| match job {
+            Job::Change { tried: Some(_), token, .. } => Some(token.to_vec()),
+            _ => None,
+        });
+        let statements = reading(&self.schema, &changed, tokens.collect());
+        let found = match self.link.try_send(&statements) {
+            Ok(found) => found,
+            Err(trouble) => return (jobs, Err(trouble)),
+        };
+        let mut read = match Read::of(&found) {
+            Ok(read) => read,
+            Err(error) => return (jobs, Err(Trouble::Refused(error))),
+        };
+        let now = self.shared.now();
+        let left = jobs.into_iter().filter_map(|job| read.decide(job, now)).collect();
+        (left, Ok(()))
+    }
+
+    /// Adds a run that was read from bytes. It is rare, and takes some round trips.
+    fn import(&mut self, imported: &Exported) -> std::result::Result<Result<RunId>, Trouble> {
+        let schema = self.schema.clone();
+        let mut prepared = Prepared {
+            run: imported.run.clone(),
+            program: imported.program.clone(),
+            live: imported.live.clone(),
+            owner: 0,
+            tools: None,
+            metadata: imported.metadata.clone(),
+        };
+        if let Some(live) = &mut prepared.live {
+            (live.owner, live.was, live.exported) = (None, None, false);
+            live.epoch = live.epoch.saturating_add(1);
+        }
+        let columns =
+            format!("SELECT {RUN}, {LIVE} FROM {schema}.run r LEFT JOIN {schema}.live l ON l.run = r.id");
+        let name = imported.run.name.clone();
+        let found = self.link.try_send(&[Statement::new(
+            format!("{columns} WHERE r.key = ANY($1) OR r.name = ANY($2)"),
+            vec![blobs(std::iter::once(imported.run.key.to_vec())), texts(name.into_iter())],
+        )])?;
+        let mut known = None;
+        for row in found.iter().flatten() {
+            let (run, live) = match both(row) {
+                Ok(both) => both,
+                Err(error) => return Ok(Err(error)),
+            };
+            if run.key != imported.run.key {
+                return Ok(Err(Error::name_here(run.id, run.name.as_deref().unwrap_or_default())));
+            }
+            known = Some((run, live.map(|(live, _)| live)));
+        }
+        let mut statements: Vec<Statement> = apply::begin().into();
+        match known {
+            Some((run, Some(live))) if live.exported => {
+                if let Some(own) = &mut prepared.live {
+                    own.epoch = own.epoch.max(live.epoch.saturating_add(1));
+                }
+                // The row of this run is written anew, under its number.
+                statements.extend(apply::replace(&schema, run.id, live.epoch, &prepared));
+            }
+            Some((run, _)) => {
+                let message = format!("run {} of this journal is the same run", run.id);
+                return Ok(Err(Error::new(ErrorCode::AlreadyHere, message)));
+            }
+            None => {
+                statements.push(apply::start(&schema, &[&prepared]));
+                let program = BTreeMap::from([(prepared.run.program, prepared.program.clone())]);
+                statements.push(apply::programs(&schema, &program));
+            }
+        }
+        let tokens: Vec<[u8; 16]> = (0_u64..)
+            .zip(&imported.decisions)
+            .map(|(at, _)| {
+                token_of(&prepared.run.key, prepared.live.as_ref().map_or(0, |live| live.epoch), at)
+            })
+            .collect();
+        let rows: Vec<(&Decided, &[u8])> =
+            imported.decisions.iter().zip(tokens.iter().map(|token| &token[..])).collect();
+        statements.push(apply::decisions_of(&schema, &prepared.run.key, &rows));
+        statements.push(apply::started(&schema, &[&prepared]));
+        statements.push(apply::commit());
+        let found = self.link.try_send(&statements)?;
+        let rows = found.len().checked_sub(2).and_then(|at| found.get(at));
+        let id = rows.and_then(|rows| rows.first()).map_or_else(|| Err(Error::other()), |row| get(row, 0));
+        Ok(id.map(RunId))
+    }
+}
+
+/// A token that an import gives a decision, the same when it is sent again.
+fn token_of(key: &[u8], epoch: i64, at: u64) -> [u8; 16] {
+    let hash = crate::cipher::sha256(&[key, &epoch.to_le_bytes()[..], &at.to_le_bytes()[..]].concat());
+    hash.first_chunk().copied().unwrap_or_default()
+}

@@ -1,0 +1,134 @@
+//! What cannot work is one error when the journal is opened, changes nothing, and shows no password.
+
+use super::runs::open;
+use super::server::{PASSWORD, Server};
+use super::shared;
+use super::support::{record, start};
+use ilo_journal::{Error, ErrorCode, Key, Options, Store, To};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+fn refused(path: &Path) -> Error {
+    let begun = Instant::now();
+    let error = Store::open(path, &Options::default()).map(drop).unwrap_err();
+    assert!(begun.elapsed() < Duration::from_secs(20), "{error}");
+    let text = format!("{error} {error:?}");
+    assert!(!text.contains("ss-word") && !text.contains("wrong-one"), "{text}");
+    error
+}
+
+fn edited(server: &Server, from: &str, to: &str) -> PathBuf {
+    PathBuf::from(server.address("").to_str().unwrap().replace(from, to))
+}
+
+#[test]
+fn what_is_wrong_with_a_place_is_told_at_once_and_without_the_password() {
+    let Some(server) = shared() else { return };
+    let wrong = refused(&edited(server, PASSWORD, "wrong-one"));
+    assert_eq!(wrong.code, ErrorCode::CannotOpen);
+    assert!(wrong.message.contains("password authentication failed"), "{wrong}");
+    assert_eq!(refused(&edited(server, "/postgres?", "/nothing?")).code, ErrorCode::CannotOpen);
+    let closed = refused(&edited(server, &format!(":{}", server.port), ":1"));
+    assert_eq!(closed.code, ErrorCode::CannotOpen);
+    let plain = refused(&server.address("&sslmode=require"));
+    assert_eq!(plain.code, ErrorCode::CannotOpen);
+    assert!(plain.remedy.contains("sslmode=disable"), "{plain}");
+    let unknown = Options { create: false, key: None };
+    let error = Store::open(&server.address(""), &unknown).unwrap_err();
+    assert_eq!(error.code, ErrorCode::CannotOpen);
+    assert!(error.message.contains("there is no journal"), "{error}");
+}
+
+#[test]
+fn a_role_without_rights_is_refused() {
+    let Some(server) = shared() else { return };
+    server.sql(&format!("CREATE ROLE weak LOGIN PASSWORD '{}'", PASSWORD.replace("%40", "@")));
+    assert_eq!(refused(&edited(server, "ilo:", "weak:")).code, ErrorCode::ReadOnly);
+    drop(open(&server.address_of("failures_1", "")));
+    let path = server.address_of("failures_1", "");
+    let path = PathBuf::from(path.to_str().unwrap().replace("ilo:", "weak:"));
+    assert_eq!(refused(&path).code, ErrorCode::ReadOnly);
+    server.sql(
+        "GRANT USAGE ON SCHEMA failures_1 TO weak; GRANT SELECT ON ALL TABLES IN SCHEMA failures_1 TO weak",
+    );
+    assert_eq!(refused(&path).code, ErrorCode::ReadOnly);
+    server.sql("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA failures_1 TO weak");
+    drop(start(&open(&path), None, To::Ready));
+    server.sql("ALTER ROLE weak SET default_transaction_read_only = on");
+    assert_eq!(refused(&path).code, ErrorCode::ReadOnly);
+}
+
+#[test]
+fn another_version_and_another_key_are_refused() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("failures_2", "");
+    drop(open(&path));
+    let with = |key: Option<u8>, path: &Path| {
+        let key = key.map(|byte| Key::from_bytes([byte; 32]));
+        Store::open(path, &Options { create: true, key }).map(drop).map_err(|error| error.code)
+    };
+    assert_eq!(with(Some(1), &path), Err(ErrorCode::Key));
+    server.sql("UPDATE failures_2.meta SET version = 2");
+    assert_eq!(refused(&path).code, ErrorCode::NewerVersion);
+    server.sql("UPDATE failures_2.meta SET version = 0");
+    assert_eq!(refused(&path).code, ErrorCode::Damaged);
+    let path = server.address_of("failures_3", "");
+    assert_eq!(with(Some(1), &path), Ok(()));
+    assert_eq!(with(None, &path), Err(ErrorCode::Key));
+    assert_eq!(with(Some(2), &path), Err(ErrorCode::Key));
+    assert_eq!(with(Some(1), &path), Ok(()));
+}
+
+#[test]
+fn many_create_the_same_journal_at_once() {
+    let Some(server) = shared() else { return };
+    let path = &server.address("");
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(move || drop(start(&open(path), None, To::Ready)));
+        }
+    });
+    assert_eq!(open(path).count().unwrap().values().sum::<i64>(), 6);
+}
+
+#[test]
+fn a_statement_that_takes_too_long_is_sent_again() {
+    let Some(server) = shared() else { return };
+    let path = server.address_of("failures_4", "&options=-cstatement_timeout%3D200");
+    let store = open(&path);
+    let (_, mut lease) = start(&store, None, To::Calling);
+    std::thread::scope(|scope| {
+        scope.spawn(|| server.sql("BEGIN; LOCK TABLE failures_4.live; SELECT pg_sleep(1.5); COMMIT"));
+        std::thread::sleep(Duration::from_millis(500));
+        let begun = Instant::now();
+        store.record(&mut lease, &record(To::Calling, 2)).unwrap().wait().unwrap();
+        assert!(begun.elapsed() > Duration::from_millis(400), "it was locked");
+    });
+}
+
+#[test]
+fn what_cannot_be_stored_fails_alone() {
+    let Some(server) = shared() else { return };
+    let store = open(&server.address(""));
+    let limits = ilo_journal::RunLimits::default();
+    let first = || ilo_journal::Start::Call(record(To::Ready, 1));
+    let names = [Some("good"), Some("a\0b"), Some("fine")];
+    let tickets = names.map(|name| store.start(&super::support::new_run(name, &limits), &first()).unwrap());
+    let [good, bad, fine] = tickets.map(ilo_journal::Ticket::wait);
+    assert_eq!(bad.map(drop).unwrap_err().code, ErrorCode::Value);
+    assert!(good.is_ok() && fine.is_ok());
+}
+
+#[test]
+fn a_server_that_does_not_flush_and_a_replica_are_refused() {
+    let Some(server) = Server::start() else { return };
+    server.append("fsync = off\n");
+    server.down("fast");
+    server.up();
+    assert!(refused(&server.address("")).message.contains("fsync"));
+    server.append("fsync = on\n");
+    server.down("fast");
+    std::fs::write(server.folder().join("data/standby.signal"), "").unwrap();
+    server.up();
+    assert_eq!(refused(&server.address("")).code, ErrorCode::ReadOnly);
+}

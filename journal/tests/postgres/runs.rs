@@ -1,0 +1,302 @@
+//! Runs: as in a file, and in both directions between a file and a database.
+
+use super::shared;
+use super::support::{CHANGES, Place, mine, new_run, record, start};
+use ilo_journal::{
+    Answer, At, Attached, Claim, Decision, ErrorCode, Key, Listed, Options, RunId, RunLimits, Start, State,
+    Status, Store, To,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+pub fn open(path: &Path) -> Store {
+    Store::open(path, &Options::default()).unwrap()
+}
+
+#[test]
+fn a_run_is_there_when_the_journal_is_opened_again() {
+    let Some(server) = shared() else { return };
+    let path = server.address("");
+    let store = open(&path);
+    let (run, mut lease) = start(&store, Some("order"), To::Calling);
+    let key = lease.key(1);
+    assert!(!store.record(&mut lease, &record(To::Calling, 2)).unwrap().wait().unwrap());
+    drop(store);
+    let store = open(&path);
+    let claimed = mine(&store, run);
+    assert_eq!((claimed.state, claimed.call, claimed.tool.as_str()), (State::Calling, 2, "pay"));
+    assert_eq!((claimed.policy, claimed.tries, claimed.active_ms), (CHANGES, 1, 7));
+    assert_eq!((claimed.snapshot.as_slice(), &*claimed.program), (&b"snapshot"[..], &b"program"[..]));
+    assert_eq!((claimed.function.as_str(), claimed.limits), ("f", RunLimits::default()));
+    assert_eq!(claimed.lease.key(1), key);
+    store.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
+    drop(store);
+    let store = open(&path);
+    let Claim::Ended { outcome } = store.claim(run).wait().unwrap() else { panic!("it has ended") };
+    assert_eq!(outcome, b"{\"status\":\"ok\"}");
+    assert_eq!(store.find("order").unwrap(), run);
+    assert_eq!(store.wait(run, Duration::ZERO).unwrap().as_deref(), Some(&b"{\"status\":\"ok\"}"[..]));
+    assert_eq!(store.find_key(&key).unwrap(), Some((run, 1)));
+    store.check().unwrap();
+}
+
+#[test]
+fn the_same_name_program_and_input_are_the_same_run_and_others_are_refused() {
+    let Some(server) = shared() else { return };
+    let store = open(&server.address(""));
+    let (run, _lease) = start(&store, Some("order"), To::Ready);
+    let limits = RunLimits::default();
+    let again =
+        |new: &ilo_journal::NewRun<'_>| store.start(new, &Start::Call(record(To::Ready, 1))).unwrap().wait();
+    let same = again(&new_run(Some("order"), &limits)).unwrap();
+    assert_eq!((same.run, same.is_new, same.lease.is_none()), (run, false, true));
+    let other = ilo_journal::NewRun { input: b"{\"x\":2}", ..new_run(Some("order"), &limits) };
+    assert_eq!(again(&other).unwrap_err().code, ErrorCode::NameTaken);
+    // Two of a name in one group: one is new.
+    let twice = [new_run(Some("two"), &limits), new_run(Some("two"), &limits)]
+        .map(|new| store.start(&new, &Start::Call(record(To::Ready, 1))).unwrap());
+    let twice = twice.map(|ticket| ticket.wait().unwrap());
+    assert_eq!(twice[0].run, twice[1].run);
+    assert_eq!(twice.iter().filter(|started| started.is_new).count(), 1);
+    let ended = store.start(&new_run(Some("short"), &limits), &Start::Ended(b"{}")).unwrap().wait().unwrap();
+    assert!(matches!(store.show(ended.run).unwrap().at, At::Ended { .. }));
+}
+
+#[test]
+fn a_run_has_one_owner_and_who_has_lost_it_writes_nothing() {
+    let Some(server) = shared() else { return };
+    let path = server.address("");
+    let (one, other) = (open(&path), open(&path));
+    let (run, mut lease) = start(&one, None, To::Calling);
+    assert_eq!(other.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
+    assert_eq!(one.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
+    assert!(other.continuable().unwrap().is_empty(), "its owner lives");
+    one.release(&lease).wait().unwrap();
+    assert_eq!(other.continuable().unwrap(), [run]);
+    let claimed = mine(&other, run);
+    let late = one.record(&mut lease, &record(To::Calling, 2)).unwrap().wait();
+    assert_eq!(late.unwrap_err().code, ErrorCode::Lost);
+    one.record_later(&mut lease, &record(To::Ready, 3)).unwrap();
+    assert_eq!(one.end(lease, b"{}").unwrap().wait().unwrap_err().code, ErrorCode::Lost);
+    assert_eq!((claimed.state, claimed.call), (State::Calling, 1));
+    other.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
+}
+
+#[test]
+fn many_claim_the_same_runs_and_each_run_has_one_owner() {
+    let Some(server) = shared() else { return };
+    let path = server.address("");
+    let first = open(&path);
+    let runs: Vec<RunId> = (0..40).map(|_| start(&first, None, To::Ready).0).collect();
+    drop(first);
+    let stores: Vec<Store> = (0..3).map(|_| open(&path)).collect();
+    let owners: Vec<usize> = std::thread::scope(|scope| {
+        let (runs, each) = (&runs, stores.iter());
+        let claims = each.map(|store| {
+            scope.spawn(move || {
+                let tickets: Vec<_> = runs.iter().map(|&run| store.claim(run)).collect();
+                let mine = |ticket: ilo_journal::Ticket<Claim>| match ticket.wait() {
+                    Ok(Claim::Mine(_)) => true,
+                    Err(error) if error.code == ErrorCode::Owned => false,
+                    other => panic!("{other:?}"),
+                };
+                tickets.into_iter().map(mine).collect::<Vec<bool>>()
+            })
+        });
+        let claims: Vec<_> = claims.collect();
+        let taken: Vec<Vec<bool>> = claims.into_iter().map(|claim| claim.join().unwrap()).collect();
+        (0..runs.len()).map(|run| taken.iter().filter(|taken| taken[run]).count()).collect()
+    });
+    assert_eq!(owners, vec![1; 40]);
+}
+
+#[test]
+fn a_record_that_nobody_waits_for_is_written_before_the_store_closes() {
+    let Some(server) = shared() else { return };
+    let path = server.address("");
+    let store = open(&path);
+    let (run, mut lease) = start(&store, None, To::Ready);
+    for call in 2..50 {
+        store.record_later(&mut lease, &record(To::Ready, call)).unwrap();
+    }
+    drop(store);
+    assert_eq!(mine(&open(&path), run).call, 49);
+}
+
+#[test]
+fn people_decide_as_in_a_file() {
+    let Some(server) = shared() else { return };
+    let path = server.address("");
+    let (store, person) = (open(&path), open(&path));
+    let (run, _) = start(&store, None, To::Asking);
+    let refused = |call, decision: Decision| person.resolve(run, call, &decision, "ann").unwrap_err().code;
+    assert_eq!(refused(Some(2), Decision::Approve), ErrorCode::OtherCall);
+    assert_eq!(refused(Some(1), Decision::Retry), ErrorCode::NotNow);
+    assert_eq!(person.resolve(run, Some(1), &Decision::Approve, "ann").unwrap(), State::Ready);
+    assert_eq!(refused(Some(1), Decision::Approve), ErrorCode::NotNow);
+    let claimed = mine(&store, run);
+    assert!(claimed.approved);
+    let mut lease = claimed.lease;
+    store.record(&mut lease, &record(To::Calling, 1)).unwrap().wait().unwrap();
+    // Cancelled while an owner works: it learns so with its next record, and loses nothing.
+    assert_eq!(person.resolve(run, None, &Decision::Cancel, "bob").unwrap(), State::Calling);
+    assert!(store.record(&mut lease, &record(To::Calling, 2)).unwrap().wait().unwrap());
+    let expects = ilo_journal::Record { expects: Some("{\"type\":\"number\"}"), ..record(To::Doubt, 2) };
+    store.record(&mut lease, &expects).unwrap().wait().unwrap();
+    let answer = |json: &str| person.resolve(run, Some(2), &Decision::Answer(json.to_owned()), "ann");
+    assert_eq!(answer("\"x\"").unwrap_err().code, ErrorCode::Value);
+    assert_eq!(answer("5").unwrap(), State::Answered);
+    let claimed = mine(&store, run);
+    assert_eq!(claimed.answer, Some(Answer::Ok("5".to_owned())));
+    assert!(claimed.cancel && !claimed.unchecked);
+    let told: Vec<_> =
+        person.decisions(run).unwrap().into_iter().map(|row| (row.call, row.what, row.who)).collect();
+    let told: Vec<(u64, &str, &str)> =
+        told.iter().map(|(call, what, who)| (*call, &**what, &**who)).collect();
+    assert_eq!(told, [(1, "approve", "ann"), (1, "cancel", "bob"), (2, "answer", "ann")]);
+}
+
+#[test]
+fn one_of_two_people_decides() {
+    let Some(server) = shared() else { return };
+    let path = server.address("");
+    let stores = [open(&path), open(&path)];
+    for _ in 0..20 {
+        let (run, _) = start(&stores[0], None, To::Asking);
+        let decided = std::thread::scope(|scope| {
+            let each = stores.each_ref().map(|store| {
+                scope.spawn(move || {
+                    store.resolve(run, Some(1), &Decision::Approve, "x").map_err(|error| error.code)
+                })
+            });
+            each.map(|one| one.join().unwrap())
+        });
+        assert_eq!(decided.iter().filter(|one| one.is_ok()).count(), 1, "{decided:?}");
+        assert!(decided.contains(&Err(ErrorCode::NotNow)), "{decided:?}");
+        assert_eq!(stores[0].decisions(run).unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn runs_are_found_by_status_name_and_metadata_in_both_backends() {
+    let place = Place::new();
+    let server = shared();
+    let paths = server.map(|server| server.address("")).into_iter().chain([place.path()]);
+    for path in paths {
+        let store = open(&path);
+        let limits = RunLimits::default();
+        let begin = |name: Option<&str>, metadata: &[(&str, &str)], to: To| {
+            let metadata =
+                metadata.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let attached = Attached { tools: Some("[]".to_owned()), metadata };
+            store
+                .start_with(&new_run(name, &limits), &Start::Call(record(to, 1)), &attached)
+                .unwrap()
+                .wait()
+                .unwrap()
+                .run
+        };
+        let one = begin(Some("a_1"), &[("tenant", "t%1"), ("user", "ann")], To::Asking);
+        let two = begin(Some("a%2"), &[("tenant", "t%1")], To::Ready);
+        let three = begin(None, &[("tenant", "t%12")], To::Ready);
+        let four = begin(Some("ab"), &[], To::Ready);
+        let found = |listed: Listed| {
+            let mut found = Vec::new();
+            store
+                .list(&listed, |summary| {
+                    found.push(summary.run);
+                    true
+                })
+                .unwrap();
+            found
+        };
+        let of = |metadata: &[(&str, &str)]| Listed {
+            metadata: metadata
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            ..Listed::default()
+        };
+        let named = |name: &str| Listed { name: Some(name.to_owned()), ..Listed::default() };
+        assert_eq!(found(Listed::default()), [one, two, three, four]);
+        assert_eq!(found(of(&[("tenant", "t%1")])), [one, two]);
+        assert_eq!(found(of(&[("tenant", "t%1"), ("user", "ann")])), [one]);
+        assert_eq!(found(of(&[("user", "an")])), []);
+        assert_eq!(found(named("a")), [one, two, four]);
+        assert_eq!(found(named("a_")), [one], "signs of patterns mean themselves");
+        assert_eq!(found(named("a%")), [two]);
+        let status = Some(Status::In(State::Ready));
+        assert_eq!(found(Listed { status, newest: Some(1), ..of(&[("tenant", "t%1")]) }), [two]);
+        assert_eq!(store.metadata(one).unwrap().get("user").map(String::as_str), Some("ann"));
+        assert_eq!(store.tools(one).unwrap().as_deref(), Some("[]"));
+        assert!(store.decisions(one).unwrap().is_empty());
+        let wrong = Attached {
+            metadata: BTreeMap::from([("a\u{1}".to_owned(), String::new())]),
+            ..Attached::default()
+        };
+        let refused = store.start_with(&new_run(None, &limits), &Start::Ended(b"{}"), &wrong).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::Value);
+        assert_eq!(store.wait(one, Duration::from_millis(20)).unwrap(), None, "it has not ended");
+    }
+}
+
+#[test]
+fn a_run_moves_between_a_file_and_a_database_in_both_directions() {
+    let Some(server) = shared() else { return };
+    let place = Place::new();
+    let options = Options { create: true, key: Some(Key::from_bytes([3; 32])) };
+    let file = Store::open(&place.path(), &options).unwrap();
+    let database = Store::open(&server.address(""), &options).unwrap();
+    let limits = RunLimits::default();
+    let attached = Attached {
+        tools: Some("tools".to_owned()),
+        metadata: BTreeMap::from([("tenant".to_owned(), "t".to_owned())]),
+    };
+    let first = Start::Call(record(To::Asking, 1));
+    let run = file.start_with(&new_run(Some("n"), &limits), &first, &attached).unwrap().wait().unwrap().run;
+    let bytes = file.export(run).unwrap();
+    let here = database.import(&bytes).unwrap();
+    assert_eq!(database.import(&bytes).unwrap_err().code, ErrorCode::AlreadyHere);
+    assert_eq!(database.metadata(here).unwrap(), attached.metadata);
+    assert_eq!(database.tools(here).unwrap(), attached.tools);
+    database.resolve(here, Some(1), &Decision::Approve, "ann").unwrap();
+    let bytes = database.export(here).unwrap();
+    let refused = database.resolve(here, None, &Decision::Cancel, "ann").unwrap_err();
+    assert_eq!(refused.code, ErrorCode::NotNow);
+    assert_eq!(file.import(&bytes).unwrap(), run);
+    assert_eq!(file.metadata(run).unwrap(), attached.metadata);
+    let bytes = file.export(run).unwrap();
+    assert_eq!(database.import(&bytes).unwrap(), here, "it comes back under its number");
+    let claimed = mine(&database, here);
+    assert!(claimed.approved);
+    assert_eq!((claimed.snapshot.as_slice(), &*claimed.program), (&b"snapshot"[..], &b"program"[..]));
+    database.end(claimed.lease, b"{}").unwrap().wait().unwrap();
+    let ended = database.export(here).unwrap();
+    let other = Place::new();
+    let other = Store::open(&other.path(), &options).unwrap();
+    let moved = other.import(&ended).unwrap();
+    assert!(matches!(other.show(moved).unwrap().at, At::Ended { .. }));
+}
+
+#[test]
+fn old_runs_are_removed_and_the_last_one_stays() {
+    let Some(server) = shared() else { return };
+    let store = open(&server.address(""));
+    let limits = RunLimits::default();
+    let end = |program: &[u8]| {
+        let new = ilo_journal::NewRun { program, ..new_run(None, &limits) };
+        store.start(&new, &Start::Ended(b"{}")).unwrap().wait().unwrap().run
+    };
+    let (one, _) = (end(b"p1"), end(b"p2"));
+    let last = end(b"p3");
+    let program = store.show(one).unwrap().program;
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(store.prune(0).unwrap(), 2);
+    assert!(store.program(&program).is_err());
+    assert!(store.show(last).is_ok());
+    assert_eq!(store.retention().unwrap(), ilo_journal::RETENTION_DAYS);
+    store.set_retention(7).unwrap();
+    assert_eq!(store.retention().unwrap(), 7);
+    assert_eq!(store.count().unwrap(), BTreeMap::from([("ended", 1)]));
+}
