@@ -272,7 +272,7 @@ impl<V> Ahead<V> {
 
     /// Starts a call if its arguments are known and a slot is free.
     fn start(&mut self, call: &Expected<V>, world: &dyn World) -> Option<Work<V>> {
-        let arguments = world.sent(&call.tool, data_of(call.arguments.as_ref()?));
+        let arguments = world.sent(&call.tool, data_of(call.arguments.as_ref()?).ok()?);
         if world.refuses(&call.tool, &arguments).is_some() {
             // The run will not make this call either.
             return None;

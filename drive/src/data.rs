@@ -3,10 +3,38 @@
 //! A value is a tree with ordered records and exact numbers. Reading it from JSON ([`read`]), writing it and
 //! dropping it are loops. The derived code that compares and copies values recurses, but a tree that was read
 //! is no deeper than the bounds of its reader. This module does not know the machine's own values.
+//!
+//! ```
+//! use ilo_drive::data::{Data, from_data, to_data};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // From plain values, from JSON, from serde_json, from anything that serde serializes, and back.
+//! let mail: Option<String> = None;
+//! let user = Data::record([("name", Data::from("Ada")), ("logins", 3.into()), ("mail", mail.into())]);
+//! assert_eq!(user, r#"{"name":"Ada","logins":3,"mail":null}"#.parse()?);
+//! assert_eq!(user, serde_json::json!({"name": "Ada", "logins": 3, "mail": null}).try_into()?);
+//! assert_eq!(to_data(&vec![Some(1.5), None])?.to_string(), "[1.5,null]");
+//! let logins: std::collections::BTreeMap<String, serde_json::Value> = from_data(user)?;
+//! assert_eq!(logins["logins"], 3);
+//! // What a program cannot have is an error that says where.
+//! assert_eq!(to_data(&[u64::MAX]).unwrap_err().path(), "[0]");
+//! # Ok(())
+//! # }
+//! ```
 
+mod convert;
+mod de;
+mod error;
+mod nested;
 pub mod read;
+mod ser;
 mod to_machine;
 pub mod write;
+
+pub use de::from_data;
+pub use error::ConvertError;
+pub use nested::{Fields, Items};
+pub use ser::to_data;
 
 use ilo_spec::program::Number;
 use std::cmp::Ordering;
@@ -23,37 +51,12 @@ pub enum Data {
     /// A text.
     Text(String),
     /// A list.
-    List(Vec<Data>),
+    List(Items),
     /// A record: fields in order, no name twice.
-    Record(Vec<(String, Data)>),
-}
-
-/// A loop instead of recursion: a value may be as deep as its reader allowed.
-impl Drop for Data {
-    fn drop(&mut self) {
-        let mut inner = Vec::new();
-        self.give(&mut inner);
-        while let Some(mut value) = inner.pop() {
-            value.give(&mut inner);
-        }
-    }
+    Record(Fields),
 }
 
 impl Data {
-    /// Moves the lists and records that it holds to `inner`.
-    fn give(&mut self, inner: &mut Vec<Data>) {
-        let deep = |value: &Data| matches!(value, Data::List(_) | Data::Record(_));
-        match self {
-            Data::List(items) if items.iter().any(deep) => {
-                inner.extend(std::mem::take(items).into_iter().filter(deep));
-            }
-            Data::Record(fields) if fields.iter().any(|(_, value)| deep(value)) => {
-                inner.extend(std::mem::take(fields).into_iter().map(|(_, value)| value).filter(deep));
-            }
-            _ => {}
-        }
-    }
-
     /// The field of a record.
     pub fn get(&self, name: &str) -> Option<&Data> {
         match self {
@@ -130,18 +133,6 @@ impl Data {
             }
         }
         true
-    }
-}
-
-impl From<&str> for Data {
-    fn from(text: &str) -> Data {
-        Data::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Data {
-    fn from(text: String) -> Data {
-        Data::Text(text)
     }
 }
 

@@ -11,8 +11,8 @@ mod watch;
 pub use crate::ahead::Ticket;
 use crate::ahead::{Ahead, Order, Settled, Work};
 use crate::call_slots::CallSlots;
-use crate::data::Data;
 use crate::data::read::data_of;
+use crate::data::{Data, Fields};
 use crate::event::Watch;
 use crate::failure::Failure;
 use crate::lifecycle::{CANCELLED, End, Finished};
@@ -28,6 +28,10 @@ use std::time::Duration;
 
 /// The fuel after which a run that only computes returns control: about a millisecond.
 const SLICE: u64 = 200_000;
+
+/// Waits without an answer after which a debug build stops a host that does not keep the times. One that
+/// looks every millisecond has a fifth of a second to notice.
+const FORGOTTEN: u32 = 200;
 
 /// The role of a call in its run, which decides what may end it. Bindings pass these as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +146,27 @@ enum Phase<V> {
 }
 
 /// A run that is driven. `V` is the data that the host wants back with a result, such as its duration.
+///
+/// # Rules for a host
+/// 1. The host calls [`Drive::next`] until it gives [`Next::Done`], and does what it says. After
+///    [`Next::Wait`] it waits, and calls `next` again once it has settled something.
+/// 2. Each call of [`Next::Start`] is settled once ([`Drive::settle`]), also after [`Next::Drop`]. What is
+///    settled again changes nothing, so an answer that comes too late may be passed on.
+/// 3. *The host keeps the times.* When the time of the run is over ([`World::is_late`]), it settles each call
+///    under way with [`Failure::TimedOut`], whatever the tool does, but for those of [`Kind::Entry`]: the
+///    time of the run stops while these are made. A call that exceeds its own limit is settled with
+///    [`Failure::InDoubt`].
+/// 4. When the run is cancelled ([`World::is_cancelled`]), the host settles calls of [`Kind::Ahead`] and
+///    [`Kind::Read`] with [`Failure::Interrupted`], and awaits the others, which may change something.
+/// 5. When it is interrupted ([`World::is_interrupted`]), the host settles all calls with
+///    [`Failure::Interrupted`].
+/// 6. Policies are the host's: it asks a person before a call of a tool with `confirm` unless
+///    [`Start::confirmed`], repeats failed calls, and keeps rates. A call that was refused is settled with
+///    [`Failure::Failed`].
+/// 7. A tool that panics is settled with [`Failure::InDoubt`].
+///
+/// The page of the crate has a complete host. In debug builds a host that waits on and on past the time of
+/// the run, or past a cancel, without settling anything is stopped by an assertion.
 #[derive(Debug)]
 pub struct Drive<V> {
     run: Run,
@@ -154,6 +179,8 @@ pub struct Drive<V> {
     news: bool,
     /// Whether the run's time is over.
     late: bool,
+    /// How often the host was to settle a call that has no time left, and has not.
+    forgotten: u32,
     /// The limit on the run's time, for its message.
     time: Duration,
     /// The events, if the host wants them.
@@ -172,6 +199,7 @@ impl<V: Default> Drive<V> {
             seq: 0,
             news: false,
             late: false,
+            forgotten: 0,
             time,
             watch: None,
         }
@@ -217,6 +245,7 @@ impl<V: Default> Drive<V> {
 
     /// Takes the result of a call. A ticket that is not under way changes nothing.
     pub fn settle(&mut self, ticket: Ticket, result: Result<Data, Failure>, note: V, world: &dyn World) {
+        self.forgotten = 0;
         let watched = self.watch.is_some();
         let seen = match &mut self.phase {
             Phase::Calling(turn, work) if work.ticket == ticket => {
@@ -242,6 +271,7 @@ impl<V: Default> Drive<V> {
     /// Reports that a call with [`Kind::Ahead`] could not be started, for example for lack of a thread. It is
     /// made in its turn.
     pub fn not_started(&mut self, ticket: Ticket, world: &dyn World) {
+        self.forgotten = 0;
         self.ahead.not_started(ticket);
         self.left(ticket, world);
     }
@@ -335,8 +365,15 @@ impl<V: Default> Drive<V> {
                 return self.fail(CANCELLED);
             }
         }
-        let arguments = world.sent(&tool, data_of(&json));
-        if let Some(why) = world.refuses(&tool, &arguments) {
+        let (arguments, refused) = match data_of(&json) {
+            Ok(arguments) => {
+                let arguments = world.sent(&tool, arguments);
+                let refused = world.refuses(&tool, &arguments);
+                (arguments, refused)
+            }
+            Err(error) => (Data::Record(Fields::new()), Some(error.to_string())),
+        };
+        if let Some(why) = refused {
             let turn =
                 Turn { seq: self.seq, number, rollback, changes, tool, arguments, ahead: false, sent: false };
             self.seq += 1;
@@ -425,6 +462,7 @@ impl<V: Default> Drive<V> {
             self.phase = Phase::Ended(Made { turn, result, note, doubt, cancelled });
             return Some(Next::Made);
         }
+        self.remember(&turn, world);
         let look = self.ahead.lacks() && mem::take(&mut self.news);
         if look {
             self.ahead.look(&self.run, Some(&work), world);
@@ -433,6 +471,21 @@ impl<V: Default> Drive<V> {
         }
         self.phase = Phase::Calling(turn, work);
         (!look).then_some(Next::Wait)
+    }
+
+    /// Stops a host in debug builds that waits for a call which it had to settle.
+    fn remember(&mut self, turn: &Turn, world: &dyn World) {
+        if !cfg!(debug_assertions) || turn.rollback {
+            return;
+        }
+        let over = world.is_late() || (!turn.changes && !self.run.is_cancelled() && world.is_cancelled());
+        self.forgotten = if over { self.forgotten + 1 } else { 0 };
+        debug_assert!(
+            self.forgotten < FORGOTTEN,
+            "the host waits for `{}` past the time of the run or a cancel: it has to settle the call, with \
+             `Failure::TimedOut` or `Failure::Interrupted` (see the rules of `Drive`)",
+            turn.tool
+        );
     }
 
     /// Returns the next action for the caller.

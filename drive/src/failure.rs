@@ -1,7 +1,9 @@
 //! Why a call of a tool has no value.
 
-use crate::data::Data;
+use crate::data::{ConvertError, Data};
 use ilo_spec::error::Code;
+use std::error::Error;
+use std::fmt;
 
 /// The first words of the failure of a call whose arguments do not fit, which was not sent.
 pub const ARGUMENTS: &str = "the arguments do not fit: ";
@@ -55,5 +57,98 @@ impl Failure {
             Failure::Interrupted => Data::from("interrupted"),
             failure => failure.value().unwrap_or(Data::Nil),
         }
+    }
+}
+
+impl fmt::Display for Failure {
+    /// The message that a program gets, or that a trace shows.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Failed(Data::Text(message)) | Failure::InDoubt(message) | Failure::Limit(_, message) => {
+                f.write_str(message)
+            }
+            Failure::Failed(value) => value.fmt(f),
+            Failure::Misfit(why) => write!(f, "{ANSWER}{why}"),
+            Failure::Unsent(why) => write!(f, "{ARGUMENTS}{why}"),
+            Failure::TimedOut => f.write_str("no answer came in time"),
+            Failure::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl Error for Failure {}
+
+/// An error and the errors that caused it, in one message.
+fn chain(error: &dyn Error) -> Failure {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        message.push_str(": ");
+        message.push_str(&error.to_string());
+        cause = error.source();
+    }
+    Failure::Failed(Data::Text(message))
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure::Failed(Data::Text(message))
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(message: &str) -> Failure {
+        Failure::text(message)
+    }
+}
+
+impl From<Box<dyn Error>> for Failure {
+    fn from(error: Box<dyn Error>) -> Failure {
+        chain(error.as_ref())
+    }
+}
+
+impl From<Box<dyn Error + Send + Sync>> for Failure {
+    fn from(error: Box<dyn Error + Send + Sync>) -> Failure {
+        chain(error.as_ref())
+    }
+}
+
+/// Errors that `?` makes failures of.
+macro_rules! failures {
+    ($($error:ty)*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                chain(&error)
+            }
+        }
+    )*};
+}
+
+failures!(ConvertError fmt::Error serde_json::Error std::io::Error std::num::ParseIntError std::str::Utf8Error);
+
+impl From<std::convert::Infallible> for Failure {
+    fn from(never: std::convert::Infallible) -> Failure {
+        match never {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_host_is_a_failure_with_its_causes() {
+        fn reads() -> Result<(), Failure> {
+            let inner = std::io::Error::other("the disk is gone");
+            Err(std::io::Error::other(inner))?
+        }
+        fn parses() -> Result<i64, Failure> {
+            Ok("x".parse::<i64>()?)
+        }
+        assert_eq!(reads().unwrap_err().to_string(), "the disk is gone");
+        assert_eq!(parses().unwrap_err(), Failure::text("invalid digit found in string"));
+        let boxed: Box<dyn Error + Send + Sync> = "no".into();
+        assert_eq!(Failure::from(boxed), Failure::text("no"));
     }
 }

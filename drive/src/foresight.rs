@@ -24,8 +24,11 @@ pub fn to_confirm(run: &Run, policies: &dyn Policies, most: usize) -> Vec<(Strin
         let Some(ahead) = scout.ahead() else { break };
         let mut json = String::new();
         let asks = policies.policy(ahead.tool()).is_some_and(|policy| policy.confirm);
-        if asks && ahead.write_json(&mut json).is_ok() {
-            found.push((ahead.tool().to_owned(), data_of(&json)));
+        if asks
+            && ahead.write_json(&mut json).is_ok()
+            && let Ok(arguments) = data_of(&json)
+        {
+            found.push((ahead.tool().to_owned(), arguments));
         }
     }
     found

@@ -21,6 +21,10 @@
 //! | 6 | `foresight` | calls to confirm that will follow |
 //! | 7 | `drive` | the run loop |
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod ahead;
 pub mod call_slots;
 pub mod data;

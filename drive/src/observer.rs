@@ -3,6 +3,7 @@
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::policy::OnDoubt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A call that has ended.
@@ -52,3 +53,22 @@ pub trait Observer {
 
 /// Watches nothing.
 impl Observer for () {}
+
+/// An observer that the host keeps, to look at it after the run.
+impl<O: Observer> Observer for Arc<Mutex<O>> {
+    fn started(&mut self, seq: u64, tool: &str) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).started(seq, tool);
+    }
+
+    fn ended(&mut self, call: &Ended<'_>) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).ended(call);
+    }
+
+    fn ahead(&mut self, tool: &str) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).ahead(tool);
+    }
+
+    fn untaken(&mut self, tool: &str) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).untaken(tool);
+    }
+}

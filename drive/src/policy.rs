@@ -134,6 +134,11 @@ pub trait Policies {
 }
 
 impl Policy {
+    /// A tool that only reads.
+    pub fn reads() -> Policy {
+        Policy { read_only: true, ..Policy::default() }
+    }
+
     /// The least and the longest pause before a failed call is made again. The host chooses one of them at
     /// random, so that callers that failed together do not retry together. `retry` counts from 0.
     pub fn pause(retry: u32) -> (Duration, Duration) {

@@ -6,6 +6,7 @@
 pub use ilo_asm::text::shortened;
 use ilo_spec::error::Code;
 use std::fmt;
+use std::ops::Deref;
 
 /// Characters of a name that are shown.
 const NAME: usize = 64;
@@ -45,6 +46,69 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
+
+/// Several problems as one error: all that prevent something. It is read like a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problems(Vec<Problem>);
+
+impl fmt::Display for Problems {
+    /// A line for each problem.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, problem) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str("\n")?;
+            }
+            problem.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}
+
+impl Deref for Problems {
+    type Target = Vec<Problem>;
+
+    fn deref(&self) -> &Vec<Problem> {
+        &self.0
+    }
+}
+
+impl From<Vec<Problem>> for Problems {
+    fn from(problems: Vec<Problem>) -> Problems {
+        Problems(problems)
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Problems {
+        Problems(vec![problem])
+    }
+}
+
+impl From<Problems> for Vec<Problem> {
+    fn from(problems: Problems) -> Vec<Problem> {
+        problems.0
+    }
+}
+
+impl IntoIterator for Problems {
+    type Item = Problem;
+    type IntoIter = std::vec::IntoIter<Problem>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'p> IntoIterator for &'p Problems {
+    type Item = &'p Problem;
+    type IntoIter = std::slice::Iter<'p, Problem>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
 
 /// The name nearest to `found`, if one is near enough.
 pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {

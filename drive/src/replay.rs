@@ -219,7 +219,9 @@ impl Recording {
             let mut json = String::new();
             // Writing to a string does not fail.
             let _ = call.write_json(&mut json);
-            let (tool, mut arguments) = (call.tool().to_owned(), data_of(&json));
+            let tool = call.tool().to_owned();
+            let mut arguments = data_of(&json)
+                .map_err(|error| Problem::new(Code::BadInput, self.name.as_str(), error.to_string()))?;
             let Some(recorded) = calls.next() else { return Err(self.no_more(&tool, &arguments)) };
             as_recorded(&recorded.arguments, &mut arguments);
             self.compare(recorded, &tool, &arguments)?;

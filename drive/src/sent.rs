@@ -51,7 +51,7 @@ mod tests {
     fn sent(schema: &str, arguments: &str) -> String {
         let catalog =
             Catalog::from_json(&format!(r#"[{{"name":"t","inputSchema":{schema}}}]"#)).expect("a catalogue");
-        let mut arguments = data_of(arguments);
+        let mut arguments = data_of(arguments).expect("JSON");
         leave_out(catalog.tools()[0].input(), &mut arguments);
         arguments.to_json()
     }
@@ -76,8 +76,9 @@ mod tests {
 
     #[test]
     fn a_recorded_call_may_lack_what_is_nil() {
-        let recorded = data_of(r#"{"a":1,"n":null,"l":[{"x":1},{}]}"#);
-        let mut own = data_of(r#"{"a":1,"b":null,"n":null,"l":[{"x":1,"y":null},{"x":null}]}"#);
+        let recorded = data_of(r#"{"a":1,"n":null,"l":[{"x":1},{}]}"#).expect("JSON");
+        let mut own =
+            data_of(r#"{"a":1,"b":null,"n":null,"l":[{"x":1,"y":null},{"x":null}]}"#).expect("JSON");
         as_recorded(&recorded, &mut own);
         assert_eq!(own, recorded);
     }

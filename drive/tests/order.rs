@@ -23,7 +23,7 @@ fn answer(tool: &str, arguments: &Data) -> Result<Data, Failure> {
         return Err(Failure::text(format!("no {id} in {tool}")));
     }
     let number = |id: i64| Data::Number(Number::Int(id));
-    Ok(Data::Record(vec![("id".into(), number(id + 10)), ("name".into(), Data::from(tool))]))
+    Ok(Data::Record(vec![("id".into(), number(id + 10)), ("name".into(), Data::from(tool))].into()))
 }
 
 /// The visible behaviour of a run must be the same; which calls were started early may differ.

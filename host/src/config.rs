@@ -21,7 +21,7 @@ use crate::tools::Tools;
 use clients::is_comment;
 use file_keys::{FileKeys, is_clients_tools};
 use ilo_drive::data::Data;
-use ilo_drive::problem::{MOST, Problem, nearest, shortened};
+use ilo_drive::problem::{MOST, Problem, Problems, nearest, shortened};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use sections::{Section, sections};
@@ -41,14 +41,14 @@ impl Tools {
     ///
     /// # Errors
     /// All errors in the file.
-    pub fn from_file(path: &Path) -> Result<Tools, Vec<Problem>> {
+    pub fn from_file(path: &Path) -> Result<Tools, Problems> {
         let path = &*from_home(path);
-        let bytes = file::read(path, text::FILE).map_err(|problem| vec![with_folder(problem, path)])?;
+        let bytes = file::read(path, text::FILE).map_err(|problem| with_folder(problem, path))?;
         let name = path.display().to_string();
         let wide = matches!(bytes.as_slice(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]);
         let Some(source) = String::from_utf8(bytes).ok().filter(|_| !wide) else {
             let why = if wide { "it is UTF-16; save it as UTF-8" } else { "not UTF-8" };
-            return Err(vec![Problem::new(Code::BadToolsFile, name, why)]);
+            return Err(Problem::new(Code::BadToolsFile, name, why).into());
         };
         let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_path_buf));
         Tools::from_text(&name, &source, &folder.unwrap_or_else(|| PathBuf::from(".")))
@@ -59,8 +59,8 @@ impl Tools {
     ///
     /// # Errors
     /// All errors in the file.
-    pub fn from_text(name: &str, text: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
-        read(name, text, folder)
+    pub fn from_text(name: &str, text: &str, folder: &Path) -> Result<Tools, Problems> {
+        Ok(read(name, text, folder)?)
     }
 }
 

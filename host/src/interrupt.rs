@@ -1,7 +1,10 @@
 //! A flag that ends a run early. The host sets it; this crate handles no signals.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 /// A flag that is set once; its clones share it.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +15,14 @@ struct Flag {
     set: AtomicBool,
     reason: OnceLock<String>,
     parents: Vec<Interrupt>,
+    /// Tasks that wait for it, by the number of their wait.
+    waiting: Mutex<HashMap<u64, Waker>>,
+}
+
+impl Flag {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, Waker>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Interrupt {
@@ -30,7 +41,21 @@ impl Interrupt {
 
     /// Sets the flag. The run ends at its next check.
     pub fn set(&self) {
-        self.0.set.store(true, Ordering::Relaxed);
+        self.0.set.store(true, Ordering::SeqCst);
+        let waiting = std::mem::take(&mut *self.0.waiting());
+        waiting.into_values().for_each(Waker::wake);
+    }
+
+    /// Ends once the flag is set. It needs no runtime.
+    pub fn wait(&self) -> Wait {
+        static WAITS: AtomicU64 = AtomicU64::new(0);
+        Wait { interrupt: self.clone(), number: WAITS.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// Calls a function with this flag and all above it.
+    fn each(&self, visit: &mut impl FnMut(&Flag)) {
+        visit(&self.0);
+        self.0.parents.iter().for_each(|parent| parent.each(visit));
     }
 
     /// Sets the flag for a reason, which the outcome of a cancelled run has.
@@ -48,6 +73,34 @@ impl Interrupt {
 
     /// Whether the flag is set.
     pub fn is_set(&self) -> bool {
-        self.0.set.load(Ordering::Relaxed) || self.0.parents.iter().any(Interrupt::is_set)
+        self.0.set.load(Ordering::SeqCst) || self.0.parents.iter().any(Interrupt::is_set)
+    }
+}
+
+/// Waits until an [`Interrupt`] is set.
+#[derive(Debug)]
+#[must_use = "a future does nothing before it is awaited"]
+pub struct Wait {
+    interrupt: Interrupt,
+    number: u64,
+}
+
+impl Future for Wait {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        self.interrupt.each(&mut |flag| {
+            flag.waiting().insert(self.number, context.waker().clone());
+        });
+        // A flag that was set meanwhile has woken nobody.
+        if self.interrupt.is_set() { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.interrupt.each(&mut |flag| {
+            flag.waiting().remove(&self.number);
+        });
     }
 }

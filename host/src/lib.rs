@@ -58,6 +58,7 @@
 //! A host that drives runs itself, on its own runtime, uses `ilo_vm::Scout` for this: see the example
 //! `ahead`.
 
+mod blocking;
 mod builtin;
 mod command;
 mod config;
@@ -86,4 +87,6 @@ pub mod utc;
 
 pub use ilo_drive::{data, plan, problem};
 pub use run::run;
+#[cfg(feature = "tokio")]
+pub use run::{AsyncOptions, run_async};
 pub use tools::Tools;

@@ -143,7 +143,7 @@ impl Lock {
             };
             let (hash, definition): (Vec<_>, Vec<_>) =
                 fields.iter().cloned().partition(|(key, _)| key == "hash");
-            let definition = sorted(&Data::Record(definition));
+            let definition = sorted(&Data::Record(definition.into()));
             let given = hash.first().map(|(_, hash)| hash);
             if given != Some(&Data::Text(self::hash(name, &definition))) {
                 let name = shortened(name, 200);
@@ -164,12 +164,15 @@ impl Lock {
             if let Data::Record(definition) = definition {
                 fields.extend(definition.iter().cloned());
             }
-            (name.clone(), Data::Record(fields))
+            (name.clone(), Data::Record(fields.into()))
         });
-        let file = Data::Record(vec![
-            ("version".to_owned(), Data::Number(Number::Int(VERSION))),
-            ("tools".to_owned(), Data::Record(pinned.collect())),
-        ]);
+        let file = Data::Record(
+            vec![
+                ("version".to_owned(), Data::Number(Number::Int(VERSION))),
+                ("tools".to_owned(), Data::Record(pinned.collect())),
+            ]
+            .into(),
+        );
         let mut text = file.to_json_indented();
         text.push('\n');
         text
@@ -216,7 +219,7 @@ fn sorted(data: &Data) -> Data {
                 })
                 .collect();
             fields.sort_by(|a, b| a.0.cmp(&b.0));
-            Data::Record(fields)
+            Data::Record(fields.into())
         }
         Data::List(items) => Data::List(items.iter().map(sorted).collect()),
         other => other.clone(),
@@ -225,7 +228,7 @@ fn sorted(data: &Data) -> Data {
 
 /// The hash of a definition, including the name of the tool.
 fn hash(name: &str, definition: &Data) -> String {
-    let whole = Data::List(vec![Data::from(name), definition.clone()]);
+    let whole = Data::List(vec![Data::from(name), definition.clone()].into());
     let mut text = "sha256:".to_owned();
     for byte in Sha256::digest(whole.to_json().as_bytes()) {
         // Writing to a string does not fail.

@@ -4,29 +4,34 @@
 //! observers. Time limits are checked between calls and, in long computations, every millisecond; a call is
 //! bounded by its deadline.
 
+#[cfg(feature = "tokio")]
+mod asynchronous;
 mod calls;
 
+#[cfg(feature = "tokio")]
+pub use asynchronous::{Asked, AsyncOptions, drive_async, run_async};
 pub use ilo_drive::call_slots::CallSlots;
+pub use ilo_drive::event::{Call, Event};
 pub use ilo_drive::input::filled;
 pub use ilo_drive::lifecycle::{Finished, start};
 pub use ilo_drive::observer::{Ended, Observer};
 pub use ilo_drive::recorder::{Due, NotRecorded, Permit, Recorder, Taken};
 
+use crate::blocking;
 use crate::interrupt::Interrupt;
-use crate::telemetry::{Telemetry, Trace};
+use crate::telemetry::{Context, Telemetry, Trace};
 use crate::tools::consent::Ask;
 use crate::tools::{CallLimits, Policies, Policy, Tools};
-use calls::{Calls, Timed};
+use calls::Calls;
 use ilo_asm::catalog;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::Bounds;
-use ilo_drive::problem::Problem;
+use ilo_drive::problem::{Problem, Problems};
 use ilo_drive::{Drive, Made, Next, World, foresight, input, plan};
 use ilo_spec::limits;
 use ilo_vm::{FunctionId, Limits, Program, Run, Status};
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -79,10 +84,12 @@ pub fn problems(program: &Program, function: FunctionId, input: &Data, tools: &T
     problems
 }
 
-/// Runs a function to its end.
+/// Runs a function to its end, and blocks the thread until then. Asynchronous code awaits `run_async`
+/// instead, a function of the feature `tokio`.
 ///
 /// # Errors
-/// The [`problems`], or an input that exceeds the limits; then nothing has run.
+/// The [`problems`], or an input that exceeds the limits; that the thread must not be blocked. Then nothing
+/// has run.
 pub fn run(
     program: &Program,
     function: FunctionId,
@@ -90,19 +97,20 @@ pub fn run(
     tools: &Tools,
     options: &Options,
     observer: &mut dyn Observer,
-) -> Result<Finished, Vec<Problem>> {
+) -> Result<Finished, Problems> {
+    blocking::refuse("run", "`run_async` of the feature `tokio`")?;
     let mut problems = problems(program, function, input, tools);
     problems.extend(plan::without_journal(program, tools));
     if !problems.is_empty() {
-        return Err(problems);
+        return Err(problems.into());
     }
     let mut run = Run::new(program, options.limits.clone());
-    start(&mut run, function, input).map_err(|problem| vec![problem])?;
+    start(&mut run, function, input)?;
     Ok(drive_named(run, program.function_name(function), tools, options, observer, &mut ()))
 }
 
-/// Drives a started or restored run to its end, or until the recorder stops it. The caller has checked its
-/// [`problems`].
+/// Drives a started or restored run to its end, or until the recorder stops it, and blocks the thread until
+/// then. The caller has checked its [`problems`]. Asynchronous code awaits `drive_async` instead.
 pub fn drive(
     run: Run,
     tools: &Tools,
@@ -122,9 +130,9 @@ fn drive_named(
     recorder: &mut dyn Recorder,
 ) -> Finished {
     let observer: &mut dyn Observer = &mut Guarded(observer);
-    let begun = Instant::now();
     let trace = options.telemetry.as_ref().and_then(Telemetry::begin);
-    let world = Around { tools, options, until: Cell::new(end_of(options.timeout)), trace: trace.as_ref() };
+    let clock = Clock::new(options.timeout);
+    let world = Around { tools, options, clock: &clock, trace: trace.as_ref() };
     let mut drive: Drive<Option<Timed>> = Drive::new(run, options.slots.clone(), options.timeout);
     // All calls end with the run: remaining threads are interrupted and awaited.
     thread::scope(|threads| {
@@ -137,7 +145,8 @@ fn drive_named(
                     }
                 }
                 Next::Start(start) => {
-                    let foreseen = world.foreseen(&start.tool, drive.run());
+                    let asks_at_once = options.ask.as_ref().is_some_and(|ask| ask.asks_at_once());
+                    let foreseen = world.foreseen(&start.tool, drive.run(), asks_at_once);
                     calls.start(start, foreseen, &world, &mut drive, observer);
                 }
                 Next::Drop { ticket, tool } => {
@@ -146,7 +155,9 @@ fn drive_named(
                 }
                 Next::Made => {
                     if let Some(made) = drive.made() {
-                        world.made(made, begun, observer);
+                        let timed = world.timed(made);
+                        observer.ended(&observed(made, timed));
+                        world.stop_clock(made, timed);
                     }
                 }
                 Next::Computing => {}
@@ -158,15 +169,20 @@ fn drive_named(
     });
     let finished = drive.finish();
     if let Some(trace) = trace {
-        let error = match finished.outcome().map(|outcome| outcome.status()) {
-            Some(Status::Ok(_)) => None,
-            Some(Status::Err(_)) => Some("err"),
-            Some(Status::Fault(fault)) => Some(fault.code.as_str()),
-            None => Some("interrupted"),
-        };
-        trace.ended(name, error);
+        trace_ended(trace, name, &finished);
     }
     finished
+}
+
+/// Ends the trace of a run.
+fn trace_ended(trace: Trace, name: &str, finished: &Finished) {
+    let error = match finished.outcome().map(|outcome| outcome.status()) {
+        Some(Status::Ok(_)) => None,
+        Some(Status::Err(_)) => Some("err"),
+        Some(Status::Fault(fault)) => Some(fault.code.as_str()),
+        None => Some("interrupted"),
+    };
+    trace.ended(name, error);
 }
 
 /// An observer whose panics change nothing of the run. The hook of the process has shown them.
@@ -203,11 +219,45 @@ fn end_of(timeout: Duration) -> Instant {
     Instant::now() + timeout.min(YEAR)
 }
 
+/// The clock of a run.
+#[derive(Debug)]
+struct Clock {
+    begun: Instant,
+    until: Mutex<Instant>,
+}
+
+impl Clock {
+    /// A clock that starts now.
+    fn new(timeout: Duration) -> Clock {
+        Clock { begun: Instant::now(), until: Mutex::new(end_of(timeout)) }
+    }
+
+    /// When the time of the run is over.
+    fn until(&self) -> Instant {
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the run more time.
+    fn extend(&self, by: Duration) {
+        let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        *until = until.checked_add(by).unwrap_or(*until);
+    }
+}
+
+/// When a call began and ended.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    start: Instant,
+    end: Instant,
+    /// Its trace context.
+    span: Option<Context>,
+}
+
 /// The environment of a run: its tools, the clock, and its interrupts.
 struct Around<'d> {
     tools: &'d Tools,
     options: &'d Options,
-    until: Cell<Instant>,
+    clock: &'d Clock,
     trace: Option<&'d Trace>,
 }
 
@@ -227,7 +277,11 @@ impl World for Around<'_> {
     }
 
     fn is_late(&self) -> bool {
-        Instant::now() >= self.until.get()
+        Instant::now() >= self.clock.until()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.clock.begun.elapsed()
     }
 
     fn accepted(&self, tool: &str, why: &str) {
@@ -249,9 +303,8 @@ impl World for Around<'_> {
 
 impl Around<'_> {
     /// The calls about which a person is asked together with this one.
-    fn foreseen(&self, tool: &str, run: &Run) -> Arc<[(String, Data)]> {
-        let asks = self.policy(tool).is_some_and(|policy| policy.confirm);
-        if !asks || !self.options.ask.as_ref().is_some_and(|ask| ask.asks_at_once()) {
+    fn foreseen(&self, tool: &str, run: &Run, asks_at_once: bool) -> Arc<[(String, Data)]> {
+        if !asks_at_once || !self.policy(tool).is_some_and(|policy| policy.confirm) {
             return Arc::default();
         }
         let calls = foresight::to_confirm(run, self, FORESEEN).into_iter();
@@ -263,38 +316,54 @@ impl Around<'_> {
             .collect()
     }
 
-    /// A call has ended.
-    fn made(&self, made: &Made<Option<Timed>>, begun: Instant, observer: &mut dyn Observer) {
-        let turn = &made.turn;
+    /// The times of a call that has ended, whose span is sent.
+    fn timed(&self, made: &Made<Option<Timed>>) -> (Duration, Duration) {
         let now = Instant::now();
         let Timed { start, end, span } = made.note.unwrap_or(Timed { start: now, end: now, span: None });
         if let (Some(trace), Some(span)) = (self.trace, span) {
-            let source = self.tools.get(&turn.tool).map(|tool| &tool.source);
-            trace.called(span, (turn.tool.as_str(), source), (start, end), &made.result);
+            let tool = made.turn.tool.as_str();
+            let source = self.tools.get(tool).map(|tool| &tool.source);
+            trace.called(span, (tool, source), (start, end), &made.result);
         }
-        let duration = end.saturating_duration_since(start);
-        observer.ended(&Ended {
-            seq: turn.seq,
-            number: turn.number,
-            rollback: turn.rollback,
-            tool: &turn.tool,
-            arguments: &turn.arguments,
-            result: &made.result,
-            start: start.saturating_duration_since(begun),
-            duration,
-            ahead: turn.ahead,
-            sent: turn.sent,
-            doubt: made.doubt,
-            cancelled: made.cancelled,
-        });
-        if turn.rollback {
-            // The clock of the run is stopped meanwhile.
-            self.until.set(self.until.get().checked_add(duration).unwrap_or(self.until.get()));
+        (start.saturating_duration_since(self.clock.begun), end.saturating_duration_since(start))
+    }
+
+    /// The clock of the run is stopped during the call of a ROLLBACK entry.
+    fn stop_clock(&self, made: &Made<Option<Timed>>, (_, duration): (Duration, Duration)) {
+        if made.turn.rollback {
+            self.clock.extend(duration);
         }
     }
 }
 
+/// A call that has ended, for who watches.
+fn observed(made: &Made<Option<Timed>>, (start, duration): (Duration, Duration)) -> Ended<'_> {
+    let turn = &made.turn;
+    Ended {
+        seq: turn.seq,
+        number: turn.number,
+        rollback: turn.rollback,
+        tool: &turn.tool,
+        arguments: &turn.arguments,
+        result: &made.result,
+        start,
+        duration,
+        ahead: turn.ahead,
+        sent: turn.sent,
+        doubt: made.doubt,
+        cancelled: made.cancelled,
+    }
+}
+
 impl Options {
+    /// The limits of the calls of one run: of those that a cancel ends, and of those that are awaited even
+    /// then.
+    fn both_call_limits(&self) -> (CallLimits, CallLimits) {
+        let patient = self.call_limits();
+        let limits = CallLimits { interrupt: patient.interrupt.or(&self.cancel), ..patient.clone() };
+        (limits, CallLimits { cancel: self.cancel.clone(), ..patient })
+    }
+
     /// The limits of each call of one run.
     fn call_limits(&self) -> CallLimits {
         let Options { limits, call_timeout, interrupt, ask, .. } = self;

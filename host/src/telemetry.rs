@@ -35,7 +35,7 @@ pub struct Telemetry {
 }
 
 /// The trace of one run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Trace {
     telemetry: Telemetry,
     run: Context,

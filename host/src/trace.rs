@@ -24,6 +24,11 @@ impl<W: Write> Trace<W> {
         Trace { out, error: None }
     }
 
+    /// What the trace was written to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
     /// Ends the trace.
     ///
     /// # Errors

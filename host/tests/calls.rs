@@ -357,7 +357,7 @@ fn a_function_of_the_host_gets_the_key_of_the_call() {
     let made = |key: Option<&str>| {
         let limits = CallLimits { key: key.map(str::to_owned), ..CallLimits::default() };
         let until = Instant::now() + Duration::from_mins(1);
-        tools.call("tell", &Data::Record(Vec::new()), &limits, until).unwrap()
+        tools.call("tell", &Data::Record(Vec::new().into()), &limits, until).unwrap()
     };
     assert_eq!(made(Some("abc-1")), Data::from("abc-1"));
     assert_eq!(made(None), Data::from("none"));

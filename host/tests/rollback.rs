@@ -71,7 +71,7 @@ impl Observer for Lines {
 
 fn run(tools: &Tools, options: &Options) -> (Vec<String>, String) {
     let program = program();
-    let input = Data::Record(vec![("id".to_owned(), Data::from("x"))]);
+    let input = Data::Record(vec![("id".to_owned(), Data::from("x"))].into());
     let (function, mut lines) = (program.entry().unwrap(), Lines::default());
     let finished = ilo_host::run(&program, function, &input, tools, options, &mut lines).unwrap();
     let outcome = finished.outcome().unwrap().to_string();

@@ -56,7 +56,7 @@ fn program() -> Program {
 
 fn outcome(tools: &Tools, options: &Options, observer: &mut dyn Observer) -> String {
     let program = program();
-    let input = Data::Record(vec![("id".to_owned(), Data::from("x"))]);
+    let input = Data::Record(vec![("id".to_owned(), Data::from("x"))].into());
     let function = program.entry().unwrap();
     let finished = ilo_host::run(&program, function, &input, tools, options, observer).unwrap();
     let mut json = String::new();
@@ -68,7 +68,7 @@ fn outcome(tools: &Tools, options: &Options, observer: &mut dyn Observer) -> Str
 fn a_host_adds_its_own_tool_and_watches_it() {
     let tools = own("t", |request| {
         assert_eq!(request.tool, "t");
-        Ok(Data::List(vec![request.arguments.clone()]))
+        Ok(Data::List(vec![request.arguments.clone()].into()))
     });
     let mut trace = Trace::new(Vec::new());
     let json = outcome(&tools, &Options::default(), &mut trace);
@@ -78,7 +78,8 @@ fn a_host_adds_its_own_tool_and_watches_it() {
 
 #[test]
 fn failures_of_any_value_reach_the_program() {
-    let deep = Data::Record(vec![("why".to_owned(), Data::List(vec![Data::Nil, Data::from("b")]))]);
+    let deep =
+        Data::Record(vec![("why".to_owned(), Data::List(vec![Data::Nil, Data::from("b")].into()))].into());
     let tools = own("t", move |_| Err(Failure::Failed(deep.clone())));
     let json = outcome(&tools, &Options::default(), &mut ());
     let failure = r#"{"why":[null,"b"]}"#;
@@ -109,13 +110,13 @@ fn a_limit_of_the_answer_ends_the_run() {
     let json = outcome(&tools, &Options::default(), &mut ());
     assert!(json.starts_with(r#"{"status":"fault","code":"too-large","message":"large","#), "{json}");
     // For a provider without bounds of its own, those of the machine apply.
-    let tools = own("t", |_| Ok(Data::List(vec![Data::Nil; 200_000])));
+    let tools = own("t", |_| Ok(Data::List(vec![Data::Nil; 200_000].into())));
     let json = outcome(&tools, &Options::default(), &mut ());
     assert!(json.starts_with(r#"{"status":"fault","code":"too-large","#), "{json}");
-    let tools = own("t", |_| Ok((0..129).fold(Data::Nil, |inner, _| Data::List(vec![inner]))));
+    let tools = own("t", |_| Ok((0..129).fold(Data::Nil, |inner, _| Data::List(vec![inner].into()))));
     let json = outcome(&tools, &Options::default(), &mut ());
     assert!(json.starts_with(r#"{"status":"fault","code":"depth","#), "{json}");
-    let tools = own("t", |_| Ok((0..128).fold(Data::Nil, |inner, _| Data::List(vec![inner]))));
+    let tools = own("t", |_| Ok((0..128).fold(Data::Nil, |inner, _| Data::List(vec![inner].into()))));
     assert!(outcome(&tools, &Options::default(), &mut ()).starts_with(r#"{"status":"ok""#));
 }
 
@@ -177,7 +178,7 @@ fn a_call_that_changes_something_is_awaited_after_a_cancel_and_its_place_and_rea
 #[test]
 fn nothing_runs_where_a_tool_is_missing() {
     let program = program();
-    let input = Data::Record(vec![("id".to_owned(), Data::Nil)]);
+    let input = Data::Record(vec![("id".to_owned(), Data::Nil)].into());
     let tools = own("u", |_| Ok(Data::Nil));
     let function = program.entry().unwrap();
     let problems =

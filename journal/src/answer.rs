@@ -6,7 +6,7 @@ use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, read};
 use ilo_spec::limits;
 use ilo_spec::program::Number;
-use ilo_vm::{BuildError, Builder, Call, Datum, JsonError, JsonEvent, JsonReader, JsonText};
+use ilo_vm::{BuildError, Call, Datum, JsonError, JsonEvent, JsonReader, JsonRefused, JsonText};
 
 /// The answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,12 @@ impl Answer {
     /// If the stored text is not JSON.
     pub fn give(&self, call: Call<'_>) -> Result<()> {
         match self {
-            Answer::Ok(json) => build(call.answer_with(), json),
+            Answer::Ok(json) => match call.answer_json(json) {
+                // An answer that exceeds a limit has ended the run, which says so itself.
+                Ok(()) | Err(JsonRefused::Build(BuildError::Limit { .. })) => Ok(()),
+                Err(JsonRefused::Json(error)) => Err(not_json(error)),
+                Err(error) => Err(Error::damaged(error)),
+            },
             Answer::FailedInDoubt(message) => {
                 // An answer that exceeds a limit has ended the run.
                 drop(call.fail_in_doubt(message));
@@ -169,48 +174,6 @@ fn datum<'a>(arena: &'a Bump, json: &str) -> Result<Datum<'a>> {
         }
     }
     Ok(found)
-}
-
-/// Builds a value of a run from JSON.
-fn build(mut builder: Builder<'_>, json: &str) -> Result<()> {
-    let mut reader = JsonReader::new(json, limits::VALUE_DEPTH);
-    let mut text = String::new();
-    loop {
-        let built = match reader.next_event().map_err(not_json)? {
-            None => {
-                // An answer that exceeds a limit has ended the run.
-                return settled(builder.finish());
-            }
-            Some(JsonEvent::Null) => builder.nil(),
-            Some(JsonEvent::Bool(value)) => builder.bool(value),
-            Some(JsonEvent::Number(Number::Int(value))) => builder.int(value),
-            Some(JsonEvent::Number(Number::Double(value))) => builder.double(value),
-            Some(JsonEvent::Text(found)) => {
-                text.clear();
-                found.push_to(&mut text);
-                builder.text(&text)
-            }
-            Some(JsonEvent::Key(found)) => {
-                text.clear();
-                found.push_to(&mut text);
-                builder.key(&text)
-            }
-            Some(JsonEvent::BeginList) => builder.begin_list(),
-            Some(JsonEvent::BeginRecord) => builder.begin_record(),
-            Some(JsonEvent::End) => builder.end(),
-        };
-        if built.is_err() {
-            return settled(built);
-        }
-    }
-}
-
-/// A limit that was exceeded has ended the run, which says so itself.
-fn settled(built: std::result::Result<(), BuildError>) -> Result<()> {
-    match built {
-        Ok(()) | Err(BuildError::Limit { .. }) => Ok(()),
-        Err(error) => Err(Error::damaged(error)),
-    }
 }
 
 #[cfg(test)]

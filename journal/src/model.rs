@@ -115,7 +115,7 @@ pub struct Record<'a> {
     pub active_ms: u64,
     /// The snapshot of the run at this call.
     pub snapshot: &'a [u8],
-    /// The answer that the call has, for [`To::Limited`] and [`To::Blocked`] only.
+    /// The answer that the call has, for [`To::Answered`], [`To::Limited`] and [`To::Blocked`] only.
     pub answer: Option<&'a Answer>,
     /// What an answer from outside must be, as a JSON Schema, for [`To::Doubt`] and [`To::Deferred`].
     pub expects: Option<&'a str>,
@@ -139,6 +139,8 @@ pub enum To {
     },
     /// Leave it to a person to find out whether it was made.
     Doubt,
+    /// Nothing: it has its answer, and the run goes on.
+    Answered,
     /// Stop because a limit is used up.
     Limited,
     /// Stop because the build or the tools do not fit.
@@ -154,6 +156,7 @@ impl To {
             To::Deferred => Action::Defer,
             To::Sleeping { .. } => Action::Sleep,
             To::Doubt => Action::Doubt,
+            To::Answered => Action::Take,
             To::Limited => Action::Limit,
             To::Blocked => Action::Block,
         }
@@ -167,6 +170,7 @@ impl To {
             To::Deferred => State::Deferred,
             To::Sleeping { .. } => State::Sleeping,
             To::Doubt => State::Doubt,
+            To::Answered => State::Answered,
             To::Limited => State::Limited,
             To::Blocked => State::Blocked(crate::state::Before::Ready),
         }
@@ -207,7 +211,7 @@ impl Record<'_> {
             run,
             epoch,
             // A run that only waits is left to others.
-            owner: matches!(state, State::Ready | State::Calling).then_some(owner),
+            owner: matches!(state, State::Ready | State::Calling | State::Answered).then_some(owner),
             state,
             exported: false,
             call: self.call,

@@ -2,9 +2,12 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::Live;
+use crate::state::State as RunState;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -14,6 +17,9 @@ pub(crate) const GROUP: usize = 1024;
 const QUEUED: usize = 100_000;
 /// How long a record without a waiting caller may stay unwritten, if nothing else is written.
 const LATER: Duration = Duration::from_millis(100);
+/// The same for the answer of a call that changes something: until it is on disk, a crash leaves the call in
+/// doubt.
+const SOON: Duration = Duration::from_millis(5);
 
 /// A thread with its queue. When this is dropped, what is queued is written, and the thread ends.
 pub(crate) struct Worker<J> {
@@ -32,8 +38,8 @@ struct State<J> {
     jobs: Vec<J>,
     /// The latest record of each run that nobody waits for.
     later: BTreeMap<i64, Live>,
-    /// When the oldest of them was queued.
-    since: Option<Instant>,
+    /// When the first of them is to be written.
+    due: Option<Instant>,
     /// The thread waits: to wake one that does not costs a system call too.
     idle: bool,
     closed: bool,
@@ -54,7 +60,11 @@ struct Slot<T> {
 /// The result of a write, which is taken once.
 #[derive(Debug)]
 enum Reply<T> {
-    Open { awaited: bool },
+    /// Whether a thread waits, and the task that does.
+    Open {
+        awaited: bool,
+        task: Option<Waker>,
+    },
     Here(Result<T>),
     Taken,
 }
@@ -63,9 +73,23 @@ enum Reply<T> {
 #[derive(Debug)]
 pub(crate) struct Sender<T>(Arc<Slot<T>>);
 
-/// A queued write. Until [`Ticket::wait`] has returned `Ok`, nothing is certain.
+/// A queued write. Until [`Ticket::wait`] or awaiting the ticket has given `Ok`, nothing is certain.
 #[must_use = "a write is certain only once its ticket was waited for"]
-pub struct Ticket<T>(Box<dyn FnOnce() -> Result<T> + Send>);
+pub struct Ticket<T>(Box<dyn Awaited<T>>);
+
+/// A result that comes later.
+trait Awaited<T>: Send {
+    /// Blocks until it is there.
+    fn wait(self: Box<Self>) -> Result<T>;
+    /// The result if it is there, else the task is woken when it comes.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<T>>;
+}
+
+/// What a function makes of a result.
+struct Then<T, F> {
+    ticket: Ticket<T>,
+    made: Option<F>,
+}
 
 impl<T> fmt::Debug for Ticket<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,37 +98,74 @@ impl<T> fmt::Debug for Ticket<T> {
 }
 
 impl<T: 'static> Ticket<T> {
-    /// Waits until the write is on disk.
+    /// Blocks the thread until the write is on disk. Asynchronous code awaits the ticket instead.
     ///
     /// # Errors
     /// If it could not be written. Then nothing of it is visible.
     pub fn wait(self) -> Result<T> {
-        (self.0)()
+        self.0.wait()
     }
 
     /// A ticket that gives what a function makes of the result, in the thread that waits.
-    pub(crate) fn then<U>(self, made: impl FnOnce(T) -> Result<U> + Send + 'static) -> Ticket<U> {
-        Ticket(Box::new(move || made((self.0)()?)))
+    pub(crate) fn then<U: 'static>(self, made: impl FnOnce(T) -> Result<U> + Send + 'static) -> Ticket<U> {
+        Ticket(Box::new(Then { ticket: self, made: Some(made) }))
+    }
+}
+
+impl<T> Future for Ticket<T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        self.0.poll(context)
+    }
+}
+
+impl<T, U, F: FnOnce(T) -> Result<U> + Send> Awaited<U> for Then<T, F> {
+    fn wait(self: Box<Self>) -> Result<U> {
+        let Then { ticket, made } = *self;
+        let result = ticket.0.wait()?;
+        made.map_or_else(|| Err(closed()), |made| made(result))
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<U>> {
+        let result = match self.ticket.0.poll(context) {
+            Poll::Ready(result) => result,
+            Poll::Pending => return Poll::Pending,
+        };
+        let made = self.made.take();
+        Poll::Ready(result.and_then(|result| made.map_or_else(|| Err(closed()), |made| made(result))))
     }
 }
 
 /// A ticket and its other end.
 pub(crate) fn ticket<T: Send + 'static>() -> (Sender<T>, Ticket<T>) {
-    let slot = Arc::new(Slot { reply: Mutex::new(Reply::Open { awaited: false }), filled: Condvar::new() });
-    let own = slot.clone();
-    (Sender(slot), Ticket(Box::new(move || own.wait())))
+    let reply = Mutex::new(Reply::Open { awaited: false, task: None });
+    let slot = Arc::new(Slot { reply, filled: Condvar::new() });
+    (Sender(slot.clone()), Ticket(Box::new(slot)))
 }
 
-impl<T> Slot<T> {
-    fn wait(&self) -> Result<T> {
+impl<T: Send> Awaited<T> for Arc<Slot<T>> {
+    fn wait(self: Box<Self>) -> Result<T> {
         let mut reply = lock(&self.reply);
         loop {
             match std::mem::replace(&mut *reply, Reply::Taken) {
                 Reply::Here(result) => return result,
                 Reply::Taken => return Err(closed()),
-                Reply::Open { .. } => *reply = Reply::Open { awaited: true },
+                Reply::Open { task, .. } => *reply = Reply::Open { awaited: true, task },
             }
             reply = self.filled.wait(reply).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<T>> {
+        let mut reply = lock(&self.reply);
+        match std::mem::replace(&mut *reply, Reply::Taken) {
+            Reply::Here(result) => Poll::Ready(result),
+            Reply::Taken => Poll::Ready(Err(closed())),
+            Reply::Open { awaited, .. } => {
+                *reply = Reply::Open { awaited, task: Some(context.waker().clone()) };
+                Poll::Pending
+            }
         }
     }
 }
@@ -113,12 +174,17 @@ impl<T> Sender<T> {
     /// Gives the result, unless it was given.
     pub(crate) fn settle(&self, result: Result<T>) {
         let mut reply = lock(&self.0.reply);
-        if let Reply::Open { awaited } = *reply {
-            *reply = Reply::Here(result);
-            drop(reply);
-            if awaited {
-                self.0.filled.notify_one();
-            }
+        if !matches!(*reply, Reply::Open { .. }) {
+            return;
+        }
+        let before = std::mem::replace(&mut *reply, Reply::Here(result));
+        drop(reply);
+        let Reply::Open { awaited, task } = before else { return };
+        if awaited {
+            self.0.filled.notify_one();
+        }
+        if let Some(task) = task {
+            task.wake();
         }
     }
 }
@@ -141,8 +207,7 @@ pub(crate) fn closed() -> Error {
 impl<J: Send + 'static> Worker<J> {
     /// Starts a thread that serves a queue until [`Queue::take`] gives nothing.
     pub(crate) fn start(serve: impl FnOnce(&Queue<J>) + Send + 'static) -> Result<Worker<J>> {
-        let state =
-            State { jobs: Vec::new(), later: BTreeMap::new(), since: None, idle: false, closed: false };
+        let state = State { jobs: Vec::new(), later: BTreeMap::new(), due: None, idle: false, closed: false };
         let queue = Arc::new(Queue { state: Mutex::new(state), filled: Condvar::new() });
         let own = queue.clone();
         let thread = thread::Builder::new()
@@ -182,9 +247,11 @@ impl<J> Worker<J> {
         if state.closed || state.later.len() >= QUEUED {
             return;
         }
+        let within = if live.state == RunState::Answered { SOON } else { LATER };
+        let due = Instant::now() + within;
         state.later.insert(live.run, live);
-        if state.since.is_none() {
-            state.since = Some(Instant::now());
+        if state.due.is_none_or(|first| due < first) {
+            state.due = Some(due);
             self.queue.wake(state);
         }
     }
@@ -221,13 +288,13 @@ impl<J> Queue<J> {
     pub(crate) fn take(&self) -> Option<(Vec<J>, Vec<Live>)> {
         let mut state = lock(&self.state);
         loop {
-            let due = state.since.map(|since| since + LATER);
+            let due = state.due;
             let now = Instant::now();
             if !state.jobs.is_empty() || due.is_some_and(|due| due <= now) || state.closed {
                 let count = state.jobs.len().min(GROUP);
                 let jobs: Vec<_> = state.jobs.drain(..count).collect();
                 let later: Vec<_> = std::mem::take(&mut state.later).into_values().collect();
-                (state.since, state.idle) = (None, false);
+                (state.due, state.idle) = (None, false);
                 return (!jobs.is_empty() || !later.is_empty()).then_some((jobs, later));
             }
             state.idle = true;

@@ -264,7 +264,7 @@ impl Session {
     }
 
     /// The last call that has its answer: its number, its tool, and the answer. The journal gets the answer
-    /// only with the next record.
+    /// with the next record or soon after; [`Session::flush`] waits for that.
     pub fn answered(&self) -> Option<(u64, &str, &Answer)> {
         let last = self.last.as_ref()?;
         Some((last.call, &last.tool, last.answer.as_ref()?))
@@ -335,7 +335,7 @@ impl Session {
             return self.suspend(To::Sleeping { until: self.after_now(time) }, &last);
         }
         if policy.effect == Effect::Reads {
-            self.write_later(&last)?;
+            self.write_later(To::Ready, &last)?;
         } else if !self.write(To::Calling, &last)? {
             return Ok(Permit::Stop);
         } else {
@@ -367,9 +367,12 @@ impl Session {
             },
         };
         if let Some(answer) = answer {
-            if let Some(last) = &mut self.last {
-                last.answer = Some(answer);
+            let answered = Last { answer: Some(answer), ..last };
+            // What only reads is read again after a crash.
+            if answered.policy.effect != Effect::Reads {
+                self.write_later(To::Answered, &answered)?;
             }
+            self.last = Some(answered);
             return Ok(Taken::GoOn);
         }
         // A read has no record of its own that says it began.
@@ -378,6 +381,19 @@ impl Session {
         }
         self.suspend(to, &Last { expects: expects.map(Expects::to_json), ..last })?;
         Ok(Taken::Stop)
+    }
+
+    /// Blocks the thread until the answer of the last call that may change something is on disk. Without this
+    /// it is written with the next record of any run, or after 5 ms.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn flush(&mut self) -> Result<()> {
+        let changes = |last: &&Last| last.answer.is_some() && last.policy.effect != Effect::Reads;
+        match self.last.as_ref().filter(changes).cloned() {
+            Some(last) if self.lease().is_some() => self.write(To::Answered, &last).map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// Writes the outcome, or that the run waits for higher limits.
@@ -538,9 +554,10 @@ impl Session {
         }
     }
 
-    /// Records a call that changes nothing, without waiting, unless the run is not in the journal yet.
-    fn write_later(&mut self, last: &Last) -> Result<()> {
-        let record = last.record(To::Ready, self.active_ms());
+    /// Records a call that changes nothing, or an answer, without waiting, unless the run is not in the
+    /// journal yet.
+    fn write_later(&mut self, to: To, last: &Last) -> Result<()> {
+        let record = last.record(to, self.active_ms());
         match &mut self.stage {
             Stage::Running(lease) => self.store.record_later(lease, &record),
             Stage::New(_) if self.at_once => self.write(To::Ready, last).map(drop),
@@ -599,7 +616,7 @@ impl Last {
             arguments: self.arguments.as_bytes(),
             active_ms,
             snapshot: &self.snapshot,
-            answer: self.answer.as_ref().filter(|_| matches!(to, To::Limited | To::Blocked)),
+            answer: self.answer.as_ref().filter(|_| matches!(to, To::Answered | To::Limited | To::Blocked)),
             expects: self.expects.as_deref().filter(|_| matches!(to, To::Doubt | To::Deferred)),
         }
     }

@@ -66,6 +66,8 @@ pub enum Action {
     Defer,
     /// Owner: it is unknown whether the call was made.
     Doubt,
+    /// Owner: the call has its answer.
+    Take,
     /// Owner: a limit of the run is used up.
     Limit,
     /// Owner: the build or the tools do not allow the run to continue.
@@ -97,13 +99,14 @@ pub enum Action {
 }
 
 /// All actions.
-pub const ACTIONS: [Action; 20] = [
+pub const ACTIONS: [Action; 21] = [
     Action::Begin,
     Action::NotMade,
     Action::Ask,
     Action::Sleep,
     Action::Defer,
     Action::Doubt,
+    Action::Take,
     Action::Limit,
     Action::Block,
     Action::Unblock,
@@ -171,6 +174,7 @@ impl State {
             | (S::Asking | S::Sleeping, A::Cancel) => S::Ready,
             (S::Ready | S::Calling | S::Answered, A::End) => return Some(To::Ended),
             (S::Sleeping, A::Wake)
+            | (S::Calling | S::Answered, A::Take)
             | (S::Asking, A::Expire | A::Deny)
             | (S::Doubt | S::Deferred, A::Answer | A::Fail) => S::Answered,
             (S::Limited, A::More | A::Cancel) => return Some(To::Stored),
@@ -296,6 +300,7 @@ impl Action {
             Action::Sleep => "it cannot be put to sleep",
             Action::Defer => "its call cannot be deferred",
             Action::Doubt => "its call cannot be in doubt",
+            Action::Take => "its call takes no answer",
             Action::Limit => "it cannot reach a limit",
             Action::Block => "it cannot be blocked",
             Action::Unblock => "there is nothing to unblock",
@@ -322,6 +327,7 @@ impl Action {
             Action::Sleep => "sleep",
             Action::Defer => "defer",
             Action::Doubt => "doubt",
+            Action::Take => "take",
             Action::Limit => "limit",
             Action::Block => "block",
             Action::Unblock => "unblock",
@@ -378,6 +384,7 @@ mod tests {
                     (A::NotMade, To::State(S::Ready)),
                     (A::Defer, To::State(S::Deferred)),
                     (A::Doubt, To::State(S::Doubt)),
+                    (A::Take, To::State(S::Answered)),
                     (A::Limit, To::State(S::Limited)),
                     (A::Block, To::State(S::Blocked(Before::Calling))),
                     (A::Next, To::State(S::Ready)),
@@ -416,6 +423,7 @@ mod tests {
                 &[
                     (A::Defer, To::State(S::Deferred)),
                     (A::Doubt, To::State(S::Doubt)),
+                    (A::Take, To::State(S::Answered)),
                     (A::Limit, To::State(S::Limited)),
                     (A::Block, To::State(S::Blocked(Before::Answered))),
                     (A::Next, To::State(S::Ready)),

@@ -28,9 +28,7 @@ fn ended(mut run: Run) -> (String, u64) {
 
 fn from_json(text: &str, limits: &Limits) -> Result<(String, u64), JsonRefused> {
     let mut run = waiting(&program(), limits);
-    let mut builder = run.pending().unwrap().answer_with();
-    builder.json(text)?;
-    builder.finish().map_err(JsonRefused::Build)?;
+    run.pending().unwrap().answer_json(text)?;
     Ok(ended(run))
 }
 
@@ -53,6 +51,16 @@ fn a_value_from_json_is_the_value_that_a_host_gives() {
             "{outcome}"
         );
     }
+}
+
+#[test]
+fn a_call_still_waits_after_an_answer_that_is_not_json() {
+    let mut run = waiting(&program(), &Limits::default());
+    for wrong in ["", "{", "1 2", "18446744073709551615"] {
+        assert!(matches!(run.pending().unwrap().answer_json(wrong), Err(JsonRefused::Json(_))), "{wrong}");
+    }
+    run.pending().unwrap().answer_json("[1]").unwrap();
+    assert_eq!(ended(run).0, r#"{"status":"ok","value":[1]}"#);
 }
 
 #[test]

@@ -81,7 +81,10 @@ impl Catalogue {
 /// Why an answer from outside does not fit a schema that [`Catalogue::expects`] gave.
 #[wasm_bindgen]
 pub fn unexpected(schema: &str, answer: &str) -> Option<String> {
-    held(schema, &data_of(answer))
+    match data_of(answer) {
+        Ok(answer) => held(schema, &answer),
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 fn read(given: Policy) -> Result<(String, ilo_drive::policy::Policy), String> {

@@ -468,7 +468,7 @@ fn shown(
                 let run = ilo_vm::Run::from_snapshot(program, &live.snapshot, limits).ok()?;
                 let mut json = String::new();
                 run.waiting()?.write_json(&mut json).ok()?;
-                Some(data_of(&json))
+                data_of(&json).ok()
             });
             let asleep = live.state == State::Sleeping && live.wake.is_none_or(|wake| wake <= now());
             shown.since = seconds(live.since);

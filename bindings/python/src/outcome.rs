@@ -63,18 +63,17 @@ impl Rest {
         let named = |name: &str, value: Data| (name.to_owned(), value);
         let failed = self.compensation_failures.iter().map(|(tool, error)| {
             let error = exact(error.bind(py))?;
-            Ok(Data::Record(vec![named("tool", Data::from(tool.as_str())), named("error", error)]))
+            Ok(Data::Record(vec![named("tool", Data::from(tool.as_str())), named("error", error)].into()))
         });
         let failed = failed.collect::<PyResult<Vec<_>>>()?;
         let number = |number: &u64| Data::Number(Number::Int(i64::try_from(*number).unwrap_or(i64::MAX)));
         let back = self.rolled_back.iter().map(|(tool, call)| {
-            Data::Record(vec![named("tool", Data::from(tool.as_str())), named("number", number(call))])
+            Data::Record(vec![named("tool", Data::from(tool.as_str())), named("number", number(call))].into())
         });
         let left = self.not_rolled_back.iter().map(|(tool, why)| {
-            Data::Record(vec![
-                named("tool", Data::from(tool.as_str())),
-                named("why", Data::from(why.as_str())),
-            ])
+            Data::Record(
+                vec![named("tool", Data::from(tool.as_str())), named("why", Data::from(why.as_str()))].into(),
+            )
         });
         let lists = [
             ("compensation_failures", failed),
@@ -82,8 +81,8 @@ impl Rest {
             ("not_rolled_back", left.collect()),
         ];
         let lists = lists.into_iter().filter(|(_, items)| !items.is_empty());
-        head.extend(lists.map(|(name, items)| named(name, Data::List(items))));
-        Ok(Data::Record(head).to_json())
+        head.extend(lists.map(|(name, items)| named(name, Data::List(items.into()))));
+        Ok(Data::Record(head.into()).to_json())
     }
 }
 
@@ -159,7 +158,7 @@ impl FaultOutcome {
             ("status".into(), Data::from("fault")),
             ("code".into(), Data::from(self.code.as_str())),
             ("message".into(), Data::from(self.message.as_str())),
-            ("at".into(), Data::Record(at)),
+            ("at".into(), Data::Record(at.into())),
         ])
     }
 }

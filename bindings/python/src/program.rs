@@ -12,7 +12,7 @@ use ilo_asm::disasm::disassemble;
 use ilo_bindings::known::Known;
 use ilo_bindings::limits::input_bounds;
 use ilo_bindings::start::{function as function_of, missing, problems};
-use ilo_drive::data::Data;
+use ilo_drive::data::{Data, Fields};
 use ilo_drive::input::filled;
 use ilo_drive::lifecycle;
 use ilo_drive::plan::{self, Planned};
@@ -71,7 +71,7 @@ impl Core {
             Some(inputs) => {
                 data(inputs, &input_bounds()).map_err(|unfit| unfit.into_error(py, "the input"))?
             }
-            None => Data::Record(Vec::new()),
+            None => Data::Record(Fields::new()),
         };
         let refused = |problems| cannot_start(py, problems);
         let function =

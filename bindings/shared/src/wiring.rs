@@ -81,7 +81,7 @@ impl Wiring {
         // Writing to a string does not fail.
         let _ = call.write_json(&mut json);
         self.tool(wired).is_none_or(|tool| {
-            let mut arguments = data_of(&json);
+            let Ok(mut arguments) = data_of(&json) else { return false };
             !leave_out(tool.input(), &mut arguments) && misfit(tool.input(), &arguments).is_none()
         })
     }

@@ -120,11 +120,14 @@ fn show(problems: &[Problem], json: bool) -> Result<bool, Refused> {
 /// A problem as a line of JSON, with the keys that a diagnostic has too.
 fn line(problem: &Problem) -> String {
     let field = |name: &str, text: &str| (name.to_owned(), Data::from(text));
-    let record = Data::Record(vec![
-        field("file", &problem.place),
-        field("code", problem.code.as_str()),
-        field("severity", "error"),
-        field("message", &problem.message),
-    ]);
+    let record = Data::Record(
+        vec![
+            field("file", &problem.place),
+            field("code", problem.code.as_str()),
+            field("severity", "error"),
+            field("message", &problem.message),
+        ]
+        .into(),
+    );
     format!("{}\n", record.to_json())
 }

@@ -148,5 +148,5 @@ fn list_form(value: &str, item: Type) -> String {
     };
     let plain = !value.contains(['[', '{', '\'']) && value.len() <= LIST_SHOWN;
     let items = value.split(',').map(|part| one(part.trim())).collect::<Option<Vec<Data>>>();
-    items.filter(|_| plain).map_or_else(|| "[…]".to_owned(), |items| Data::List(items).to_json())
+    items.filter(|_| plain).map_or_else(|| "[…]".to_owned(), |items| Data::List(items.into()).to_json())
 }

@@ -30,7 +30,7 @@ mod verify;
 
 use crate::{asm, completions, man};
 use clap::{CommandFactory as _, Parser, Subcommand};
-use ilo_host::problem::Problem;
+use ilo_host::problem::{Problem, Problems};
 use ilo_host::tools::{Source, Tools};
 use ilo_spec::error::Code;
 use std::ffi::OsString;
@@ -146,6 +146,12 @@ enum Refused {
     Journal(Box<ilo_journal::Error>),
     /// Standard output cannot be written, which has been shown already.
     Unwritten,
+}
+
+impl From<Problems> for Refused {
+    fn from(problems: Problems) -> Refused {
+        Refused::Problems(problems.into())
+    }
 }
 
 impl From<Vec<Problem>> for Refused {

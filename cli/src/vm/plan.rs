@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     if args.json {
         let calls = Data::List(plan.calls.iter().map(|call| entry_of(call, &tools)).collect());
         let function = Data::from(plan.function.as_str());
-        let plan = Data::Record(vec![("function".to_owned(), function), ("calls".to_owned(), calls)]);
+        let plan = Data::Record(vec![("function".to_owned(), function), ("calls".to_owned(), calls)].into());
         return output::print(&format!("{}\n", visible(&plan.to_json())), Exit::Ok);
     }
     if plan.calls.is_empty() {
@@ -122,10 +122,10 @@ fn places(places: &[Place]) -> String {
 fn places_data(places: &[Place]) -> Data {
     let number = |number: u32| Data::Number(Number::Int(number.into()));
     let place = |place: &Place| match place.source {
-        Some((line, column)) => {
-            Data::Record(vec![("line".to_owned(), number(line)), ("column".to_owned(), number(column))])
-        }
-        None => Data::Record(vec![("instruction".to_owned(), number(place.instruction))]),
+        Some((line, column)) => Data::Record(
+            vec![("line".to_owned(), number(line)), ("column".to_owned(), number(column))].into(),
+        ),
+        None => Data::Record(vec![("instruction".to_owned(), number(place.instruction))].into()),
     };
     Data::List(places.iter().map(place).collect())
 }
@@ -149,20 +149,23 @@ fn row(call: &Planned, tools: &Tools) -> Vec<String> {
 /// A row as data: the policy in the words of the tools file, and rollbacks also of what changes nothing.
 fn entry_of(call: &Planned, tools: &Tools) -> Data {
     let field = |name: &str, value: Data| (name.to_owned(), value);
-    Data::Record(vec![
-        field("tool", Data::from(call.tool.as_str())),
-        field("calls", Data::from(call.most.as_str())),
-        field("policy", policy(&call.policy)),
-        field("is_rollback", Data::Bool(call.is_rollback)),
-        field(
-            "rollbacks_after",
-            Data::List(call.rollbacks.iter().map(|tool| Data::from(tool.as_str())).collect()),
-        ),
-        field("some_without", Data::Bool(call.some_without)),
-        field("entries", Data::List(call.entries.iter().map(|tool| Data::from(tool.as_str())).collect())),
-        field("by_hand", places_data(&call.by_hand)),
-        field("without", places_data(&call.without)),
-        field("after_crash", Data::from(call.policy.after_crash())),
-        field("source", Data::from(source(call, tools))),
-    ])
+    Data::Record(
+        vec![
+            field("tool", Data::from(call.tool.as_str())),
+            field("calls", Data::from(call.most.as_str())),
+            field("policy", policy(&call.policy)),
+            field("is_rollback", Data::Bool(call.is_rollback)),
+            field(
+                "rollbacks_after",
+                Data::List(call.rollbacks.iter().map(|tool| Data::from(tool.as_str())).collect()),
+            ),
+            field("some_without", Data::Bool(call.some_without)),
+            field("entries", Data::List(call.entries.iter().map(|tool| Data::from(tool.as_str())).collect())),
+            field("by_hand", places_data(&call.by_hand)),
+            field("without", places_data(&call.without)),
+            field("after_crash", Data::from(call.policy.after_crash())),
+            field("source", Data::from(source(call, tools))),
+        ]
+        .into(),
+    )
 }

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     }
     if args.json {
         let list = Data::List(tools.iter().map(|tool| entry(&tools, tool)).collect());
-        let catalogue = Data::Record(vec![("tools".to_owned(), list)]);
+        let catalogue = Data::Record(vec![("tools".to_owned(), list)].into());
         // An escape means the same in JSON, and shows what a terminal would hide.
         return output::print(&format!("{}\n", visible(&catalogue.to_json())), Exit::Ok);
     }
@@ -121,8 +121,8 @@ fn entry(tools: &Tools, tool: &Tool) -> Data {
     let mut add = |name: &str, value: Option<Data>| {
         fields.extend(value.map(|value| (name.to_owned(), value)));
     };
-    let any = || Data::Record(vec![("type".to_owned(), Data::from("object"))]);
-    let hint = || Data::Record(vec![("readOnlyHint".to_owned(), Data::Bool(true))]);
+    let any = || Data::Record(vec![("type".to_owned(), Data::from("object"))].into());
+    let hint = || Data::Record(vec![("readOnlyHint".to_owned(), Data::Bool(true))].into());
     add("description", tool.description.as_deref().map(Data::from));
     add("inputSchema", Some(tool.input_schema.as_deref().cloned().unwrap_or_else(any)));
     add("outputSchema", tool.output_schema.as_deref().cloned());
@@ -138,9 +138,9 @@ fn entry(tools: &Tools, tool: &Tool) -> Data {
     let names = || Data::List(passed.iter().map(|name| Data::from(*name)).collect());
     add("passedOver", (!passed.is_empty()).then(names));
     add("annotations", tool.policy.read_only.then(hint));
-    add("policy", Some(policy(&tool.policy)).filter(|policy| *policy != Data::Record(Vec::new())));
+    add("policy", Some(policy(&tool.policy)).filter(|policy| *policy != Data::Record(Vec::new().into())));
     add("source", Some(Data::from(tool.source.to_string())));
-    Data::Record(fields)
+    Data::Record(fields.into())
 }
 
 /// The settings of the tools file, under its own keys; those that it does not set are left out.
@@ -161,7 +161,10 @@ pub(super) fn policy(policy: &Policy) -> Data {
         policy.rate.map(|Rate { calls, per }| {
             let whole = |count: u128| Data::Number(Number::Int(i64::try_from(count).unwrap_or(i64::MAX)));
             let calls = ("calls".to_owned(), whole(u128::try_from(calls).unwrap_or(u128::MAX)));
-            ("rate".to_owned(), Data::Record(vec![calls, ("per_ms".to_owned(), whole(per.as_millis()))]))
+            (
+                "rate".to_owned(),
+                Data::Record(vec![calls, ("per_ms".to_owned(), whole(per.as_millis()))].into()),
+            )
         }),
         flag("json", policy.json),
         policy.integers_as_text.then(|| ("big_numbers".to_owned(), Data::from("text"))),

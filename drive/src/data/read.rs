@@ -3,7 +3,7 @@
 //! A loop over a pull parser; bounds on size, depth and count are kept while reading, so hostile text costs
 //! no more than its bounds. It reads one value from bytes in memory, and opens no file.
 
-use super::Data;
+use super::{Data, Fields, Items};
 use ilo_spec::limits;
 use ilo_spec::number::{self, NumberError};
 use jiter::{Jiter, JiterError, Peek};
@@ -121,10 +121,14 @@ fn syntax(error: &JiterError) -> Failed {
     (error.index, ReadErrorKind::Syntax(error.error_type.to_string()))
 }
 
-/// Reads arguments that the machine wrote, which are within the run's limits.
-pub fn data_of(json: &str) -> Data {
+/// Reads a value of a machine from JSON, such as the arguments that it wrote: the depth is that of its
+/// values.
+///
+/// # Errors
+/// A text that is no such value.
+pub fn data_of(json: &str) -> Result<Data, ReadError> {
     let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
-    read(json.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()))
+    read(json.as_bytes(), &bounds)
 }
 
 /// Reads one value.
@@ -178,14 +182,14 @@ impl Reader<'_> {
                     self.open.push(Open::List(Vec::new()));
                     return Ok(Begun::Inside(first));
                 }
-                None => Data::List(Vec::new()),
+                None => Data::List(Items::new()),
             },
             Peek::Object => match self.json.known_object().map_err(|e| syntax(&e))?.map(str::to_owned) {
                 Some(key) => {
                     self.open.push(Open::Record { start, fields: Vec::new(), key });
                     return self.json.peek().map(Begun::Inside).map_err(|e| syntax(&e));
                 }
-                None => Data::Record(Vec::new()),
+                None => Data::Record(Fields::new()),
             },
             _ if peek.is_num() => self.number(peek, start)?,
             _ => return Err((start, ReadErrorKind::Syntax("expected a value".to_owned()))),
@@ -229,10 +233,10 @@ impl Reader<'_> {
                 return Ok(Placed::Next(next));
             }
             value = match self.open.pop() {
-                Some(Open::List(items)) => Data::List(items),
+                Some(Open::List(items)) => Data::List(items.into()),
                 Some(Open::Record { start, fields, .. }) => match repeated(&fields) {
                     Some(key) => return Err((start, ReadErrorKind::DuplicateKey(key.to_owned()))),
-                    None => Data::Record(fields),
+                    None => Data::Record(fields.into()),
                 },
                 None => Data::Nil,
             };

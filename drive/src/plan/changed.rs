@@ -42,7 +42,7 @@ fn signature(tool: &Tool) -> String {
 /// was started. `is_made` says whether the call at which it waits may have been made.
 pub fn misfits(run: &Run, stored: &str, is_made: bool, lookup: Lookup<'_, '_>) -> Vec<Problem> {
     let bounds = Bounds { bytes: usize::MAX, ..Bounds::default() };
-    let Ok(Data::Record(ref stored)) = read(stored.as_bytes(), &bounds) else { return Vec::new() };
+    let Ok(Data::Record(stored)) = read(stored.as_bytes(), &bounds) else { return Vec::new() };
     let changed: BTreeSet<&str> = stored
         .iter()
         .filter(|(name, then)| match (lookup(name), then) {
@@ -59,10 +59,10 @@ pub fn misfits(run: &Run, stored: &str, is_made: bool, lookup: Lookup<'_, '_>) -
         let mut json = String::new();
         // Writing to a string does not fail.
         let _ = call.write_json(&mut json);
-        found.exact(call.tool(), &data_of(&json));
+        found.exact(call.tool(), &json);
     }
     for (tool, json) in run.open_rollbacks() {
-        found.exact(tool, &data_of(&json));
+        found.exact(tool, &json);
     }
     let program = run.program().spec();
     for (pc, call, arguments) in calls_after(program, &run.places()) {
@@ -103,9 +103,13 @@ impl<'t> Found<'_, 't> {
         self.problems.insert(name.to_owned(), Problem::new(code, format!("tool `{name}`"), message));
     }
 
-    /// A call whose arguments are known.
-    fn exact(&mut self, name: &str, arguments: &Data) {
-        if let Some(why) = self.shape(name).and_then(|shape| misfit(shape, arguments)) {
+    /// A call whose arguments are known, as JSON.
+    fn exact(&mut self, name: &str, json: &str) {
+        let why = match data_of(json) {
+            Ok(arguments) => self.shape(name).and_then(|shape| misfit(shape, &arguments)),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = why {
             self.add(Code::ChangedTool, name, format!("its arguments no longer fit: {why}"));
         }
     }

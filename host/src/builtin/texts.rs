@@ -52,10 +52,10 @@ pub(super) fn matches(request: &Request<'_>) -> Result<Data, Failure> {
             return Err(too_large(request));
         }
         let fields =
-            vec![("text".to_owned(), Data::from(group(0))), ("groups".to_owned(), Data::List(groups))];
-        found.push(Data::Record(fields));
+            vec![("text".to_owned(), Data::from(group(0))), ("groups".to_owned(), Data::List(groups.into()))];
+        found.push(Data::Record(fields.into()));
     }
-    Ok(Data::List(found))
+    Ok(Data::List(found.into()))
 }
 
 pub(super) fn replace(request: &Request<'_>) -> Result<Data, Failure> {

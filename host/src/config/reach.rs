@@ -5,7 +5,7 @@ use super::clients::{Effect, Place, SANDBOX, keys, row_of};
 use super::text::Step;
 use super::{Fields, Reading};
 use crate::mcp::server_config::Way;
-use crate::tool::secrets::{Found, Secrets};
+use crate::tool::secrets::Found;
 use ilo_drive::data::Data;
 use ilo_drive::problem::shortened;
 use ilo_spec::program::Number;
@@ -16,23 +16,6 @@ use std::time::Duration;
 const SECONDS: u64 = 3_600;
 /// Keys that only clients write whose `timeout` is in seconds.
 const IN_SECONDS: &[&str] = &["autoApprove", "alwaysAllow", "watchPaths", "transportType"];
-
-/// The secrets in the settings of a server; `expanded` are variables with their values.
-pub(super) fn secrets_of(way: &Way, expanded: &[(String, String)]) -> Secrets {
-    let mut found = Found::default();
-    match way {
-        Way::Program { arguments, environment, .. } => {
-            environment.iter().for_each(|(name, value)| found.environment(name, value));
-            found.arguments(arguments, expanded);
-        }
-        Way::Http { url, headers } => {
-            found.url(url, expanded);
-            headers.iter().for_each(|(name, value)| found.header(name, value));
-        }
-        Way::None => {}
-    }
-    found.secrets()
-}
 
 impl Reading {
     /// The key of a server that has an effect: the preferred one, if there are several.

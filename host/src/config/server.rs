@@ -2,7 +2,6 @@
 
 use super::clients::{self, Effect, Place, effect, guards, is_comment, keys};
 use super::policy::RULES;
-use super::reach::secrets_of;
 use super::text::Step;
 use super::{Fields, Reading};
 use crate::mcp::server_config::Server;
@@ -63,7 +62,7 @@ impl Reading {
         for (path, message) in self.file.refusals.clone() {
             self.lacks(format!("the key `{path}` of the file {message}"));
         }
-        let secrets = secrets_of(&way, &self.expanded);
+        let secrets = way.secrets(&self.expanded);
         let timeout = starting.unwrap_or(Server::TIMEOUT);
         let inputs = self.inputs.iter().filter(|input| self.asked.contains(&input.id)).cloned().collect();
         let name = name_in_address(name);

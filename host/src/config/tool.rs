@@ -153,7 +153,7 @@ impl Reading {
         self.field(fields, "command", |this, data| {
             if let Data::Text(line) = data {
                 let words: Vec<Data> = line.split_whitespace().map(Data::from).collect();
-                let list = shortened(&Data::List(words).to_json(), 80);
+                let list = shortened(&Data::List(words.into()).to_json(), 80);
                 this.wrong(format!("expected a list, the program first; write it as {list}"));
                 return None;
             }

@@ -219,7 +219,7 @@ fn read_content(content: &[u8], reading: Reading<'_>) -> Result<Data, Failure> {
             let texts = parts.iter().map(|part| if let Data::Text(text) = part { text.as_str() } else { "" });
             Data::Text(texts.collect::<Vec<_>>().join("\n"))
         }
-        _ => Data::List(parts),
+        _ => Data::List(parts.into()),
     })
 }
 
@@ -297,16 +297,16 @@ fn block(text: &[u8], reading: Reading<'_>, most: usize) -> Result<Part, Failure
             if let Some(text) = inner.text("text", most).map_err(|failure| of_whole(failure, reading))? {
                 let size = text.len();
                 fields.push(("text".to_owned(), Data::Text(text)));
-                return whole(Data::Record(fields), size);
+                return whole(Data::Record(fields.into()), size);
             }
             binary(fields, inner.get("blob"), reading)
         }
         "resource_link" => {
             let mut fields = named(&kind, &block, most)?;
             fields.push(("name".to_owned(), Data::Text(block.needed("name", most)?)));
-            whole(Data::Record(fields), 0)
+            whole(Data::Record(fields.into()), 0)
         }
-        _ => whole(Data::Record(vec![("type".to_owned(), Data::from("unknown"))]), 0),
+        _ => whole(Data::Record(vec![("type".to_owned(), Data::from("unknown"))].into()), 0),
     }
 }
 
@@ -333,14 +333,16 @@ fn binary(
     data: Option<&[u8]>,
     reading: Reading<'_>,
 ) -> Result<Part, Failure> {
-    let Some(base64) = data.map(text_of) else { return Ok(Part { value: Data::Record(fields), size: 0 }) };
+    let Some(base64) = data.map(text_of) else {
+        return Ok(Part { value: Data::Record(fields.into()), size: 0 });
+    };
     let bad = || Failure::text("the tool's answer has binary content that is not base64");
     let base64 = base64.ok_or_else(bad)?;
     let digits = base64.trim_end_matches('=').len();
     let size = i64::try_from(digits / 4 * 3 + digits % 4 * 3 / 4).unwrap_or(i64::MAX);
     fields.push(("size".to_owned(), Data::Number(Number::Int(size))));
     if !reading.bytes {
-        return Ok(Part { value: Data::Record(fields), size: 0 });
+        return Ok(Part { value: Data::Record(fields.into()), size: 0 });
     }
     let size = base64.len();
     if size > reading.bounds.bytes {
@@ -352,5 +354,5 @@ fn binary(
         return Err(bad());
     }
     fields.push(("data".to_owned(), Data::Text(base64.into_owned())));
-    Ok(Part { value: Data::Record(fields), size })
+    Ok(Part { value: Data::Record(fields.into()), size })
 }

@@ -82,6 +82,25 @@ impl Server {
     }
 }
 
+impl Way {
+    /// The secrets in these settings; `expanded` are variables with their values.
+    pub(crate) fn secrets(&self, expanded: &[(String, String)]) -> Secrets {
+        let mut found = Found::default();
+        match self {
+            Way::Program { arguments, environment, .. } => {
+                environment.iter().for_each(|(name, value)| found.environment(name, value));
+                found.arguments(arguments, expanded);
+            }
+            Way::Http { url, headers } => {
+                found.url(url, expanded);
+                headers.iter().for_each(|(name, value)| found.header(name, value));
+            }
+            Way::None => {}
+        }
+        found.secrets()
+    }
+}
+
 /// How a server is reached.
 #[derive(Clone, Debug)]
 pub(crate) enum Way {

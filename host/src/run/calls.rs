@@ -1,8 +1,8 @@
 //! The calls of one run. Calls that run in parallel have a thread each.
 
-use super::{Around, Observer, Options, end_of};
+use super::{Around, Observer, Options, Timed, end_of};
 use crate::interrupt::Interrupt;
-use crate::telemetry::{Context, Trace};
+use crate::telemetry::Trace;
 use crate::tools::{CallLimits, Failure, Tools};
 use ilo_drive::data::Data;
 use ilo_drive::{Drive, Kind, Start, Ticket};
@@ -12,15 +12,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
-
-/// When a call began and ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Timed {
-    pub(super) start: Instant,
-    pub(super) end: Instant,
-    /// Its trace context.
-    pub(super) span: Option<Context>,
-}
 
 /// The final report of a thread; `None` if the call panicked.
 type Report = (Ticket, Option<(Result<Data, Failure>, Timed)>);
@@ -77,9 +68,7 @@ fn timed(
 
 impl<'s, 'e> Calls<'s, 'e> {
     pub(super) fn new(threads: &'s thread::Scope<'s, 'e>, tools: &'e Tools, options: &Options) -> Self {
-        let patient = options.call_limits();
-        let limits = CallLimits { interrupt: patient.interrupt.or(&options.cancel), ..patient.clone() };
-        let patient = CallLimits { cancel: options.cancel.clone(), ..patient };
+        let (limits, patient) = options.both_call_limits();
         Calls { threads, tools, limits, patient, reports: channel(), started: HashMap::new() }
     }
 
@@ -93,7 +82,7 @@ impl<'s, 'e> Calls<'s, 'e> {
         observer: &mut dyn Observer,
     ) {
         let Start { ticket, tool, arguments, kind, alone, key, confirmed } = start;
-        let until = if kind == Kind::Entry { end_of(Duration::MAX) } else { world.until.get() };
+        let until = if kind == Kind::Entry { end_of(Duration::MAX) } else { world.clock.until() };
         if kind == Kind::Ahead {
             // Called before it starts, so that an observer can prepare.
             observer.ahead(&tool);

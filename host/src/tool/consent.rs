@@ -3,10 +3,41 @@
 use crate::interrupt::Interrupt;
 use ilo_asm::text::visible;
 use ilo_drive::data::Data;
+use ilo_drive::failure::Failure;
+use ilo_drive::problem::shortened;
 use regex::Regex;
 use std::fmt::{Debug, Write as _};
 use std::sync::LazyLock;
 use std::time::Instant;
+
+/// Why there is no confirmation: the host asks nobody.
+pub(crate) const NOBODY: &str = "there is nobody to ask";
+/// Why there is none: asking did not work, and the hook of the process has shown why.
+pub(crate) const NOT_ASKED: &str = "nobody could be asked";
+
+/// Why there is none: an answer that is none, before its time.
+const NO_ANSWER: &str = "nobody answered";
+
+/// Whether a call may be made after a question. `until` was the deadline; `ended` says whether the run was
+/// interrupted.
+///
+/// # Errors
+/// Why it must not be made.
+pub(crate) fn consented(consent: Consent, tool: &str, until: Instant, ended: bool) -> Result<(), Failure> {
+    match consent {
+        Consent::Given => Ok(()),
+        Consent::Refused(why) => Err(refused(tool, &why)),
+        Consent::TimedOut if Instant::now() >= until => Err(Failure::TimedOut),
+        Consent::Interrupted if ended => Err(Failure::Interrupted),
+        Consent::TimedOut | Consent::Interrupted => Err(refused(tool, NO_ANSWER)),
+    }
+}
+
+/// The failure of a call that was not confirmed.
+pub(crate) fn refused(tool: &str, why: &str) -> Failure {
+    let tool = shortened(tool, 200);
+    Failure::text(format!("tool `{tool}` was not called: it needs a confirmation (`confirm`), and {why}"))
+}
 
 /// Asks a person whether a call may be made.
 pub trait Ask: Send + Sync + Debug {
@@ -116,7 +147,7 @@ mod tests {
         let bad = "a\u{1b}[2Jb\u{202e}c\u{7f}d\u{9b}e\u{200b}f\u{e0041}g\rh\té😀";
         let question = Question {
             tool: "t\u{1b}\n",
-            arguments: &Data::Record(vec![(bad.to_owned(), Data::from("x\ny"))]),
+            arguments: &Data::Record(vec![(bad.to_owned(), Data::from("x\ny"))].into()),
             foreseen: &[],
             deadline: Instant::now(),
             interrupt: &Interrupt::default(),

@@ -3,15 +3,21 @@
 //! A host adds its own kinds of tools by implementing [`Provider`]. This module does not know programs, or
 //! where tools come from.
 
+#[cfg(feature = "tokio")]
+pub(crate) mod asynchronous;
 pub mod consent;
+#[cfg(feature = "tokio")]
+pub(crate) mod left;
 pub(crate) mod limits;
 pub(crate) mod named;
 pub(crate) mod numbers;
+pub(crate) mod outcome;
 pub(crate) mod policy;
 pub mod process_mark;
 pub(crate) mod rate;
 pub(crate) mod schema;
 pub(crate) mod secrets;
+mod typed;
 
 pub use ilo_drive::failure::Failure;
 pub use ilo_drive::policy::Policy;
@@ -40,7 +46,7 @@ pub struct Request<'c> {
     pub tool: &'c str,
     /// The arguments: a record.
     pub arguments: &'c Data,
-    /// The deadline of the answer, at which a provider must give up.
+    /// The deadline of the answer, at which a provider must give up and return [`Failure::TimedOut`].
     pub deadline: Instant,
     /// The limits on the answer.
     pub bounds: Bounds,
@@ -50,7 +56,8 @@ pub struct Request<'c> {
     pub integers_as_text: bool,
     /// Whether the tool is read-only, according to the tools file or the host.
     pub read_only: bool,
-    /// The interrupt, which a provider checks while it waits; when it is set, the provider gives up.
+    /// The interrupt, which a provider checks while it waits; when it is set, the provider gives up and
+    /// returns [`Failure::Interrupted`]. At any other time that is a failure of the call.
     pub interrupt: &'c Interrupt,
     /// Whether the run was cancelled. A call that changes something is still awaited.
     pub cancel: &'c Interrupt,
@@ -67,9 +74,14 @@ pub struct Request<'c> {
 impl Request<'_> {
     /// The message of a call that was ended after a cancel.
     pub(crate) fn cancelled_message(&self) -> String {
-        let grace = self.cancel_grace.unwrap_or_default().as_millis();
-        format!("tool `{}` was ended {grace} ms after the run was cancelled", self.tool)
+        cancelled_message(self.tool, self.cancel_grace)
     }
+}
+
+/// The message of a call that was ended after a cancel, and this time.
+pub(crate) fn cancelled_message(tool: &str, grace: Option<Duration>) -> String {
+    let grace = grace.unwrap_or_default().as_millis();
+    format!("tool `{tool}` was ended {grace} ms after the run was cancelled")
 }
 
 /// When a call is to be ended because the run was cancelled.
@@ -97,6 +109,13 @@ pub trait Provider: Send + Sync {
     /// abandoned call is interrupted through its request; the run ends only after the call has ended.
     fn may_run_ahead(&self) -> bool {
         true
+    }
+
+    /// The asynchronous function that it is.
+    #[cfg(feature = "tokio")]
+    #[doc(hidden)]
+    fn asynchronous(&self) -> Option<Arc<asynchronous::Begin>> {
+        None
     }
 }
 
@@ -280,18 +299,9 @@ impl Tool {
 
     /// Asks for confirmation of a call; an error if it must not be made.
     fn ask(&self, name: &str, given: &Data, limits: &CallLimits, until: Instant) -> Result<(), Failure> {
-        let whole = self.asked_as();
-        let refused = |why: &str| {
-            let name = shortened(name, 200);
-            Err(Failure::text(format!(
-                "tool `{name}` was not called: it needs a confirmation (`confirm`), and {why}"
-            )))
-        };
-        let Some(ask) = &limits.ask else { return refused("there is nobody to ask") };
+        let Some(ask) = &limits.ask else { return Err(consent::refused(name, consent::NOBODY)) };
         let interrupt = limits.interrupt.or(&limits.cancel);
-        // A program may have got a secret of another tool in an answer.
-        let mut shown = given.clone();
-        secrets::hide_of_all(&mut shown);
+        let (whole, shown) = self.question(given);
         let question = Question {
             tool: &whole,
             arguments: &shown,
@@ -301,12 +311,16 @@ impl Tool {
         };
         // What a question raises is not for the program. The hook of the process has shown it.
         let asked = catch_unwind(AssertUnwindSafe(|| ask.ask(&question)));
-        match asked.unwrap_or_else(|_| Consent::Refused("nobody could be asked".to_owned())) {
-            Consent::Given => Ok(()),
-            Consent::Refused(why) => refused(&why),
-            Consent::TimedOut => Err(Failure::TimedOut),
-            Consent::Interrupted => Err(Failure::Interrupted),
-        }
+        let consent = asked.unwrap_or_else(|_| Consent::Refused(consent::NOT_ASKED.to_owned()));
+        consent::consented(consent, name, until, interrupt.is_set())
+    }
+
+    /// The name and the arguments in a question about a call. A program may have got a secret of another tool
+    /// in an answer.
+    pub(crate) fn question(&self, given: &Data) -> (String, Data) {
+        let mut shown = given.clone();
+        secrets::hide_of_all(&mut shown);
+        (self.asked_as(), shown)
     }
 
     /// Calls the tool: after a person has confirmed the call, if its policy requires that, and again if the
@@ -348,12 +362,34 @@ impl Tool {
         limits: &CallLimits,
         until: Instant,
     ) -> Result<Data, Failure> {
-        let allowed = self.policy.timeout.unwrap_or(limits.timeout);
-        let deadline = Instant::now().checked_add(allowed).map_or(until, |own| own.min(until));
+        let times = self.times(limits, until);
+        let deadline = times.deadline;
         if let Some(rate) = self.policy.rate {
             self.limiter.wait(rate, name, deadline, &limits.interrupt)?;
         }
-        let request = Request {
+        let request = self.request(arguments, limits, deadline);
+        let result = catch_unwind(AssertUnwindSafe(|| provider.call(&request)))
+            .unwrap_or_else(|payload| Err(outcome::panicked(name, payload.as_ref())));
+        let ended = limits.interrupt.is_set() || limits.cancel.is_set();
+        self.taken(outcome::held(result, name, times, ended), limits)
+    }
+
+    /// The value of an answer: that of its text, if the policy says so.
+    pub(crate) fn taken(&self, result: Result<Data, Failure>, limits: &CallLimits) -> Result<Data, Failure> {
+        match result {
+            Ok(value) if self.policy.json => from_json(value, limits, self.policy.integers_as_text),
+            result => result,
+        }
+    }
+
+    /// A call with these arguments.
+    pub(crate) fn request<'c>(
+        &'c self,
+        arguments: &'c Data,
+        limits: &'c CallLimits,
+        deadline: Instant,
+    ) -> Request<'c> {
+        Request {
             tool: &self.name,
             arguments,
             deadline,
@@ -367,19 +403,18 @@ impl Tool {
             mark: &limits.mark,
             key: limits.key.as_deref(),
             span: limits.span,
-        };
-        match provider.call(&request) {
-            Ok(value) if self.policy.json => from_json(value, &request),
-            Err(Failure::TimedOut) if Instant::now() < until => {
-                let limit = allowed.as_millis();
-                Err(Failure::InDoubt(format!("tool `{name}` took longer than its limit of {limit} ms")))
-            }
-            result => result,
         }
     }
 
+    /// The limits of one attempt that begins now.
+    pub(crate) fn times(&self, limits: &CallLimits, until: Instant) -> outcome::Times {
+        let allowed = self.policy.timeout.unwrap_or(limits.timeout);
+        let deadline = Instant::now().checked_add(allowed).map_or(until, |own| own.min(until));
+        outcome::Times { allowed, deadline, until }
+    }
+
     /// The arguments with the names of the provider.
-    fn arguments<'d>(&self, arguments: &'d Data) -> Cow<'d, Data> {
+    pub(crate) fn arguments<'d>(&self, arguments: &'d Data) -> Cow<'d, Data> {
         let Data::Record(fields) = arguments else { return Cow::Borrowed(arguments) };
         if self.renames.is_empty() {
             return Cow::Borrowed(arguments);
@@ -393,11 +428,11 @@ impl Tool {
 }
 
 /// The value of a text that is JSON; any other value as it is.
-fn from_json(mut value: Data, request: &Request<'_>) -> Result<Data, Failure> {
+fn from_json(mut value: Data, limits: &CallLimits, integers_as_text: bool) -> Result<Data, Failure> {
     let Data::Text(text) = &mut value else { return Ok(value) };
-    match numbers::read_answer(text.as_bytes(), &request.bounds, request.integers_as_text) {
+    match numbers::read_answer(text.as_bytes(), &limits.bounds, integers_as_text) {
         Ok(value) => Ok(value),
-        Err(error) => limits::exceeded(&error.kind).map_or(Ok(value), Err),
+        Err(error) => self::limits::exceeded(&error.kind).map_or(Ok(value), Err),
     }
 }
 

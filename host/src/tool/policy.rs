@@ -33,6 +33,26 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
+    /// The rules of a policy that leaves nothing open.
+    pub(crate) fn of(policy: &Policy) -> Rules {
+        Rules {
+            read_only: Some(policy.read_only),
+            idempotent: Some(policy.idempotent),
+            retries: Some(policy.retries),
+            confirm: Some(policy.confirm),
+            timeout: policy.timeout,
+            cancel_grace: policy.cancel_grace,
+            bytes: Some(policy.bytes),
+            on_doubt: Some(policy.on_doubt),
+            requires_rollback: Some(policy.requires_rollback),
+            rate: policy.rate,
+            json: Some(policy.json),
+            integers_as_text: Some(policy.integers_as_text),
+            deferred: Some(policy.deferred),
+            validate: None,
+        }
+    }
+
     /// These rules, completed by the outer ones. Outer retries apply only to idempotent tools, and outer
     /// confirmation only to tools that change something.
     pub(crate) fn within(&self, around: &Rules) -> Rules {
@@ -124,12 +144,17 @@ impl ServerPolicy {
     }
 }
 
-/// Waits before a retry, counted from 0. Returns whether there is still time for it.
-pub(super) fn pause(retry: u32, until: Instant, interrupt: &Interrupt) -> bool {
+/// The end of the pause before a retry, counted from 0; nothing if there is no time left for it.
+pub(crate) fn pause_end(retry: u32, until: Instant) -> Option<Instant> {
     let (least, longest) = Policy::pause(retry);
     let span = u64::try_from(longest.saturating_sub(least).as_nanos()).unwrap_or(1).max(1);
     let wait = least + Duration::from_nanos(RandomState::new().hash_one(retry) % span);
-    let Some(end) = Instant::now().checked_add(wait).filter(|&end| end < until) else { return false };
+    Instant::now().checked_add(wait).filter(|&end| end < until)
+}
+
+/// Waits before a retry, counted from 0. Returns whether there is still time for it.
+pub(super) fn pause(retry: u32, until: Instant, interrupt: &Interrupt) -> bool {
+    let Some(end) = pause_end(retry, until) else { return false };
     loop {
         let left = end.saturating_duration_since(Instant::now());
         if interrupt.is_set() {

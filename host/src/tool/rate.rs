@@ -42,10 +42,25 @@ impl Limiter {
         Ok(free)
     }
 
+    /// Reserves the next turn. Returns its time.
+    ///
+    /// # Errors
+    /// A failure if it would be after the deadline: the call was not made.
+    pub(crate) fn reserve(&self, rate: Rate, tool: &str, deadline: Instant) -> Result<Instant, Failure> {
+        self.take(rate, Instant::now(), deadline).map_err(|wait| {
+            let (tool, calls, per) = (shortened(tool, 200), rate.calls, rate.per.as_millis());
+            Failure::text(format!(
+                "tool `{tool}` was not called: its rate of {calls} calls in {per} ms allows the next one in {} ms, and \
+                 the time limit is over before",
+                wait.as_millis()
+            ))
+        })
+    }
+
     /// Waits until the tool may be called.
     ///
     /// # Errors
-    /// An immediate failure if the turn would be after the deadline: the call was not made.
+    /// Those of [`Limiter::reserve`], at once.
     pub(crate) fn wait(
         &self,
         rate: Rate,
@@ -53,14 +68,7 @@ impl Limiter {
         deadline: Instant,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
-        let place = self.take(rate, Instant::now(), deadline).map_err(|wait| {
-            let (tool, calls, per) = (shortened(tool, 200), rate.calls, rate.per.as_millis());
-            Failure::text(format!(
-                "tool `{tool}` was not called: its rate of {calls} calls in {per} ms allows the next one in {} ms, and \
-                 the time limit is over before",
-                wait.as_millis()
-            ))
-        })?;
+        let place = self.reserve(rate, tool, deadline)?;
         loop {
             let left = place.saturating_duration_since(Instant::now());
             if left.is_zero() {

@@ -3,8 +3,8 @@
 
 mod well_formed;
 
-use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, line_column, read};
+use ilo_drive::data::{Data, Fields};
 use ilo_drive::problem::Problem;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -38,7 +38,7 @@ pub(crate) struct Part {
 }
 
 /// A schema that cannot be used.
-static ANYTHING: Data = Data::Record(Vec::new());
+static ANYTHING: Data = Data::Record(Fields::new());
 
 impl From<Arc<Data>> for Schema {
     /// A schema whose form has been checked.
@@ -58,6 +58,19 @@ impl Deref for Schema {
 
     fn deref(&self) -> &Data {
         self.0.value().as_ref().map_or(&ANYTHING, |value| value)
+    }
+}
+
+/// A schema that the host gives as a value.
+///
+/// # Errors
+/// Why it cannot be used.
+#[cfg(feature = "schemars")]
+pub(crate) fn of_value(value: &serde_json::Value) -> Result<Schema, String> {
+    let schema = Data::try_from(value).map_err(|error| error.to_string())?;
+    match problem(&schema) {
+        Some(why) => Err(format!("no JSON Schema that can be used: {why}")),
+        None => Ok(Schema::from(Arc::new(schema))),
     }
 }
 

@@ -399,12 +399,10 @@ mod tests {
             assert!(hidden.contains(HIDDEN) && hidden.len() < text.len(), "{hidden}");
         }
         let field = |name: &str| (name.to_owned(), Data::from(name));
-        let failure = Failure::Failed(Data::Record(vec![
-            field("***"),
-            field("a"),
-            field("0123456789abcdef"),
-            field("Bearer 0123456789abcdef"),
-        ]));
+        let failure = Failure::Failed(Data::Record(
+            vec![field("***"), field("a"), field("0123456789abcdef"), field("Bearer 0123456789abcdef")]
+                .into(),
+        ));
         let Failure::Failed(value) = secrets.hidden_in(failure) else { panic!("no failure") };
         let Data::Record(fields) = &value else { panic!("no record") };
         let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();

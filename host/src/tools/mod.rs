@@ -1,6 +1,7 @@
 //! The table of tools: finds the tool for a name. `servers` decides which MCP servers are started.
 
 mod changed;
+mod mcp_server;
 mod problems;
 mod servers;
 
@@ -13,11 +14,16 @@ pub use crate::tool::{
     CallLimits, Failure, Policy, Provider, Request, Schema, Source, Tool, consent, process_mark,
 };
 
+#[cfg(feature = "tokio")]
+pub use crate::tool::asynchronous::AsyncRequest;
+pub use mcp_server::McpServer;
 pub use servers::{Arrived, Prompt, Starting};
 
 use ilo_asm::catalog::{Catalog, Lookup};
 use ilo_drive::data::Data;
 pub use ilo_drive::policy::{OnDoubt, Policies, Rate};
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -35,6 +41,9 @@ pub struct Tools {
     catalog: Catalog,
     /// Notes about answers that do not fit and were accepted.
     accepted: Arc<Mutex<Vec<String>>>,
+    /// Calls of the tools that were left behind.
+    #[cfg(feature = "tokio")]
+    pub(crate) left: crate::tool::left::Left,
 }
 
 impl Tools {
@@ -117,14 +126,51 @@ impl Tools {
         limits: &CallLimits,
         until: Instant,
     ) -> Result<Data, Failure> {
-        let called = match self.disguised(name) {
-            None => self.get(name).and_then(|tool| tool.call(name, arguments, limits, until)),
-            Some(_) => None,
-        };
-        called.unwrap_or_else(|| {
-            let why = self.problems([name]).into_iter().next().map_or_else(String::new, |told| told.message);
-            Err(Failure::text(format!("tool `{name}`: {why}")))
-        })
+        let called = self.callable(name).and_then(|tool| tool.call(name, arguments, limits, until));
+        called.unwrap_or_else(|| Err(self.uncallable(name)))
+    }
+
+    /// The tool of this name, if programs may call it.
+    pub(crate) fn callable(&self, name: &str) -> Option<&Tool> {
+        if self.disguised(name).is_some() { None } else { self.get(name) }
+    }
+
+    /// Why a tool of this name cannot be called.
+    pub(crate) fn uncallable(&self, name: &str) -> Failure {
+        let why = self.problems([name]).into_iter().next().map_or_else(String::new, |told| told.message);
+        Failure::text(format!("tool `{name}`: {why}"))
+    }
+
+    /// Adds a tool that is a function of the host: [`Tool::typed`] with a policy. One of the same name is
+    /// replaced.
+    pub fn add_blocking<A, R, E>(
+        &mut self,
+        name: impl Into<String>,
+        policy: Policy,
+        function: impl Fn(A, &Request<'_>) -> Result<R, E> + Send + Sync + 'static,
+    ) where
+        A: DeserializeOwned + 'static,
+        R: Serialize + 'static,
+        E: Into<Failure> + 'static,
+    {
+        self.add(Tool::typed(name, function).with_policy(policy));
+    }
+
+    /// Adds a tool that is an asynchronous function of the host: [`Tool::asynchronous`] with a policy. One of
+    /// the same name is replaced.
+    #[cfg(feature = "tokio")]
+    pub fn add_async<A, R, E, F>(
+        &mut self,
+        name: impl Into<String>,
+        policy: Policy,
+        function: impl Fn(A, AsyncRequest) -> F + Send + Sync + 'static,
+    ) where
+        A: DeserializeOwned + 'static,
+        R: Serialize + 'static,
+        E: Into<Failure> + 'static,
+        F: Future<Output = Result<R, E>> + Send + 'static,
+    {
+        self.add(Tool::asynchronous(name, function).with_policy(policy));
     }
 }
 

@@ -2,11 +2,12 @@
 //! the table.
 
 use super::{Source, Tool, Tools};
+use crate::blocking;
 use crate::mcp::server_config::{Input, Server};
 use crate::mcp::{self, Connections, Health, Started};
 use crate::tool::policy::ServerPolicy;
 use ilo_asm::catalog::{Catalog, Lookup, server_and_tool};
-use ilo_drive::problem::{Problem, did_you_mean, shortened};
+use ilo_drive::problem::{Problem, Problems, did_you_mean, shortened};
 use ilo_spec::error::Code;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
@@ -200,7 +201,7 @@ impl Tools {
     }
 
     /// A server of the file.
-    #[cfg_attr(not(feature = "login"), allow(dead_code, reason = "only a sign-in asks for it"))]
+    #[cfg_attr(not(feature = "login"), allow(dead_code, reason = "only a sign-in and tests ask for it"))]
     pub(crate) fn server(&self, name: &str) -> Option<&Server> {
         self.servers.known.get(name)
     }
@@ -251,13 +252,15 @@ impl Tools {
         self.servers.known.get(server).map(|server| &server.policy)
     }
 
-    /// Starts the servers of these names in parallel, and adds their tools to the table. Running servers are
-    /// not started again, and names without a server are ignored. If one server does not start, the others
-    /// still do.
+    /// Blocks the thread while it starts the servers of these names in parallel, and adds their tools to the
+    /// table. Asynchronous code awaits `connect_async` instead. Running servers are not started again, and
+    /// names without a server are ignored. If one server does not start, the others still do.
     ///
     /// # Errors
-    /// Each server that did not start or list its tools in time, and each entry whose server lacks its tool.
-    pub fn connect<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), Vec<Problem>> {
+    /// Each server that did not start or list its tools in time, and each entry whose server lacks its tool;
+    /// that the thread must not be blocked.
+    pub fn connect<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), Problems> {
+        blocking::refuse("connect", "`connect_async`")?;
         let needed = self.servers_for(names);
         self.connect_to(&needed)
     }
@@ -266,7 +269,8 @@ impl Tools {
     ///
     /// # Errors
     /// Like [`Tools::connect`].
-    pub fn connect_all(&mut self) -> Result<(), Vec<Problem>> {
+    pub fn connect_all(&mut self) -> Result<(), Problems> {
+        blocking::refuse("connect_all", "`connect_async`")?;
         let all = self.servers.names().map(str::to_owned).collect();
         self.connect_to(&all)
     }
@@ -293,6 +297,44 @@ impl Tools {
         needed
     }
 
+    /// Like [`Tools::connect`], on one of the runtime's threads for blocking work. If the future is dropped
+    /// before its end, the table is empty.
+    ///
+    /// # Errors
+    /// Like [`Tools::connect`].
+    #[cfg(feature = "tokio")]
+    pub async fn connect_async<'n>(
+        &mut self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<(), Problems> {
+        let needed = self.servers_for(names);
+        self.connect_to_async(needed).await
+    }
+
+    /// Like [`Tools::connect_async`], for all servers.
+    ///
+    /// # Errors
+    /// Like [`Tools::connect`].
+    #[cfg(feature = "tokio")]
+    pub async fn connect_all_async(&mut self) -> Result<(), Problems> {
+        let all = self.servers.names().map(str::to_owned).collect();
+        self.connect_to_async(all).await
+    }
+
+    #[cfg(feature = "tokio")]
+    async fn connect_to_async(&mut self, needed: BTreeSet<String>) -> Result<(), Problems> {
+        let mut tools = std::mem::take(self);
+        let connected = tokio::task::spawn_blocking(move || {
+            let result = tools.connect_to(&needed);
+            (tools, result)
+        });
+        let ended = "the runtime was shut down while servers were started";
+        let stopped = |_| Problem::new(Code::BadUsage, "", ended);
+        let (tools, result) = connected.await.map_err(stopped)?;
+        *self = tools;
+        result
+    }
+
     /// The servers that may have a name: the one in `mcp://`, or all for an unknown bare name.
     fn add_needed(&self, name: &str, needed: &mut BTreeSet<String>) {
         let add = |target: &str, needed: &mut BTreeSet<String>| {
@@ -312,7 +354,7 @@ impl Tools {
         }
     }
 
-    fn connect_to(&mut self, needed: &BTreeSet<String>) -> Result<(), Vec<Problem>> {
+    fn connect_to(&mut self, needed: &BTreeSet<String>) -> Result<(), Problems> {
         let new: BTreeSet<String> = needed.difference(&self.servers.started).cloned().collect();
         if new.is_empty() {
             return Ok(());
@@ -330,7 +372,7 @@ impl Tools {
         }
         problems.extend(failed);
         problems.extend(self.add_started(started));
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
+        if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
     }
 
     /// Adds the tools of these servers. Returns the problems.

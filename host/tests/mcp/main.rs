@@ -102,7 +102,7 @@ fn web_tools(url: &str) -> Tools {
 }
 
 fn call(tools: &Tools, name: &str, argument: &str, timeout: u64) -> Result<Data, Failure> {
-    let arguments = Data::Record(vec![(argument.to_owned(), Data::from("hello"))]);
+    let arguments = Data::Record(vec![(argument.to_owned(), Data::from("hello"))].into());
     let limits = CallLimits { timeout: Duration::from_millis(timeout), ..CallLimits::default() };
     tools.call(name, &arguments, &limits, Instant::now() + Duration::from_mins(1))
 }
@@ -227,7 +227,7 @@ fn an_interrupt_ends_a_call() {
             thread::sleep(Duration::from_millis(50));
             interrupt.set();
         });
-        let arguments = Data::Record(vec![("words".to_owned(), Data::from("x"))]);
+        let arguments = Data::Record(vec![("words".to_owned(), Data::from("x"))].into());
         assert_eq!(tools.call("say", &arguments, &limits, until), Err(Failure::Interrupted));
     });
 }

@@ -19,7 +19,7 @@ fn file(scenario: &str, policy: &str, entries: &str) -> Result<Tools, Vec<String
         r#"{{"mcpServers": {{"h": {{"command": {program}, "args": ["{SERVE}", "{scenario}"], "policy": {policy}}}}},
             "tools": {entries}}}"#
     );
-    let told = |problems: Vec<ilo_host::problem::Problem>| problems.iter().map(ToString::to_string).collect();
+    let told = |problems: ilo_host::problem::Problems| problems.iter().map(ToString::to_string).collect();
     Tools::from_text("tools.json", &text, Path::new(".")).map_err(told)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn only_an_idempotent_tool_is_called_again() {
 
 pub(super) fn a_retry_waits_no_longer_than_the_run() {
     let tools = connected("fails-twice", r#"{"idempotent": true, "retries": 9}"#, "{}");
-    let arguments = Data::Record(vec![("text".to_owned(), Data::from("x"))]);
+    let arguments = Data::Record(vec![("text".to_owned(), Data::from("x"))].into());
     let interrupt = Interrupt::default();
     interrupt.set();
     let limits = CallLimits { interrupt, ..CallLimits::default() };
@@ -138,13 +138,14 @@ pub(super) fn a_call_that_wants_a_yes_waits_for_it() {
     for (consent, expected) in [
         (Consent::Given, Ok(Data::from("3"))),
         (Consent::Refused("the answer was no".into()), refused("the answer was no")),
-        (Consent::TimedOut, Err(Failure::TimedOut)),
-        (Consent::Interrupted, Err(Failure::Interrupted)),
+        // Before the deadline, and without an interrupt, these are no answers.
+        (Consent::TimedOut, refused("nobody answered")),
+        (Consent::Interrupted, refused("nobody answered")),
     ] {
         let tools = connected("fails-twice", policy, entries);
         let someone = Arc::new(Someone(consent, Mutex::default()));
         let limits = CallLimits { ask: Some(someone.clone()), ..CallLimits::default() };
-        let arguments = Data::Record(vec![("words".to_owned(), Data::from("x"))]);
+        let arguments = Data::Record(vec![("words".to_owned(), Data::from("x"))].into());
         let found = tools.call("say", &arguments, &limits, Instant::now() + Duration::from_mins(1));
         assert_eq!(found, expected);
         // Asked once, however often the call is repeated, about the arguments that are sent.
@@ -160,7 +161,7 @@ pub(super) fn a_question_is_never_worded_by_the_program() {
     let tools = connected("fails-twice", "{}", entries);
     let someone = Arc::new(Someone(Consent::Given, Mutex::default()));
     let limits = CallLimits { ask: Some(someone.clone()), ..CallLimits::default() };
-    let arguments = Data::Record(Vec::new());
+    let arguments = Data::Record(Vec::new().into());
     let made = |name: &str| tools.call(name, &arguments, &limits, Instant::now() + Duration::from_mins(1));
     // The server is not in the file, so the person would read a name that the program made up.
     let name = "mcp://the bank that you trust/say";
@@ -246,7 +247,7 @@ pub(super) fn a_lock_tells_what_changed_and_is_written_whole() {
 pub(super) fn a_text_that_is_json_is_read_where_the_file_says_so() {
     let tools = connected("none", r#"{"json": true}"#, r#"{"raw": {"mcp": "mcp://h/echo", "json": false}}"#);
     let say = |tool: &str, text: &str| {
-        let arguments = Data::Record(vec![("text".to_owned(), Data::from(text))]);
+        let arguments = Data::Record(vec![("text".to_owned(), Data::from(text))].into());
         tools.call(tool, &arguments, &CallLimits::default(), Instant::now() + Duration::from_mins(1))
     };
     let json = r#" {"a":[1,2.5,null]} "#;
@@ -257,7 +258,7 @@ pub(super) fn a_text_that_is_json_is_read_where_the_file_says_so() {
 
 pub(super) fn every_attempt_at_a_call_has_its_key() {
     let tools = connected("keys", r#"{"idempotent": true, "retries": 2}"#, "{}");
-    let arguments = Data::Record(vec![("text".to_owned(), Data::from("hello"))]);
+    let arguments = Data::Record(vec![("text".to_owned(), Data::from("hello"))].into());
     let made = |key: Option<&str>| {
         let limits = CallLimits { key: key.map(str::to_owned), ..CallLimits::default() };
         tools.call("mcp://h/echo", &arguments, &limits, Instant::now() + Duration::from_mins(1)).unwrap()

@@ -5,6 +5,7 @@ use crate::host_view::View;
 use crate::machine::{CallKind, Machine, PendingCall};
 use crate::render::quote;
 use crate::run::build_error::BuildError;
+use crate::run::build_json::JsonRefused;
 use crate::run::state::Run;
 use crate::run::value_builder::Builder;
 use crate::value::at;
@@ -272,6 +273,20 @@ impl<'r> Call<'r> {
     #[inline]
     pub fn answer_with(self) -> Builder<'r> {
         self.run.answer_with()
+    }
+
+    /// Answers with the value of a JSON text, which is built in the run without another copy. Integers are
+    /// exact.
+    ///
+    /// A duplicate field or a number that is not finite makes the call fail with that message.
+    ///
+    /// # Errors
+    /// [`JsonRefused::Json`] if the text is not one JSON value, or has an integer beyond 64 bits: the call
+    /// still waits. [`BuildError::Limit`] if the answer exceeds a limit: the run has ended with that fault.
+    pub fn answer_json(self, json: &str) -> Result<(), JsonRefused> {
+        let mut builder = self.run.answer_with();
+        builder.json(json)?;
+        Ok(builder.finish()?)
     }
 
     /// Fails the call; the program sees the message as the failure.

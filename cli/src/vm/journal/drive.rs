@@ -195,7 +195,7 @@ impl Driver<'_> {
         let bar = self.watch.progress.as_ref().map(Progress::bar);
         let Some(terminal) = Terminal::open(bar) else { return Ok(false) };
         let bounds = Bounds { bytes: usize::MAX, depth: usize::MAX, values: usize::MAX };
-        let arguments = read(arguments.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()));
+        let arguments = read(arguments.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new().into()));
         let (tool, arguments) = self.tools.asked(tool, &arguments);
         let question = Question {
             tool: &tool,

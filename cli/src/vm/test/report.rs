@@ -179,7 +179,7 @@ fn json(place: &str, about: Option<&str>, status: &Status) -> String {
                     members.push(field("expected", Data::from(expected.as_str())));
                     members.push(field("found", Data::from(found.as_str())));
                 }
-                Data::Record(members)
+                Data::Record(members.into())
             };
             fields.push(field("failures", Data::List(failures.iter().map(failure).collect())));
             if !titles.is_empty() {
@@ -188,14 +188,17 @@ fn json(place: &str, about: Option<&str>, status: &Status) -> String {
         }
         Status::Invalid(problems) => {
             let problem = |problem: &Problem| {
-                Data::Record(vec![
-                    field("code", Data::from(problem.code.as_str())),
-                    field("place", Data::from(problem.place.as_str())),
-                    field("message", Data::from(problem.message.as_str())),
-                ])
+                Data::Record(
+                    vec![
+                        field("code", Data::from(problem.code.as_str())),
+                        field("place", Data::from(problem.place.as_str())),
+                        field("message", Data::from(problem.message.as_str())),
+                    ]
+                    .into(),
+                )
             };
             fields.push(field("problems", Data::List(problems.iter().map(problem).collect())));
         }
     }
-    format!("{}\n", Data::Record(fields).to_json())
+    format!("{}\n", Data::Record(fields.into()).to_json())
 }

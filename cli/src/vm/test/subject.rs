@@ -240,7 +240,7 @@ impl Subject<'_> {
             Err(problem) => return Ok(Err(vec![problem])),
         };
         let input = match self.section("input") {
-            None => Data::Record(Vec::new()),
+            None => Data::Record(Vec::new().into()),
             Some(section) => match self.json(&section.text, section.line + 1, "input") {
                 Ok(input) => input,
                 // A case may be about such an input.

@@ -1,8 +1,8 @@
 //! Parses a tools file in JSON into values, without the content of schemas.
 
 use super::{DEPTH, FILE, Parsed, Unread, VALUES, Wrong};
-use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, ReadErrorKind, read, repeated};
+use ilo_drive::data::{Data, Fields};
 use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
 use std::ops::Range;
 
@@ -76,7 +76,7 @@ impl Reader<'_> {
                 (Record::Tool, Some(schema), Peek::Object) => {
                     let range = self.skipped(peek)?;
                     self.schemas.push((schema, range));
-                    Data::Record(Vec::new())
+                    Data::Record(Fields::new())
                 }
                 (_, _, Peek::String) => Data::from(self.json.known_str().map_err(|error| wrong(&error))?),
                 _ => self.value(peek)?,
@@ -86,7 +86,7 @@ impl Reader<'_> {
         }
         match repeated(&fields) {
             Some(key) => Err((Some(start), ReadErrorKind::DuplicateKey(key.to_owned()).to_string())),
-            None => Ok(Data::Record(fields)),
+            None => Ok(Data::Record(fields.into())),
         }
     }
 

@@ -1,0 +1,517 @@
+//! Runs on a runtime of the host: what ends them, what tools can do to them, and what is seen of them.
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod support;
+
+use ilo_host::data::Data;
+use ilo_host::run::{AsyncOptions, Event, Options, run_async};
+use ilo_host::tools::consent::Consent;
+use ilo_host::tools::{AsyncRequest, Failure, Policy, Request, Tools};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use support::{Log, both, current, fine, log, multi, outcome, program, tools};
+use tokio::time::sleep;
+
+const LONG: Duration = Duration::from_mins(1);
+
+#[derive(Deserialize)]
+struct GetUser {
+    #[serde(rename = "user-id")]
+    id: String,
+}
+
+#[derive(Serialize)]
+struct User {
+    email: String,
+    verified: bool,
+}
+
+async fn get_user(args: GetUser, _request: AsyncRequest) -> Result<User, String> {
+    sleep(Duration::from_millis(1)).await;
+    match args.id.as_str() {
+        "u1" => Ok(User { email: "a@b.c".into(), verified: true }),
+        other => Err(format!("no user {other}")),
+    }
+}
+
+#[test]
+fn typed_tools_get_and_give_the_types_of_the_host() {
+    let notify = support::build(include_str!("../../../examples/notify.ilo"));
+    let mut tools = Tools::new();
+    tools.add_async("get-user", Policy::reads(), get_user);
+    tools.add_blocking(
+        "send-email",
+        Policy::default(),
+        |mail: BTreeMap<String, String>, _: &Request<'_>| -> Result<(), std::io::Error> {
+            if mail["email"] == "a@b.c" { Ok(()) } else { Err(std::io::Error::other("no such address")) }
+        },
+    );
+    let tools = Arc::new(tools);
+    for (id, expected) in [
+        ("u1", r#"{"status":"ok","value":null}"#),
+        ("u2", r#"{"status":"err","error":"User lookup failed: no user u2"}"#),
+    ] {
+        both(|| async {
+            let input = json!({"user-id": id, "message": "Hello"});
+            let finished = run_async(&notify, &input, AsyncOptions::new(&tools)).await.unwrap();
+            assert_eq!(finished.outcome().unwrap().to_string(), expected);
+        });
+    }
+}
+
+#[test]
+fn arguments_and_answers_that_do_not_convert_fail_the_call_with_their_place() {
+    let mut tools = Tools::new();
+    tools.add_async("do", Policy::reads(), |_: GetUser, _| async { Ok::<_, String>(1) });
+    tools.add_async("then", Policy::reads(), |_: Data, _| async { Ok::<_, String>(f64::NAN) });
+    tools.add_async("undo", Policy::default(), fine);
+    let tools = Arc::new(tools);
+    both(|| async {
+        let error = outcome(&support::reads(), &tools, Options::default()).await;
+        assert_eq!(
+            error,
+            "the arguments do not fit: missing field `user-id`; the answer does not fit: NaN is not a number that a \
+             program can have; numbers are finite"
+        );
+    });
+}
+
+#[test]
+fn a_panic_is_a_failure_of_its_call_and_the_rest_is_rolled_back() {
+    async fn panics(_: Data, _: AsyncRequest) -> Result<(), String> {
+        panic!("of an asynchronous tool")
+    }
+    fn panics_too(_: Data, _: &Request<'_>) -> Result<(), String> {
+        panic!("of a blocking tool")
+    }
+    let (log, done) = log();
+    let asynchronous = tools(&done, |tools| tools.add_async("then", Policy::default(), panics));
+    let blocking = tools(&done, |tools| tools.add_blocking("then", Policy::default(), panics_too));
+    for (tools, expected) in [
+        (asynchronous, "tool `then` panicked: of an asynchronous tool"),
+        (blocking, "tool `then` panicked: of a blocking tool"),
+    ] {
+        both(|| async {
+            assert_eq!(outcome(&program(), &tools, Options::default()).await, expected);
+            assert_eq!(log.take(), ["do", "undo"]);
+        });
+    }
+}
+
+#[test]
+fn the_limit_of_a_run_holds_whatever_its_tool_does() {
+    let (log, done) = log();
+    let waits = tools(&done, |tools| {
+        tools.add_async("then", Policy::default(), |_: Data, _| async {
+            sleep(LONG).await;
+            Ok::<_, String>(())
+        });
+    });
+    let holds = tools(&done, |tools| {
+        tools.add_blocking("then", Policy::default(), |_: Data, _: &Request<'_>| {
+            std::thread::sleep(Duration::from_millis(400));
+            Ok::<_, String>(())
+        });
+    });
+    for tools in [waits, holds] {
+        both(|| async {
+            let options = Options { timeout: Duration::from_millis(100), ..Options::default() };
+            let begun = Instant::now();
+            let error = outcome(&program(), &tools, options).await;
+            assert_eq!(error, "timed-out: the run took longer than its limit of 100 ms");
+            assert!(begun.elapsed() < Duration::from_millis(300), "{:?}", begun.elapsed());
+            assert_eq!(log.take(), ["do", "undo"]);
+        });
+    }
+}
+
+#[test]
+fn the_limit_of_a_call_is_a_failure_and_says_so_only_when_it_was_exceeded() {
+    let (_, done) = log();
+    let short = || Policy { timeout: Some(Duration::from_millis(50)), ..Policy::default() };
+    let slow = tools(&done, |tools| {
+        tools.add_async("then", short(), |_: Data, _| async {
+            sleep(LONG).await;
+            Ok::<_, String>(())
+        });
+    });
+    let lies = tools(&done, |tools| {
+        tools.add_async("then", short(), |_: Data, _| async { Err::<(), _>(Failure::TimedOut) });
+    });
+    let forges = tools(&done, |tools| {
+        tools.add_async("then", short(), |_: Data, _| async { Err::<(), _>(Failure::Interrupted) });
+    });
+    for (tools, expected) in [
+        (slow, "tool `then` took longer than its limit of 50 ms"),
+        (lies, "tool `then` gave up before its limit of 50 ms"),
+        (forges, "tool `then` gave up as if it were interrupted, and nobody interrupted it"),
+    ] {
+        both(|| async {
+            assert_eq!(outcome(&program(), &tools, Options::default()).await, expected);
+        });
+    }
+}
+
+#[test]
+fn a_cancel_awaits_a_change_rolls_back_and_drops_a_read() {
+    let (log, done) = log();
+    let changes = {
+        let done = done.clone();
+        tools(&done.clone(), move |tools| {
+            tools.add_async("then", Policy::default(), move |_: Data, request: AsyncRequest| {
+                let done = done.clone();
+                async move {
+                    request.cancelled().await;
+                    done("then");
+                    Ok::<_, String>(())
+                }
+            });
+        })
+    };
+    let reads = tools(&done, |tools| {
+        tools.add_async("then", Policy::reads(), |_: Data, _| async {
+            sleep(LONG).await;
+            Ok::<_, String>(())
+        });
+    });
+    for (tools, expected) in [(changes, &["do", "then", "undo"][..]), (reads, &["do", "undo"])] {
+        both(|| async {
+            let options = Options::default();
+            let cancel = options.cancel.clone();
+            tokio::spawn(async move {
+                sleep(Duration::from_millis(50)).await;
+                cancel.set_for("enough");
+            });
+            let begun = Instant::now();
+            let error = outcome(&program(), &tools, options).await;
+            assert!(error.starts_with("cancelled: "), "{error}");
+            assert!(begun.elapsed() < Duration::from_millis(500));
+            assert_eq!(log.take(), expected);
+        });
+    }
+}
+
+#[test]
+fn an_interrupt_stops_the_run_at_once_and_rolls_nothing_back() {
+    let (log, done) = log();
+    let tools = tools(&done, |tools| {
+        tools.add_async("then", Policy::default(), |_: Data, _| async {
+            sleep(LONG).await;
+            Ok::<_, String>(())
+        });
+    });
+    both(|| async {
+        let options = Options::default();
+        let interrupt = options.interrupt.clone();
+        tokio::spawn(async move {
+            sleep(Duration::from_millis(50)).await;
+            interrupt.set();
+        });
+        let options = AsyncOptions::new(&tools).options(options);
+        let finished = run_async(&program(), &json!({"id": "x"}), options).await.unwrap();
+        assert!(finished.outcome().is_none());
+        assert_eq!(log.take(), ["do"]);
+    });
+}
+
+#[test]
+fn a_person_is_asked_while_other_work_goes_on() {
+    let (log, done) = log();
+    let confirm = || Policy { confirm: true, ..Policy::default() };
+    let tools = tools(&done, |tools| tools.add_async("then", confirm(), fine));
+    type Answer = fn() -> Consent;
+    let answers: [(&str, Answer, &str); 3] = [
+        ("given", || Consent::Given, "fine"),
+        ("refused", || Consent::Refused("no".into()), "and no"),
+        ("panic", || panic!("the question"), "and nobody could be asked"),
+    ];
+    for (what, answer, expected) in answers {
+        both(|| async {
+            let options = AsyncOptions::new(&tools).ask(move |asked| async move {
+                assert_eq!(
+                    (asked.tool.as_str(), asked.arguments.to_string().as_str()),
+                    ("then", r#"{"id":"x"}"#)
+                );
+                sleep(Duration::from_millis(5)).await;
+                answer()
+            });
+            let finished = run_async(&program(), &json!({"id": "x"}), options).await.unwrap();
+            let outcome = finished.outcome().unwrap().to_string();
+            assert!(outcome.contains(expected), "{what}: {outcome}");
+            log.take();
+        });
+    }
+    both(|| async {
+        let error = outcome(&program(), &tools, Options::default()).await;
+        assert!(error.ends_with("and there is nobody to ask"), "{error}");
+        log.take();
+    });
+}
+
+#[test]
+fn failed_calls_of_idempotent_tools_are_made_again() {
+    let tries = Arc::new(AtomicUsize::new(0));
+    let (_, done) = log();
+    let counted = tries.clone();
+    let tools = tools(&done, move |tools| {
+        let policy = Policy { idempotent: true, retries: 2, ..Policy::default() };
+        tools.add_async("then", policy, move |_: Data, _| {
+            let counted = counted.clone();
+            async move {
+                match counted.fetch_add(1, Ordering::SeqCst) {
+                    2 => Ok("fine"),
+                    _ => Err("not yet"),
+                }
+            }
+        });
+    });
+    both(|| async {
+        tries.store(0, Ordering::SeqCst);
+        assert_eq!(outcome(&program(), &tools, Options::default()).await, r#"ok "fine""#);
+        assert_eq!(tries.load(Ordering::SeqCst), 3);
+    });
+}
+
+#[test]
+fn events_come_as_they_happen_and_a_panic_in_their_handler_changes_nothing() {
+    let (_, done) = log();
+    let tools = tools(&done, |tools| tools.add_async("then", Policy::default(), fine));
+    both(|| async {
+        let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+        let events = seen.clone();
+        let options = AsyncOptions::new(&tools).tool_call_id("call-7").on_event(move |event| {
+            events.lock().unwrap().push(match event {
+                Event::Start(call) => {
+                    assert_eq!(call.tool_call_id.as_deref(), Some("call-7"));
+                    format!("start {}", call.tool)
+                }
+                Event::End { call, result, .. } => format!("end {} {}", call.tool, result.is_ok()),
+                other => format!("{other:?}"),
+            });
+            panic!("an observer");
+        });
+        let finished = run_async(&program(), &json!({"id": "x"}), options).await.unwrap();
+        assert_eq!(finished.outcome().unwrap().to_string(), r#"{"status":"ok","value":"fine"}"#);
+        assert_eq!(*seen.lock().unwrap(), ["start do", "end do true", "start then", "end then true"]);
+    });
+}
+
+#[test]
+fn a_trace_is_written_and_given_back() {
+    let (_, done) = log();
+    let tools = tools(&done, |tools| tools.add_async("then", Policy::default(), fine));
+    both(|| async {
+        let trace = Arc::new(Mutex::new(ilo_host::trace::Trace::new(Vec::new())));
+        let options = AsyncOptions::new(&tools).observer(trace.clone());
+        run_async(&program(), &json!({"id": "x"}), options).await.unwrap();
+        let trace = Arc::into_inner(trace).unwrap().into_inner().unwrap();
+        let lines = String::from_utf8(trace.into_inner()).unwrap();
+        assert_eq!(lines.lines().count(), 2);
+        assert!(
+            lines.starts_with(r#"{"seq":0,"tool":"do","args":{"id":"x"},"ok":"fine","start_ms":"#),
+            "{lines}"
+        );
+    });
+}
+
+#[test]
+fn reads_are_made_at_the_same_time() {
+    let mut tools = Tools::new();
+    tools.add_async("price", Policy::reads(), |_: Data, _| async {
+        sleep(Duration::from_millis(100)).await;
+        Ok::<_, String>("1")
+    });
+    let tools = Arc::new(tools);
+    let program = support::build(
+        "; fn prices(items: list text) -> list text\n; Tools: 0=price\n; Fields: 0=item\n\
+         FOR 1 REF 0 2\n  LET 2 CALL 0 1 0 REF 1\n  CONCAT REF 1 REF 2\n",
+    );
+    both(|| async {
+        let items: Vec<String> = (0..8).map(|n| format!("i{n}:")).collect();
+        let begun = Instant::now();
+        let finished =
+            run_async(&program, &json!({"items": items}), AsyncOptions::new(&tools)).await.unwrap();
+        assert!(finished.outcome().unwrap().to_string().contains("i7:1"));
+        assert!(begun.elapsed() < Duration::from_millis(600), "{:?}", begun.elapsed());
+    });
+}
+
+#[test]
+fn what_prevents_a_run_is_said_before_it_starts() {
+    let (_, done) = log();
+    let tools = tools(&done, |_| {});
+    both(|| async {
+        let failed =
+            run_async(&program(), &json!({"ix": u64::MAX}), AsyncOptions::new(&tools)).await.unwrap_err();
+        assert!(
+            failed.to_string().contains("`ix`: the integer 18446744073709551615 does not fit"),
+            "{failed}"
+        );
+        let failed = run_async(&program(), &json!({"ix": 1}), AsyncOptions::new(&tools)).await.unwrap_err();
+        let error: Box<dyn std::error::Error> = failed.into();
+        let lines = error.to_string();
+        for part in ["input `id`", "input `ix`", "tool `then`"] {
+            assert!(lines.contains(part), "{lines}");
+        }
+        let options = AsyncOptions::new(&tools).function("g");
+        let failed = run_async(&program(), &json!({"id": 1}), options).await.unwrap_err();
+        assert_eq!(failed.to_string(), "error[bad-usage]: the program has no function `g`");
+    });
+}
+
+#[test]
+fn tools_may_drop_or_keep_their_request_and_answer_twice() {
+    let (_, done) = log();
+    let kept: Arc<Mutex<Vec<AsyncRequest>>> = Arc::default();
+    let tools = tools(&done, move |tools| {
+        tools.add_async("then", Policy::default(), move |_: Data, request: AsyncRequest| {
+            kept.lock().unwrap().push(request);
+            async {
+                let (first, second) = tokio::sync::oneshot::channel();
+                tokio::spawn(async { first.send("first") });
+                let answer = second.await.map_err(|_| "gone")?;
+                // A second answer has nowhere to go: the first is what is returned.
+                tokio::spawn(async { "second" }).await.map_err(|_| "gone")?;
+                Ok::<_, &str>(answer)
+            }
+        });
+    });
+    both(|| async {
+        assert_eq!(outcome(&program(), &tools, Options::default()).await, r#"ok "first""#);
+    });
+}
+
+#[test]
+fn a_dropped_run_ends_its_calls() {
+    struct Ended(Log);
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            self.0.add("dropped");
+        }
+    }
+    let (log, done) = log();
+    let own = log.clone();
+    let tools = tools(&done, move |tools| {
+        tools.add_async("then", Policy::default(), move |_: Data, _| {
+            let ended = Ended(own.clone());
+            async move {
+                let _ended = ended;
+                sleep(LONG).await;
+                Ok::<_, String>(())
+            }
+        });
+    });
+    both(|| async {
+        let run = run_async(&program(), &json!({"id": "x"}), AsyncOptions::new(&tools));
+        assert!(tokio::time::timeout(Duration::from_millis(50), run).await.is_err());
+        for _ in 0..200 {
+            if log.has("dropped") {
+                break;
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(log.take(), ["do", "dropped"]);
+    });
+}
+
+#[test]
+fn a_runtime_may_be_shut_down_in_the_middle() {
+    let (log, done) = log();
+    let tools = tools(&done, |tools| {
+        tools.add_async("then", Policy::default(), |_: Data, _| async {
+            sleep(LONG).await;
+            Ok::<_, String>(())
+        });
+    });
+    for runtime in [current(), multi()] {
+        let tools = tools.clone();
+        runtime.spawn(async move {
+            let run = run_async(&program(), &json!({"id": "x"}), AsyncOptions::new(&tools));
+            drop(run.await);
+        });
+        runtime.block_on(async { sleep(Duration::from_millis(50)).await });
+        let begun = Instant::now();
+        runtime.shutdown_timeout(Duration::from_secs(5));
+        assert!(begun.elapsed() < Duration::from_secs(2));
+        assert_eq!(log.take(), ["do"]);
+    }
+}
+
+#[test]
+fn too_many_calls_left_behind_refuse_new_runs_until_they_end() {
+    let (_, done) = log();
+    let tools = tools(&done, |tools| {
+        tools.add_blocking("then", Policy::default(), |_: Data, _: &Request<'_>| {
+            std::thread::sleep(Duration::from_millis(700));
+            Ok::<_, String>(())
+        });
+    });
+    multi().block_on(async {
+        let options = || Options { timeout: Duration::from_millis(20), ..Options::default() };
+        let input = json!({"id": "x"});
+        let runs: Vec<_> = (0..32)
+            .map(|_| {
+                tokio::spawn(run_async(&program(), &input, AsyncOptions::new(&tools).options(options())))
+            })
+            .collect();
+        for run in runs {
+            drop(run.await.unwrap());
+        }
+        let refused = run_async(&program(), &input, AsyncOptions::new(&tools)).await.unwrap_err();
+        let expected =
+            "error[bad-usage]: 32 calls of these tools went on after their deadline and have not ended";
+        assert_eq!(refused.to_string(), expected);
+        sleep(Duration::from_secs(2)).await;
+        let options = AsyncOptions::new(&tools).options(options());
+        assert!(run_async(&program(), &input, options).await.is_ok());
+    });
+}
+
+#[test]
+fn blocking_entry_points_refuse_asynchronous_code_and_say_what_to_call() {
+    let (_, done) = log();
+    let tools = tools(&done, |tools| {
+        tools.add_blocking("then", Policy::default(), |_: Data, _: &Request<'_>| Ok::<_, String>("fine"));
+    });
+    let run = move |tools: &Tools| {
+        let program = program();
+        let input = Data::record([("id", "x")]);
+        let entry = program.entry().unwrap();
+        ilo_host::run(&program, entry, &input, tools, &Options::default(), &mut ())
+            .map(|finished| finished.outcome().unwrap().to_string())
+            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<String>())
+    };
+    for runtime in [current(), multi()] {
+        let tools = tools.clone();
+        runtime.block_on(async move {
+            let refused = run(&tools).unwrap_err();
+            assert!(refused.contains("await `run_async`"), "{refused}");
+            // On a thread for blocking work it is as it always was, but for asynchronous tools.
+            let ran = tokio::task::spawn_blocking(move || run(&tools)).await.unwrap().unwrap();
+            assert!(
+                ran.contains("the run is asynchronous") || ran.contains("start the run with `run_async`"),
+                "{ran}"
+            );
+        });
+    }
+}
+
+#[test]
+fn runs_and_what_they_need_can_be_sent_between_threads() {
+    fn sends<T: Send>() {}
+    fn shares<T: Send + Sync>() {}
+    sends::<ilo_vm::Run>();
+    sends::<ilo_host::run::Finished>();
+    sends::<AsyncOptions>();
+    sends::<ilo_drive::Drive<()>>();
+    shares::<ilo_vm::Program>();
+    shares::<Tools>();
+    shares::<AsyncRequest>();
+    shares::<Data>();
+    shares::<Failure>();
+    shares::<Options>();
+}
