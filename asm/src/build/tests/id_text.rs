@@ -23,5 +23,5 @@ fn trees_and_findings_are_those_of_read() {
             broken += usize::from(found.has_errors());
         }
     }
-    assert!(broken > 50, "{broken}");
+    assert!(broken > 50 || crate::is_package(), "{broken}");
 }
