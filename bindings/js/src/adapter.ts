@@ -1,7 +1,7 @@
 /** Shared by the adapters for agent frameworks: the tool that runs a program which a model has written. */
 
 import { CompileError, IloError, build, card, type GivenTools, type Limits, type Notation, type RunOptions } from "ilo-vm";
-import { NAMES, RECORD, TEXT, checkOptions, type Kinds } from "./given.js";
+import { FLAG, NAMES, RECORD, TEXT, checkOptions, type Kinds } from "./given.js";
 import { WIDE, write } from "./json.js";
 import { RUN } from "./loop.js";
 
@@ -11,6 +11,8 @@ export interface RunProgramOptions extends Omit<RunOptions, "tools"> {
     /** The notation that the model writes; by default `tool-calling`. */
     notation?: Notation;
     limits?: Limits;
+    /** Whether the check is strict; by default it is. `false` lets programs run of which it foretells a fault. */
+    strict?: boolean;
     /** Names of tools that change nothing: a program may call them in parallel. */
     readOnly?: readonly string[];
 }
@@ -29,7 +31,7 @@ export const PARAMETERS = {
 };
 
 const { tools: _, ...run } = RUN;
-const OPTIONS: Kinds<RunProgramOptions> = { ...run, name: TEXT, notation: TEXT, limits: RECORD, readOnly: NAMES };
+const OPTIONS: Kinds<RunProgramOptions> = { ...run, name: TEXT, notation: TEXT, limits: RECORD, strict: FLAG, readOnly: NAMES };
 
 /** Checks the options of an adapter. */
 export function checked(options: RunProgramOptions): void {
@@ -47,12 +49,13 @@ export async function runSource(given: unknown, tools: GivenTools, options: RunP
     if (source === undefined) return "`source` is missing; give the program as a text";
     // Models also pass a program in JSON as an object.
     const text = typeof source === "string" ? source : JSON.stringify(source);
-    const { notation, limits, name: _, readOnly: __, ...run } = options;
+    const { notation, limits, strict = true, name: _, readOnly: __, ...run } = options;
     try {
-        using program = build(text, { tools, notation });
+        using program = build(text, { tools, notation, strict });
         const outcome = await program.run(input, { ...run, tools, limits });
         if (outcome.status === "suspended") return "the program waits for a person, and was stopped";
-        const shown = write(outcome, WIDE);
+        const warnings = program.warnings.map((warning) => warning.text);
+        const shown = write(warnings.length ? { ...outcome, warnings } : outcome, WIDE);
         return typeof shown === "string" ? shown : "the outcome could not be written";
     } catch (error) {
         if (error instanceof CompileError) return `${error.message}\nCorrect the program and call this tool again.`;

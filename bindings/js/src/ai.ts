@@ -48,7 +48,8 @@ export async function runProgram(tools: ToolSet, options: RunProgramOptions = {}
         async execute(given: unknown, around: Around) {
             const signals = [options.signal, around.abortSignal].filter((signal) => signal !== undefined);
             const signal = signals.length ? AbortSignal.any(signals) : undefined;
-            return runSource(given, await definitions(tools, readOnly, around), { ...options, signal });
+            const toolCallId = options.toolCallId ?? around.toolCallId;
+            return runSource(given, await definitions(tools, readOnly, around), { ...options, signal, toolCallId });
         },
     }) as Tool;
 }

@@ -4,7 +4,7 @@ import { call, core } from "./core.js";
 import { BYTES, FLAG, expect } from "./given.js";
 import type { Core } from "./glue.js";
 import type { RunOptions } from "./loop.js";
-import { Program as Runnable, resumeWith, type Decision, type InStore } from "./program.js";
+import { Program as Runnable, resumeWith, type Decision, type StoreOptions } from "./program.js";
 import { CHECK, checked, type CheckOptions } from "./source.js";
 import { ToolSet, toolsOf, withCatalogue } from "./tools.js";
 import type { Outcome, ToolDefinition } from "./types.js";
@@ -56,6 +56,6 @@ export function load(packed: Uint8Array): Program {
  * A call that may have been made before a crash is made again only if its tool is `idempotent`; else the run waits,
  * in state `doubt`, for a decision.
  */
-export function resume(in_: InStore, options: RunOptions = {}, decision?: Decision): Promise<Outcome> {
+export function resume(in_: StoreOptions, options: RunOptions = {}, decision?: Decision): Promise<Outcome> {
     return resumeWith(load, in_, options, decision);
 }

@@ -8,6 +8,7 @@ const SCHEMA: Kind = [
     "an object, `Json` or a schema of Standard Schema",
     (value) => typeof value === "function" || (typeof value === "object" && value !== null && !Array.isArray(value)),
 ];
+const UNANSWERED: Kind = ['"fail" or "stop"', (value) => value === "fail" || value === "stop"];
 const DEFINITION: Kinds<ToolDefinition> = {
     schema: SCHEMA,
     outputSchema: SCHEMA,
@@ -18,7 +19,8 @@ const DEFINITION: Kinds<ToolDefinition> = {
     retries: NUMBER,
     confirm: FLAG,
     timeout: NUMBER,
-    onDoubt: ['"fail" or "stop"', (value) => value === "fail" || value === "stop"],
+    onUnanswered: UNANSWERED,
+    onDoubt: UNANSWERED,
     requiresRollback: FLAG,
     validate: FLAG,
 };

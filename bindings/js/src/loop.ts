@@ -12,7 +12,7 @@ import { Run, boundsOf } from "./run.js";
 import type { Drive, Runner } from "./runner.js";
 import { Spans, isTraced } from "./spans.js";
 import { TOOLS, type GivenTools, type Tool, type ToolSet } from "./tools.js";
-import type { Call, Made, Outcome, RunEvent, Suspended } from "./types.js";
+import type { Call, CallResult, Outcome, RunEvent, Suspended } from "./types.js";
 
 export interface RunOptions {
     /** The tools; by default those with which the program was built. */
@@ -24,9 +24,11 @@ export interface RunOptions {
     /** The time limit in milliseconds of each call whose tool has none; by default 30,000. */
     callTimeout?: number | undefined;
     /** The most calls of read-only tools under way at once; by default 16. */
+    maxConcurrency?: number | undefined;
+    /** @deprecated Its name is `maxConcurrency`. */
     atOnce?: number | undefined;
     /** Gets each ended call. What it throws changes nothing of the run. */
-    onCall?: ((made: Made) => void) | undefined;
+    onCall?: ((made: CallResult) => void) | undefined;
     /** Gets each start and end of a call as it happens. What it throws changes nothing of the run. */
     onEvent?: ((event: RunEvent) => void) | undefined;
     /** What a framework calls this run, for its events. */
@@ -51,6 +53,7 @@ export const RUN: Kinds<RunOptions> = {
     signal: SIGNAL,
     timeout: NUMBER,
     callTimeout: NUMBER,
+    maxConcurrency: NUMBER,
     atOnce: NUMBER,
     onCall: FUNCTION,
     onEvent: FUNCTION,
@@ -102,10 +105,11 @@ function milliseconds(name: string, value: number | undefined, standard: number)
 }
 
 /** The time limits of a run and its calls, and the most calls under way. */
-export type Times = Pick<RunOptions, "timeout" | "callTimeout" | "atOnce">;
+export type Times = Pick<RunOptions, "timeout" | "callTimeout" | "atOnce" | "maxConcurrency">;
 
 /** The same within bounds, in milliseconds. */
-export function timesOf({ timeout, callTimeout, atOnce = 16 }: Times): { run: number; call: number; atOnce: number } {
+export function timesOf(given: Times): { run: number; call: number; atOnce: number } {
+    const { timeout, callTimeout, maxConcurrency, atOnce = maxConcurrency ?? 16 } = given;
     return {
         run: milliseconds("timeout", timeout, 600_000),
         call: milliseconds("callTimeout", callTimeout, 30_000),

@@ -1,10 +1,10 @@
 /** Observers of a run, such as `onCall`. What they throw is passed to `onError`; it never changes the run. */
 
 import { isThenable } from "./json.js";
-import type { CallContext, Made, RunEvent } from "./types.js";
+import type { CallContext, CallResult, RunEvent } from "./types.js";
 
 interface Given {
-    readonly onCall?: ((made: Made) => void) | undefined;
+    readonly onCall?: ((made: CallResult) => void) | undefined;
     readonly onEvent?: ((event: RunEvent) => void) | undefined;
     readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -19,7 +19,7 @@ export class Observers {
     constructor(private readonly given: Given) {}
 
     /** Passes on a call that has ended. */
-    made(made: Made): void {
+    made(made: CallResult): void {
         this.call("onCall", this.given.onCall, made);
     }
 
@@ -51,7 +51,8 @@ export class Observers {
     private call<T>(what: string, callback: ((given: T) => unknown) | undefined, given: T): void {
         if (!callback) return;
         try {
-            if (this.pending >= PENDING) throw new RangeError(`${PENDING} handlers have not ended; this one was not called`);
+            const watches = what === "onCall" || what === "onEvent";
+            if (watches && this.pending >= PENDING) throw new RangeError(`${PENDING} handlers have not ended; this one was not called`);
             const found = callback(given);
             if (isThenable(found)) this.later(what, found);
         } catch (error) {
@@ -83,7 +84,7 @@ export class Context implements CallContext {
     #controller: AbortController | undefined;
     #reason: Error | undefined;
 
-    constructor(readonly context?: unknown) {}
+    constructor(readonly context: unknown = undefined) {}
 
     get signal(): AbortSignal {
         if (!this.#controller) {

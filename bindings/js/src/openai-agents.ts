@@ -38,7 +38,9 @@ export function runProgram(tools: readonly AnyTool[], options: RunProgramOptions
         description: description(definitions(tools, readOnly), options),
         parameters: PARAMETERS as never,
         strict: false,
-        execute: (given: unknown, context?: RunContext<any>) =>
-            runSource(given, definitions(tools, readOnly, context), options),
+        execute: (given: unknown, context?: RunContext<any>, details?: { toolCall?: { callId: string } }) => {
+            const toolCallId = options.toolCallId ?? details?.toolCall?.callId;
+            return runSource(given, definitions(tools, readOnly, context), { ...options, toolCallId });
+        },
     }) as unknown as FunctionTool<any, any, string>;
 }

@@ -12,7 +12,7 @@ import { Stream } from "./stream.js";
 import { RUN_SYNC, driveSync, type RunSyncOptions } from "./sync.js";
 import type { Catalogue, Core, Handle, Module, Runner } from "./runner.js";
 import { TOOLS, toolsOf, withCatalogue, type GivenTools, type ToolSet } from "./tools.js";
-import type { Diagnostic, Finished, Limits, Outcome, PlannedCalls } from "./types.js";
+import type { Diagnostic, Finished, Limits, Outcome, PlannedCalls, Value } from "./types.js";
 
 export interface StartOptions {
     /** The function to run; by default the only one that no other function calls. */
@@ -31,7 +31,7 @@ export interface ResumeOptions extends RunOptions {
 }
 
 /** The store that records a run, so that it outlives its process. */
-export interface InStore {
+export interface StoreOptions {
     store: Store;
     /**
      * The name of the run in the store. If it has a run with this name, program and input, that run is continued, or
@@ -40,6 +40,9 @@ export interface InStore {
     name: string;
 }
 
+/** @deprecated Its name is `StoreOptions`. */
+export type InStore = StoreOptions;
+
 /** A person's decision about the call that a run of a store waits for. */
 export type Decision = { /** The number of that call. */ call: number } & (
     | { /** Its answer. */ answer: unknown }
@@ -47,15 +50,15 @@ export type Decision = { /** The number of that call. */ call: number } & (
     | { /** It is made: it is approved, or was not made before, or does no harm when made twice. */ make: true }
 );
 
-export type Inputs = { readonly [name: string]: unknown } | Json;
+export type Inputs = object | Json;
 
 const START: Kinds<StartOptions> = { function: TEXT, limits: RECORD, bigint: BIGINT };
 const STORE: Kind = [
     "an object with the functions `read` and `write`",
     (value) => typeof value?.read === "function" && typeof value.write === "function",
 ];
-const IN_STORE: Kinds<InStore> = { store: STORE, name: TEXT };
-const RUN_ALL: Kinds<RunOptions & StartOptions & Partial<InStore>> = { ...RUN, ...START, ...IN_STORE };
+const IN_STORE: Kinds<StoreOptions> = { store: STORE, name: TEXT };
+const RUN_ALL: Kinds<RunOptions & StartOptions & Partial<StoreOptions>> = { ...RUN, ...START, ...IN_STORE };
 const RUN_SYNC_ALL: Kinds<RunSyncOptions & StartOptions> = { ...RUN_SYNC, ...START };
 const RESUME: Kinds<ResumeOptions> = { ...RUN, limits: RECORD, answer: ANY, failure: ANY };
 const TRUE: Kind = ["true", (value) => value === true];
@@ -90,7 +93,7 @@ function readable<T>(name: string, what: string, read: () => T): T {
 /** Continues a run of a store, whose program has been loaded. */
 export async function resumeWith(
     load: (packed: Uint8Array) => Program,
-    in_: InStore,
+    in_: StoreOptions,
     options: RunOptions,
     decision?: Decision,
 ): Promise<Outcome> {
@@ -235,7 +238,14 @@ export class Program {
      * Up to `atOnce` calls of read-only tools run in parallel; the outcome does not depend on it. With a `store`,
      * each call that may change something is recorded before it is made.
      */
-    async run(inputs: Inputs = {}, options: RunOptions & StartOptions & Partial<InStore> = {}): Promise<Outcome> {
+    async run<T = Value>(
+        inputs: Inputs = {},
+        options: RunOptions & StartOptions & Partial<StoreOptions> = {},
+    ): Promise<Outcome<T>> {
+        return (await this.#run(inputs, options)) as Outcome<T>;
+    }
+
+    async #run(inputs: Inputs, options: RunOptions & StartOptions & Partial<StoreOptions>): Promise<Outcome> {
         checkOptions(options, RUN_ALL);
         const { store, name } = options;
         if ((store === undefined) !== (name === undefined)) throw new TypeError("expected `store` and `name` together");
@@ -253,7 +263,7 @@ export class Program {
      * As `run`, for those who watch it: `for await (const event of stream)`, and `await stream.outcome()` for its end.
      * At most 1,024 events wait for a slow reader; of more the oldest are dropped and counted.
      */
-    stream(inputs: Inputs = {}, options: RunOptions & StartOptions & Partial<InStore> = {}): Stream {
+    stream(inputs: Inputs = {}, options: RunOptions & StartOptions & Partial<StoreOptions> = {}): Stream {
         checkOptions(options, RUN_ALL);
         if (options.onEvent) throw new TypeError("`stream` takes the place of `onEvent`: pass it to `run`, or read the stream");
         return new Stream((onEvent) => this.run(inputs, { ...options, onEvent }));

@@ -14,7 +14,7 @@ export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "t
     ask?: ((call: Call) => boolean | Deny) | undefined;
 }
 
-const { callTimeout: _, atOnce: __, acceptChanges: ___, ...kinds } = RUN;
+const { callTimeout: _, atOnce: __, maxConcurrency: ___, acceptChanges: ____, ...kinds } = RUN;
 export const RUN_SYNC: Kinds<RunSyncOptions> = kinds;
 
 /** Runs to the outcome, or to a call whose tool suspends. Frees the run in any case. */

@@ -149,7 +149,7 @@ function caller(definition: ToolDefinition): Tool["call"] {
 
 function policy(name: string, definition: ToolDefinition): object {
     const { readOnly = false, idempotent = false, retries = 0, confirm = false } = definition;
-    const { timeout = null, onDoubt = "fail", requiresRollback = false } = definition;
+    const { timeout = null, onUnanswered, onDoubt = onUnanswered ?? "fail", requiresRollback = false } = definition;
     return { name, readOnly, idempotent, retries, confirm, timeout, onDoubt, requiresRollback };
 }
 

@@ -2,6 +2,13 @@
 
 import type { Texts } from "./json.js";
 
+declare global {
+    // So that callers need no library of a later ECMAScript.
+    interface SymbolConstructor {
+        readonly dispose: unique symbol;
+    }
+}
+
 export type Notation = "id" | "tool-calling" | "constrained" | "workflow" | "mcp";
 
 /** A value of the language. Integers past 2^53 are `bigint`; a field with `undefined` is left out. */
@@ -84,7 +91,7 @@ export interface Call {
 }
 
 /** The common part of all outcomes. */
-export interface Ending extends Texts {
+export interface OutcomeBase extends Texts {
     /** The fuel that the run has used. */
     readonly fuel: number;
     /** The rollbacks that failed. */
@@ -95,23 +102,34 @@ export interface Ending extends Texts {
     readonly notRolledBack: readonly { readonly tool: string; readonly why: string }[];
 }
 
+/** @deprecated Its name is `OutcomeBase`. */
+export type Ending = OutcomeBase;
+
 /** The run ended with a value. */
-export interface Ok extends Ending {
+export interface Ok<T = Value> extends OutcomeBase {
     readonly status: "ok";
-    readonly value: Value;
+    readonly value: T;
 }
 
 /** The run ended with a failure, in a function whose output type is a result. */
-export interface Err extends Ending {
+export interface Err extends OutcomeBase {
     readonly status: "err";
     readonly error: Value;
 }
 
+/** The codes of faults; a later release may have more. */
+export const FAULT_CODES = [
+    "tool-failed", "overflow", "division-by-zero", "not-finite", "type-mismatch", "condition-type", "missing-field",
+    "index-out-of-range", "no-case", "fuel", "memory", "depth", "too-many-calls", "too-large", "timed-out",
+    "too-many-rollbacks", "cancelled", "in-doubt",
+] as const;
+export type FaultCode = (typeof FAULT_CODES)[number] | (string & {});
+
 /** The run ended with a fault, which no program can handle. */
-export interface Fault extends Ending {
+export interface Fault extends OutcomeBase {
     readonly status: "fault";
     /** The stable code. */
-    readonly code: string;
+    readonly code: FaultCode;
     readonly message: string;
     /** The function, line and column; no line and column in a stripped program. */
     readonly function: string;
@@ -135,11 +153,14 @@ export interface Suspended extends Texts {
     readonly state?: "asking" | "deferred" | "doubt" | "blocked";
 }
 
-export type Finished = Ok | Err | Fault;
-export type Outcome = Finished | Suspended;
+export type Finished<T = Value> = Ok<T> | Err | Fault;
+export type Outcome<T = Value> = Finished<T> | Suspended;
+
+/** @deprecated Its name is `CallResult`. */
+export type Made = CallResult;
 
 /** A call that has ended. */
-export interface Made {
+export interface CallResult {
     /** Counted from 0, in the order in which the run makes its calls. */
     readonly seq: number;
     /** The number within the run, from 1. */
@@ -247,12 +268,34 @@ export interface ToolDefinition<Input = any> {
     confirm?: boolean;
     /** The time limit of a call in milliseconds. */
     timeout?: number;
-    /** Whether a call without an answer fails, or ends the run after its rollback. */
+    /** Whether a call whose answer never comes fails, or ends the run after its rollback. */
+    onUnanswered?: "fail" | "stop";
+    /** @deprecated Its name is `onUnanswered`. */
     onDoubt?: "fail" | "stop";
     /** Each call of it must have a rollback. */
     requiresRollback?: boolean;
     /** Whether arguments and answers are compared with the schemas during the run; default true. */
     validate?: boolean;
+}
+
+/** The types that a schema of zod or another library of Standard Schema says. */
+interface Typed {
+    readonly "~standard": { readonly types?: { readonly input: unknown; readonly output: unknown } | undefined };
+}
+type TypesOf<S extends Typed> = NonNullable<S["~standard"]["types"]>;
+type InputOf<S> = S extends Typed ? TypesOf<S>["output"] : any;
+type AnswerOf<S> = S extends Typed ? TypesOf<S>["input"] : unknown;
+
+/** A tool whose arguments and answer have the types of its schemas. */
+export interface TypedTool<S, O> extends Omit<ToolDefinition, "schema" | "outputSchema" | "execute"> {
+    schema?: S;
+    outputSchema?: O;
+    execute(input: InputOf<S>, context: CallContext): AnswerOf<O> | Promise<AnswerOf<O>>;
+}
+
+/** The tool itself: its arguments and its answer have the types of its schemas. */
+export function tool<S = undefined, O = undefined>(definition: TypedTool<S, O>): ToolDefinition {
+    return definition as ToolDefinition;
 }
 
 /** A hover text about the word at a place of a source, as Markdown. Offsets are indexes of the source. */

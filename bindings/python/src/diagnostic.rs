@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 #[derive(Debug)]
 pub(crate) struct Diagnostic {
     /// The stable code.
-    code: &'static str,
+    code: String,
     /// `error` or `warning`.
-    severity: &'static str,
+    severity: String,
     /// The line, from 1.
     line: u32,
     /// The column in characters, from 1.
@@ -39,8 +39,55 @@ pub(crate) struct Diagnostic {
     text: String,
 }
 
+/// The code, the severity, the line, the column, and where it begins and ends.
+type Place = (String, String, u32, u32, usize, usize);
+/// What is said of it.
+type Texts = (String, Option<String>, Option<String>, Option<String>, Option<String>, Option<String>, String);
+/// Edits, and other places.
+type Parts = (Vec<(usize, usize, String)>, Vec<(u32, u32, String)>);
+
 #[pymethods]
 impl Diagnostic {
+    /// One that was pickled.
+    #[new]
+    fn new(place: Place, texts: Texts, parts: Parts) -> Diagnostic {
+        let (code, severity, line, column, start, end) = place;
+        let (message, expected, found, nearest, help, fix_title, text) = texts;
+        let (edits, related) = parts;
+        Diagnostic {
+            code,
+            severity,
+            line,
+            column,
+            start,
+            end,
+            message,
+            expected,
+            found,
+            nearest,
+            help,
+            fix_title,
+            edits,
+            related,
+            text,
+        }
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> (Py<PyAny>, (Place, Texts, Parts)) {
+        let place = (self.code.clone(), self.severity.clone(), self.line, self.column, self.start, self.end);
+        let texts = (
+            self.message.clone(),
+            self.expected.clone(),
+            self.found.clone(),
+            self.nearest.clone(),
+            self.help.clone(),
+            self.fix_title.clone(),
+            self.text.clone(),
+        );
+        let make = py.get_type::<Diagnostic>().into_any().unbind();
+        (make, (place, texts, (self.edits.clone(), self.related.clone())))
+    }
+
     /// Whether it is an error.
     #[getter]
     fn is_error(&self) -> bool {
@@ -62,8 +109,8 @@ impl From<Finding> for Diagnostic {
         let edits = edits.unwrap_or_default().into_iter().map(|edit| (edit.start, edit.end, edit.text));
         let related = found.related.into_iter().map(|place| (place.line, place.column, place.message));
         Diagnostic {
-            code: found.code,
-            severity: found.severity,
+            code: found.code.to_owned(),
+            severity: found.severity.to_owned(),
             line: found.line,
             column: found.column,
             start: found.start,

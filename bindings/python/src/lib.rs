@@ -37,6 +37,9 @@ const WORDS: Words = Words { function: "function=", tools: "tools=", notation: "
 /// Programs and runs.
 #[pyo3::pymodule]
 mod _ilo {
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
     #[pymodule_export]
     use crate::diagnostic::Diagnostic;
     #[pymodule_export]
@@ -46,7 +49,7 @@ mod _ilo {
     #[pymodule_export]
     use crate::journal::{JournalRun, Session, Store, Waiting};
     #[pymodule_export]
-    use crate::outcome::{ErrOutcome, FaultOutcome, OkOutcome};
+    use crate::outcome::{ErrOutcome, FaultOutcome, OkOutcome, restored};
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]

@@ -103,6 +103,12 @@ macro_rules! outcome {
                 self.rest.to_json(py, self.head(py)?)
             }
 
+            /// Its JSON, and what that leaves out.
+            fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String, u64, u32))> {
+                let make = py.import("ilo._ilo")?.getattr("restored")?.unbind();
+                Ok((make, (self.to_json(py)?, self.rest.fuel, self.counted())))
+            }
+
             /// The fuel that the run has used.
             #[getter]
             fn fuel(&self) -> u64 {
@@ -132,18 +138,32 @@ macro_rules! outcome {
 }
 
 impl OkOutcome {
+    #[allow(clippy::unused_self, reason = "as that of a fault")]
+    fn counted(&self) -> u32 {
+        0
+    }
+
     fn head(&self, py: Python<'_>) -> PyResult<Vec<(String, Data)>> {
         Ok(vec![("status".into(), Data::from("ok")), ("value".into(), exact(self.value.bind(py))?)])
     }
 }
 
 impl ErrOutcome {
+    #[allow(clippy::unused_self, reason = "as that of a fault")]
+    fn counted(&self) -> u32 {
+        0
+    }
+
     fn head(&self, py: Python<'_>) -> PyResult<Vec<(String, Data)>> {
         Ok(vec![("status".into(), Data::from("err")), ("error".into(), exact(self.error.bind(py))?)])
     }
 }
 
 impl FaultOutcome {
+    fn counted(&self) -> u32 {
+        self.instruction
+    }
+
     #[allow(clippy::unnecessary_wraps, reason = "as those of the other outcomes")]
     fn head(&self, _py: Python<'_>) -> PyResult<Vec<(String, Data)>> {
         let number = |number: u32| Data::Number(Number::Int(number.into()));
@@ -318,12 +338,22 @@ pub(crate) fn outcome(py: Python<'_>, run: &Run, outcome: Outcome<'_>) -> PyResu
     })
 }
 
+/// An outcome that was pickled.
+#[pyfunction]
+pub(crate) fn restored(py: Python<'_>, json: &str, fuel: u64, instruction: u32) -> PyResult<Py<PyAny>> {
+    stored_with(py, json.as_bytes(), fuel, instruction)
+}
+
 /// An outcome that a journal has stored as JSON. The fuel is not stored; it is 0.
 pub(crate) fn stored(py: Python<'_>, json: &[u8]) -> PyResult<Py<PyAny>> {
+    stored_with(py, json, 0, 0)
+}
+
+fn stored_with(py: Python<'_>, json: &[u8], fuel: u64, instruction: u32) -> PyResult<Py<PyAny>> {
     let bounds = Bounds { depth: DEEPEST + OUTER, ..input_bounds() };
     let found = read(json, &bounds)
         .map_err(|error| PyValueError::new_err(format!("the outcome in the journal: {error}")))?;
-    let rest = Rest::stored(py, &found)?;
+    let rest = Rest { fuel, ..Rest::stored(py, &found)? };
     let value = |name: &str| found.get(name).map_or_else(|| Ok(py.None()), |value| from_data(py, value));
     match found.get("status") {
         Some(Data::Text(status)) if status == "ok" => {
@@ -343,7 +373,7 @@ pub(crate) fn stored(py: Python<'_>, json: &[u8]) -> PyResult<Py<PyAny>> {
                 message: text(found.get("message")),
                 function: text(at.and_then(|at| at.get("function"))),
                 position: number("line").zip(number("column")),
-                instruction: number("instruction").unwrap_or(0),
+                instruction: number("instruction").unwrap_or(instruction),
                 rest,
             };
             Py::new(py, fault).map(Py::into_any)

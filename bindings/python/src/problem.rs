@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 #[derive(Debug)]
 pub(crate) struct Problem {
     /// The stable code.
-    code: &'static str,
+    code: String,
     /// The input or the tool; empty for other problems.
     place: String,
     /// The message: expected, found, and the fix.
@@ -19,12 +19,23 @@ pub(crate) struct Problem {
 impl From<Found> for Problem {
     fn from(found: Found) -> Problem {
         let text = found.to_string();
-        Problem { code: found.code.as_str(), place: found.place, message: found.message, text }
+        Problem { code: found.code.as_str().to_owned(), place: found.place, message: found.message, text }
     }
 }
 
 #[pymethods]
 impl Problem {
+    /// One that was pickled.
+    #[new]
+    fn new(code: String, place: String, message: String, text: String) -> Problem {
+        Problem { code, place, message, text }
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> (Py<PyAny>, (String, String, String, String)) {
+        let make = py.get_type::<Problem>().into_any().unbind();
+        (make, (self.code.clone(), self.place.clone(), self.message.clone(), self.text.clone()))
+    }
+
     fn __str__(&self) -> &str {
         &self.text
     }

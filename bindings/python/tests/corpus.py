@@ -91,7 +91,7 @@ class Mock:
             read_only=only,
             idempotent=self.entry.get("idempotent", False),
             retries=self.entry.get("retries", 0),
-            on_doubt=self.entry.get("on_doubt", "ask"),
+            on_unanswered=self.entry.get("on_unanswered", "ask"),
             requires_rollback=self.entry.get("rollback") == "required",
         )
 

@@ -35,7 +35,7 @@ def tools(effects: Path) -> ilo.Tools:
     async def look(n: int) -> int:
         return n
 
-    @ilo.tool(on_doubt="ask")
+    @ilo.tool(on_unanswered="ask")
     async def pay(n: int) -> int:
         await asyncio.sleep(0.02)
         write("pay", n)

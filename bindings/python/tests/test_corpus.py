@@ -142,7 +142,7 @@ def check_run(case: corpus.Case, notation: str, source: str, replays: Replays) -
         assert corpus.same_outcome(wanted, corpus.outcome_of(stepped)), "step by step"
         assert stepped.fuel == inline.fuel, "step by step"
     if not counted:
-        both = [asyncio.run(program.run(inputs, tools=tools(True, True), at_once=n, **more)) for n in (1, 16)]
+        both = [asyncio.run(program.run(inputs, tools=tools(True, True), max_concurrency=n, **more)) for n in (1, 16)]
         assert corpus.same(*map(corpus.outcome_of, both)), "side by side"
         assert both[0].fuel == both[1].fuel, "side by side"
     return case.path.name

@@ -72,7 +72,7 @@ RAISED = [LookupError("x"), StopIteration(), asyncio.CancelledError(), Odd(), Re
 def test_what_on_call_raises_changes_nothing(
     error: BaseException, with_journal: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def raises(made: ilo.Made) -> None:
+    def raises(made: ilo.CallResult) -> None:
         raise error
 
     got: list[BaseException] = []
@@ -101,7 +101,7 @@ def test_an_async_on_call_is_awaited_beside_the_run() -> None:
     seen: list[int] = []
     got: list[BaseException] = []
 
-    async def observe(made: ilo.Made) -> None:
+    async def observe(made: ilo.CallResult) -> None:
         await asyncio.sleep(0)
         seen.append(made.number)
         raise LookupError("late")
@@ -203,7 +203,7 @@ def test_a_retry_gets_the_arguments_that_the_program_gave() -> None:
 
 
 @pytest.mark.parametrize("cancels", [1, 3])
-@pytest.mark.parametrize("options", [{}, {"at_once": 4}, {"cancel": ilo.Cancellation()}])
+@pytest.mark.parametrize("options", [{}, {"max_concurrency": 4}, {"cancel": ilo.Cancellation()}])
 def test_a_cancelled_task_rolls_back_first(cancels: int, options: dict[str, Any]) -> None:
     async def wait(arguments: dict[str, Any]) -> Any:
         await asyncio.sleep(20)
@@ -376,7 +376,7 @@ def test_where_too_many_calls_were_left_behind_no_run_starts() -> None:
 
 
 @pytest.mark.parametrize("exit", [KeyboardInterrupt, SystemExit])
-@pytest.mark.parametrize("options", [{}, {"timeout": 60}, {"at_once": 4}, {"on_call": lambda made: None}])
+@pytest.mark.parametrize("options", [{}, {"timeout": 60}, {"max_concurrency": 4}, {"on_call": lambda made: None}])
 @pytest.mark.parametrize("is_async", [False, True])
 def test_an_exit_of_a_tool_is_raised_after_the_rollback(
     exit: type[BaseException], options: dict[str, Any], is_async: bool
@@ -614,7 +614,7 @@ def test_a_tool_is_awaited_or_not_whatever_it_says_of_itself() -> None:
         await asyncio.sleep(0)
         return 1
 
-    for options in ({}, {"at_once": 4}, {"cancel": ilo.Cancellation()}):
+    for options in ({}, {"max_concurrency": 4}, {"cancel": ilo.Cancellation()}):
         assert asyncio.run(ONE.run(tools=one(lambda arguments: 1, is_async=True), **options)) == ilo.Ok(1)
         assert asyncio.run(ONE.run(tools=one(answers), **options)) == ilo.Ok(1)
     failed = ONE.run_sync(tools=one(answers))

@@ -149,7 +149,7 @@ def test_a_run_that_is_dropped_in_mid_call_is_in_doubt(journal: ilo.Journal) -> 
     async def hang() -> Any:
         await asyncio.sleep(60)
 
-    shop = Shop(hang, on_doubt="ask")
+    shop = Shop(hang, on_unanswered="ask")
 
     async def dropped() -> None:
         task = asyncio.ensure_future(BUY.run({"amount": 9}, tools=shop.tools, journal=journal, name="order"))

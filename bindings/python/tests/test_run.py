@@ -79,11 +79,11 @@ def test_reads_run_side_by_side_and_their_order_is_that_of_the_program() -> None
     program = reads(12)
     begun = time.monotonic()
     tools = one(read, is_async=True, read_only=True)
-    found = asyncio.run(program.run(tools=tools, at_once=16, on_call=lambda call: made.append(call.value)))
+    found = asyncio.run(program.run(tools=tools, max_concurrency=16, on_call=lambda call: made.append(call.value)))
     took = time.monotonic() - begun
     assert found == ilo.Ok(list(range(12))) and made == list(range(12))
     assert took < 0.8, took
-    alone = asyncio.run(program.run(tools=one(read, is_async=True, read_only=True), at_once=1))
+    alone = asyncio.run(program.run(tools=one(read, is_async=True, read_only=True), max_concurrency=1))
     assert alone.fuel == found.fuel and alone == found
 
 
@@ -473,7 +473,7 @@ def test_a_run_that_is_dropped_in_mid_call_is_freed(notify: ilo.Program) -> None
 
 
 def test_on_call_gets_every_call(notify: ilo.Program) -> None:
-    calls: list[ilo.Made] = []
+    calls: list[ilo.CallResult] = []
     for is_async in (False, True):
         notify.run_sync(INPUT, tools=notify_tools(is_async=is_async), on_call=calls.append)
     assert [(call.seq, call.number, call.tool, call.ok) for call in calls[:2]] == [
@@ -486,15 +486,15 @@ def test_on_call_gets_every_call(notify: ilo.Program) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"timout": 5}, TypeError, "there is no option `timout`, only timeout, call_timeout, at_once, on_call, ask, cancel, on_error"),
+        ({"timout": 5}, TypeError, "there is no option `timout`, only timeout, call_timeout, max_concurrency, on_call, ask, cancel, on_error"),
         ({"timout": None}, TypeError, "there is no option `timout`"),
         ({"timeout": "5"}, TypeError, "`timeout` expects seconds, found '5'"),
         ({"call_timeout": "5"}, TypeError, "`call_timeout` expects seconds, found '5'"),
         ({"call_timeout": -1}, ValueError, "`call_timeout` is seconds from 0 to a year, found -1"),
         ({"call_timeout": float("nan")}, ValueError, "`call_timeout` is seconds from 0 to a year, found nan"),
-        ({"at_once": "2"}, TypeError, "`at_once` expects an int, found '2'"),
-        ({"at_once": -1}, ValueError, "`at_once` is a number of calls, found -1"),
-        ({"at_once": 2**64}, ValueError, "`at_once` is a number of calls, found 18446744073709551616"),
+        ({"max_concurrency": "2"}, TypeError, "`max_concurrency` expects an int, found '2'"),
+        ({"max_concurrency": -1}, ValueError, "`max_concurrency` is a number of calls, found -1"),
+        ({"max_concurrency": 2**64}, ValueError, "`max_concurrency` is a number of calls, found 18446744073709551616"),
         ({"on_call": 5}, TypeError, "`on_call` expects a function, found 5"),
         ({"ask": True}, TypeError, "`ask` expects a function, found True"),
         ({"on_error": True}, TypeError, "`on_error` expects a function, found True"),

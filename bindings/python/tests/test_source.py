@@ -106,3 +106,48 @@ def test_arguments_of_other_types_are_type_errors() -> None:
         ilo.build(NOTIFY, notation="yaml")  # type: ignore[arg-type]
     with pytest.raises(UnicodeEncodeError):
         ilo.build("\ud800")
+
+
+def test_an_expected_signature_is_compared_and_fixed() -> None:
+    source = "; fn mail(id: number) -> result any, number\nRET_OK REF 0\n"
+    signature = "email(id: text) -> result answer, text"
+    with pytest.raises(ilo.CompileError) as raised:
+        ilo.build(source, signature=signature)
+    assert [found.code for found in raised.value.diagnostics] == ["other-signature"] * 3
+    assert [found.text for found in ilo.check(source, signature=signature)] == [found.text for found in raised.value.diagnostics]
+    fixed, left = ilo.fix(source, signature=signature)
+    assert not left and ilo.build(fixed, signature=signature).functions == {"email": {"id": "text"}}
+    for wrong in ("", "email", "f() -> text\nRET"):
+        with pytest.raises(ValueError, match="is not a signature"):
+            ilo.check(source, signature=wrong)
+
+
+def test_a_strict_check_refuses_what_warnings_foretell() -> None:
+    source = "; fn f(c: text) -> bool\nEQ REF 0 LIT 1 1\n"
+    assert [found.code for found in ilo.build(source).warnings] == ["never-equal"]
+    with pytest.raises(ilo.CompileError, match=r"error\[never-equal\]"):
+        ilo.build(source, strict=True)
+
+
+def test_errors_and_outcomes_are_pickled() -> None:
+    import pickle
+
+    source = '; fn f(id: number) -> any\n; Tools: 0=t\nCALL 0 0 1\n'
+    with pytest.raises(ilo.CompileError) as raised:
+        ilo.build(source, signature="g(id: text) -> any")
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert str(again) == str(raised.value) and again.diagnostics[0].edits == raised.value.diagnostics[0].edits
+    with pytest.raises(ilo.StartError) as refused:
+        ilo.build("; fn f(id: number) -> any\nREF 0\n").run_sync({})
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    for error in (ilo.SnapshotError("a", "b"), ilo.JournalError("a", "b"), ilo.BadValue("a"), ilo.Failure({"a": 1})):
+        copied = pickle.loads(pickle.dumps(error))
+        assert type(copied) is type(error) and copied.args == error.args
+    echo = ilo.build("; fn f(id: any) -> result any, any\nRET_OK REF 0\n")
+    outcome = echo.run_sync({"id": [1, 2.5, 2**63 - 1, None, {"a": "ä"}]})
+    copied = pickle.loads(pickle.dumps(outcome))
+    assert copied == outcome and copied.fuel == outcome.fuel > 0
+    fault = ilo.build("; fn f(a: number) -> number\nDIV REF 0 LIT 1 0\n").run_sync({"a": 1})
+    assert isinstance(fault, ilo.Fault) and fault.line == 2
+    copied = pickle.loads(pickle.dumps(fault))
+    assert copied == fault and (copied.line, copied.instruction) == (fault.line, fault.instruction)

@@ -100,8 +100,8 @@ def test_what_cannot_be_a_tool_says_why() -> None:
         ilo.Tools(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="two tools have the name `positional`"):
         ilo.Tools(ilo.Tool("positional", len, is_async=False), ilo.Tool("positional", len, is_async=False))
-    with pytest.raises(ValueError, match="`on_doubt`"):
-        ilo.Tool("t", len, is_async=False, on_doubt="perhaps")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="`on_unanswered`"):
+        ilo.Tool("t", len, is_async=False, on_unanswered="perhaps")  # type: ignore[arg-type]
     for timeout in (-1.0, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="`timeout`"):
             ilo.Tools(ilo.Tool("t", len, is_async=False, timeout=timeout)).signatures()
@@ -157,3 +157,53 @@ def test_tools_come_together() -> None:
     assert [tool.name for tool in tools] == ["a", "b"] and "a" in tools and len(tools) == 2
     with pytest.raises(ValueError, match="two tools"):
         tools | ilo.Tools(a)
+
+
+def test_a_method_that_is_a_tool_is_one_of_its_object() -> None:
+    class Shop:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        @ilo.tool(read_only=True, name="find-item")
+        def find(self, item: str) -> str:
+            """Finds an item."""
+            return f"{self.name}: {item}"
+
+    tools = ilo.Tools(Shop("corner").find)
+    assert tools.signatures() == ["find-item(item: text) -> text"]
+    assert tools["find-item"].read_only and tools["find-item"].description == "Finds an item."
+    program = ilo.build('; fn f() -> any\n; Tools: 0=find-item\n; Fields: 0=item\nCALL 0 1 0 LIT 0 "tea"\n', tools=tools)
+    assert program.run_sync(tools=tools) == ilo.Ok("corner: tea")
+    assert Shop("x").find("tea") == "x: tea"
+
+
+def test_the_old_names_work_for_one_release() -> None:
+    with pytest.warns(DeprecationWarning, match="on_unanswered"):
+        assert ilo.Tool("t", lambda arguments: 1, is_async=False, on_doubt="stop").on_unanswered == "stop"
+    program = ilo.build("; fn f() -> any\n; Tools: 0=t\nCALL 0 0\n")
+    tools = ilo.Tools(ilo.Tool("t", lambda arguments: 1, is_async=False))
+    with pytest.warns(DeprecationWarning, match="max_concurrency"):
+        assert program.run_sync(tools=tools, at_once=2) == ilo.Ok(1)
+    with pytest.warns(DeprecationWarning, match="CallResult"):
+        assert ilo.Made is ilo.CallResult  # type: ignore[attr-defined]
+
+
+def test_the_card_says_what_the_check_will_ask() -> None:
+    schema = {"type": "object", "properties": {"amount": {"type": "number", "minimum": 1, "maximum": 500}}}
+    pay = ilo.Tool("pay", lambda arguments: 1, is_async=False, input_schema=schema, confirm=True, requires_rollback=True)
+    card = ilo.card(tools=[pay], signature="buy(amount: number) -> result text, text")
+    assert "A person is asked before each call. Each call needs a rollback directly after it.\n  # amount: 1 to 500\n" in card
+    assert "Write one program, of the function `buy(amount: number) -> result text, text`." in card
+
+
+def test_a_host_is_type_checked() -> None:
+    import os
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    here = Path(__file__).parent
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--python-version", "3.10", "host_types.py"]
+    around = {**os.environ, "MYPYPATH": str(here.parent / "python")}
+    done = subprocess.run(command, cwd=here, env=around, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr

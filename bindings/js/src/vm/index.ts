@@ -2,7 +2,7 @@
 
 import { BYTES, expect } from "../given.js";
 import type { RunOptions } from "../loop.js";
-import { Program, resumeWith, type Decision, type InStore } from "../program.js";
+import { Program, resumeWith, type Decision, type StoreOptions } from "../program.js";
 import { ToolSet } from "../tools.js";
 import type { Outcome, ToolDefinition } from "../types.js";
 import { core } from "./core.js";
@@ -13,11 +13,11 @@ export type { Store, Stored } from "../durable.js";
 export { BadValue, Crash, Deny, Failure, IloError, NotWaiting, SnapshotError, StartError, StoreError, Suspend } from "../errors.js";
 export { Json } from "../json.js";
 export type { RunOptions } from "../loop.js";
-export { Program, type Decision, type InStore, type Inputs, type ResumeOptions, type StartOptions } from "../program.js";
+export { Program, type Decision, type InStore, type Inputs, type StoreOptions, type ResumeOptions, type StartOptions } from "../program.js";
 export type { Run } from "../run.js";
 export type { Stream } from "../stream.js";
 export type { RunSyncOptions } from "../sync.js";
-export type { GivenTools } from "../tools.js";
+export type { GivenTools, Tool } from "../tools.js";
 export * from "../types.js";
 
 /** The tools that programs may call. */
@@ -39,6 +39,6 @@ export function load(packed: Uint8Array): Program {
  * A call that may have been made before a crash is made again only if its tool is `idempotent`; else the run waits,
  * in state `doubt`, for a decision.
  */
-export function resume(in_: InStore, options: RunOptions = {}, decision?: Decision): Promise<Outcome> {
+export function resume(in_: StoreOptions, options: RunOptions = {}, decision?: Decision): Promise<Outcome> {
     return resumeWith(load, in_, options, decision);
 }

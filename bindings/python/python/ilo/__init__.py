@@ -12,6 +12,7 @@ from ._ilo import (
     Ok,
     PlannedCalls,
     Problem,
+    VERSION as __version__,
     Run,
     Waiting,
     detect,
@@ -19,19 +20,42 @@ from ._ilo import (
 )
 from ._journal import Journal
 from ._program import Program, build, card, check, convert, fix, format, graph, load
-from ._run import Cancellation, Made, Suspended, idempotency_key
+from ._run import Cancellation, CallResult, Suspended, idempotency_key
 from ._tools import Tool, Tools, tool
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._types import Ask, Event, Limits, Outcome
+
+
+def __getattr__(name: str) -> object:
+    """The types that annotations use: `Ask`, `Event`, `Limits`, `Outcome`. They are made when they are first needed."""
+    if name in ("Ask", "Event", "Limits", "Outcome"):
+        from . import _types
+
+        found = globals()[name] = getattr(_types, name)
+        return found
+    if name == "Made":
+        import warnings
+
+        warnings.warn("`ilo.Made` is `ilo.CallResult` now", DeprecationWarning, stacklevel=2)
+        return CallResult
+    raise AttributeError(f"module `ilo` has no attribute `{name}`")
+
+
 __all__ = [
+    "Ask",
     "BadValue",
     "Call",
     "CallEnd",
+    "CallResult",
     "CallStart",
     "Cancellation",
     "CompileError",
     "Deny",
     "Diagnostic",
     "Err",
+    "Event",
     "EventsDropped",
     "Failure",
     "Fault",
@@ -39,9 +63,10 @@ __all__ = [
     "Journal",
     "JournalError",
     "JournalRun",
-    "Made",
+    "Limits",
     "NotWaiting",
     "Ok",
+    "Outcome",
     "PlannedCalls",
     "Problem",
     "Program",
@@ -53,6 +78,7 @@ __all__ = [
     "Tool",
     "Tools",
     "Waiting",
+    "__version__",
     "build",
     "card",
     "check",

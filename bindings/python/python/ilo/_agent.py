@@ -52,23 +52,34 @@ class Refused(Exception):
 
 
 class Runner:
-    """Runs the programs that a model writes. `options` are those of `Program.run`."""
+    """Runs the programs that a model writes. `options` are those of `Program.run`.
+
+    The check is strict unless `strict` is false.
+    """
 
     def __init__(
-        self, tools: Given, notation: Notation = "tool-calling", on_suspend: OnSuspend | None = None, **options: Any
+        self,
+        tools: Given,
+        notation: Notation = "tool-calling",
+        on_suspend: OnSuspend | None = None,
+        *,
+        strict: bool = True,
+        **options: Any,
     ) -> None:
         checked({name: value for name, value in options.items() if name not in _OTHER})
         self.tools = tools_of(tools)
         self.notation: Notation = notation
         self.on_suspend = on_suspend
+        self.strict = strict
         self.options = options
         self.description = _HEAD + _program.card(notation, tools=self.tools)
 
-    async def run(self, source: object, given: object = None) -> Any:
+    async def run(self, source: object, given: object = None, tool_call_id: str | None = None) -> Any:
         """Builds and runs a program in the event loop. Returns the text for the model; raises `Refused`."""
         program = self._build(source)
+        options = self.options if tool_call_id is None else {"tool_call_id": tool_call_id, **self.options}
         try:
-            return self._value(program, await program.run(_inputs(given), tools=self.tools, **self.options))
+            return self._value(program, await program.run(_inputs(given), tools=self.tools, **options))
         except (StartError, BadValue) as error:
             raise Refused(f"{error}\n{_AGAIN}") from error
 
@@ -86,14 +97,15 @@ class Runner:
         if not isinstance(source, str):
             raise Refused(f"`program` expects the text of a program, found {type(source).__name__}")
         try:
-            return _program.build(source, tools=self.tools)
+            return _program.build(source, tools=self.tools, strict=self.strict)
         except CompileError as error:
             raise Refused(f"{error}\n{_AGAIN}") from error
 
     def _value(self, program: Program, outcome: Outcome) -> Any:
-        """The value of a run, or a record that says how the run ended instead."""
+        """The value of a run, or a record that says how the run ended instead; with the warnings of the check."""
+        warnings = [str(warning) for warning in program.warnings]
         if isinstance(outcome, Ok):
-            return outcome.value
+            return {"value": outcome.value, "warnings": warnings} if warnings else outcome.value
         if isinstance(outcome, Err):
             found: dict[str, Any] = {"status": "failed", "error": outcome.error}
         elif isinstance(outcome, Fault):
@@ -108,6 +120,8 @@ class Runner:
             return {"status": "suspended", "message": waits.removesuffix(": ")}
         if outcome.rolled_back:
             found["rolled_back"] = [tool for tool, _ in outcome.rolled_back]
+        if warnings:
+            found["warnings"] = warnings
         if outcome.not_rolled_back:
             found["not_rolled_back"] = [f"{tool}: {why}" for tool, why in outcome.not_rolled_back]
         return found

@@ -149,8 +149,8 @@ class Watched:
             if kind == "start":
                 event = CallStart(*given[0])
             elif kind == "end":
-                call, *rest = given
-                event = CallEnd(*call, *rest, self.errors.pop(call[0], None))
+                call, duration, ok, value = given
+                event = CallEnd(*call, duration, ok, value, self.errors.pop(call[0], None))  # type: ignore[call-arg]
             else:
                 continue
             if self.spans is not None:

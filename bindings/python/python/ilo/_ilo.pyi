@@ -22,6 +22,7 @@ __all__ = [
     "Session",
     "Store",
     "Vocab",
+    "VERSION",
     "Waiting",
     "build",
     "card",
@@ -33,12 +34,16 @@ __all__ = [
     "format",
     "graph",
     "load",
+    "restored",
 ]
+
+VERSION: str
 
 @final
 class Diagnostic:
     """A diagnostic: an error or a warning, its place, and the fix. Offsets and columns count characters."""
 
+    def __new__(cls, place: tuple[Any, ...], texts: tuple[Any, ...], parts: tuple[Any, ...]) -> Diagnostic: ...
     @property
     def code(self) -> str: ...
     @property
@@ -76,6 +81,7 @@ class Diagnostic:
 class Problem:
     """One problem that prevents a run."""
 
+    def __new__(cls, code: str, place: str, message: str, text: str) -> Problem: ...
     @property
     def code(self) -> str: ...
     @property
@@ -443,6 +449,7 @@ class Header:
     def close(self) -> bytes: ...
 
 def fill_masks(guides: Sequence[Guide], left: Sequence[int | None] | None = None) -> bytes: ...
+def restored(json: str, fuel: int, instruction: int) -> Ok | Err | Fault: ...
 def load(packed: bytes) -> Core: ...
 def build(
     source: str,

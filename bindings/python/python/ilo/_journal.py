@@ -9,7 +9,7 @@ from ._ask import Deny, asked
 from ._errors import JournalError
 from ._ilo import Waiting
 from ._observe import Observers
-from ._options import checked
+from ._options import checked, renamed
 from ._run import CALL_SECONDS, RUN_SECONDS, Loop
 from ._tools import tools_of
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from ._ilo import JournalRun
     from ._program import Given, Program
     from ._ask import Ask
+    from ._events import OnEvent
     from ._observe import OnError
-    from ._run import Cancellation, Made, Outcome
+    from ._run import Cancellation, CallResult, Outcome
     from ._tools import Tools
 
 
@@ -120,11 +121,14 @@ class Journal:
         *,
         tools: Given = None,
         call_timeout: float = CALL_SECONDS,
-        at_once: int = 16,
-        on_call: Callable[[Made], Any] | None = None,
+        max_concurrency: int = 16,
+        at_once: int | None = None,
+        on_call: Callable[[CallResult], Any] | None = None,
         ask: Ask | None = None,
         cancel: Cancellation | None = None,
         on_error: OnError | None = None,
+        on_event: OnEvent | None = None,
+        tool_call_id: str | None = None,
         accept_changes: bool = False,
     ) -> Outcome:
         """Continues a run, unless somebody has to act first. Returns its outcome, or what it waits for.
@@ -132,8 +136,11 @@ class Journal:
         A run is `blocked`, and calls nothing, if one of its tools is missing, or has changed so that a call that was
         not made yet no longer fits; `accept_changes` continues the latter.
         """
-        rest: dict[str, Any] = {"call_timeout": call_timeout, "at_once": at_once, "on_call": on_call, "ask": ask, "cancel": cancel}
-        rest["on_error"] = on_error
+        rest: dict[str, Any] = {"call_timeout": call_timeout, "max_concurrency": max_concurrency, "on_call": on_call, "ask": ask, "cancel": cancel}
+        rest |= {"on_error": on_error, "on_event": on_event, "tool_call_id": tool_call_id}
+        if at_once is not None:
+            rest |= {"at_once": at_once}
+            renamed(rest, "at_once", "max_concurrency")
         checked(rest)
         return await self._resume(self._find(run), tools_of(tools), rest, accept_changes)
 

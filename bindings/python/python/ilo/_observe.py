@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._events import Event, OnEvent
-    from ._run import Made
+    from ._run import CallResult
 
     OnError = Callable[[BaseException], Any]
 
@@ -23,7 +23,7 @@ class Observers:
 
     def __init__(
         self,
-        on_call: Callable[[Made], Any] | None = None,
+        on_call: Callable[[CallResult], Any] | None = None,
         on_error: OnError | None = None,
         on_event: OnEvent | None = None,
         tool_call_id: str | None = None,
@@ -34,7 +34,7 @@ class Observers:
         self.tool_call_id = tool_call_id
         self.pending: set[Any] = set()
 
-    def made(self, made: Made) -> None:
+    def made(self, made: CallResult) -> None:
         """Passes on a call that has ended. A handler that is async is not awaited by the run."""
         assert self.on_call is not None
         self._pass("on_call", self.on_call, made)

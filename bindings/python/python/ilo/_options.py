@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 DEFAULTS: Any = {
     "timeout": RUN_SECONDS,
     "call_timeout": CALL_SECONDS,
-    "at_once": 16,
+    "max_concurrency": 16,
     "on_call": None,
     "ask": None,
     "cancel": None,
@@ -32,7 +32,7 @@ def is_number(value: Any) -> bool:
 _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "timeout": ("seconds", is_number),
     "call_timeout": ("seconds", is_number),
-    "at_once": ("an int", lambda value: hasattr(value, "__index__") and not isinstance(value, bool)),
+    "max_concurrency": ("an int", lambda value: hasattr(value, "__index__") and not isinstance(value, bool)),
     "on_call": ("a function", callable),
     "ask": ("a function", callable),
     "cancel": ("an `ilo.Cancellation`", lambda value: isinstance(value, Cancellation)),
@@ -44,8 +44,21 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
+def renamed(given: dict[str, Any], old: str, new: str) -> None:
+    """Takes an argument by the name that it had in the last release."""
+    if old not in given:
+        return
+    import warnings
+
+    warnings.warn(f"`{old}` is `{new}` now", DeprecationWarning, stacklevel=4)
+    given[new] = given.pop(old)
+
+
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are given. An unknown option, or one of another type, is an error before a run begins."""
+    if "at_once" in options:
+        options = dict(options)
+        renamed(options, "at_once", "max_concurrency")
     given = {name: value for name, value in options.items() if value is not None or name not in _KINDS}
     for name, value in given.items():
         if name not in _KINDS:
@@ -57,8 +70,8 @@ def checked(options: Mapping[str, Any]) -> dict[str, Any]:
             given[name] = value if isinstance(value, int) else float(value)
             if not 0 <= given[name] <= _LONGEST:
                 raise ValueError(f"`{name}` is seconds from 0 to a year, found {value!r}")
-        if name == "at_once" and not 0 <= value.__index__() < 1 << 32:
-            raise ValueError(f"`at_once` is a number of calls, found {value!r}")
+        if name == "max_concurrency" and not 0 <= value.__index__() < 1 << 32:
+            raise ValueError(f"`max_concurrency` is a number of calls, found {value!r}")
     return given
 
 

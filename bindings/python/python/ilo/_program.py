@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from ._ask import Ask
     from ._events import OnEvent
     from ._observe import OnError
-    from ._run import Cancellation, Made, Outcome
+    from ._run import Cancellation, CallResult, Outcome
+    from ._types import Limits
 
     Notation = Literal["id", "tool-calling", "constrained", "workflow", "mcp"]
     Given = Tools | Iterable[Tool | Callable[..., Any]] | None
-    Limits = Mapping[str, int]
 
     class Options(TypedDict, total=False):
         """How a run over tools is driven.
 
         timeout: seconds for the run (600), without those in which a run with a journal waits.
         call_timeout: seconds for each call (30).
-        at_once: how many calls of read-only tools may be under way at once (16).
+        max_concurrency: how many calls of read-only tools may be under way at once (16).
         on_call: gets each call that has ended. What it raises changes nothing of the run.
         ask: gets each call of a tool with `confirm`; returns True, False or `ilo.Deny(reason)`.
         cancel: cancels the run, which rolls back what it has done.
@@ -51,8 +51,9 @@ if TYPE_CHECKING:
 
         timeout: float | None
         call_timeout: float | None
+        max_concurrency: int
         at_once: int
-        on_call: Callable[[Made], Any] | None
+        on_call: Callable[[CallResult], Any] | None
         ask: Ask | None
         cancel: Cancellation | None
         on_error: OnError | None
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
 # The default answer of `resume`: nil would be an answer.
 _NOTHING: Any = object()
 # The options of runs that need no event loop.
-_INLINE = {"on_call", "on_error", "at_once", "on_event", "tool_call_id"}
+_INLINE = {"on_call", "on_error", "max_concurrency", "on_event", "tool_call_id"}
 
 
 def check(
@@ -212,7 +213,7 @@ class Program:
     ) -> Outcome:
         """Runs over tools, in an event loop of asyncio or trio.
 
-        Up to `at_once` calls of read-only tools run in parallel; the outcome does not depend on it. Functions
+        Up to `max_concurrency` calls of read-only tools run in parallel; the outcome does not depend on it. Functions
         that are not async run in threads. With a journal the run outlives this process; a second start with the
         same `name`, program and inputs continues the first run, or returns its outcome.
         """
@@ -284,7 +285,7 @@ class Program:
         """Runs over tools without an event loop of the caller.
 
         Functions are called in this thread, one at a time, and one that hangs is not ended. If a time limit,
-        `at_once`, `ask`, `cancel` or a journal is given, or a tool is async or has a time limit, it is as `run`,
+        `max_concurrency`, `ask`, `cancel` or a journal is given, or a tool is async or has a time limit, it is as `run`,
         in an event loop of its own; where an event loop runs already, that is a `RuntimeError`.
         """
         tools = tools_of(tools)
@@ -335,12 +336,12 @@ class Program:
     def _sync(self, run: Run, tools: Tools, options: Options) -> Outcome:
         plain = self._core.is_plain(tools.catalogue)
         given = checked(options)
-        if plain and given.keys() <= _INLINE and given.get("at_once", 1) == 1:
+        if plain and given.keys() <= _INLINE and given.get("max_concurrency", 1) == 1:
             _warn_in_loop()
             names = ("on_call", "on_error", "on_event", "tool_call_id")
             observers = Observers(*map(given.get, names))
             return run_inline(run, tools, RUN_SECONDS, observers)
-        rest = {**DEFAULTS, "at_once": 1, **given}
+        rest = {**DEFAULTS, "max_concurrency": 1, **given}
         return without_loop(lambda: Loop(run, tools, **rest).go())
 
     def __repr__(self) -> str:
@@ -358,7 +359,7 @@ def _dict(limits: Limits | None) -> dict[str, int] | None:
         return None
     if not hasattr(limits, "keys"):
         raise TypeError(f"`limits` expects a dict, found {limits!r}")
-    return dict(limits)
+    return dict(limits)  # type: ignore[arg-type]
 
 
 def without_loop(go: Callable[[], Any]) -> Any:

@@ -70,7 +70,7 @@ class Suspended:
         return f"Suspended({len(self.snapshot)} bytes, {self.call!r}, {self.reason!r})"
 
 
-class Made:
+class CallResult:
     """An ended call. `value` is the answer if `ok`, else the failure."""
 
     __slots__ = (
@@ -108,10 +108,10 @@ class Made:
         self.in_doubt = in_doubt
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Made) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+        return isinstance(other, CallResult) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
     def __repr__(self) -> str:
-        return f"<ilo.Made {self.seq}: {self.tool}({self.arguments!r}) {'=' if self.ok else 'failed'} {self.value!r}>"
+        return f"<ilo.CallResult {self.seq}: {self.tool}({self.arguments!r}) {'=' if self.ok else 'failed'} {self.value!r}>"
 
 
 class Cancellation:
@@ -142,10 +142,10 @@ class Cancellation:
         return partial(self._callbacks.remove, callback)
 
 
-def made_of(event: tuple[Any, ...]) -> Made:
+def made_of(event: tuple[Any, ...]) -> CallResult:
     _, call, rollback, ahead, in_doubt = event
     seq, number, tool, arguments, ok, value = call
-    return Made(seq, number, tool, arguments, ok, value, rollback, ahead, in_doubt)
+    return CallResult(seq, number, tool, arguments, ok, value, rollback, ahead, in_doubt)
 
 
 def failure_of(error: Exception) -> Any:
@@ -211,8 +211,8 @@ class Loop:
         *,
         timeout: float,
         call_timeout: float,
-        at_once: int,
-        on_call: Callable[[Made], Any] | None,
+        max_concurrency: int,
+        on_call: Callable[[CallResult], Any] | None,
         ask: Ask | None,
         cancel: Cancellation | None,
         on_error: OnError | None = None,
@@ -226,7 +226,7 @@ class Loop:
         check()
         self.observers = Observers(on_call, on_error, on_event, tool_call_id)
         self.spans = spans(run)
-        drive = Drive(run, tools.catalogue, at_once, timeout, on_call is not None, session)
+        drive = Drive(run, tools.catalogue, max_concurrency, timeout, on_call is not None, session)
         self.drive: Drive = watched(drive, self.observers, self.spans)
         self.durable = session is not None
         self.begun = begun

@@ -10,12 +10,16 @@ from ._options import is_number
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, Literal, overload
+    from typing import Any, Generic, Literal, TypeVar, overload
+
+    from typing_extensions import ParamSpec
 
     from ._signature import Signature
 
     Schema = dict[str, Any]
     Function = Callable[..., Any]
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 
 class Tool:
@@ -39,11 +43,17 @@ class Tool:
         retries: int = 0,
         confirm: bool = False,
         timeout: float | None = None,
-        on_doubt: Literal["ask", "fail", "stop"] = "ask",
+        on_unanswered: Literal["ask", "fail", "stop"] = "ask",
+        on_doubt: Literal["ask", "fail", "stop"] | None = None,
         requires_rollback: bool = False,
     ) -> None:
         if not isinstance(name, str):
             raise TypeError(f"the name of a tool is a str, found {name!r}")
+        if on_doubt is not None:
+            import warnings
+
+            warnings.warn("`on_doubt` is `on_unanswered` now", DeprecationWarning, stacklevel=3)
+            on_unanswered = on_doubt
         flags = {"validate": validate, "read_only": read_only, "idempotent": idempotent}
         flags |= {"confirm": confirm, "requires_rollback": requires_rollback}
         kinds: list[tuple[str, Any, bool]] = [
@@ -57,8 +67,8 @@ class Tool:
                 raise TypeError(f"tool `{name}`: {expected}, found {value!r}")
         if not callable(call):
             raise TypeError(f"tool `{name}`: `call` expects a function, found {call!r}")
-        if on_doubt not in ("ask", "fail", "stop"):
-            raise ValueError(f"tool `{name}`: `on_doubt` is 'ask', 'fail' or 'stop', found {on_doubt!r}")
+        if on_unanswered not in ("ask", "fail", "stop"):
+            raise ValueError(f"tool `{name}`: `on_unanswered` is 'ask', 'fail' or 'stop', found {on_unanswered!r}")
         if retries and not (idempotent or read_only):
             raise ValueError(f"tool `{name}`: `retries` is only for tools that are `idempotent` or `read_only`")
         self.name = name
@@ -73,7 +83,7 @@ class Tool:
         self.retries = retries
         self.confirm = confirm
         self.timeout = None if timeout is None else float(timeout)
-        self.on_doubt = on_doubt
+        self.on_unanswered = on_unanswered
         self.requires_rollback = requires_rollback
         self.function: Function | None = None
 
@@ -106,14 +116,26 @@ class Tool:
         """Its policy, in the form of the catalogue."""
         # What the extension module has no number for is refused there as too many.
         retries = self.retries if 0 <= self.retries < 1 << 32 else (1 << 32) - 1
-        rest = (self.confirm, self.timeout, self.on_doubt, self.requires_rollback)
+        rest = (self.confirm, self.timeout, self.on_unanswered, self.requires_rollback)
         return (self.name, self.read_only, self.idempotent, retries, *rest)
 
 
 if TYPE_CHECKING:
 
+    class FunctionTool(Tool, Generic[P, R]):
+        """A tool that is called as its function is."""
+
+        def __call__(self, *arguments: P.args, **named: P.kwargs) -> R: ...
+        def __get__(self, instance: object, owner: type | None = None) -> Any: ...
+
+    class _Decorator:
+        def __call__(self, function: Callable[P, R], /) -> FunctionTool[P, R]: ...
+
+
+if TYPE_CHECKING:
+
     @overload
-    def tool(function: Function, /) -> Tool: ...
+    def tool(function: Callable[P, R], /) -> FunctionTool[P, R]: ...
     @overload
     def tool(
         *,
@@ -124,9 +146,9 @@ if TYPE_CHECKING:
         retries: int = 0,
         confirm: bool = False,
         timeout: float | None = None,
-        on_doubt: Literal["ask", "fail", "stop"] = "ask",
+        on_unanswered: Literal["ask", "fail", "stop"] = "ask",
         requires_rollback: bool = False,
-    ) -> Callable[[Function], Tool]: ...
+    ) -> _Decorator: ...
 
 
 def tool(function: Function | None = None, /, *, name: str | None = None, **policy: Any) -> Any:
@@ -135,6 +157,7 @@ def tool(function: Function | None = None, /, *, name: str | None = None, **poli
     Its name, description and signature are those of the function unless given. `read_only` says that it changes
     nothing, so that it may be called early, in parallel with others. `retries` repeats a failed call of a tool
     that is `idempotent` or `read_only`; `confirm` asks a person before each call; `timeout` is in seconds.
+    A method that is a tool is one of its object: `Tools(shop.find)`.
     """
     if function is None:
         return partial(_of_function, name=name, **policy)
@@ -169,6 +192,7 @@ def _of_function(function: Function, *, name: str | None = None, **policy: Any) 
     made = _Function(name, call_async if is_async else call, is_async=is_async, description=description, **policy)
     made.function = function
     made.signature = signature
+    made.policy_given = policy
     return made
 
 
@@ -176,6 +200,15 @@ class _Function(Tool):
     """A tool of a function, whose schemas are made when they are first needed."""
 
     signature: Signature
+    policy_given: dict[str, Any]
+
+    def __get__(self, instance: object, owner: type | None = None) -> Tool:
+        """A method of an object is a tool without `self`."""
+        if instance is None:
+            return self
+        assert self.function is not None
+        bound = self.function.__get__(instance, owner)
+        return _of_function(bound, name=self.name, description=self.description, **self.policy_given)
 
     def entry(self) -> Schema:
         self.input_schema = self.signature.input_schema

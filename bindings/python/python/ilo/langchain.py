@@ -20,7 +20,8 @@ def run_program(
 ) -> StructuredTool:
     """A tool that runs a program over `tools`. The model gets the diagnostics of a program with errors.
 
-    `options` are those of `Program.run`. `on_suspend` gets the program and the `Suspended` where a tool
+    `options` are those of `Program.run`, and `strict`: false lets programs run of which the check foretells a fault.
+    `on_suspend` gets the program and the `Suspended` where a tool
     raised `ilo.Suspend`, and gives what the model gets.
     """
     runner = Runner(tools, notation, on_suspend, **options)

@@ -23,7 +23,8 @@ def run_program(
 ) -> FunctionTool:
     """A tool that runs a program over `tools`. The model gets the diagnostics of a program with errors.
 
-    `options` are those of `Program.run`. `on_suspend` gets the program and the `Suspended` where a tool
+    `options` are those of `Program.run`, and `strict`: false lets programs run of which the check foretells a fault.
+    `on_suspend` gets the program and the `Suspended` where a tool
     raised `ilo.Suspend`, and gives what the model gets.
     """
     runner = Runner(tools, notation, on_suspend, **options)
@@ -36,7 +37,7 @@ def run_program(
         if not isinstance(given, dict):
             return f"expected an object with `program`, found {arguments[:80]}"
         try:
-            return text_of(await runner.run(given.get("program"), given.get("input")))
+            return text_of(await runner.run(given.get("program"), given.get("input"), getattr(context, "tool_call_id", None)))
         except Refused as refused:
             return str(refused)
 

@@ -41,7 +41,7 @@ class IloMode(AbstractCapability[AgentDepsT]):
     A program with errors is a `ModelRetry` with its diagnostics. Calls that a program makes go through the
     agent's tool manager, so that validation, hooks, approval and limits are as for calls of the model itself.
     `read_only` names the tools that change nothing: they may be called early, in parallel. `options` are
-    those of `Program.run`.
+    those of `Program.run`, and `strict`: false lets programs run of which the check foretells a fault.
     """
 
     tools: ToolSelector[AgentDepsT] = "all"
@@ -112,7 +112,7 @@ class _Programs(WrapperToolset[AgentDepsT]):
         options = {"cancel": calls.cancellation, **self.mode.options}
         runner = Runner(tools, self.mode.notation, self.mode.on_suspend, **options)
         try:
-            value = await runner.run(tool_args["program"], tool_args.get("input"))
+            value = await runner.run(tool_args["program"], tool_args.get("input"), ctx.tool_call_id)
         except Refused as refused:
             raise ModelRetry(str(refused)) from refused
         if calls.limit is not None:
