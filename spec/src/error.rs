@@ -42,7 +42,7 @@ macro_rules! codes {
             /// Whether it is a warning that foretells: a run that comes to its place ends in a fault, or does
             /// something else than the program says. A strict check refuses these (6.5).
             pub const fn foretells(self) -> bool {
-                matches!(self, Code::FailureField | Code::NeverEqual | Code::UnknownField)
+                matches!(self, Code::FailureField | Code::NeverEqual | Code::UnknownField | Code::MaybeNil)
             }
 
             /// Its meaning in one line.

@@ -82,12 +82,19 @@ fn documents_have_messages_in_their_own_words() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// A strict check is for programs that models have written: of those that do not end in a fault, it refuses
-/// at most one in a hundred, with the cases whose subject is such a warning.
+/// A strict check is for programs that models have written: of those that do not end in a fault it refuses at
+/// most one in a hundred. The cases of `6-checks` and `first-try` are about findings, and so not among them.
 #[test]
 fn a_strict_check_lets_right_programs_pass() {
     let (mut right, mut refused) = (0_usize, Vec::new());
     for case in case::selected() {
+        if case
+            .path
+            .components()
+            .any(|part| part.as_os_str() == "6-checks" || part.as_os_str() == "first-try")
+        {
+            continue;
+        }
         let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
         for source in case.sources() {
             let Some(outcome) = case.section_for("outcome", source.notation) else { continue };
