@@ -20,7 +20,7 @@ export interface Handle {
 
 /** A module and its current instance. `file` is its name in the package; `lost` describes what a trap loses. */
 export class Instance<Module extends Glue> {
-    private load: (() => WebAssembly.Module) | undefined;
+    private readonly loads: (() => WebAssembly.Module)[] = [];
     private address: URL | undefined;
     private begun: Promise<void> | undefined;
     private ready = false;
@@ -32,9 +32,9 @@ export class Instance<Module extends Glue> {
         private readonly lost: string,
     ) {}
 
-    /** Sets how the module is loaded on this platform when it is needed. */
+    /** Adds a way in which the module is loaded when it is needed. The first one that works is taken. */
     provide(loading: () => WebAssembly.Module): void {
-        this.load ??= loading;
+        this.loads.push(loading);
     }
 
     /** Sets the address of the module on a platform that must fetch it. */
@@ -53,7 +53,7 @@ export class Instance<Module extends Glue> {
     }
 
     private async begin(source?: Source | Promise<Response>): Promise<void> {
-        if (source === undefined && this.load) return this.start();
+        if (source === undefined && this.loads.length) return this.start();
         const from = source ?? this.address;
         if (from === undefined) throw new IloError(`the address of \`${this.file}\` is not known; pass it to \`init\``);
         await this.glue.default({ module_or_path: from });
@@ -61,9 +61,20 @@ export class Instance<Module extends Glue> {
     }
 
     private start(): void {
-        if (!this.load) throw new IloError("the module is not loaded; `await init()` first");
-        this.glue.initSync({ module: this.load() });
+        this.glue.initSync({ module: this.module() });
         this.ready = true;
+    }
+
+    private module(): WebAssembly.Module {
+        let first: unknown = new IloError("the module is not loaded; `await init()` first");
+        for (const [at, load] of this.loads.entries()) {
+            try {
+                return load();
+            } catch (error) {
+                if (at === 0) first = error;
+            }
+        }
+        throw first;
     }
 
     /** The number of the instance, which changes after a trap. */

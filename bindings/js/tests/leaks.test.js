@@ -1,6 +1,8 @@
 // The module's memory does not grow, and a module that fails is replaced.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import * as ilo from "ilo-vm";
 import { call, core } from "../dist/core.js";
 import * as glue from "../dist/glue.js";
@@ -44,6 +46,32 @@ test("runs that end, fail, suspend, are dropped or disposed leave nothing in the
     const before = bytes();
     for (let n = 0; n < 200; n++) await round();
     assert.ok(bytes() - before <= 1 << 20, `${bytes() - before} bytes more after 200 rounds`);
+});
+
+test("programs, tools and runs that are dropped are freed, and never under a live run", async () => {
+    setFlagsFromString("--expose-gc");
+    const gc = runInNewContext("gc");
+    const waits = [];
+    const round = async (n) => {
+        for (let each = 0; each < 200; each++) {
+            const tools = new ilo.Tools({ t: { execute: () => new Promise((resolve) => waits.push(resolve)) } });
+            const program = ilo.build(source, { tools });
+            program.start().step();
+            // Nobody holds the program of this run.
+            if (each === 0) runs.push(program.run());
+        }
+        gc();
+        // Finalizers run between tasks.
+        await new Promise((resolve) => setTimeout(resolve, n % 5 ? 0 : 5));
+    };
+    const runs = [];
+    for (let n = 0; n < 10; n++) await round(n);
+    const before = bytes();
+    for (let n = 0; n < 60; n++) await round(n);
+    assert.ok(bytes() - before <= 4 << 20, `${bytes() - before} bytes more after 12,000 programs`);
+    for (const [at, resolve] of waits.entries()) resolve(at);
+    const values = (await Promise.all(runs)).map((outcome) => outcome.value);
+    assert.deepEqual(values, values.map((_, at) => at));
 });
 
 test("a trap is a clear error, and the next call has a new instance", async () => {

@@ -1,8 +1,8 @@
 /** `ilo-vm/guide` on Node, Bun and Deno: the module is read when it is first used. */
 
-import { readFileSync } from "node:fs";
+import { beside } from "../beside.js";
 import { core } from "./core.js";
 
-core.provide(() => new WebAssembly.Module(readFileSync(new URL("../guide.wasm", import.meta.url))));
+core.provide(() => beside("guide.wasm", () => new URL("../guide.wasm", import.meta.url)));
 
 export * from "./index.js";
