@@ -38,18 +38,37 @@ pub(crate) enum Place {
     CaseValue,
     /// The key that binds a name.
     Binder,
-    /// The keys of success and failure in a return.
+    /// The keys of success and failure in a return, and those that tell how something ended.
     Success,
     Failure,
+    Outcome,
+    /// The key that holds the value of a step whose kind is a value.
+    Held,
+    /// Keys beside a call that say nothing about it.
+    BesideCall,
+    /// Keys that hold cases or a condition, and those that make a record more than data.
+    Cases,
+    Condition,
+    Part,
     /// The keys of an operation with its operator under a key.
     Operator,
     Operands,
-    /// The keys of a record that selects a value, or refers to one.
+    /// The keys of a record that selects a value, makes one for each item, or refers to one.
     Choice,
+    Each,
     Reference,
     /// The root of a reference to an input, or to the answer of a step, and the key of that answer.
     Root,
     OfStep,
+    /// An operator or function that is one of ilo's, and one that differs from it in some cases.
+    Operation,
+    Nearly,
+    /// A function that an expression of ilo's is, or a tool: the first word of `dialect::other_operator`.
+    Function,
+    /// A method that is a function of ilo's, or differs between languages.
+    Method,
+    /// A name that is there without being bound.
+    Name,
     /// A case for everything else.
     Default,
     /// A further condition beside an `if`, with steps of its own.
@@ -161,17 +180,102 @@ const ROWS: &[Row] = &[
     row(At::CaseKey, &["case", "when", "key", "if"], Nothing, "first-try/mcp/cases-list"),
     row(At::CaseValue, &["value", "then", "return", "result", "do"], Nothing, "first-try/mcp/cases-list"),
     row(At::Binder, &["let", "set", "assign", "var"], Nothing, "first-try/workflow/set-value"),
+    row(At::Held, &["value", "result", "expr", "to"], Nothing, "first-try/id/return-nothing"),
+    row(At::BesideCall, &["name", "id", "call_id", "tool_call_id", "description", "server", "server_name", "Next", "End",
+        "Comment", "ResultPath"], Nothing, "first-try/tool-calling/states"),
+    row(At::Cases, &["case", "arms", "when", "on", "branches", "options", "values", "with"], Nothing, "first-try/mcp/cases-list"),
+    row(At::Condition, &["if", "when", "condition"], Nothing, "first-try/workflow/foreach"),
+    row(At::Part, &["let", "args", "arguments", "parameters", "catch", "cases", "yield", "do"], Nothing, "first-try/mcp/arguments"),
+    row(At::Outcome, &["ok", "err", "error", "status", "success", "code", "message"], Nothing, "first-try/tool-calling/success"),
     row(At::Success, &["success", "succeed", "Ok", "OK"], Nothing, "first-try/tool-calling/success"),
     row(At::Failure, &["failure", "fail", "failed", "Err", "Error", "exception"], Nothing, "first-try/tool-calling/success"),
     row(At::Operator, &["op", "operator", "operation", "fn"], Nothing, "first-try/tool-calling/other-op"),
     row(At::Operands, &["args", "operands", "values", "arguments", "params", "of"], Nothing, "first-try/mcp/arguments"),
     row(At::Choice, &["if", "cond", "ternary", "case", "switch", "iif"], Nothing, "first-try/tool-calling/choice-in-expr"),
+    row(At::Each, &["map", "filter", "reduce", "for", "foreach", "forEach", "loop"], Nothing, "first-try/tool-calling/loop-as"),
     row(At::Reference, &["var", "ref", "$ref", "$var", "Ref"], Nothing, "first-try/tool-calling/variable-record"),
     row(At::Root, &["input", "inputs", "in", "params", "parameters", "args", "arguments", "workflow"],
         Word("input"), "first-try/constrained/reference-inputs"),
     row(At::Root, &["steps", "vars", "variables", "outputs", "results", "context"], Word("steps"),
         "first-try/tool-calling/reference-steps"),
     row(At::OfStep, &["output", "outputs", "result"], Nothing, "first-try/tool-calling/reference-steps"),
+row(At::Operation, &["&&", "&"], Word("and"), "first-try/tool-calling/condition-and"),
+    row(At::Operation, &["||", "|"], Word("or"), "first-try/mcp/reference-filter"),
+    row(At::Operation, &["!"], Word("not"), "first-try/id/concat-of-three"),
+    row(At::Operation, &["===", "=", "is", "eq", "equals"], Word("=="), "first-try/id/prose-and-fence"),
+    row(At::Operation, &["!==", "<>", "=!", "~=", "ne", "neq", "≠", "isnot", "is not", "not equals", "notequals", "noteq"], Word("!="), "first-try/shared/operator-turned"),
+    row(At::Operation, &["=>", "gte", "ge", "≥"], Word(">="), "first-try/workflow/infix-no-exact"),
+    row(At::Operation, &["=<", "lte", "le", "≤"], Word("<="), "1-values/compare-numbers"),
+    row(At::Operation, &["gt"], Word(">"), "cards/example"),
+    row(At::Operation, &["lt"], Word("<"), "cards/logic"),
+    row(At::Operation, &["×", "mul", "multiply", "times"], Word("*"), "first-try/id/loop-not-bound"),
+    row(At::Operation, &["÷", "div", "divide"], Word("/"), "first-try/id/return-of-a-failure"),
+    row(At::Operation, &["−", "sub", "subtract", "minus"], Word("-"), "cards/lists"),
+    row(At::Operation, &["add", "plus"], Word("+"), "first-try/constrained/op-word"),
+    row(At::Operation, &["ceiling"], Word("ceil"), "first-try/workflow/functions-elsewhere"),
+    row(At::Operation, &["uniq", "distinct", "dedupe"], Word("unique"), "cards/task-dedupe"),
+    row(At::Operation, &["pluck"], Word("column"), "first-try/workflow/functions-elsewhere"),
+    row(At::Operation, &["startswith", "hasprefix", "beginswith"], Word("starts"), "12-functions/constrained-starts-with-elsewhere"),
+    row(At::Operation, &["endswith", "hassuffix"], Word("ends"), "first-try/workflow/functions-elsewhere"),
+    row(At::Operation, &["omit"], Word("without"), "first-try/workflow/functions-elsewhere"),
+    row(At::Operation, &["length", "size", "strlen"], Word("len"), "first-try/tool-calling/record-length"),
+    row(At::Operation, &["contains", "includes", "haskey", "hasfield", "hasownproperty"], Word("has"), "first-try/mcp/contains"),
+    row(At::Operation, &["tolowercase", "lowercase", "tolower", "downcase"], Word("lower"), "first-try/workflow/infix-other-forms"),
+    row(At::Operation, &["touppercase", "uppercase", "toupper", "upcase"], Word("upper"), "first-try/constrained/other-forms"),
+    row(At::Operation, &["strip"], Word("trim"), "first-try/workflow/functions-elsewhere"),
+    row(At::Operation, &["sorted"], Word("sort"), "cards/task-dedupe"),
+    row(At::Operation, &["reversed"], Word("reverse"), "first-try/workflow/functions-elsewhere"),
+    row(At::Operation, &["tofixed"], Word("fixed"), "first-try/workflow/method"),
+    row(At::Operation, &["stringify", "tojson", "json.stringify", "json.dumps", "dumps", "jsonencode", "jsonstringify"], Word("json"), "12-functions/json-stringify-elsewhere"),
+    row(At::Operation, &["json.parse", "json.loads", "parsejson", "jsonparse", "fromjson", "jsondecode", "loads"], Word("parse"), "12-functions/infix-parse-elsewhere"),
+    row(At::Operation, &["replaceall"], Word("replace"), "first-try/workflow/functions-elsewhere"),
+    row(At::Nearly, &["mod", "rem"], Word("%"), "cards/task-assign-old"),
+    row(At::Nearly, &["floordiv", "idiv", "intdiv"], Word("//"), "12-functions/floordiv"),
+    row(At::Nearly, &["groupby"], Word("group"), "first-try/workflow/functions-nearly"),
+    row(At::Nearly, &["fromentries"], Word("record"), "first-try/workflow/functions-nearly"),
+    row(At::Nearly, &["count"], Word("len"), "first-try/constrained/field-near-name"),
+    row(At::Nearly, &["push", "additem"], Word("append"), "5-shared/call-last-in-pass"),
+    row(At::Nearly, &["cat", "++"], Word("concat"), "first-try/workflow/functions-nearly"),
+    row(At::Nearly, &["substring", "substr"], Word("slice"), "12-functions/substring-elsewhere"),
+    row(At::Nearly, &["sortby"], Word("sort"), "first-try/workflow/functions-nearly"),
+    row(At::Nearly, &["parsefloat", "parseint", "float", "int", "tonumber", "tofloat", "toint"], Word("number"), "12-functions/id-words-elsewhere"),
+    row(At::Nearly, &["date.parse", "parsedate", "parsetime", "totimestamp"], Word("time"), "12-functions/date-parse-elsewhere"),
+    row(At::Nearly, &["date.toisostring", "toisostring", "isoformat", "toiso"], Word("iso"), "first-try/workflow/functions-nearly"),
+    row(At::Function, &["avg", "average"], Word("avg"), "cards/task-weather"),
+    row(At::Function, &["first"], Word("first"), "first-try/mcp/index-in-text"),
+    row(At::Function, &["last"], Word("last"), "first-try/workflow/infix-other-forms"),
+    row(At::Function, &["indexof", "findindex"], Word("indexof"), "12-functions/index-of-elsewhere"),
+    row(At::Function, &["neg", "negate", "negative"], Word("neg"), "12-functions/id-neg-elsewhere"),
+    row(At::Function, &["trunc", "truncate"], Word("trunc"), "first-try/workflow/functions-nearly"),
+    row(At::Function, &["string", "str", "tostring"], Word("string"), "first-try/constrained/type-schema"),
+    row(At::Function, &["any", "some", "all", "every"], Word("any"), "first-try/constrained/args-beside"),
+    row(At::Function, &["zip", "enumerate"], Word("zip"), "5-shared/index-of-two-names"),
+    row(At::Function, &["coalesce", "ifnull", "nvl", "default", "orelse", "defaultto", "withdefault", "??", "?:"], Word("default"), "first-try/constrained/case-steps"),
+    row(At::Function, &["format", "now", "today", "uuid", "random", "flatten", "sqrt", "pow"], Word("tool"), "cards/task-assign-old"),
+    row(At::Method, &["size", "length"], Word("len"), "first-try/tool-calling/record-length"),
+    row(At::Method, &["strip"], Word("trim"), "first-try/workflow/methods-elsewhere"),
+    row(At::Method, &["toUpperCase"], Word("upper"), "first-try/constrained/other-forms"),
+    row(At::Method, &["toLowerCase"], Word("lower"), "first-try/workflow/infix-other-forms"),
+    row(At::Method, &["startsWith", "startswith"], Word("starts"), "12-functions/constrained-starts-with-elsewhere"),
+    row(At::Method, &["endsWith", "endswith"], Word("ends"), "first-try/workflow/methods-elsewhere"),
+    row(At::Method, &["includes", "contains", "hasOwnProperty"], Word("has"), "first-try/mcp/contains"),
+    row(At::Method, &["items"], Word("entries"), "first-try/constrained/field-near-name"),
+    row(At::Method, &["replaceAll"], Word("replace"), "first-try/workflow/methods-elsewhere"),
+    row(At::Method, &["toFixed"], Word("fixed"), "first-try/workflow/method"),
+    row(At::Method, &["indexOf", "index", "find", "rfind", "findIndex"], Advice("`index(x, part)` gives the first position, or null"), "first-try/workflow/methods-unlike"),
+    row(At::Method, &["substr", "substring"], Advice("`slice(text, from, to)` is a part of a text"), "first-try/workflow/methods-unlike"),
+    row(At::Method, &["sort", "sorted"], Advice("`sort(list)` and `sort(list, 'field')` give a sorted list"), "first-try/workflow/methods-unlike"),
+    row(At::Method, &["pop"], Advice("`at(list, -1)` is the last item, and `slice(list, 0, -1)` the list without it"), "first-try/workflow/methods-unlike"),
+    row(At::Method, &["replace"], Advice("`replace(text, old, new)` replaces each `old`"), "first-try/workflow/methods-unlike"),
+    row(At::Method, &["push", "append", "add"], Advice("`append(list, x)` gives a longer list"), "first-try/workflow/methods-unlike"),
+    row(At::Method, &["map", "filter", "reduce", "flatMap", "forEach"], Advice("a value for each item is a step with `for` before this one"), "first-try/workflow/infix-no-exact"),
+    row(At::Method, &["reverse"], Advice("`reverse(list)` gives the list from its end"), "first-try/workflow/methods-unlike"),
+    row(At::Name, &["env", "ENV", "secrets", "secret", "process", "vault"],
+        Advice("a program cannot read the environment: the tools file configures tools, and inputs hold all other values"), "5-workflow/seed-for"),
+    row(At::Name, &["now", "today", "date", "uuid", "random"], Advice("a tool gives it, in a step with `call`, or an input"), "cards/task-assign-old"),
+    row(At::Name, &["prev", "previous", "last", "result", "output", "it", "_"],
+        Advice("name the step that gives it with `let`, and refer to that name"), "first-try/id/prose"),
+    row(At::Name, &["index", "i", "loop"], Advice("the position of an item is named by `index` beside `for`"), "first-try/constrained/field-near-name"),
     row(At::Default, &["else", "otherwise", "*", "any", "fallback", "_default"], Nothing, "first-try/tool-calling/else-case"),
     row(At::ElseIf, &["elif", "elsif", "else-if", "elseif", "else if"], Nothing, "first-try/tool-calling/else-if"),
     row(At::Group, &["parallel", "sequence", "group", "block"], Nothing, "first-try/tool-calling/parallel"),
@@ -182,7 +286,7 @@ const ROWS: &[Row] = &[
     row(At::Type, &["string", "str"], Word("text"), "first-try/constrained/type-schema"),
     row(At::Type, &["boolean"], Word("bool"), "5-shared/synonyms"),
     row(At::Type, &["int", "integer", "float", "double", "decimal", "num"], Word("number"), "5-shared/op-condition-unknown"),
-    row(At::Type, &["null", "none", "void", "unit"], Word("nil"), "3-calls/optional-input-null"),
+    row(At::Type, &["null", "none", "void", "unit", "undefined"], Word("nil"), "3-calls/optional-input-null"),
     row(At::Document, &["States"], Advice("each state becomes a step, in the order in which they run"), "first-try/tool-calling/state-machine"),
     row(At::Document, &["jobs"], Advice("its commands become calls of tools"), "first-try/workflow/of-a-build"),
 ];
@@ -245,7 +349,9 @@ mod tests {
         }
         for row in ROWS {
             let case = std::fs::read_to_string(format!("{corpus}{}.case", row.example)).unwrap_or_default();
+            let case = case.to_lowercase();
             let shows = |word: &&&str| {
+                let word = word.to_lowercase();
                 let shown = |before: &str, after: &str| case.contains(&format!("{before}{word}{after}"));
                 shown("\"", "\"")
                     || shown(" ", ":")
@@ -256,8 +362,20 @@ mod tests {
                     || shown(" ", "}")
                     || shown("\"", ".")
                     || shown(".", ".")
+                    || shown(" ", " ")
+                    || shown("{", ".")
+                    || ["(", ".", "\"", " ", "{"].iter().any(|before| shown(before, "("))
             };
             assert!(row.words.iter().any(|word| shows(&word)), "{}: {:?}", row.example, row.words);
+        }
+    }
+
+    #[test]
+    fn an_operator_means_one_that_is_there() {
+        let is_of = |row: &&Row| matches!(row.place, At::Operation | At::Nearly);
+        for row in ROWS.iter().filter(is_of) {
+            let Word(own) = row.means else { panic!("{:?}", row.words) };
+            assert!(crate::dialect::operator::find(own).is_some(), "{own}");
         }
     }
 

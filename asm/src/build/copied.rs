@@ -1,44 +1,15 @@
-//! What copying leaves in a source: signs before each line, words behind the program, characters that look
-//! like others. It is searched for only in a source that has errors or no notation.
+//! What copying leaves in a source: words behind the program, characters that look like others. It is
+//! searched for only in a source that has errors.
 
-use crate::diagnostic::whole_source::unknown_notation;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::dialect::detect;
 use crate::notation::Notation;
 use crate::source::begins_id_text;
 use crate::span::Span;
 use crate::text::{look_alike, shorten};
 use ilo_spec::error::Code;
 
-/// How the heads of a unified diff begin.
-const DIFF: [&str; 5] = ["diff ", "index ", "--- ", "+++ ", "@@"];
 /// The words of comments in ID text that are read.
 const COMMENTS: [&str; 5] = ["fn", "Vars", "Tools", "Fields", "Registry"];
-/// What may be between a line's number and the line; the first that all lines have counts.
-const BEHIND_NUMBERS: [&str; 9] = [" | ", " |", "| ", "|", ": ", ":", "\t", ". ", ") "];
-
-/// The error of a source without a notation: with what hides the program removed, if that gives one.
-pub(super) fn unknown(source: &str, setting: &str) -> Diagnostic {
-    let found = [
-        ("the numbers before the lines", numbers(source)),
-        ("the signs of a diff", diff(source)),
-        ("the marks of a quotation", each_line(source, quotation)),
-        ("the backticks around the program", backticks(source)),
-    ];
-    for (what, edits) in found {
-        let Some(edits) = edits.filter(|edits| !edits.is_empty()) else { continue };
-        let fix = Fix { title: format!("remove {what}"), edits };
-        let first = fix.edits.first().map_or(Span::at(0), |edit| edit.span);
-        let wrong =
-            Diagnostic::new(Code::UnexpectedText, first, format!("{what} are not part of it")).fix(fix);
-        let (mended, _) = crate::diagnostic::fix::apply(source, std::slice::from_ref(&wrong));
-        if detect::detect(&mended).is_some() {
-            let found = format!("`{}`", shorten(source.get(first.range()).unwrap_or("").trim()));
-            return wrong.expected(detect::BEGINNINGS, found);
-        }
-    }
-    unknown_notation(source, detect::BEGINNINGS, setting)
-}
 
 /// Explains the errors of a source by what was copied with it, if that is so.
 pub(super) fn explain(source: &str, notation: Notation, diagnostics: &mut Diagnostics) {
@@ -173,80 +144,6 @@ fn keyed(line: &str) -> usize {
     };
     let after = behind.get(colon.len_utf8()..).unwrap_or("");
     line.len() - after.trim_start_matches(is_odd).len()
-}
-
-/// Numbers before all lines, each one more than the last.
-fn numbers(source: &str) -> Option<Vec<Edit>> {
-    fn split(line: &str) -> Option<(u32, &str)> {
-        let text = line.trim_start_matches([' ', '\t']);
-        let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
-        Some((text.get(..text.len() - rest.len())?.parse().ok()?, rest))
-    }
-    let mut next = None;
-    for line in source.lines().filter(|line| !line.trim().is_empty()) {
-        let (number, _) = split(line)?;
-        if next.is_some_and(|next| next != number) {
-            return None;
-        }
-        next = Some(number.checked_add(1)?);
-    }
-    let behind = |sign: &str| {
-        each_line(source, |line| {
-            let (_, rest) = split(line)?;
-            // Blanks at the end of a line are often lost.
-            let after = rest.strip_prefix(sign).or((rest.trim() == sign.trim()).then_some(""))?;
-            Some(line.len() - after.len())
-        })
-    };
-    // The lines may be a column, which begins after the longest number.
-    let column = |line: &str| {
-        let (_, rest) = split(line)?;
-        let content = rest.trim_start_matches(' ');
-        (!content.is_empty()).then_some((line.len() - rest.len(), line.len() - content.len()))
-    };
-    let columns = || {
-        let start = source.lines().filter_map(column).map(|(_, content)| content).min()?;
-        let apart = source.lines().filter_map(column).all(|(number, _)| number < start);
-        apart.then(|| each_line(source, |line| Some(start.min(line.len()))))?
-    };
-    BEHIND_NUMBERS.iter().find_map(|sign| behind(sign)).or_else(columns).or_else(|| behind(" "))
-}
-
-/// The signs of a unified diff: a line that is removed, or is of its heads, is removed here too.
-fn diff(source: &str) -> Option<Vec<Edit>> {
-    each_line(source, |line| {
-        if DIFF.iter().any(|head| line.starts_with(head)) || line.starts_with(['-', '\\']) {
-            return Some(line.len());
-        }
-        line.starts_with(['+', ' ']).then_some(1)
-    })
-}
-
-/// Single backticks around a source.
-fn backticks(source: &str) -> Option<Vec<Edit>> {
-    let inside = source.trim().strip_prefix('`')?.strip_suffix('`')?;
-    let start = source.find('`')?;
-    let edit = |at: usize| Edit { span: Span::new(offset(at), offset(at + 1)), text: String::new() };
-    Some(vec![edit(start), edit(start + 1 + inside.len())])
-}
-
-/// The length of the mark before a line of a quotation.
-fn quotation(line: &str) -> Option<usize> {
-    ["> ", ">"].into_iter().find(|mark| line.starts_with(mark)).map(str::len)
-}
-
-/// Removes the beginning of each line that is not blank; `None` if a line has none.
-fn each_line(source: &str, length: impl Fn(&str) -> Option<usize>) -> Option<Vec<Edit>> {
-    let (mut edits, mut start) = (Vec::new(), 0);
-    for line in source.split_inclusive('\n') {
-        let text = line.trim_end_matches(['\n', '\r']);
-        if !text.trim().is_empty() {
-            let length = length(text)?;
-            edits.push(Edit { span: Span::new(offset(start), offset(start + length)), text: String::new() });
-        }
-        start += line.len();
-    }
-    Some(edits)
 }
 
 fn offset(at: usize) -> u32 {

@@ -11,8 +11,9 @@ mod tests;
 use crate::ast::File;
 use crate::catalog::Catalog;
 use crate::check::{Checked, check};
-use crate::diagnostic::whole_source::too_large;
+use crate::diagnostic::whole_source::{too_large, unknown_notation};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::detect::BEGINNINGS;
 use crate::document::{json, yaml};
 use crate::habits::tokens::TokenHabits;
 use crate::lower::lower;
@@ -93,7 +94,7 @@ fn open<'a>(
         Some(notation) => Opened::Tree(documents(source, notation, arena, &options.reading, diagnostics)),
         None => {
             let setting = options.notation_setting.unwrap_or("--from");
-            diagnostics.push(copied::unknown(source, setting));
+            diagnostics.push(unknown_notation(source, BEGINNINGS, setting));
             nothing
         }
     }

@@ -2,61 +2,9 @@
 //! without one.
 
 use super::operator::{Operator, find};
+use crate::foreign::{self, Place};
 use crate::text::nearest;
 use std::borrow::Cow;
-
-/// Each operator, with its spellings in other languages.
-const OTHERS: &[(&str, &[&str])] = &[
-    ("and", &["&&", "&"]),
-    ("or", &["||", "|"]),
-    ("not", &["!"]),
-    ("==", &["===", "=", "is", "eq", "equals"]),
-    (
-        "!=",
-        &["!==", "<>", "=!", "~=", "ne", "neq", "≠", "isnot", "is not", "not equals", "notequals", "noteq"],
-    ),
-    (">=", &["=>", "gte", "ge", "≥"]),
-    ("<=", &["=<", "lte", "le", "≤"]),
-    (">", &["gt"]),
-    ("<", &["lt"]),
-    ("*", &["×", "mul", "multiply", "times"]),
-    ("/", &["÷", "div", "divide"]),
-    ("-", &["−", "-=", "sub", "subtract", "minus"]),
-    ("+", &["+=", "add", "plus"]),
-    ("%", &["mod", "rem"]),
-    ("//", &["floordiv", "idiv", "intdiv"]),
-    ("abs", &["fabs"]),
-    ("ceil", &["ceiling"]),
-    ("unique", &["uniq", "distinct", "dedupe"]),
-    ("group", &["groupby"]),
-    ("column", &["pluck"]),
-    ("starts", &["startswith", "hasprefix", "beginswith"]),
-    ("ends", &["endswith", "hassuffix"]),
-    ("without", &["omit"]),
-    ("record", &["fromentries"]),
-    ("len", &["length", "size", "count", "strlen"]),
-    ("at", &["nth"]),
-    ("append", &["push", "additem"]),
-    ("concat", &["cat", "++", ".."]),
-    ("has", &["contains", "includes", "haskey", "hasfield", "hasownproperty"]),
-    ("lower", &["tolowercase", "lowercase", "tolower", "downcase"]),
-    ("upper", &["touppercase", "uppercase", "toupper", "upcase"]),
-    ("trim", &["strip"]),
-    ("slice", &["substring", "substr"]),
-    ("sort", &["sorted", "sortby"]),
-    ("reverse", &["reversed"]),
-    ("fixed", &["tofixed"]),
-    (
-        "json",
-        &["stringify", "tojson", "json.stringify", "json.dumps", "dumps", "jsonencode", "jsonstringify"],
-    ),
-    ("keys", &["objectkeys"]),
-    ("number", &["parsefloat", "parseint", "float", "int", "tonumber", "tofloat", "toint"]),
-    ("parse", &["json.parse", "json.loads", "parsejson", "jsonparse", "fromjson", "jsondecode", "loads"]),
-    ("time", &["date.parse", "parsedate", "parsetime", "totimestamp"]),
-    ("iso", &["date.toisostring", "toisostring", "isoformat", "toiso"]),
-    ("replace", &["replaceall"]),
-];
 
 /// How messages write an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +19,7 @@ pub(crate) enum Written {
 
 /// A function of other languages that does not exist here, and what to write instead.
 struct Instead {
-    words: &'static [&'static str],
+    word: &'static str,
     /// The result of the expression.
     what: &'static str,
     record: &'static str,
@@ -79,67 +27,60 @@ struct Instead {
     id: &'static str,
 }
 
-const fn instead(
-    words: &'static [&'static str],
-    what: &'static str,
-    [record, infix, id]: [&'static str; 3],
-) -> Instead {
-    Instead { words, what, record, infix, id }
+const fn instead(word: &'static str, what: &'static str, [record, infix, id]: [&'static str; 3]) -> Instead {
+    Instead { word, what, record, infix, id }
 }
-
-/// Functions and signs of other languages for a value, or another one where it is absent or nil.
-const DEFAULTS: &[&str] =
-    &["coalesce", "ifnull", "nvl", "default", "orelse", "defaultto", "withdefault", "??", "?:"];
 
 /// Whether a word gives a value, or another one where it is absent or nil.
 pub(crate) fn is_default(spelling: &str) -> bool {
-    DEFAULTS.contains(&without_module(&plain(spelling)).as_ref())
+    function(&plain(spelling)) == Some("default")
+}
+
+/// The first word of [`INSTEAD`] that a function of another language means.
+fn function(plain: &str) -> Option<&'static str> {
+    foreign::word(Place::Function, &without_module(plain))
 }
 
 /// Functions of other languages that can be expressed with the functions here.
 const INSTEAD: [Instead; 10] = [
     instead(
-        &["avg", "average"],
+        "avg",
         "the average of a list",
         [r#"{"/": [{"sum": list}, {"len": list}]}"#, "sum($list) / len($list)", "DIV SUM <list> LEN <list>"],
     ),
     instead(
-        &["first"],
+        "first",
         "the first item of a list",
         [r#"{"at": [list, 0]}"#, "at($list, 0)", "AT <list> LIT 1 0"],
     ),
     instead(
-        &["last"],
+        "last",
         "the last item of a list",
         [r#"{"at": [list, -1]}"#, "at($list, -1)", "AT <list> LIT 1 -1"],
     ),
     instead(
-        &["indexof", "findindex"],
+        "indexof",
         "where a text begins in another, or an item in a list, else nil,",
         [r#"{"index": [text, part]}"#, "index($text, $part)", "INDEX <text> <part>"],
     ),
+    instead("neg", "a number with the other sign", [r#"{"-": [0, x]}"#, "0 - $x", "SUB LIT 1 0 <x>"]),
     instead(
-        &["neg", "negate", "negative"],
-        "a number with the other sign",
-        [r#"{"-": [0, x]}"#, "0 - $x", "SUB LIT 1 0 <x>"],
-    ),
-    instead(
-        &["trunc", "truncate"],
+        "trunc",
         "a number from 0 on without its fraction",
         [r#"{"-": [x, {"%": [x, 1]}]}"#, "$x - $x % 1", "SUB <x> MOD <x> LIT 1 1"],
     ),
     instead(
-        &["string", "str", "tostring"],
+        "string",
         "a value as text",
         [r#"{"concat": [x, ""]}"#, "concat($x, '')", r#"CONCAT <x> LIT 0 """#],
     ),
     instead(
-        &["any", "some", "all", "every"],
+        "any",
         "how many items pass a test, if a loop `v` over the list collects them with an `if`,",
         [r#"{"len": v}"#, "len(${v})", "LEN REF <v>"],
     ),
     instead(
-        &["zip", "enumerate"],
+        "zip",
         "an item of each list, in a loop over their positions,",
         [
             r#"{"at": [list, i]}`, with `i` in `{"range": {"len": list}}"#,
@@ -148,7 +89,7 @@ const INSTEAD: [Instead; 10] = [
         ],
     ),
     instead(
-        DEFAULTS,
+        "default",
         "a field, or another value where it is absent or nil,",
         [
             r#"{"get": [record, "field", value]}`, and of any value `{"get": [[x], 0, value]}"#,
@@ -158,12 +99,9 @@ const INSTEAD: [Instead; 10] = [
     ),
 ];
 
-/// Functions of other languages that only a tool can compute.
-const OF_TOOLS: [&str; 8] = ["format", "now", "today", "uuid", "random", "flatten", "sqrt", "pow"];
-
 /// Whether a word is a function of other languages that only a tool can compute here.
 pub(crate) fn is_of_tool(spelling: &str) -> bool {
-    OF_TOOLS.contains(&without_module(&plain(spelling)).as_ref())
+    function(&plain(spelling)) == Some("tool")
 }
 
 /// Module prefixes of functions in other languages.
@@ -183,9 +121,8 @@ fn without_module(plain: &str) -> Cow<'_, str> {
 
 /// What to write instead of a function of another language.
 pub(crate) fn in_place_of(spelling: &str, written: Written) -> Option<String> {
-    let plain = plain(spelling);
-    let name = without_module(&plain);
-    if let Some(found) = INSTEAD.iter().find(|row| row.words.contains(&name.as_ref())) {
+    let word = function(&plain(spelling))?;
+    if let Some(found) = INSTEAD.iter().find(|row| row.word == word) {
         let form = match written {
             Written::Record => found.record,
             Written::Infix => found.infix,
@@ -198,7 +135,7 @@ pub(crate) fn in_place_of(spelling: &str, written: Written) -> Option<String> {
     } else {
         "a tool computes it, in a step with `call`"
     };
-    OF_TOOLS.contains(&name.as_ref()).then(|| help.to_owned())
+    (word == "tool").then(|| help.to_owned())
 }
 
 /// An operator of another language that tests whether a list has a value.
@@ -308,13 +245,27 @@ pub(crate) fn instead_of(spelling: &str, written: Written) -> Option<String> {
 
 /// The operator that an unknown spelling means: that of another language, or the same in another case.
 pub fn meant(spelling: &str) -> Option<&'static Operator> {
+    named(spelling).map(|(operator, _)| operator)
+}
+
+/// The operator that does the same as one of another language, or is the same in another case.
+pub fn same(spelling: &str) -> Option<&'static Operator> {
+    named(spelling).filter(|(_, same)| *same).map(|(operator, _)| operator)
+}
+
+fn named(spelling: &str) -> Option<(&'static Operator, bool)> {
     let plain = plain(spelling);
-    let ours = |name: &str| OTHERS.iter().find(|(_, others)| others.contains(&name)).map(|&(ours, _)| ours);
-    let found = ours(&plain).and_then(find).or_else(|| find(&plain)).or_else(|| {
+    let ours = |name: &str| {
+        let same = foreign::word(Place::Operation, name).map(|own| (own, true));
+        let (own, same) = same.or_else(|| Some((foreign::word(Place::Nearly, name)?, false)))?;
+        Some((find(own)?, same))
+    };
+    let own = |name: &str| find(name).map(|operator| (operator, true));
+    let found = ours(&plain).or_else(|| own(&plain)).or_else(|| {
         let name = without_module(&plain);
-        ours(&name).and_then(find).or_else(|| find(&name).filter(|_| plain.contains('.')))
+        ours(&name).or_else(|| own(&name).filter(|_| plain.contains('.')))
     });
-    found.filter(|operator| operator.spelling != spelling)
+    found.filter(|(operator, _)| operator.spelling != spelling)
 }
 
 /// The operator nearest to an unknown spelling: the one that it means, otherwise one with a similar spelling.
@@ -366,7 +317,6 @@ mod tests {
         for ours in TABLE {
             assert!(meant(ours.spelling).is_none(), "{}", ours.spelling);
         }
-        assert!(OTHERS.iter().all(|(ours, _)| find(ours).is_some()));
         assert!(near("**").is_none() && near("sqrt").is_none());
     }
 

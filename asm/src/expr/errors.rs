@@ -8,6 +8,7 @@ use super::parser::Parser;
 use super::tree::Tree;
 use crate::diagnostic::Diagnostic;
 use crate::document::{Kind, Style, Text};
+use crate::foreign::{self, Place};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
@@ -27,6 +28,11 @@ pub(super) fn closing(text: &str, at: usize) -> usize {
         }
     }
     text.len()
+}
+
+/// Whether a word asks if something holds another.
+fn asks(word: &str) -> bool {
+    foreign::word(Place::Operation, word).unwrap_or(word) == "has"
 }
 
 impl<'a> Parser<'_, '_, 'a> {
@@ -221,11 +227,7 @@ impl<'a> Parser<'_, '_, 'a> {
             "?" => "a choice has a blank behind its `?`: `c ? a : b`, or `a if c else b`",
             ":" | "if" | "else" => "one of two values is `a if c else b`",
             "between" => "write `least <= x <= most`",
-            "like" | "matches" => {
-                "whether a text has a part is `has(text, 'part')`; a tool compares it with a pattern"
-            }
-            "contains" | "includes" | "has" => "write `has(list, x)`, or `x in list`",
-            "exists" => "write `x != null`",
+            word if asks(word) => "write `has(list, x)`, or `x in list`",
             "**" | "^" => "there is no power: write `x * x`",
             "++" => "bind the name again: `x + 1`",
             ")" | "]" | "}" => "remove it, or open it before",
@@ -235,8 +237,7 @@ impl<'a> Parser<'_, '_, 'a> {
         };
         let (from, to) = (self.from, self.to);
         let is_word = matches!(self.token, Token::Word(_));
-        let form =
-            matches!(symbol, "contains" | "includes" | "has" | "between" | "like" | "matches" | "exists");
+        let form = symbol == "between" || asks(symbol);
         let code = match symbol {
             "" | "(" | ")" | "," | "[" | "]" | "{" | "}" | "?" | ":" | ";" | "$" | "${" | "." => {
                 Code::BadExpression

@@ -7,15 +7,16 @@ use super::template::template_of;
 use super::tree::{Each, Kind, Operand, Tree};
 use crate::ast::{Literal, Name};
 use crate::document::{Kind as NodeKind, Node, Text};
+use crate::foreign::{self, Place};
 use crate::text::name_end;
 use ilo_spec::error::Code;
 
 /// The constant of a word.
 pub(crate) fn constant(word: &str) -> Option<Literal<'static>> {
-    match word {
-        "true" | "True" => Some(Literal::Bool(true)),
-        "false" | "False" => Some(Literal::Bool(false)),
-        "null" | "nil" | "None" | "undefined" => Some(Literal::Nil),
+    match foreign::word(Place::Literal, word).unwrap_or(word) {
+        "true" => Some(Literal::Bool(true)),
+        "false" => Some(Literal::Bool(false)),
+        "null" => Some(Literal::Nil),
         _ => None,
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
 
 /// A step whose kind is the value of a key: `{"type": "return", "value": 1}`.
 pub(super) fn by_type<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let value = || get(list, &["value", "result", "expr", "to"]).map(|entry| Replacement::Kept(entry.value));
+    let value = || get(list, foreign::words(Place::Held)).map(|entry| Replacement::Kept(entry.value));
     match get(list, foreign::words(Place::Marker))?.value.text()? {
         "return" => {
             let key = if at.dialect.has(Key::Return) { Key::Return } else { Key::Ok };

@@ -56,20 +56,8 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     step.extend(arguments.map(|entry| (at.dialect.word(Key::Args), Replacement::Kept(entry.value))));
     let said = [callee, wrapper.unwrap_or(callee), arguments.unwrap_or(callee), bound.unwrap_or(callee)];
     let mut without: Vec<&str> = said.iter().filter_map(|entry| entry.name()).collect();
-    without.extend([
-        "let",
-        "name",
-        "id",
-        "call_id",
-        "tool_call_id",
-        "description",
-        "server",
-        "server_name",
-        "Next",
-        "End",
-        "Comment",
-        "ResultPath",
-    ]);
+    without.push("let");
+    without.extend(foreign::words(Place::BesideCall));
     without.extend(foreign::words(Place::Marker));
     if wrapper.is_some_and(|wrapper| wrapper.name() == Some("params")) {
         without.push("method");

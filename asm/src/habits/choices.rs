@@ -7,9 +7,6 @@ use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
 use crate::foreign::{self, Place};
 
-/// Keys for cases in some language, which are therefore not cases themselves.
-const CASE_WORDS: [&str; 8] = ["case", "arms", "when", "on", "branches", "options", "values", "with"];
-
 /// `assert`, where an `if` returns a failure.
 pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let assert = get(list, &["assert"]).filter(|_| !at.dialect.has(Key::Assert))?;
@@ -83,7 +80,7 @@ pub(super) fn loose_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let subject = get(list, &["match"]).filter(|_| get(list, &BESIDE).is_none())?;
     let own = |entry: &&Entry<'a>| matches!(entry.name(), Some("let" | "match" | "default" | "_"));
     let is_case = |entry: &Entry<'a>| {
-        let plain = |name: &str| !is_word(name) && !CASE_WORDS.contains(&name);
+        let plain = |name: &str| !is_word(name) && !foreign::is(Place::Cases, name);
         !own(&entry) && entry.is(plain)
     };
     let cases: Fields<'a> = list.iter().filter(|entry| is_case(entry)).filter_map(kept).collect();
@@ -159,7 +156,7 @@ fn condition_of_passes<'a>(
 pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     const ENDS: [&str; 10] =
         ["then", "return", "ret", "ok", "err", "error", "default", "switch", "skip", "break"];
-    let condition = get(list, &["if", "when", "condition"])?;
+    let condition = get(list, foreign::words(Place::Condition))?;
     if get(list, &ENDS).is_some() {
         return None;
     }

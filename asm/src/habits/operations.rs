@@ -5,7 +5,7 @@ use super::context::{Context, Entries, Fields, Report, Rewrite, Walk, bound, get
 use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
-use crate::dialect::other_operator::{self, Membership, Written};
+use crate::dialect::other_operator::{self, Written};
 use crate::dialect::{Dialect, Key};
 use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node, entries, first_of, rename, shown};
@@ -242,57 +242,31 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     Some(Rewrite { report: Report::Shape(Code::BadShape, message), to })
 }
 
-/// `{"in": [x, [a, b]]}` and `{"not in": [x, list]}`, which are not operators here.
+/// `{"in": [x, list]}`, `{"not in": [x, list]}` and `{"contains": [list, x]}`: HAS of the list and the value.
 pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [entry] = list else { return None };
     let asked = other_operator::membership(entry.name()?)?;
-    // A list of values to search for: whether all must be found is not clear.
-    let several = matches!(entry.value.kind, Kind::List([_, Node { kind: Kind::List(_), .. }]));
-    if asked.list_first && !asked.negated && !several && matches!(entry.value.kind, Kind::List([_, _])) {
-        return other_operator(at, entry);
-    }
-    let wrong = unknown_operator(&entry.key, None);
-    let Some((positive, form)) = positive(at, entry, asked) else {
+    let pair = match entry.value.kind {
+        // A list of values to search for: whether all must be found is not clear.
+        Kind::List([_, Node { kind: Kind::List(_), .. }]) if asked.list_first => None,
+        Kind::List([list, item]) if asked.list_first => Some((list, item)),
+        Kind::List([item, list]) => Some((list, item)),
+        _ => None,
+    };
+    let Some((list, item)) = pair else {
         return Some(Rewrite::whole(
-            wrong.help(asked.help(Written::Record)),
+            unknown_operator(&entry.key, None).help(asked.help(Written::Record)),
             Replacement::Kept(Node { kind: Kind::Null, span: at.node.span }),
         ));
     };
-    let (to, form) = if asked.negated {
-        (Replacement::one("not", positive), format!("{{\"not\": {form}}}"))
-    } else {
-        (positive, form.to_owned())
-    };
-    let wrong = wrong.expected(format!("`{form}`"), format!("`{}`", shown(&entry.key)));
-    Some(Rewrite::whole(wrong.replace(at.node.span, to.text(at.source, false)), to))
-}
-
-/// The test whether a list has a value, without a negation, and its form; `None` if it cannot replace the
-/// record.
-fn positive<'a>(
-    at: &Context<'_, 'a>,
-    entry: &Entry<'a>,
-    asked: Membership,
-) -> Option<(Replacement<'a>, &'static str)> {
-    const MOST: usize = 8;
-    let Kind::List([first, second]) = entry.value.kind else { return None };
-    if at.dialect.is_yaml() || !is_repeatable(at.node.span) {
-        return None;
-    }
-    let of_two = |operator, a: &Node<'a>, b: &Node<'a>| {
-        Replacement::one(operator, Replacement::List(vec![Replacement::Kept(*a), Replacement::Kept(*b)]))
-    };
-    match second.kind {
-        Kind::List(_) if asked.list_first => None,
-        Kind::List([only]) => Some((of_two("==", first, only), "{\"==\": …}")),
-        Kind::List(items) if (1..=MOST).contains(&items.len()) => {
-            let each = items.iter().map(|item| of_two("==", first, item)).collect();
-            Some((Replacement::one("or", Replacement::List(each)), "{\"or\": [{\"==\": …}, …]}"))
-        }
-        Kind::List(_) => None,
-        _ if asked.list_first => Some((of_two("has", first, second), "{\"has\": [list, value]}")),
-        _ => Some((of_two("has", second, first), "{\"has\": [list, value]}")),
-    }
+    let has =
+        Replacement::one("has", Replacement::List(vec![Replacement::Kept(*list), Replacement::Kept(*item)]));
+    let to = if asked.negated { Replacement::one("not", has) } else { has };
+    let form = format!("`{}`", to.outline(at.dialect.is_yaml()));
+    let wrong = Diagnostic::new(Code::BadShape, entry.key.span, "whether a list holds a value is `has`")
+        .expected(form.clone(), format!("`{}`", shown(&entry.key)));
+    let fix = to.fix(&at.node, at.source, at.dialect.is_yaml(), at.dialect.is_bare());
+    Some(Rewrite::whole(wrong.fix_or_help(fix, format!("write {form}")), to))
 }
 
 /// `{"default": [x, y]}` and `{"??": [x, y]}`: a value, or another one where it is absent or nil.

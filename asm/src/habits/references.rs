@@ -4,24 +4,8 @@ use super::Reading;
 use super::loose_reference;
 use crate::dialect::reader_habits::{Habits, Names, Seen, Surroundings, Warning};
 use crate::expr::reference::Reference;
+use crate::foreign;
 use bumpalo::Bump;
-
-/// Names of built-in values in other languages, and what to write instead.
-const NAMES: [(&[&str], &str); 4] = [
-    (
-        &["env", "ENV", "secrets", "secret", "process", "vault"],
-        "a program cannot read the environment: the tools file configures tools, and inputs hold all other values",
-    ),
-    (&["now", "today", "date", "uuid", "random"], "a tool gives it, in a step with `call`, or an input"),
-    (
-        &["prev", "previous", "last", "result", "output", "it", "_"],
-        "name the step that gives it with `let`, and refer to that name",
-    ),
-    (
-        &["index", "i", "loop"],
-        "count in a variable that is bound to 0 before the loop, and bound again in each pass",
-    ),
-];
 
 impl Habits for Reading {
     fn lint<'a>(&self, seen: &Seen<'_, 'a>, at: &Surroundings<'_, 'a>, warnings: &mut Vec<Warning>) {
@@ -39,6 +23,9 @@ impl Habits for Reading {
     }
 
     fn in_place_of_name(&self, name: &str, _after: &str) -> Option<&'static str> {
-        NAMES.iter().find(|(names, _)| names.contains(&name)).map(|&(_, instead)| instead)
+        match foreign::meaning(foreign::Place::Name, name)? {
+            foreign::Means::Advice(instead) => Some(instead),
+            _ => None,
+        }
     }
 }

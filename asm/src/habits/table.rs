@@ -135,7 +135,7 @@ pub(super) const HABITS: &[Habit] = habits! {
     "comparison by field", Formula, operations::compared, ToolCalling,
         r#"{"n": {">": 3}}"# => r#"{">": ["$input.n", 3]}"#;
     "question whether a list holds a value", Formula, operations::membership, ToolCalling,
-        r#"{"in": ["$input.n", [1, 2]]}"# => r#"{"or": [{"==": ["$input.n", 1]}, {"==": ["$input.n", 2]}]}"#;
+        r#"{"in": ["$input.n", [1, 2]]}"# => r#"{"has": [[1, 2], "$input.n"]}"#;
     "value where another one is nil", Formula, operations::defaulted, ToolCalling,
         r#"{"default": ["$input.n", 2]}"# => r#"{"get": [["$input.n"], 0, 2]}"#;
     "operation with its operator under a key", Condition, operations::keyed, ToolCalling,

@@ -10,6 +10,7 @@ use crate::dialect::{
 };
 use crate::document::entries;
 use crate::document::{Entry, Kind, Node};
+use crate::foreign;
 use crate::span::Span;
 use ilo_spec::error::Code;
 
@@ -160,8 +161,7 @@ fn is_copy(list: &[Entry<'_>]) -> bool {
 /// Whether a value has nothing that makes it a step.
 fn is_data(node: &Node<'_>) -> bool {
     // A part of a step makes a record a step even if the word of the step is misspelt.
-    const PARTS: [&str; 8] = ["let", "args", "arguments", "parameters", "catch", "cases", "yield", "do"];
-    let word = |name: &str| begins_step(name) || PARTS.contains(&name);
+    let word = |name: &str| begins_step(name) || foreign::is(foreign::Place::Part, name);
     let list = entries(node);
     let operation = matches!(list, [only] if only.is(|name| name == "value" || operator::is(name)));
     !operation && !list.iter().any(|entry| entry.is(word))

@@ -40,20 +40,10 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A step whose value can fail.
     fn attempt(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail) {
-        let rollback = step.get(Key::Rollback);
-        if let Some(of_then) = then_value(step, tail) {
-            return self.attempt_then(step, value, of_then);
-        }
+        let of_then = then_value(step, tail);
+        let (tail, has_then) = (of_then.unwrap_or(tail), of_then.is_some());
         if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
-            if rollback.is_none() || (step.target.is_none() && !tail.wanted()) {
-                self.finish_value(value, step.target, tail, step.head());
-                self.rollbacks(rollback);
-                return;
-            }
-            let bind = self.bind_call(step, value);
-            self.rollbacks(rollback);
-            self.value_of_call(bind, step, tail);
-            return;
+            return self.attempt_unhandled(step, value, (tail, has_then));
         }
         let bind = self.bind_call(step, value);
         let needed = step.target.is_some() || tail.wanted();
@@ -63,56 +53,47 @@ impl<'a> StepReader<'_, 'a> {
             bind: needed.then_some(bind),
         };
         let err = self.failure_arm(step, by);
-        if tail == Tail::Yield && err.body.completes() && !binds_last(&err, bind.0) {
+        let gives_in_arms = has_then || (err.body.completes() && !binds_last(&err, bind.0));
+        if tail == Tail::Yield && gives_in_arms {
             return self.attempt_in_pass(step, (bind, value.span), err);
         }
-        let ok = rollback.map(|node| {
-            let body = self.block(|this| this.rollbacks(Some(node)));
-            Arm { bind: bind.0, bind_span: bind.1, body, span: step.keyed.place(Key::Rollback) }
-        });
+        let rollback = step.get(Key::Rollback);
+        let result = (has_then && tail.wanted()).then(|| (self.hidden(None), step.place()));
+        let (mut ok, mut gives) = (None, false);
+        if has_then || rollback.is_some() {
+            let body = self.block(|this| {
+                this.rollbacks(rollback);
+                gives = has_then && this.then_in_arm(step, result);
+            });
+            let span = step.keyed.place(if has_then { Key::Then } else { Key::Rollback });
+            ok = Some(Arm { bind: bind.0, bind_span: bind.1, body, span });
+        }
+        let result = result.filter(|_| gives);
+        let err = result.map_or(err, |result| self.also_bound(err, bind, result));
         let node = Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span: value.span };
         self.push_control(Control::Match(self.arena.alloc(node)), step.head());
-        self.value_of_call(bind, step, tail);
+        match result {
+            Some(result) => self.push_slot(result, step.head()),
+            None if has_then => {}
+            None => self.value_of_call(bind, step, tail),
+        }
     }
 
-    /// A call with `then`, whose value has the purpose `tail`.
-    fn attempt_then(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail) {
+    /// A step whose value can fail, without a handler; `has_then` says that steps follow its success.
+    fn attempt_unhandled(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, (tail, has_then): (Tail, bool)) {
         let rollback = step.get(Key::Rollback);
-        if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
-            match step.target {
-                Some(_) => {
-                    self.bind_call(step, value);
-                }
-                None => self.push(StmtKind::Value(value), step.head()),
-            }
+        if !has_then && (rollback.is_none() || (step.target.is_none() && !tail.wanted())) {
+            self.finish_value(value, step.target, tail, step.head());
+            return self.rollbacks(rollback);
+        }
+        if has_then && step.target.is_none() {
+            self.push(StmtKind::Value(value), step.head());
             self.rollbacks(rollback);
             return self.then_steps(step, tail);
         }
         let bind = self.bind_call(step, value);
-        let needed = step.target.is_some() || tail.wanted();
-        let by = HandledBy {
-            tail: if needed { Tail::Value } else { Tail::Drop },
-            is_text: self.fails_with_text(&value),
-            bind: needed.then_some(bind),
-        };
-        let err = self.failure_arm(step, by);
-        if tail == Tail::Yield {
-            return self.attempt_in_pass(step, (bind, value.span), err);
-        }
-        let result = tail.wanted().then(|| (self.hidden(None), step.place()));
-        let mut gives = false;
-        let body = self.block(|this| {
-            this.rollbacks(rollback);
-            gives = this.then_in_arm(step, result);
-        });
-        let result = result.filter(|_| gives);
-        let err = result.map_or(err, |result| self.also_bound(err, bind, result));
-        let ok = Some(Arm { bind: bind.0, bind_span: bind.1, body, span: step.keyed.place(Key::Then) });
-        let node = Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span: value.span };
-        self.push_control(Control::Match(self.arena.alloc(node)), step.head());
-        if let Some(result) = result {
-            self.push_slot(result, step.head());
-        }
+        self.rollbacks(rollback);
+        if has_then { self.then_steps(step, tail) } else { self.value_of_call(bind, step, tail) }
     }
 
     /// The end of a call with a handler that is the last step of a pass: each arm gives what the pass yields,

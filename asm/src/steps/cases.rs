@@ -5,19 +5,18 @@ use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::Seen;
 use crate::document::entries;
-use crate::document::{Key as CaseKey, Kind, Node};
+use crate::document::{Entry, Key as CaseKey, Kind, Node};
 use crate::span::Span;
 use crate::text::rendered_number;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
-use ilo_spec::program::Number;
 
 /// A case whose value is not read yet.
 pub(crate) struct UnreadCase<'d, 'a> {
     /// The constant; `None` for the default.
     pub(crate) key: Option<Literal<'a>>,
-    /// The number that a JSON key matches in addition to its text.
-    pub(crate) number: Option<Number>,
+    /// The number or bool that a JSON key matches in addition to its text.
+    pub(crate) other: Option<Literal<'a>>,
     pub(crate) key_span: Span,
     pub(crate) value: &'d Node<'a>,
 }
@@ -28,12 +27,14 @@ pub(crate) struct Cases<'d, 'a> {
     pub(crate) list: Vec<UnreadCase<'d, 'a>>,
     default: Option<Span>,
     seen: HashMap<CaseKey<'a>, Span>,
+    /// Whether the keys of a record in JSON are `true` and `false` alone, which match bools too.
+    bools: bool,
 }
 
 impl<'d, 'a> Cases<'d, 'a> {
     /// Adds the default. Returns the existing one, if there is one.
     pub(crate) fn add_default(&mut self, key: &Node<'a>, value: &'d Node<'a>) -> Option<Span> {
-        self.list.push(UnreadCase { key: None, number: None, key_span: key.span, value });
+        self.list.push(UnreadCase { key: None, other: None, key_span: key.span, value });
         self.default.replace(key.span)
     }
 }
@@ -43,6 +44,10 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn cases<'d>(&mut self, node: &'d Node<'a>, cases: &mut Cases<'d, 'a>) {
         match &node.kind {
             Kind::Record(entries) => {
+                let is_bool = |entry: &Entry<'a>| matches!(entry.name(), Some("true" | "false"));
+                let is_default = |entry: &Entry<'a>| matches!(entry.name(), Some("default" | "_"));
+                cases.bools = entries.iter().any(is_bool)
+                    && entries.iter().all(|entry| is_bool(entry) || is_default(entry));
                 for entry in *entries {
                     self.case(&entry.key, &entry.value, true, cases);
                 }
@@ -88,12 +93,14 @@ impl<'a> StepReader<'_, 'a> {
             _ => return self.bad_shape(key, "the key of a case", "a text, number, bool or null"),
         };
         // A JSON key can only be a text.
-        let number = key.text().filter(|_| of_record && !self.dialect.is_yaml()).and_then(rendered_number);
-        let of_number = number.map(|number| CaseKey::of(&Node { kind: Kind::Number(number), ..*key }));
-        let before = of_number.and_then(|number| cases.seen.insert(number, key.span));
+        let other = match key.text().filter(|_| of_record && !self.dialect.is_yaml()) {
+            Some(text @ ("true" | "false")) if cases.bools => Some(Literal::Bool(text == "true")),
+            text => text.and_then(rendered_number).map(Literal::Number),
+        };
+        let before = other.and_then(|other| cases.seen.insert(CaseKey::of_literal(other), key.span));
         match cases.seen.insert(CaseKey::of(key), key.span).or(before) {
             Some(before) => self.case_twice(key, before, "a case with this key"),
-            None => cases.list.push(UnreadCase { key: Some(literal), number, key_span: key.span, value }),
+            None => cases.list.push(UnreadCase { key: Some(literal), other, key_span: key.span, value }),
         }
     }
 

@@ -76,7 +76,7 @@ impl<'a> StepReader<'_, 'a> {
         let element = self.element(step, variable);
         let variable = element.variable;
         let list = match element.list {
-            Some(node) => self.subject(node),
+            Some(node) => self.looped(node),
             None => literal(Literal::Nil, variable.span),
         };
         let id = self.new_loop();

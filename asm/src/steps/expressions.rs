@@ -110,10 +110,6 @@ impl<'a> StepReader<'_, 'a> {
     ) -> Expr<'a> {
         let [a, b] = pair;
         match sign {
-            Sign::Plain(Binary::Add) if is_text(a) || is_text(b) => {
-                let tree = Tree { kind: Kind::Binary(sign, pair, place), span, levels: 0 };
-                self.sum_of_texts(node, &tree)
-            }
             Sign::Changing(operator) => {
                 if !a.name().is_some_and(|name| self.binds(name.text)) {
                     return self.no_change(place, span);
@@ -126,6 +122,7 @@ impl<'a> StepReader<'_, 'a> {
                     self.lint(&Seen::Equal(node, b));
                 }
                 let (a, b) = (self.of_tree(node, a), self.of_tree(node, b));
+                let operator = if operator == Binary::Add { self.sum(&[a, b], place) } else { operator };
                 self.of_two(operator, a, b, span)
             }
             Sign::FloorDiv => {
@@ -181,7 +178,7 @@ impl<'a> StepReader<'_, 'a> {
         self.binary(Binary::And, left, right, span)
     }
 
-    /// A value that is needed in two places, read for each. Its findings are reported once.
+    /// A value that is needed in two places. One with calls is read for each; its findings are reported once.
     fn twice(
         &mut self,
         tree: &Tree<'a>,
@@ -194,6 +191,10 @@ impl<'a> StepReader<'_, 'a> {
         let inner = self.in_case(!plain);
         self.within(inner, |this| {
             let first = read(this);
+            // A call has a number of its own in each place.
+            if !first.calls() {
+                return Some([first, first]);
+            }
             let mark = this.diagnostics.mark();
             let second = read(this);
             this.diagnostics.rewind(mark);
@@ -331,15 +332,6 @@ impl<'a> StepReader<'_, 'a> {
         let left = self.levels_left();
         let path = expr::path(node, left, self.arena)?;
         Some(self.braced(&path))
-    }
-}
-
-/// Whether an operand is certainly a text, so that adding to it means joining.
-pub(super) fn is_text(tree: &Tree<'_>) -> bool {
-    match tree.kind {
-        Kind::Literal(Literal::Text(_)) | Kind::Text(_) => true,
-        Kind::Binary(Sign::Plain(Binary::Add), [a, b], _) => is_text(b) || is_text(a),
-        _ => false,
     }
 }
 

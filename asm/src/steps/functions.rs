@@ -7,50 +7,16 @@ use crate::dialect::operator::{self, Form, LIST, Makes, Operator, RANGE_BEGINS_A
 use crate::dialect::other_operator::{self, Written};
 use crate::document::Node;
 use crate::expr::{Kind, Operand, Tree};
+use crate::foreign::{self, Means, Place};
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::pure::Pure;
 
-/// Methods of other languages that do the same in each of them, and their function here.
-const METHODS: [(&str, &[&str]); 19] = [
-    ("len", &["len", "size", "length"]),
-    ("trim", &["trim", "strip"]),
-    ("upper", &["upper", "toUpperCase"]),
-    ("lower", &["lower", "toLowerCase"]),
-    ("split", &["split"]),
-    ("join", &["join"]),
-    ("starts", &["starts", "startsWith", "startswith"]),
-    ("ends", &["ends", "endsWith", "endswith"]),
-    ("has", &["has", "includes", "contains", "hasOwnProperty"]),
-    ("keys", &["keys"]),
-    ("values", &["values"]),
-    ("entries", &["entries", "items"]),
-    ("get", &["get"]),
-    ("slice", &["slice"]),
-    ("concat", &["concat"]),
-    ("replace", &["replaceAll"]),
-    ("fixed", &["fixed", "toFixed"]),
-    ("unique", &["unique"]),
-    ("round", &["round"]),
-];
-
-/// Methods that differ between languages, or change what they are called on, and what to write instead.
-const UNLIKE: [(&[&str], &str); 8] = [
-    (
-        &["indexOf", "index", "find", "rfind", "findIndex"],
-        "`index(x, part)` gives the first position, or null",
-    ),
-    (&["substr", "substring"], "`slice(text, from, to)` is a part of a text"),
-    (&["sort", "sorted"], "`sort(list)` and `sort(list, 'field')` give a sorted list"),
-    (&["pop"], "`at(list, -1)` is the last item, and `slice(list, 0, -1)` the list without it"),
-    (&["replace"], "`replace(text, old, new)` replaces each `old`"),
-    (&["push", "append", "add"], "`append(list, x)` gives a longer list"),
-    (
-        &["map", "filter", "reduce", "flatMap", "forEach"],
-        "a value for each item is a step with `for` before this one",
-    ),
-    (&["reverse"], "`reverse(list)` gives the list from its end"),
+/// Functions that are methods too. Methods of other languages that do the same are rows of `foreign`.
+const METHODS: [&str; 18] = [
+    "len", "trim", "upper", "lower", "split", "join", "starts", "ends", "has", "keys", "values", "entries",
+    "get", "slice", "concat", "fixed", "unique", "round",
 ];
 
 impl<'a> StepReader<'_, 'a> {
@@ -75,8 +41,9 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(whole) = self.of_module(of, name) {
             return self.function_of(node, whole, (operands, reverse), span);
         }
-        let own = METHODS.iter().find(|(_, words)| words.contains(&name.text)).map(|(own, _)| *own);
-        let unlike = UNLIKE.iter().find(|(words, _)| words.contains(&name.text)).map(|(_, help)| *help);
+        let unlike = unlike(name.text);
+        let own = foreign::word(Place::Method, name.text);
+        let own = own.or_else(|| METHODS.contains(&name.text).then_some(name.text));
         let bare_split = own == Some("split") && operands.is_empty();
         let Some(own) = own.filter(|own| !bare_split && operator::find(own).is_some()) else {
             return self.no_method(name, unlike, bare_split, span);
@@ -165,7 +132,7 @@ impl<'a> StepReader<'_, 'a> {
         self.unread(span)
     }
 
-    /// Reports a function by its name in another language.
+    /// Reports a function by its name in another language; one that does the same is read, with a warning.
     fn other_name(&mut self, name: Name<'a>, found: &Operator) {
         let shown = shorten(name.text);
         let wrong =
@@ -173,15 +140,16 @@ impl<'a> StepReader<'_, 'a> {
                 .expected(format!("`{}`", found.spelling), format!("`{shown}`"))
                 .nearest(Some(found.spelling));
         let exact = self.source.get(name.span.range()) == Some(name.text);
-        let wrong = wrong.help(format!("write `{}`", example(found)));
-        self.report(if exact { wrong.replace(name.span, found.spelling) } else { wrong });
+        let wrong = if exact { wrong.replace(name.span, found.spelling) } else { wrong };
+        let same = other_operator::same(name.text).is_some();
+        self.report(if same { wrong.taken() } else { wrong.help(format!("write `{}`", example(found))) });
     }
 
     fn no_function(&mut self, name: Name<'a>) {
         let word = name.text;
         let near = other_operator::near(word).map(|near| near.spelling);
-        let unlike = UNLIKE.iter().find(|(words, _)| words.contains(&word)).map(|(_, help)| *help);
-        let help = unlike.map(str::to_owned).or_else(|| other_operator::instead_of(word, Written::Infix));
+        let help =
+            unlike(word).map(str::to_owned).or_else(|| other_operator::instead_of(word, Written::Infix));
         let help =
             help.unwrap_or_else(|| format!("there are {LIST}; what a tool computes is a step with `call`"));
         self.report(
@@ -222,6 +190,14 @@ impl<'a> StepReader<'_, 'a> {
             _ => format!("write `{}`", example(found)),
         };
         self.report(Diagnostic::new(Code::OperandCount, span, message).help(help));
+    }
+}
+
+/// What to write instead of a method that differs between languages, or changes what it is called on.
+fn unlike(method: &str) -> Option<&'static str> {
+    match foreign::meaning(Place::Method, method)? {
+        Means::Advice(help) => Some(help),
+        _ => None,
     }
 }
 

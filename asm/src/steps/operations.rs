@@ -1,52 +1,34 @@
 //! Builds operations from an operator and its operands.
 
-use super::expressions::is_text;
 use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Apply, Binary, Expr, ExprKind, Literal, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::reader_habits::Seen;
-use crate::document::{Entry, Kind as NodeKind, Node, Text};
+use crate::document::{Entry, Kind as NodeKind, Node};
 use crate::document::{first_of, inner, rename};
-use crate::expr::{Kind, Sign, Tree};
 use crate::span::Span;
 use crate::text::is_name;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use ilo_spec::pure::{Omitted, Pure};
+use ilo_spec::types::Type;
 
 impl<'a> StepReader<'_, 'a> {
-    /// An expression that adds a text, which joins texts; a text that is a number is reported.
-    pub(crate) fn sum_of_texts(&mut self, node: &Node<'a>, tree: &Tree<'a>) -> Expr<'a> {
-        let mut operands: Vec<&Tree<'a>> = Vec::new();
-        let mut left = tree;
-        while let Kind::Binary(Sign::Plain(Binary::Add), [a, b], _) = &left.kind
-            && is_text(left)
-        {
-            operands.push(b);
-            left = a;
+    /// The operator of a sum in an expression: it joins if an operand is certainly a text. A number in quotes
+    /// is reported, as it is not clear whether it is added or joined.
+    pub(crate) fn sum(&mut self, operands: &[Expr<'a>], place: Span) -> Binary {
+        if !operands.iter().any(is_text) {
+            return Binary::Add;
         }
-        operands.push(left);
-        operands.reverse();
-        let is_number = |operand: &&Tree<'a>| {
-            let Kind::Literal(Literal::Text(text)) = operand.kind else { return false };
+        let is_number = |operand: &Expr<'a>| {
+            let ExprKind::Literal(Literal::Text(text)) = operand.kind else { return false };
             ilo_spec::number::parse(text).is_ok()
         };
         if operands.iter().any(is_number) {
-            self.adds_number(node, tree.span, &operands);
+            self.report(adds_texts(place).help("write the number without quotes, or `concat(a, b)` to join"));
         }
-        let read: Vec<Expr<'a>> = operands.into_iter().map(|operand| self.of_tree(node, operand)).collect();
-        self.fold(Binary::Concat, &read, tree.span).unwrap_or(nothing(node))
-    }
-
-    /// A number in quotes in a sum: whether it is a number or joined is not clear.
-    fn adds_number(&mut self, node: &Node<'a>, span: Span, operands: &[&Tree<'a>]) {
-        let slices: Vec<&str> =
-            operands.iter().map(|operand| self.source.get(operand.span.range()).unwrap_or("…")).collect();
-        let form = format!("concat({})", slices.join(", "));
-        let exact = matches!(node.kind, NodeKind::Text(Text { start: Some(_), .. }));
-        let wrong = adds_texts(span);
-        self.report(if exact { wrong.replace(span, form) } else { wrong.help(format!("write `{form}`")) });
+        Binary::Concat
     }
 
     /// The expression of an operator and its operands; `None` if their number is wrong.
@@ -146,7 +128,7 @@ impl<'a> StepReader<'_, 'a> {
             ExprKind::Literal(Literal::Text(_)) => {
                 !self.suspects.iter().rev().take(operands.len()).any(|&suspect| suspect == operand.span)
             }
-            _ => operand.is_text_join(),
+            _ => is_text(operand),
         };
         if operator.makes != Makes::Binary(Binary::Add) || !operands.iter().any(is_text) {
             return operator.makes;
@@ -182,6 +164,17 @@ impl<'a> StepReader<'_, 'a> {
         let message = format!("`{spelling}` takes {takes}");
         let wrong = Diagnostic::new(Code::OperandCount, first_of(&entry.value), message);
         self.report(wrong.expected(takes, found).help(help));
+    }
+}
+
+/// Whether an operand is certainly a text, so that adding to it means joining.
+fn is_text(operand: &Expr<'_>) -> bool {
+    match operand.kind {
+        ExprKind::Literal(Literal::Text(_)) | ExprKind::Template(_) => true,
+        ExprKind::Binary(Binary::Concat, a, b) => is_text(a) || is_text(b),
+        ExprKind::Apply(apply) => apply.function.row().result == Type::TEXT,
+        ExprKind::MatchMap(map) => map.cases.iter().map(|case| &case.value).chain(&map.default).all(is_text),
+        _ => false,
     }
 }
 

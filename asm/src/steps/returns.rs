@@ -11,6 +11,7 @@ use crate::dialect::{Key, is_outcome};
 use crate::document::fits_in_braces;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, shown};
+use crate::foreign;
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
@@ -238,8 +239,7 @@ impl<'a> StepReader<'_, 'a> {
 /// Whether a written record has a field that tells how the function ended, so that it may be more than a
 /// value.
 pub(crate) fn tells_outcome(node: &Node<'_>) -> bool {
-    const OUTCOME: [&str; 7] = ["ok", "err", "error", "status", "success", "code", "message"];
-    entries(node).iter().any(|entry| entry.is(|name| OUTCOME.contains(&name)))
+    entries(node).iter().any(|entry| entry.is(|name| foreign::is(foreign::Place::Outcome, name)))
 }
 
 /// From a key to the end of its value.

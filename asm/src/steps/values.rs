@@ -6,12 +6,13 @@ use super::entries::Keyed;
 use super::operations::is_logical;
 use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::reader_habits::{Place, Seen};
 use crate::dialect::{Dialect, Key, STEPS};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, inner, shown};
+use crate::expr;
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
@@ -29,8 +30,8 @@ struct Reading {
     computes: bool,
 }
 
-/// The maximum nesting of cases whose keys match a number in addition to their text. Each level doubles its
-/// content.
+/// The maximum nesting of cases whose keys match a number or bool in addition to their text. Each level
+/// doubles its content.
 const DOUBLED: u8 = 4;
 
 impl<'a> StepReader<'_, 'a> {
@@ -60,6 +61,17 @@ impl<'a> StepReader<'_, 'a> {
         let value = self.value(node);
         self.no_constant(node, &value);
         value
+    }
+
+    /// The list of a loop: a text that computes something is an expression, because no text is a list.
+    pub(crate) fn looped(&mut self, node: &Node<'a>) -> Expr<'a> {
+        let (left, mut unseen) = (self.levels_left(), Diagnostics::default());
+        match expr::whole(node, self.dialect.sigil(), left, self.arena, &mut unseen) {
+            Some(tree) if tree.computes() => {
+                self.deeper(node.span, |this| this.of_tree(node, &tree)).unwrap_or_else(|| nothing(node))
+            }
+            _ => self.subject(node),
+        }
     }
 
     /// A condition: a text is an expression, with or without braces.
@@ -310,8 +322,8 @@ impl<'a> StepReader<'_, 'a> {
             self.cases(node, &mut cases);
         }
         let (mut list, mut default) = (Vec::new(), None);
-        for UnreadCase { key, number, key_span, value } in cases.list {
-            let doubled = number.is_some() && self.may_double(key_span);
+        for UnreadCase { key, other, key_span, value } in cases.list {
+            let doubled = other.is_some() && self.may_double(key_span);
             let inner = self.in_case(doubled);
             let read =
                 |this: &mut Self| this.within(inner, |this| this.case_value((node, key.as_ref()), value));
@@ -321,12 +333,12 @@ impl<'a> StepReader<'_, 'a> {
                 continue;
             };
             list.push(Case { key, key_span, value: first });
-            if let Some(number) = number.filter(|_| doubled) {
+            if let Some(other) = other.filter(|_| doubled) {
                 // Its calls have separate numbers; its errors are reported already.
                 let mark = self.diagnostics.mark();
                 let value = read(self);
                 self.diagnostics.rewind(mark);
-                list.push(Case { key: Literal::Number(number), key_span, value });
+                list.push(Case { key: other, key_span, value });
             }
         }
         let cases = self.arena.alloc_slice_copy(&list);

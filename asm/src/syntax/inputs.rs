@@ -6,6 +6,7 @@ use super::comment_cursor::{Cursor, Run};
 use super::types::TypeReader;
 use crate::ast::{Expr, ExprKind, Field, Literal, Name, Need, TypeName, is_constant_of};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::foreign;
 use crate::span::Span;
 use crate::text;
 use bumpalo::Bump;
@@ -14,9 +15,6 @@ use ilo_spec::types::Base;
 
 /// The deepest nesting of a default.
 const DEPTH: usize = 8;
-
-/// The names of nil that may follow a type.
-const NILS: [&str; 4] = ["nil", "null", "none", "undefined"];
 
 const FORM: &str = "write `text?`, `text = \"x\"` or `text|nil`";
 
@@ -102,7 +100,7 @@ impl<'a> InputReader<'_, 'a> {
         let start = self.cursor.offset();
         let mut ahead = self.cursor;
         let word = ahead.run(Run::Type);
-        if NILS.iter().any(|nil| word.eq_ignore_ascii_case(nil)) {
+        if is_nil(word) {
             self.cursor = ahead;
             return None;
         }
@@ -151,7 +149,7 @@ impl<'a> InputReader<'_, 'a> {
         match word {
             "true" | "True" => return Some(Literal::Bool(true)),
             "false" | "False" => return Some(Literal::Bool(false)),
-            nil if NILS.iter().any(|known| nil.eq_ignore_ascii_case(known)) => return Some(Literal::Nil),
+            nil if is_nil(nil) => return Some(Literal::Nil),
             _ => {}
         }
         if !word.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
@@ -270,4 +268,10 @@ pub(crate) fn write_constant(constant: &Expr<'_>, out: &mut String) {
         }
         _ => out.push_str("null"),
     }
+}
+
+/// Whether a word is nil as a type or a constant, in some language.
+fn is_nil(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    word == "nil" || foreign::word(foreign::Place::Type, &word) == Some("nil")
 }

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 
 /// The cases that are refused although `fixed` is right in full: guesses by nearness, and what is to be
 /// read yet.
-const REFUSED: usize = 31;
+const REFUSED: usize = 20;
 /// The lists of words of other languages, with the table of `asm/src/foreign.rs`.
-const LISTS: usize = 15;
+const LISTS: usize = 1;
 
 /// The texts in quotes of a source, each with what is between it and the one before.
 fn texts(source: &str) -> Vec<(&str, &str)> {
@@ -28,13 +28,14 @@ fn texts(source: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// The lists of a source, as arrays or alternatives of three or more, that hold two of the words.
+/// The lists of a source, as arrays or alternatives of three or more, of which two and more than a third are
+/// such words.
 fn lists(source: &str, words: &HashSet<String>) -> usize {
     let (mut count, mut length, mut foreign) = (0, 0, 0);
     for (before, text) in texts(source).into_iter().chain([("end", "")]) {
         let goes_on = before.trim() == "," || before.trim() == "|";
         if !goes_on {
-            count += usize::from(length > 2 && foreign > 1);
+            count += usize::from(length > 2 && foreign > 1 && foreign * 3 > length);
             (length, foreign) = (0, 0);
         }
         length += 1;
@@ -51,7 +52,12 @@ fn foreign_forms_are_read_and_stand_in_one_table() {
     let own: HashSet<&str> = texts(&dialect).into_iter().map(|(_, text)| text).collect();
     // Words of YAML's own core schema too.
     let literal = |text: &str| ["null", "true", "false"].contains(&text.to_lowercase().as_str());
-    let is_word = |text: &&str| !text.contains([' ', '/', '`']) && !own.contains(text) && !literal(text);
+    let is_word = |text: &&str| {
+        text.contains(char::is_alphabetic)
+            && !text.contains([' ', '/', '`'])
+            && !own.contains(text)
+            && !literal(text)
+    };
     let words = texts(rows).into_iter().map(|(_, text)| text).filter(is_word).map(str::to_owned);
     let words: HashSet<String> = words.collect();
     let sources =

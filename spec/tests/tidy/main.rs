@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
+mod budget;
 mod crates;
 mod foreign;
 mod imports;

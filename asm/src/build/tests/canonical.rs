@@ -65,14 +65,13 @@ fn is_rewritten(source: &Source<'_>) -> bool {
 }
 
 /// Sources that habits rewrite and that are valid without them, as something else.
-const AMBIGUOUS: [(&str, &str); 8] = [
+const AMBIGUOUS: [(&str, &str); 7] = [
     ("5-shared/break-text", "a text is a value"),
     ("5-shared/continue-last", "a pass may yield any value"),
     ("5-shared/continue-only", "a pass may yield any value"),
     ("5-shared/op-at-name", "a record is data"),
     ("first-try/tool-calling/other-set", "a record is data"),
-    ("first-try/workflow/catch-skip-text", "a text fails"),
-    ("first-try/tool-calling/handler-skip-text", "a text fails"),
+    ("first-try/shared/handler-skip-text", "a text fails"),
     ("first-try/mcp/call-self", "a tool may have any name"),
 ];
 

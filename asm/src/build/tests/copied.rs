@@ -29,36 +29,6 @@ fn fixes(copied: &str, clean: &str, code: Code) {
     panic!("{copied}\n{source}\n{:?}", build(&source, &options).1.as_slice());
 }
 
-fn lines(source: &str, each: impl Fn(usize, &str) -> String) -> String {
-    let lines = source.lines().enumerate().map(|(at, line)| each(at + 1, line).trim_end().to_owned());
-    lines.collect::<Vec<_>>().join("\n") + "\n"
-}
-
-#[test]
-fn signs_before_the_lines_are_removed() {
-    for clean in [ID, YAML, JSON] {
-        let forms: [fn(usize, &str) -> String; 9] = [
-            |at, line| format!("{at}: {line}"),
-            |at, line| format!("{at} | {line}"),
-            |at, line| format!("  {:<3} {line}", at + 6),
-            |at, line| format!("{at:6}\t{line}"),
-            |at, line| format!("{}. {line}", at + 98),
-            |_, line| format!("+{line}"),
-            |at, line| {
-                if at == 1 { format!("--- a\n+++ b\n@@ -1 +1 @@\n-old\n+{line}") } else { format!(" {line}") }
-            },
-            |_, line| format!("> {line}"),
-            |_, line| format!("{line}\n"),
-        ];
-        let (last, signs) = forms.split_last().unwrap();
-        assert!(build(&lines(clean, last), &Options::default()).0.is_some(), "blank lines are none");
-        for form in signs {
-            fixes(&lines(clean, form), clean, Code::UnexpectedText);
-        }
-    }
-    fixes(&format!("`{}`\n", JSON.trim()), JSON, Code::UnexpectedText);
-}
-
 #[test]
 fn words_around_are_removed() {
     for clean in [ID, YAML, JSON] {

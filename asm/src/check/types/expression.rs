@@ -14,6 +14,7 @@ use crate::check::messages::types::{Origin, Typed};
 use crate::check::resolve::Target;
 use crate::check::value_info::{Nil, Part, Seen, ValueInfo, join, ty};
 use crate::diagnostic::Diagnostic;
+use crate::foreign::{self, Place};
 use crate::notation::Notation;
 use crate::rules::{self, Demand};
 use crate::span::Span;
@@ -312,7 +313,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let demand = rules::operand(Word::Field, 0, None);
         self.whole_answer(demand, of, seen);
         if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, demand) {
-            let counts = matches!(name.text, "length" | "size" | "count" | "len");
+            let is = |place| foreign::word(place, name.text) == Some("len");
+            let counts = name.text == "len" || is(Place::Operation) || is(Place::Nearly);
             let counted = |wrong| messages::counted_by_field(self.function, wrong);
             self.found.push(if counts { counted(wrong) } else { wrong });
         } else {

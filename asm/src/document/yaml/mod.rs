@@ -288,9 +288,60 @@ impl<'a, 'd> Reader<'a, 'd> {
         if let Some(key) = key {
             self.built.value(Node { kind: Kind::Null, span: Span::at(key.span.end) });
         }
-        if let Some(node) = self.built.close(end, self.diagnostics) {
-            self.value(self.joined(&node).unwrap_or(node));
+        let mark = self.diagnostics.mark();
+        let Some(node) = self.built.close(end, self.diagnostics) else { return };
+        let whole = if flow { self.with_commas(&node) } else { None };
+        if whole.is_some() {
+            self.diagnostics.rewind(mark);
         }
+        let whole = whole.or_else(|| self.joined(&node)).or_else(|| self.braced_twice(&node));
+        self.value(whole.unwrap_or(node));
+    }
+
+    /// Whether two braces open directly behind each other where a key begins.
+    fn is_doubled(&self, key: &Node<'a>) -> bool {
+        let start = key.span.start.saturating_sub(1) as usize;
+        self.source
+            .get(start..key.span.end as usize + 1)
+            .is_some_and(|text| text.starts_with("{{") && text.ends_with("}}"))
+    }
+
+    /// A record in braces in which keys without values close the parenthesis of a text: the commas between
+    /// them belong to the text, as in `{expr: min(a, b)}`.
+    fn with_commas(&self, node: &Node<'a>) -> Option<Node<'a>> {
+        let open = |text: &str| {
+            text.bytes().fold(0_i32, |open, byte| open + i32::from(byte == b'(') - i32::from(byte == b')'))
+        };
+        let plain = |node: &Node<'a>| match node.kind {
+            Kind::Text(Text { text, style: Style::Plain, start: Some(start) }) => Some((text, start)),
+            _ => None,
+        };
+        let list = super::entries(node);
+        let begins = |entry: &super::Entry<'a>| plain(&entry.value).filter(|(text, _)| open(text) > 0);
+        list.iter().find_map(begins)?;
+        let (mut new, mut rest) = (Vec::with_capacity(list.len()), list);
+        while let Some((entry, behind)) = rest.split_first() {
+            rest = behind;
+            let Some((_, start)) = begins(entry) else {
+                new.push(*entry);
+                continue;
+            };
+            let is_part = |entry: &&super::Entry<'a>| {
+                matches!(entry.value.kind, Kind::Null)
+                    && entry.value.span.start >= entry.value.span.end
+                    && entry.key.is_scalar()
+            };
+            let parts = behind.iter().take_while(is_part);
+            let (count, text) = parts.enumerate().find_map(|(at, part)| {
+                let text = self.source.get(start as usize..part.key.span.end as usize)?;
+                (open(text) == 0 && !text.contains('\n')).then_some((at + 1, text))
+            })?;
+            let kind = Kind::Text(Text { text, style: Style::Plain, start: Some(start) });
+            let span = Span::new(start, start + u32::try_from(text.len()).ok()?);
+            new.push(super::Entry { key: entry.key, value: Node { kind, span } });
+            rest = behind.get(count..).unwrap_or_default();
+        }
+        Some(Node { kind: Kind::Record(self.arena.alloc_slice_copy(&new)), span: node.span })
     }
 
     /// A record whose only key has a `${` that is not closed: one text with its value.
@@ -339,25 +390,19 @@ impl<'a, 'd> Reader<'a, 'd> {
         );
     }
 
-    /// Reports `{{ name }}` of other languages, which YAML reads as a record in a record.
-    fn braced_twice(&mut self, key: &Node<'a>) -> bool {
-        let start = key.span.start.saturating_sub(1);
-        let rest = self.source.get(start as usize..).unwrap_or("");
-        let line = rest.split('\n').next().unwrap_or("");
-        let Some(end) = line.find("}}").filter(|_| line.starts_with("{{")) else { return false };
-        let (shown, length) = (line.get(..end + 2).unwrap_or(""), u32::try_from(end + 2).unwrap_or(0));
-        let instead = recovery::quoted(shown);
-        let span = Span::new(start, start + length);
-        self.diagnostics.push(
-            Diagnostic::new(
-                Code::QuoteIt,
-                span,
-                "YAML takes braces for a record: a reference is `${name}` or `$.input`",
-            )
-            .expected(format!("`{instead}`, or a reference"), format!("`{shown}`"))
-            .replace(span, instead),
-        );
-        true
+    /// `{{ name }}` of other languages, which YAML takes for a record in a record: read as `${name}`.
+    fn braced_twice(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let [only] = super::entries(node) else { return None };
+        let shown = self.source.get(node.span.range()).filter(|shown| !shown.contains('\n'))?;
+        let inside = shown.strip_prefix("{{")?.strip_suffix("}}")?.trim();
+        if !matches!((only.key.kind, only.value.kind), (Kind::Record(_), Kind::Null)) {
+            return None;
+        }
+        let meant = format!("${{{inside}}}");
+        let wrong = Diagnostic::new(Code::OtherNotation, node.span, "YAML takes these braces for a record")
+            .expected(format!("`{meant}`"), format!("`{}`", shorten(shown)));
+        self.diagnostics.push(wrong.replace(node.span, recovery::quoted(&meant)));
+        Some(Node::of_text(self.arena.alloc_str(&meant), node.span))
     }
 
     /// Reads a key. A list, a record or a merge key (`<<`) is an error.
@@ -366,7 +411,8 @@ impl<'a, 'd> Reader<'a, 'd> {
             Kind::Text(Text { text: "<<", style: Style::Plain, .. }) => {
                 self.refuse(node.span, "a merge key", "write the entries out, or use the step `merge`");
             }
-            Kind::Record(_) if !self.stopped && self.braced_twice(&node) => {}
+            // The record that it is the only key of may be `{{ name }}`.
+            Kind::Record(_) if !self.stopped && self.is_doubled(&node) => {}
             Kind::List(_) | Kind::Record(_) if !self.stopped => {
                 self.diagnostics.push_with(Code::BadYaml, || {
                     Diagnostic::new(Code::BadYaml, node.span, "a key is a text")

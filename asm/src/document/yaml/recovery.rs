@@ -387,6 +387,27 @@ fn goes_on(before: &str, after: &str) -> bool {
     end.is_some_and(|(_, c)| c != ':')
 }
 
+/// Where a plain text in brackets ends whose own brackets are closed, as in `min(a, b)[0]`: before the next
+/// comma or bracket outside of them.
+fn nested_end(text: &str) -> Option<usize> {
+    let (mut open, mut quote, mut before) = (0_usize, None, ' ');
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if quote == Some(c) => quote = None,
+            _ if quote.is_some() => {}
+            '\'' | '"' if open > 0 => quote = Some(c),
+            '(' => open += 1,
+            '[' if open > 0 || before.is_alphanumeric() || matches!(before, '_' | ')' | ']') => open += 1,
+            '{' if open > 0 => open += 1,
+            ')' | ']' | '}' if open > 0 => open -= 1,
+            ',' | '[' | ']' | '{' | '}' if open == 0 => return Some(at),
+            _ => {}
+        }
+        before = c;
+    }
+    (open == 0).then_some(text.len())
+}
+
 /// A reader of a line that is in brackets, completely or in part.
 struct Flow<'s> {
     text: &'s str,
@@ -445,7 +466,8 @@ impl<'s> Flow<'s> {
                 _ => {
                     let (start, value) = self.plain();
                     let first = value.chars().next().unwrap_or(' ');
-                    if value.contains("${") || value.contains(": ") || "@`%*&!|>".contains(first) {
+                    let nests = value.contains(['(', '[']) && value.contains([',', '[', '{']);
+                    if nests || value.contains("${") || value.contains(": ") || "@`%*&!|>".contains(first) {
                         pieces.wrong.push((start, value));
                     }
                 }
@@ -483,6 +505,9 @@ impl<'s> Flow<'s> {
                 _ => {}
             }
             before = c;
+        }
+        if let Some(nested) = nested_end(rest).filter(|&nested| self.after_colon && nested > length) {
+            length = nested;
         }
         // At least one character, so that reading advances.
         length = length.max(rest.chars().next().map_or(0, char::len_utf8));

@@ -308,6 +308,5 @@ pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), 
 /// Whether the key of a record is a step of some language.
 pub(crate) fn is_step(name: &str) -> bool {
     let word = name.strip_prefix('$').unwrap_or(name);
-    foreign::is(foreign::Place::Choice, word)
-        || matches!(word, "map" | "filter" | "reduce" | "for" | "foreach" | "forEach" | "loop")
+    foreign::is(foreign::Place::Choice, word) || foreign::is(foreign::Place::Each, word)
 }

@@ -13,15 +13,13 @@ use crate::expr::print::{Forms, write};
 use crate::expr::reference::{Reference, Root, Step, bare_text, is_file};
 use crate::expr::template::{Look, LookAlike, Part, Template};
 use crate::expr::{self, Kind, Sign, Tree};
+use crate::foreign;
 use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
 /// The longest text, in bytes, that is examined as an expression without braces.
 const LONGEST: usize = 400;
-
-/// Texts that are null in other languages.
-const NULLS: [&str; 5] = ["null", "nil", "None", "undefined", "NULL"];
 
 impl<'a> Lints<'_, '_, 'a> {
     /// A text of a document or of an infix text.
@@ -301,7 +299,7 @@ impl<'a> Lints<'_, '_, 'a> {
     pub(super) fn operand(&mut self, operator: &Operator, node: &Node<'a>) {
         let NodeKind::Text(text) = node.kind else { return };
         if matches!(operator.spelling, "==" | "!=") {
-            if NULLS.contains(&text.text) {
+            if is_null(text.text) {
                 let message = format!("`{}` in quotes is a text", shorten(text.text));
                 let warning = Diagnostic::new(Code::QuotedNull, node.span, message)
                     .expected("`null` for what is absent", "a text")
@@ -325,7 +323,7 @@ impl<'a> Lints<'_, '_, 'a> {
     /// Warns about a comparison with `'null'` in an expression.
     pub(super) fn quoted_null(&mut self, node: &Node<'a>, tree: &Tree<'a>) {
         let Kind::Literal(Literal::Text(text)) = tree.kind else { return };
-        if !NULLS.contains(&text) {
+        if !is_null(text) {
             return;
         }
         let exact = matches!(node.kind, NodeKind::Text(Text { start: Some(_), .. }));
@@ -412,4 +410,9 @@ impl Forms for InBraces<'_, '_, '_, '_> {
 /// Whether a text has a single sign of equality, as pairs such as `name=value` have.
 fn pairs(text: &str) -> bool {
     text.as_bytes().split(|byte| !b"=<>!+-~".contains(byte)).any(|sign| sign == b"=")
+}
+
+/// Whether a text is null in some language.
+fn is_null(text: &str) -> bool {
+    foreign::word(foreign::Place::Literal, text).unwrap_or(text) == "null"
 }
