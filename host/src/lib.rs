@@ -9,11 +9,10 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let program = ilo_vm::Program::load(&std::fs::read("notify.ilob")?)?;
-//! let tools = Tools::from_file("tools.json".as_ref()).map_err(|problems| problems[0].clone())?;
-//! let input = Data::Record(vec![("user-id".into(), "u1".into()), ("message".into(), "hi".into())]);
+//! let tools = Tools::from_file("tools.json".as_ref())?;
+//! let input = Data::record([("user-id", "u1"), ("message", "hi")]);
 //! let function = program.function("notify").ok_or("no such function")?;
-//! let finished = ilo_host::run(&program, function, &input, &tools, &Options::default(), &mut ())
-//!     .map_err(|problems| problems[0].clone())?;
+//! let finished = ilo_host::run(&program, function, &input, &tools, &Options::default(), &mut ())?;
 //! if let Some(value) = finished.outcome().and_then(|outcome| outcome.ok()) {
 //!     println!("{value}");
 //! }
@@ -43,20 +42,46 @@
 //! }));
 //! price.policy.read_only = true;
 //! tools.add(price);
-//! let items = Data::List(vec!["lamp".into(), "desk".into(), "rug".into()]);
-//! let input = Data::Record(vec![("items".into(), items)]);
+//! let input = Data::record([("items", Data::list(["lamp", "desk", "rug"]))]);
 //! let options = Options { slots: CallSlots::new(8), ..Options::default() };
 //! let function = program.function("prices").ok_or("no such function")?;
-//! let finished = ilo_host::run(&program, function, &input, &tools, &options, &mut ())
-//!     .map_err(|problems| problems[0].clone())?;
+//! let finished = ilo_host::run(&program, function, &input, &tools, &options, &mut ())?;
 //! let outcome = finished.outcome().ok_or("interrupted")?.to_string();
 //! assert_eq!(outcome, r#"{"status":"ok","value":["lamp: 12.50","desk: 12.50","rug: 12.50"]}"#);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! A host that drives runs itself, on its own runtime, uses `ilo_vm::Scout` for this: see the example
-//! `ahead`.
+//! `run` blocks its thread. A host on tokio awaits `run_async`, a function of the feature `tokio`, whose
+//! tools may be asynchronous functions with typed arguments and answers:
+//!
+//! ```
+//! # #[cfg(feature = "tokio")]
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use ilo_host::tools::{AsyncRequest, Policy, Tools};
+//! use ilo_host::{AsyncOptions, run_async};
+//! use std::collections::BTreeMap;
+//! use std::sync::Arc;
+//!
+//! let mut tools = Tools::new();
+//! tools.add_async("price", Policy::reads(), |args: BTreeMap<String, String>, _: AsyncRequest| async move {
+//!     let item = args.get("item").ok_or("no item")?;
+//!     Ok::<_, &str>(format!("{item} costs 12.50"))
+//! });
+//! let source = "; fn f(item: text) -> text\n; Tools: 0=price\n; Fields: 0=item\nLET 1 CALL 0 1 0 REF 0\nRET REF 1\n";
+//! let program = ilo_asm::build::build(source, &Default::default()).0.ok_or("it does not build")?;
+//! let program = ilo_vm::Program::new(program)?;
+//! let input = BTreeMap::from([("item", "lamp")]);
+//! let finished = run_async(&program, &input, AsyncOptions::new(&Arc::new(tools))).await?;
+//! let outcome = finished.outcome().ok_or("interrupted")?.to_string();
+//! assert_eq!(outcome, r#"{"status":"ok","value":"lamp costs 12.50"}"#);
+//! # Ok(())
+//! # }
+//! # #[cfg(feature = "tokio")]
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(example()).unwrap();
+//! ```
+//!
+//! A host that has its own loop calls `ilo_drive::Drive`, whose documentation has the rules.
 
 mod blocking;
 mod builtin;

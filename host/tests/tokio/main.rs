@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 use support::{Log, both, current, fine, log, multi, outcome, program, tools};
 use tokio::time::sleep;
 
+type Answer = fn() -> Consent;
+
 const LONG: Duration = Duration::from_mins(1);
 
 #[derive(Deserialize)]
@@ -223,7 +225,6 @@ fn a_person_is_asked_while_other_work_goes_on() {
     let (log, done) = log();
     let confirm = || Policy { confirm: true, ..Policy::default() };
     let tools = tools(&done, |tools| tools.add_async("then", confirm(), fine));
-    type Answer = fn() -> Consent;
     let answers: [(&str, Answer, &str); 3] = [
         ("given", || Consent::Given, "fine"),
         ("refused", || Consent::Refused("no".into()), "and no"),

@@ -20,7 +20,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("benches", &["asm", "vm", "graph", "guide", "drive", "journal", "host", "worker"]),
     ("benches/serve", &[]),
     ("benches/worker", &[]),
-    ("examples", &["asm", "vm", "journal"]),
+    ("examples", &["asm", "vm", "host", "journal"]),
 ];
 
 /// Crates that read arguments or write to terminals, which only `cli` may use.
