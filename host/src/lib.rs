@@ -64,11 +64,13 @@
 //! use std::sync::Arc;
 //!
 //! let mut tools = Tools::new();
-//! tools.add_async("price", Policy::reads(), |args: BTreeMap<String, String>, _: AsyncRequest| async move {
-//!     let item = args.get("item").ok_or("no item")?;
+//! type Arguments = BTreeMap<String, String>;
+//! tools.add_async("price", Policy::reads(), |arguments: Arguments, _: AsyncRequest| async move {
+//!     let item = arguments.get("item").ok_or("no item")?;
 //!     Ok::<_, &str>(format!("{item} costs 12.50"))
 //! });
-//! let source = "; fn f(item: text) -> text\n; Tools: 0=price\n; Fields: 0=item\nLET 1 CALL 0 1 0 REF 0\nRET REF 1\n";
+//! let source = "; fn f(item: text) -> text\n; Tools: 0=price\n; Fields: 0=item\n\
+//!     LET 1 CALL 0 1 0 REF 0\nRET REF 1\n";
 //! let program = ilo_asm::build::build(source, &Default::default()).0.ok_or("it does not build")?;
 //! let program = ilo_vm::Program::new(program)?;
 //! let input = BTreeMap::from([("item", "lamp")]);
@@ -78,7 +80,9 @@
 //! # Ok(())
 //! # }
 //! # #[cfg(feature = "tokio")]
-//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(example()).unwrap();
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+//! # #[cfg(feature = "tokio")]
+//! # runtime.block_on(example()).unwrap();
 //! ```
 //!
 //! A host that has its own loop calls `ilo_drive::Drive`, whose documentation has the rules.
