@@ -105,7 +105,7 @@ def used(place, url):
 def leaves(command, env):
     """npx ends at once at SIGTERM and passes nothing on; the server ends when its input is closed."""
     tools = folder() / "tools.json"
-    tools.write_text("{}")
+    tools.write_text('{"tools": {}}')
     client = steps.Client([*command, "--tools", tools], env)
     client.open()
     client.process.send_signal(signal.SIGTERM)
@@ -121,7 +121,7 @@ def leaves(command, env):
 
 def hindered(place, env, project, launcher):
     print("no network after installation:")
-    gone = {**env, "npm_config_registry": "http://127.0.0.1:9/", "npm_config_offline": "true"}
+    gone = {**env, "npm_config_offline": "true"}
     expect(run(["npx", "-y", "ilo-vm", *EXAMPLE], gone).stdout, OUTCOME, "npx without network")
     serves([launcher, "serve"], {"PATH": "/usr/bin"})
     print("a home that cannot be written:")
