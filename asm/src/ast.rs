@@ -67,6 +67,9 @@ pub struct Function<'a> {
     /// The spans of expressions that the reader warned about because something else was probably meant. If a
     /// type error follows from one, checking reports the error instead of the warning.
     pub suspects: &'a [Span],
+    /// Each `or` of an expression that is no condition, with the span of the word. It may be meant as a
+    /// default.
+    pub ors: &'a [(Span, Span)],
     /// The number of CALLs and fallible pure functions in it.
     pub calls: u32,
     /// The number of FORs in it.
@@ -91,8 +94,11 @@ pub struct SlotInfo<'a> {
 pub struct TypeName<'a> {
     /// The type that it denotes.
     pub ty: Type,
-    /// The name inside the `list`s: the canonical name of a base type, otherwise that of the record type.
+    /// The name inside the `list`s: the canonical name of a base type, otherwise that of the record type, or
+    /// the type itself if it lists fields.
     pub name: &'a str,
+    /// The fields of the record inside the `list`s, if the type lists them.
+    pub fields: &'a [FieldType<'a>],
     /// Its span in the source.
     pub span: Span,
 }
@@ -100,8 +106,21 @@ pub struct TypeName<'a> {
 impl TypeName<'_> {
     /// A base type that the source does not write.
     pub fn implied(base: Base, span: Span) -> TypeName<'static> {
-        TypeName { ty: Type::plain(base), name: base.name(), span }
+        TypeName { ty: Type::plain(base), name: base.name(), fields: &[], span }
     }
+}
+
+/// A field in the type of a record.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldType<'a> {
+    /// Its name.
+    pub name: Name<'a>,
+    /// Its type.
+    pub ty: TypeName<'a>,
+    /// Whether it may be absent.
+    pub optional: bool,
+    /// Whether it may be nil.
+    pub nullable: bool,
 }
 
 /// An output type as written in the source.

@@ -5,6 +5,7 @@
 //! by tool from live servers. It does not know where a tool runs, and does not validate values. A schema
 //! becomes a [`Shape`] when it is first needed, so that a program pays only for the tools that it names.
 
+mod declared;
 mod format;
 mod limits;
 mod mcp_list;
@@ -18,6 +19,7 @@ mod tools_file;
 mod unchecked_keywords;
 mod validation;
 
+pub(crate) use declared::{Builder, Declared, Part as BuiltPart};
 pub use format::Format;
 pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,

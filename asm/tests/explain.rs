@@ -10,12 +10,13 @@ use ilo_spec::error::Code;
 
 /// Codes that no short program shows, or that are not about a program's text. Each is tested with its limit
 /// or option.
-const WITHOUT_EXAMPLE: [&str; 13] = [
+const WITHOUT_EXAMPLE: [&str; 14] = [
     "too-many-rollbacks",
     "cancelled",
     "in-doubt",
     "not-utf8",
     "unknown-function",
+    "other-signature",
     "no-single-entry",
     "source-too-large",
     "line-too-long",

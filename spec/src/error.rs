@@ -118,6 +118,8 @@ codes! {
     152 YieldNowhere "yield-nowhere" Error "a YIELD outside a loop";
     153 MixedYield "mixed-yield" Error
         "a value at the end of a pass, in a FOR that collects what its YIELDs give";
+    154 HyphenMinus "hyphen-minus" Warning
+        "a field whose name ends with a hyphen and a number, which may be meant as a difference";
     155 ValueRecord "value-record" Warning "`{value: V}` alone in the place of a value, where it is a record";
 
     201 MissingHeader "missing-header" Error
@@ -169,6 +171,8 @@ codes! {
         "an UNDO and a ROLLBACK before it that call the same tool; both calls may be made";
     413 RollbackRequired "rollback-required" Error
         "a call without a ROLLBACK directly after it, of a tool that requires one";
+    414 ManyCalls "many-calls" Warning
+        "a loop whose `max` passes may make more calls than the limit";
 
     501 TypeMismatch "type-mismatch" Error "a value of one type where another is required";
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
@@ -182,6 +186,8 @@ codes! {
         "a reference that is also a text that the tool's schema lists for the argument";
     510 BadValue "bad-value" Error "a constant that the tool's schema does not allow";
     511 MaybeNil "maybe-nil" Warning "a value that may be nil, where nil is not accepted";
+    512 MixedDivision "mixed-division" Warning
+        "`%`, which divides toward zero, beside `//` of the same operands, which rounds down";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
     602 LineTooLong "line-too-long" Error "a line longer than its limit";

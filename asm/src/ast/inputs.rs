@@ -26,13 +26,16 @@ pub enum Need<'a> {
     /// Nil, and it may be left out, which means nil.
     Optional,
     /// The same, and both mean this constant: literals in lists and records.
-    Default(Expr<'a>),
+    Default(&'a Expr<'a>),
 }
 
 impl<'a> Parameter<'a> {
     /// The type of its values in the function: unknown if they may be nil.
     pub fn inside(&self) -> Inferred {
         match self.need {
+            Need::Required | Need::Default(_) if !self.ty.fields.is_empty() => {
+                (0..self.ty.ty.lists).fold(Inferred::RECORD, |ty, _| ty.list())
+            }
             Need::Required | Need::Default(_) => self.ty.ty.into(),
             Need::Nullable | Need::Optional => Inferred::ANY,
         }
@@ -54,8 +57,8 @@ impl<'a> Parameter<'a> {
     }
 
     /// Its value where it is left out or nil.
-    pub fn default(&self) -> Option<&Expr<'a>> {
-        match &self.need {
+    pub fn default(&self) -> Option<&'a Expr<'a>> {
+        match self.need {
             Need::Default(constant) => Some(constant),
             _ => None,
         }

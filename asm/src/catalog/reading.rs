@@ -34,7 +34,7 @@ pub(super) fn shapes(tool: &str, input: Option<&Value>, output: Option<&Value>) 
     let mut read = |whole, part, listed| Reader::new(whole, &mut nodes, &mut work).read(part, listed);
     let input = input.map_or(ANYTHING, |schema| read(schema, schema, true));
     let output = output.map_or(ANYTHING, |schema| read(schema, unpacked(schema).unwrap_or(schema), false));
-    Shapes { tool: tool.to_owned(), nodes, input, output }
+    Shapes { tool: tool.to_owned(), declared: false, nodes, input, output }
 }
 
 /// The part of an answer that a program gets, if it is not the whole answer. Some servers wrap a plain result
@@ -452,7 +452,7 @@ fn sorted<T>(all: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Option<Box<[u32
 }
 
 /// A record with a sorted index of its fields.
-fn record(fields: Box<[ListedField]>, rest: Option<NodeId>, refused: bool) -> Record {
+pub(super) fn record(fields: Box<[ListedField]>, rest: Option<NodeId>, refused: bool) -> Record {
     let mut sorted: Vec<u32> = (0..).take(fields.len()).collect();
     let name = |place: u32| fields.get(place as usize).map(|field| &field.name);
     sort_numbers(&mut sorted, &|a, b| name(a).cmp(&name(b)));

@@ -119,8 +119,10 @@ pub(super) struct ListedField {
 /// The shapes of a tool's arguments and answer.
 #[derive(Debug)]
 pub(super) struct Shapes {
-    /// The tool.
+    /// The tool, or the input whose type lists fields.
     pub(super) tool: String,
+    /// Whether it is the type of an input.
+    pub(super) declared: bool,
     pub(super) nodes: Vec<Node>,
     pub(super) input: NodeId,
     pub(super) output: NodeId,
@@ -145,7 +147,8 @@ pub struct Shape<'c> {
 }
 
 /// The shapes of a tool without schemas.
-static NONE: Shapes = Shapes { tool: String::new(), nodes: Vec::new(), input: ANYTHING, output: ANYTHING };
+static NONE: Shapes =
+    Shapes { tool: String::new(), declared: false, nodes: Vec::new(), input: ANYTHING, output: ANYTHING };
 
 /// Why a constant does not fit a shape that allows its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -169,6 +172,11 @@ impl<'c> Shape<'c> {
     /// The name of the tool.
     pub fn tool(self) -> &'c str {
         &self.all.tool
+    }
+
+    /// Whether it is from the type of an input, whose name is that of the tool.
+    pub fn is_declared(self) -> bool {
+        self.all.declared
     }
 
     /// Whether this is a whole answer and not a part of one.

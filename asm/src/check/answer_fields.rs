@@ -35,6 +35,7 @@ impl Read<'_, '_> {
         }
         let Read { shape, name, of } = self;
         let part = match of {
+            _ if shape.is_declared() => messages::Part::Input,
             Some(of) => messages::Part::Field(of),
             None if shape.is_answer() => messages::Part::Answer,
             None => messages::Part::Inner,

@@ -2,6 +2,7 @@
 
 use super::after_read_errors::{self, ReadError};
 use super::facts::{CallFacts, Facts};
+use super::inputs::inputs_of;
 use super::report::Report;
 use super::resolve::{Names, Resolved, Target};
 use super::slot_events::{Events, Rollback};
@@ -43,14 +44,16 @@ pub(super) fn check<'a>(
     rollbacks::check(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
+    let inputs = inputs_of(function);
+    let whole = (function, &*inputs);
     let types::Found { diagnostics: mut found, reads, returns, answers, compared } =
-        types::check(file, function, &facts, &resolved, &[], comparisons);
+        types::check(file, whole, &facts, &resolved, &[], comparisons);
     drop_warnings_of_suspects(function, &mut found);
     let found = if function.suspects.is_empty() || !found.has_errors() {
         found
     } else {
         without_suspects(function, found, report, |suspects| {
-            let mut left = types::check(file, function, &facts, &resolved, suspects, comparisons).diagnostics;
+            let mut left = types::check(file, whole, &facts, &resolved, suspects, comparisons).diagnostics;
             drop_warnings_of_suspects(function, &mut left);
             left
         })

@@ -13,7 +13,7 @@
 //!
 //! | row | files |
 //! |---|---|
-//! | 0 | `slot_set`, `facts`, `value_info`, `report`, `path_reasons`, `after_read_errors` |
+//! | 0 | `inputs`, `slot_set`, `facts`, `value_info`, `report`, `path_reasons`, `after_read_errors` |
 //! | 1 | `messages/naming`, `fixes` (after `messages/naming`) |
 //! | 2 | `messages`: the wording of all diagnostics |
 //! | 3 | `similar`, `arguments`, `order`; after them `resolve`, `block_values`; last `slot_events` |
@@ -30,6 +30,7 @@ mod facts;
 mod fixes;
 mod flow;
 mod function;
+mod inputs;
 mod known_slots;
 mod liveness;
 mod messages;

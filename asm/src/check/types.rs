@@ -17,11 +17,13 @@ mod narrow;
 use self::narrow::Narrowing;
 use super::answer_fields::Read;
 use super::facts::{Answer, Facts};
+use super::inputs::Inputs;
 use super::messages::types as messages;
 use super::resolve::Resolved;
-use super::value_info::{Nil, Seen, ValueInfo, join, ty};
+use super::value_info::{Nil, Part, Seen, ValueInfo, join, ty};
 use crate::ast::{
-    Block, Bound, Control, Expr, ExprKind, File, For, Function, If, Match, ReturnKind, Slot, Stmt, StmtKind,
+    Block, Bound, Control, Expr, ExprKind, File, For, Function, If, Literal, Match, Name, ReturnKind, Slot,
+    Stmt, StmtKind,
 };
 use crate::diagnostic::Diagnostics;
 use crate::notation::Notation;
@@ -55,18 +57,19 @@ pub(super) struct Found<'t, 'a> {
 /// Checks the types of a function. The expressions at the `suspects` count as having an unknown type.
 pub(super) fn check<'t, 'a>(
     file: &'t File<'a>,
-    function: &'t Function<'a>,
+    (function, inputs): (&'t Function<'a>, Inputs<'t, 'a>),
     facts: &Facts,
     resolved: &[Resolved<'t>],
     suspects: &[Span],
     comparisons: usize,
 ) -> Found<'t, 'a> {
-    let mut types = Types::new(file, function, facts, resolved, suspects, comparisons);
+    let mut types = Types::new(file, (function, inputs), facts, resolved, suspects, comparisons);
     types.infer();
     // A function that tests for items knows that FIND finds them.
     if let (finds, true) = &types.finds {
         types.found.retain(|_, one, _| one.code != Code::MaybeNil || !finds.contains(&one.span));
     }
+    types.afterwards();
     let Types { found, asked, mut reads, mut returns, answers, used, comparisons: left, .. } = types;
     reads.retain(|read| !asked.contains(read.name.text));
     sort_by_key(&mut returns, |span| (span.start, span.end));
@@ -96,7 +99,7 @@ pub(super) fn slots<'t>(
     facts: &Facts,
     resolved: &[Resolved<'t>],
 ) -> Vec<[Seen<'t>; 3]> {
-    let mut types = Types::new(file, function, facts, resolved, &[], 0);
+    let mut types = Types::new(file, (function, &[]), facts, resolved, &[], 0);
     types.infer();
     types.slots.iter().map(|slot| [slot.plain, slot.ok, slot.err]).collect()
 }
@@ -121,6 +124,7 @@ struct Slots<'t> {
 struct Types<'l, 't, 'a> {
     file: &'t File<'a>,
     function: &'t Function<'a>,
+    inputs: Inputs<'t, 'a>,
     facts: &'l Facts,
     resolved: &'l [Resolved<'t>],
     suspects: &'l [Span],
@@ -146,6 +150,10 @@ struct Types<'l, 't, 'a> {
     comparisons: usize,
     /// The reported values that FIND may have given, and whether the function tests for items.
     finds: (Vec<Span>, bool),
+    /// The fields that are read whose names may be differences, and the names of fields that records get.
+    hyphened: (Vec<Name<'a>>, HashSet<&'a str>),
+    /// The operands of each `%` and `//`, its span, and whether it is `%`.
+    divisions: Vec<(Expr<'a>, Expr<'a>, Span, bool)>,
     /// Which values are not nil.
     narrowing: Narrowing<'a>,
 }
@@ -161,6 +169,16 @@ enum Goes {
     Out,
 }
 
+/// Whether two operands are the same path or constant.
+fn same_value(a: &Expr<'_>, b: &Expr<'_>) -> bool {
+    match (a.kind, b.kind) {
+        (ExprKind::Ref(a), ExprKind::Ref(b)) => a == b,
+        (ExprKind::Field(a, one), ExprKind::Field(b, other)) => one.text == other.text && same_value(a, b),
+        (ExprKind::Literal(Literal::Number(a)), ExprKind::Literal(Literal::Number(b))) => a == b,
+        _ => false,
+    }
+}
+
 /// Whether a value is that of the previous step: in JSON and YAML, what a step binds is also its value.
 fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
     match (last.kind, before.last().map(|before| before.kind)) {
@@ -174,7 +192,7 @@ fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
 impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn new(
         file: &'t File<'a>,
-        function: &'t Function<'a>,
+        (function, inputs): (&'t Function<'a>, Inputs<'t, 'a>),
         facts: &'l Facts,
         resolved: &'l [Resolved<'t>],
         suspects: &'l [Span],
@@ -183,6 +201,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         Types {
             file,
             function,
+            inputs,
             facts,
             resolved,
             suspects,
@@ -199,6 +218,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             answers: Vec::new(),
             used: Vec::new(),
             finds: (Vec::new(), false),
+            hyphened: (Vec::new(), HashSet::new()),
+            divisions: Vec::new(),
             narrowing: Narrowing::default(),
         }
     }
@@ -211,7 +232,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         for (slot, parameter) in self.slots.iter_mut().zip(self.function.parameters) {
             let nil = parameter.is_nil_inside().then_some(Nil::Input);
             self.narrowing.on |= nil.is_some();
-            slot.plain = Some(ValueInfo::declared(parameter.inside()).or_nil(nil));
+            let known = ValueInfo::declared(parameter.inside()).or_nil(nil);
+            let shape = self.inputs.iter().find(|(name, _)| *name == parameter.name.text);
+            slot.plain = Some(shape.map_or(known, |(_, of)| known.with_part(Part::of(of.shape()))));
             slot.origin = Some(parameter.ty.span);
         }
         for pass in 0.. {
@@ -224,6 +247,8 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             self.used.clear();
             self.narrowing.begin();
             self.finds.0.clear();
+            self.hyphened.0.clear();
+            self.divisions.clear();
             self.slots.iter_mut().for_each(|slot| slot.read = false);
             let to = if self.function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
             self.block(&self.function.body, to);
@@ -241,6 +266,24 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         for slot in self.slots.iter_mut().filter(|slot| slot.bound) {
             (slot.plain, slot.ok, slot.err) =
                 (Some(ValueInfo::ANY), Some(ValueInfo::ANY), Some(ValueInfo::ANY));
+        }
+    }
+
+    /// The warnings that depend on the whole function.
+    fn afterwards(&mut self) {
+        let (names, written) = core::mem::take(&mut self.hyphened);
+        let own = |name: &Name<'_>| written.contains(name.text) || self.asked.contains(name.text);
+        for name in names.into_iter().filter(|name| !own(name)) {
+            self.found.push(messages::hyphen_minus(name));
+        }
+        let divisions = core::mem::take(&mut self.divisions);
+        for (a, b, span, _) in divisions.iter().filter(|of| of.3) {
+            let beside = |of: &&(Expr<'a>, Expr<'a>, Span, bool)| {
+                !of.3 && same_value(&of.0, a) && same_value(&of.1, b)
+            };
+            if let Some(floor) = divisions.iter().find(beside) {
+                self.found.push(messages::mixed_division(*span, floor.2));
+            }
         }
     }
 

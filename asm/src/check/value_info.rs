@@ -67,7 +67,7 @@ pub enum Part<'t> {
 }
 
 impl<'t> Part<'t> {
-    fn of(shape: Shape<'t>) -> Part<'t> {
+    pub(super) fn of(shape: Shape<'t>) -> Part<'t> {
         if shape.is_any() { Part::Unknown } else { Part::Of { shape, lists: 0 } }
     }
 

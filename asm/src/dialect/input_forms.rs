@@ -1,6 +1,6 @@
 //! Inputs as records: `{"type": "text", "default": "x"}`, `{"type": "text", "optional": true}`.
 
-use crate::document::{Kind, Node, entries};
+use crate::document::{Entry, Kind, Node, entries};
 use ilo_spec::types::Base;
 
 /// An input that is declared by a record.
@@ -33,6 +33,21 @@ pub(crate) fn input_form<'d, 'a>(node: &'d Node<'a>) -> Option<InputForm<'d, 'a>
         }
     }
     (optional || nullable).then_some(InputForm { ty, default, optional })
+}
+
+/// Whether a value is the type of a record that lists its fields, also as the only item of a list. A field
+/// may have the name `type` if another one has a type too.
+pub(crate) fn lists_fields(node: &Node<'_>) -> bool {
+    if let Kind::List([item]) = &node.kind {
+        return matches!(item.kind, Kind::Record(_)) && lists_fields(item);
+    }
+    let all = entries(node);
+    let is_type = |text: &str| text.split_whitespace().all(names_type);
+    let typed = |of: &&Entry<'_>| of.value.text().is_some_and(is_type);
+    match all.iter().find(|entry| entry.name() == Some("type")) {
+        None => !all.is_empty(),
+        Some(field) => typed(&field) && all.iter().filter(typed).nth(1).is_some(),
+    }
 }
 
 fn names_type(text: &str) -> bool {

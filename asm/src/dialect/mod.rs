@@ -13,7 +13,7 @@ pub(crate) mod terms;
 pub mod words_at;
 mod write_reference;
 
-pub(crate) use input_forms::{InputForm, input_form};
+pub(crate) use input_forms::{InputForm, input_form, lists_fields};
 
 use crate::document::{Entry, Kind, Node, entries};
 use crate::expr::Sigil;

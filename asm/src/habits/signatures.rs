@@ -97,7 +97,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// A type as a JSON Schema, or as a list of the type of its items.
     fn type_text(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        if crate::dialect::input_form(node).is_some() {
+        if crate::dialect::input_form(node).is_some() || crate::dialect::lists_fields(node) {
             return None;
         }
         let ty = schema_type(node)?;

@@ -117,6 +117,7 @@ impl<'a> Source<'a> {
             allowed: None,
             body: Block { statements: &[] },
             suspects: &[],
+            ors: &[],
             calls: 0,
             loops: 0,
             span: self.lexed.comments.get(comment).map_or(Span::at(0), |comment| comment.span),

@@ -3,7 +3,7 @@
 //! What has no instruction of its own becomes others: a choice is a match of a bool, a default is GET, or a
 //! match of nil where the default must not be evaluated too early, `a < b < c` is two comparisons.
 
-use super::reader::{StepReader, literal, nothing};
+use super::reader::{Position, StepReader, literal, nothing};
 use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::reader_habits::{Place, Seen};
@@ -43,7 +43,10 @@ impl<'a> StepReader<'_, 'a> {
         if !self.fits(levels.min(1), tree.span) {
             return nothing(node);
         }
+        let logical =
+            matches!(tree.kind, Kind::Not(_) | Kind::Binary(Sign::Plain(Binary::And | Binary::Or), ..));
         let inner = self.below(levels);
+        let inner = Position { condition: inner.condition && logical, ..inner };
         self.within(inner, |this| this.of_kind(node, tree))
     }
 
@@ -121,6 +124,9 @@ impl<'a> StepReader<'_, 'a> {
                 if matches!(operator, Binary::Eq | Binary::Neq) {
                     self.lint(&Seen::Equal(node, b));
                 }
+                if operator == Binary::Or && !self.at.condition && is_or(self.source, place) {
+                    self.ors.push((span, place));
+                }
                 let (a, b) = (self.of_tree(node, a), self.of_tree(node, b));
                 let operator = if operator == Binary::Add { self.sum(&[a, b], place) } else { operator };
                 self.of_two(operator, a, b, span)
@@ -150,13 +156,11 @@ impl<'a> StepReader<'_, 'a> {
 
     /// `a or 'text'`: a default of other languages.
     fn no_default(&mut self, value: &Tree<'a>, place: Span, span: Span) -> Expr<'a> {
-        let written = self.source.get(place.range()).unwrap_or("");
         let wrong =
             Diagnostic::new(Code::ConditionType, value.span, "`or` takes bools, and gives no default")
                 .expected("a bool, or `??` before the default", "another value")
                 .help("write `??` for a value where the one before it is null");
-        let exact = matches!(written, "or" | "||" | "OR" | "Or");
-        self.report(if exact { wrong.replace(place, "??") } else { wrong });
+        self.report(if is_or(self.source, place) { wrong.replace(place, "??") } else { wrong });
         self.unread(span)
     }
 
@@ -204,7 +208,8 @@ impl<'a> StepReader<'_, 'a> {
 
     /// `a if c else b`: a match of the condition.
     fn choice_of(&mut self, node: &Node<'a>, [test, then, otherwise]: &'a [Tree<'a>; 3]) -> ExprKind<'a> {
-        let condition = self.of_tree(node, test);
+        let inner = Position { condition: true, ..self.at };
+        let condition = self.within(inner, |this| this.of_tree(node, test));
         let (subject, key) = if condition.is_comparison() {
             (condition, true)
         } else {
@@ -333,6 +338,11 @@ impl<'a> StepReader<'_, 'a> {
         let path = expr::path(node, left, self.arena)?;
         Some(self.braced(&path))
     }
+}
+
+/// Whether the source has the word at a place: a text may have escapes.
+fn is_or(source: &str, place: Span) -> bool {
+    matches!(source.get(place.range()), Some("or" | "||" | "OR" | "Or"))
 }
 
 /// Whether an expression is certainly no bool.

@@ -175,6 +175,7 @@ impl<'a> Top<'_, 'a> {
             allowed,
             body,
             suspects: self.arena.alloc_slice_copy(&reader.suspects),
+            ors: self.arena.alloc_slice_copy(&reader.ors),
             calls: reader.call_count,
             loops: reader.loop_count,
             notation: self.dialect.notation,

@@ -79,6 +79,9 @@ impl<'a> StepReader<'_, 'a> {
 
     fn assign(&mut self, path: &LetPath<'a>, (root, value): (Slot, Expr<'a>), appends: bool, at: Span) {
         let keys: Vec<PathKey<'a>> = path.keys.iter().map(|key| self.path_key(key, at)).collect();
+        if !matches!(keys.first(), Some(PathKey::Item(_))) {
+            self.record_for_nil(root, path.root.span, at);
+        }
         let mut containers = vec![of_slot(root, at)];
         let inner = if appends { keys.len() } else { keys.len().saturating_sub(1) };
         for (depth, key) in keys.iter().take(inner).enumerate() {
@@ -100,6 +103,15 @@ impl<'a> StepReader<'_, 'a> {
             value = self.written(*key, (of, value), at);
         }
         self.push(StmtKind::Let { slot: root, slot_span: path.root.span, value: Bound::Expr(value) }, at);
+    }
+
+    /// Binds a variable that is nil to an empty record.
+    fn record_for_nil(&mut self, root: Slot, slot_span: Span, at: Span) {
+        let condition = self.binary(Binary::Eq, of_slot(root, at), literal(Literal::Nil, at), at);
+        let empty = Bound::Expr(Expr { kind: ExprKind::Record(&[]), span: at });
+        let then = self.block(|this| this.push(StmtKind::Let { slot: root, slot_span, value: empty }, at));
+        let node = If { condition, then, otherwise: None, span: at };
+        self.push(StmtKind::Control(Control::If(self.arena.alloc(node))), at);
     }
 
     /// A container with one part replaced.

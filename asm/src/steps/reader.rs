@@ -56,6 +56,8 @@ pub(crate) struct Position<'a> {
     pub(crate) in_try: bool,
     /// Whether an enclosing record is reported as a whole, so that its parts are not reported.
     pub(crate) reported: bool,
+    /// Whether the expression is a condition, or an operand of one.
+    pub(crate) condition: bool,
     pub(super) failure: Option<&'a Failure<'a>>,
     pub(super) naming: Option<&'a Naming<'a>>,
 }
@@ -76,6 +78,8 @@ pub(crate) struct StepReader<'r, 'a> {
     pub(crate) statements: Vec<Stmt<'a>>,
     /// The suspects: expressions about which a lint has warned.
     pub(crate) suspects: Vec<Span>,
+    /// Each `or` of an expression that is no condition, with the span of the word.
+    pub(crate) ors: Vec<(Span, Span)>,
     pub(crate) call_count: u32,
     pub(crate) loop_count: u32,
     /// Whether too deep nesting of the function has been reported.
@@ -108,6 +112,7 @@ impl<'r, 'a> StepReader<'r, 'a> {
             loops: Vec::new(),
             statements: Vec::new(),
             suspects: Vec::new(),
+            ors: Vec::new(),
             call_count: 0,
             loop_count: 0,
             too_deep,

@@ -57,8 +57,22 @@ impl<'a> StepReader<'_, 'a> {
                 Kind::Text(text) => text.text,
                 _ => self.arena.alloc_str(&shown(&entry.key)),
             };
-            let (ty, need) = self.input(&entry.value);
-            parameters.push(Parameter { name: Name { text, span: inner(&entry.key) }, ty, need });
+            let (ty, mut need) = self.input(&entry.value);
+            let mut name = Name { text, span: inner(&entry.key) };
+            if let Some(text) = text.strip_suffix('?').filter(|name| !name.is_empty()) {
+                let span = Span::new(name.span.start, name.span.end.saturating_sub(1));
+                name = Name { text, span };
+                need = if matches!(need, Need::Default(_)) { need } else { Need::Optional };
+            }
+            if parameters.iter().any(|other: &Parameter<'a>| other.name.text == name.text) {
+                let message = format!("two inputs have the name `{}`", name.text);
+                self.report(
+                    Diagnostic::new(Code::DuplicateParameter, name.span, message)
+                        .expected("a name that is free", name.text)
+                        .help("rename one of them"),
+                );
+            }
+            parameters.push(Parameter { name, ty, need });
         }
         self.arena.alloc_slice_copy(&parameters)
     }
@@ -91,7 +105,7 @@ impl<'a> StepReader<'_, 'a> {
                     Diagnostic::new(Code::BadShape, first_of(node), "a type is a text")
                         .expected("a text, such as `number` or `list text`", node.kind_name())
                         .help(
-                            "the type of a record is any name, such as `user`; its fields are not declared",
+                            "the type of a record is any name, such as `user`, or lists its fields: `{id: number}`",
                         ),
                 );
                 None
@@ -103,8 +117,15 @@ impl<'a> StepReader<'_, 'a> {
     fn input(&mut self, node: &Node<'a>) -> (TypeName<'a>, Need<'a>) {
         let arena = self.arena;
         let form = crate::dialect::input_form(node);
-        let of = form.as_ref().map_or(node, |form| form.ty);
-        let read = self.typed(of, |source, span, found| input_of(source, span, arena, found));
+        let of = form.as_ref().map_or(*node, |form| *form.ty);
+        let of = if crate::dialect::lists_fields(&of) {
+            let mut text = String::new();
+            type_of(&of, &mut text);
+            Node::of_text(arena.alloc_str(&text), of.span)
+        } else {
+            of
+        };
+        let read = self.typed(&of, |source, span, found| input_of(source, span, arena, found));
         let (ty, need) = read.unwrap_or((TypeName::implied(Base::Any, node.span), Need::Required));
         let ty = TypeName { span: node.span, ..ty };
         let need = match form {
@@ -112,7 +133,7 @@ impl<'a> StepReader<'_, 'a> {
             Some(InputForm { default: Some(default), .. }) if !matches!(default.kind, Kind::Null) => {
                 let constant = constant(default, arena);
                 default_fits(&ty, &constant, self.diagnostics);
-                Need::Default(constant)
+                Need::Default(arena.alloc(constant))
             }
             Some(InputForm { optional, .. }) => match need {
                 Need::Required if optional => Need::Optional,
@@ -169,6 +190,31 @@ impl<'a> StepReader<'_, 'a> {
             }
         }
         complete.then(|| &*self.arena.alloc_slice_copy(&names))
+    }
+}
+
+/// Writes the type of a record that lists its fields, as a text.
+fn type_of(node: &Node<'_>, out: &mut String) {
+    match &node.kind {
+        Kind::Record(fields) => {
+            out.push('{');
+            for (at, field) in fields.iter().enumerate() {
+                out.push_str(if at == 0 { "" } else { ", " });
+                let key = shown(&field.key);
+                let (name, mark) = key.strip_suffix('?').map_or((&*key, ""), |name| (name, "?"));
+                crate::syntax::write::write_parameter(name, out);
+                out.push_str(mark);
+                out.push_str(": ");
+                type_of(&field.value, out);
+            }
+            out.push('}');
+        }
+        Kind::List([item]) => {
+            out.push_str("list ");
+            type_of(item, out);
+        }
+        Kind::Null => out.push_str("nil"),
+        _ => out.push_str(node.text().unwrap_or("")),
     }
 }
 

@@ -4,7 +4,7 @@ use super::call_forms;
 use super::cases::{Cases, UnreadCase};
 use super::entries::Keyed;
 use super::operations::is_logical;
-use super::reader::{StepReader, literal, nothing};
+use super::reader::{Position, StepReader, literal, nothing};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::operator::{self, Makes, Operator};
@@ -78,7 +78,10 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn condition(&mut self, node: &Node<'a>) -> Expr<'a> {
         match node.kind {
             Kind::Text(_) => {
-                self.deeper(node.span, |this| this.expression(node)).unwrap_or_else(|| nothing(node))
+                let read = |this: &mut Self| {
+                    this.within(Position { condition: true, ..this.at }, |this| this.expression(node))
+                };
+                self.deeper(node.span, read).unwrap_or_else(|| nothing(node))
             }
             _ => self.formula(node),
         }

@@ -5,15 +5,65 @@
 
 use super::reader::{OpenLoop, StepReader, literal};
 use super::step::{Step, Tail};
-use crate::ast::{Apply, Block, Control, Expr, ExprKind, For, If, Literal, Stmt, StmtKind};
+use crate::ast::{Apply, Block, Bound, Control, Expr, ExprKind, For, If, Literal, Stmt, StmtKind};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::{Kind, Node};
 use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::limits::DEFAULT_TOOL_CALLS;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
 
 /// The most passes of a loop without `max`.
 const PASSES: i64 = 100;
+
+/// The most calls that a block makes, if each loop over a list makes one pass.
+fn calls_of(block: &Block<'_>) -> u64 {
+    let mut calls = 0;
+    for statement in block.statements {
+        let inner: u64 = match statement.control() {
+            Some(Control::If(node)) => {
+                calls_in(&node.condition)
+                    + calls_of(&node.then).max(node.otherwise.as_ref().map_or(0, calls_of))
+            }
+            Some(control) => {
+                let passes = match control {
+                    Control::For(For { list: Expr { kind: ExprKind::Apply(apply), .. }, .. }) => {
+                        passes_of(apply)
+                    }
+                    _ => 1,
+                };
+                control.blocks().map(|(_, block)| calls_of(block)).sum::<u64>().saturating_mul(passes)
+            }
+            None => match &statement.kind {
+                StmtKind::Let { value: Bound::Expr(value), .. }
+                | StmtKind::Value(value)
+                | StmtKind::Yield(value)
+                | StmtKind::Return(_, value)
+                | StmtKind::Fail(value) => calls_in(value),
+                _ => 0,
+            },
+        };
+        calls = inner.saturating_add(calls);
+    }
+    calls
+}
+
+fn calls_in(value: &Expr<'_>) -> u64 {
+    let mut calls = 0;
+    value.each_call(&mut |_| calls += 1);
+    calls
+}
+
+fn passes_of(apply: &Apply<'_>) -> u64 {
+    match (apply.function, apply.operands) {
+        (Pure::Range, [Expr { kind: ExprKind::Literal(Literal::Number(Number::Int(passes))), .. }]) => {
+            u64::try_from(*passes).unwrap_or(0)
+        }
+        _ => 1,
+    }
+}
 
 impl<'a> StepReader<'_, 'a> {
     /// Reads a step with `while` or `until`.
@@ -46,6 +96,7 @@ impl<'a> StepReader<'_, 'a> {
                 this.push_break_if(condition, at);
             }
         });
+        self.many_calls(&body, passes, at);
         let breaks = self.loops.pop().is_some_and(|open| open.breaks);
         if breaks || tested.is_none() {
             self.scope.keep();
@@ -58,6 +109,22 @@ impl<'a> StepReader<'_, 'a> {
         let yields = body.yields();
         let node = For { id, item, item_span: at, list, body, otherwise, breaks: true, yields, span: at };
         self.push_control(Control::For(self.arena.alloc(node)), step.head());
+    }
+
+    /// Warns of a loop whose passes may make more calls than a run has.
+    fn many_calls(&mut self, body: &Block<'a>, passes: i64, at: Span) {
+        let calls = calls_of(body);
+        let all = u64::try_from(passes).unwrap_or(u64::MAX).saturating_mul(calls);
+        if all > DEFAULT_TOOL_CALLS {
+            let message = format!(
+                "{passes} passes of {calls} calls each are more than the {DEFAULT_TOOL_CALLS} calls of a run"
+            );
+            self.report(
+                Diagnostic::new(Code::ManyCalls, at, message)
+                    .expected(format!("at most {DEFAULT_TOOL_CALLS} calls"), format!("{all} calls"))
+                    .help("write a `max` that the passes need, or raise the limit of calls for the run"),
+            );
+        }
     }
 
     /// The end of a loop whose passes are over: it fails, a `while` only if its condition still holds.

@@ -219,7 +219,8 @@ impl<'a> Reader<'_, 'a> {
             self.diagnostics.push(wrong.help("write `-> type`; `-> nil` if it returns nothing"));
             return none(Span::at(start));
         }
-        let mut types = TypeReader { cursor: self.cursor, nullable: false, diagnostics: self.diagnostics };
+        let mut types =
+            TypeReader { cursor: self.cursor, input: None, depth: 0, diagnostics: self.diagnostics };
         let found = types.output();
         self.cursor = types.cursor;
         found

@@ -27,7 +27,7 @@ pub(crate) fn input_of<'a>(
 ) -> (TypeName<'a>, Need<'a>) {
     let mut reader = InputReader { cursor: Cursor::new(source, text), arena, diagnostics };
     let found = reader.input(false);
-    let mut types = TypeReader { cursor: reader.cursor, nullable: true, diagnostics };
+    let mut types = TypeReader { cursor: reader.cursor, input: Some(arena), depth: 0, diagnostics };
     types.end();
     found
 }
@@ -79,7 +79,7 @@ impl<'a> InputReader<'_, 'a> {
                 Some(Expr { kind: ExprKind::Literal(Literal::Nil), .. }) => need = Need::Optional,
                 Some(constant) => {
                     default_fits(&ty, &constant, self.diagnostics);
-                    need = Need::Default(constant);
+                    need = Need::Default(self.arena.alloc(constant));
                 }
                 None => {}
             }
@@ -88,7 +88,8 @@ impl<'a> InputReader<'_, 'a> {
     }
 
     fn ty(&mut self) -> TypeName<'a> {
-        let mut types = TypeReader { cursor: self.cursor, nullable: true, diagnostics: self.diagnostics };
+        let (cursor, input) = (self.cursor, Some(self.arena));
+        let mut types = TypeReader { cursor, input, depth: 0, diagnostics: self.diagnostics };
         let found = types.ty("an input's type");
         self.cursor = types.cursor;
         found
@@ -271,7 +272,7 @@ pub(crate) fn write_constant(constant: &Expr<'_>, out: &mut String) {
 }
 
 /// Whether a word is nil as a type or a constant, in some language.
-fn is_nil(word: &str) -> bool {
+pub(super) fn is_nil(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     word == "nil" || foreign::word(foreign::Place::Type, &word) == Some("nil")
 }

@@ -6,6 +6,7 @@ pub(crate) mod header;
 pub(crate) mod id_table;
 pub(crate) mod inputs;
 pub(crate) mod lexer;
+mod record_type;
 pub(crate) mod registry;
 pub(crate) mod types;
 pub(crate) mod unknown_token;

@@ -8,6 +8,7 @@ use crate::ast::{OutputName, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::foreign::{self, Place};
 use crate::span::Span;
+use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
 
@@ -17,14 +18,16 @@ const LISTS: &[&str] = &["list", "array"];
 /// Reads types at a cursor.
 pub(crate) struct TypeReader<'r, 'a> {
     pub(crate) cursor: Cursor<'a>,
-    /// Whether a `?` may follow the type.
-    pub(crate) nullable: bool,
+    /// Whether it is the type of an input: a `?` may follow, and a record may list its fields.
+    pub(crate) input: Option<&'a Bump>,
+    /// The number of records around the type.
+    pub(crate) depth: usize,
     pub(crate) diagnostics: &'r mut Diagnostics,
 }
 
 /// Reads a text that consists of an output type.
 pub(crate) fn output_of<'a>(source: &'a str, text: Span, diagnostics: &mut Diagnostics) -> OutputName<'a> {
-    let mut reader = TypeReader { cursor: Cursor::new(source, text), nullable: false, diagnostics };
+    let mut reader = TypeReader { cursor: Cursor::new(source, text), input: None, depth: 0, diagnostics };
     let found = reader.output();
     reader.end();
     found
@@ -102,7 +105,8 @@ impl<'a> TypeReader<'_, 'a> {
             let from = self.cursor.offset();
             let word = self.cursor.run(Run::Type);
             let span = self.cursor.since(from);
-            let brackets = |c| matches!(c, '<' | '[') || (c == '?' && (!self.nullable || word.is_empty()));
+            let brackets =
+                |c| matches!(c, '<' | '[') || (c == '?' && (self.input.is_none() || word.is_empty()));
             if self.cursor.peek().is_some_and(brackets) {
                 return self.bracketed_type(start, word);
             }
@@ -111,8 +115,13 @@ impl<'a> TypeReader<'_, 'a> {
                 lists += 1;
                 continue;
             }
-            let whole = Span::new(start, if word.is_empty() { from } else { span.end });
-            let (base, name) = self.base(word, what, lists, whole, span);
+            let record = if word.is_empty() { self.record() } else { None };
+            let whole = Span::new(start, self.cursor.offset().max(from));
+            let whole = if word.is_empty() && record.is_none() { Span::new(start, from) } else { whole };
+            let (fields, (base, name)) = match record {
+                Some(fields) => (fields, (Base::Any, self.cursor.text(self.cursor.since(from)))),
+                None => (&[][..], self.base(word, what, lists, whole, span)),
+            };
             ty.base = base;
             for _ in 0..lists {
                 let Some(list) = ty.list() else {
@@ -126,7 +135,7 @@ impl<'a> TypeReader<'_, 'a> {
                 };
                 ty = list;
             }
-            return TypeName { ty, name, span: whole };
+            return TypeName { ty, name, fields, span: whole };
         }
     }
 

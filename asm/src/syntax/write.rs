@@ -17,7 +17,7 @@ pub(crate) fn write_header(
     out.push('(');
     for (index, parameter) in parameters.iter().enumerate() {
         out.push_str(if index == 0 { "" } else { ", " });
-        bare_or_quoted(parameter.name.text, |c| is_name_char(c) && c != ':', out);
+        write_parameter(parameter.name.text, out);
         out.push_str(if matches!(parameter.need, Need::Optional) { "?: " } else { ": " });
         write_type(&parameter.ty, out);
         write_need(&parameter.need, out);
@@ -36,6 +36,11 @@ pub(crate) fn write_header(
 /// Writes the name of a function or of an entry of a registry, quoted if necessary.
 pub(crate) fn write_name(name: &str, out: &mut String) {
     bare_or_quoted(name, is_name_char, out);
+}
+
+/// Writes the name of a parameter or of a field in a type, quoted if necessary.
+pub(crate) fn write_parameter(name: &str, out: &mut String) {
+    bare_or_quoted(name, |c| is_name_char(c) && c != ':', out);
 }
 
 fn write_type(ty: &TypeName<'_>, out: &mut String) {

@@ -126,6 +126,8 @@ pub(in crate::check) fn unknown_argument<'n>(
 /// The part of an answer from which a field is read.
 #[derive(Clone, Copy)]
 pub(in crate::check) enum Part<'n> {
+    /// An input whose type lists fields, or a part of it.
+    Input,
     Answer,
     Field(&'n str),
     Inner,
@@ -141,6 +143,7 @@ pub(in crate::check) fn unknown_field<'n>(
     notation: Notation,
 ) -> Diagnostic {
     let whose = match part {
+        Part::Input => return unlisted_field(tool, name, listed, near, notation),
         Part::Answer => "the".to_owned(),
         Part::Field(field) => format!("`{field}` in the"),
         Part::Inner => "this part of the".to_owned(),
@@ -160,6 +163,25 @@ pub(in crate::check) fn unknown_field<'n>(
     }
     let has = Terms::of(notation).word(Word::Has);
     diagnostic.help(format!("if it may be there nevertheless, test with {has} first"))
+}
+
+/// A field that the type of an input does not list.
+fn unlisted_field<'n>(
+    input: &str,
+    name: Name<'_>,
+    listed: impl Iterator<Item = &'n str>,
+    near: Option<Near<'_>>,
+    notation: Notation,
+) -> Diagnostic {
+    let message = format!("the type of the input `{input}` lists no field `{}` here", name.text);
+    let diagnostic = Diagnostic::new(Code::UnknownField, name.span, message)
+        .expected(some_of(listed), format!("`{}`", name.text));
+    let diagnostic = fixes::name(diagnostic, name, near, notation);
+    if near.is_some_and(|near| near.sure) {
+        diagnostic
+    } else {
+        diagnostic.help("add the field to the type of the input")
+    }
 }
 
 /// Functions that call each other: `way` has their names from the first to the one whose call closes the

@@ -1,7 +1,7 @@
 //! Messages about values of the wrong type, comparisons that are never equal, and unused values.
 
 use super::naming::slot_name;
-use crate::ast::{Apply, Binary, Call, Case, Expr, ExprKind, Function, Literal, Slot};
+use crate::ast::{Apply, Binary, Call, Case, Expr, ExprKind, Function, Literal, Name, Slot};
 use crate::check::fixes;
 use crate::check::messages::given::Path;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
@@ -266,6 +266,34 @@ pub(in crate::check) fn changed(value: &Expr<'_>) -> Option<Slot> {
         },
         _ => None,
     }
+}
+
+/// An `or` whose operands are not known to be bools, where its value is used.
+pub(in crate::check) fn no_default(right: &Expr<'_>, word: Span) -> Diagnostic {
+    Diagnostic::new(Code::ConditionType, right.span, "`or` takes bools, and gives no default")
+        .expected("a bool, or `??` before the default", "a value that is not known to be a bool")
+        .help("write `??` for a value where the one before it is null; two bools are compared with `true` first")
+        .replace(word, "??")
+}
+
+/// A field whose name may be a difference.
+pub(in crate::check) fn hyphen_minus(name: Name<'_>) -> Diagnostic {
+    let (field, number) = name.text.split_once('-').unwrap_or((name.text, ""));
+    let message = format!("`{}` is the name of one field: a hyphen belongs to a name", name.text);
+    Diagnostic::new(Code::HyphenMinus, name.span, message)
+        .expected(format!("`{field} - {number}` for a difference"), format!("`{}`", name.text))
+        .help("write blanks around a minus sign; if it is a field, test for it with `has` first")
+}
+
+/// `%` beside `//` of the same operands.
+pub(in crate::check) fn mixed_division(remainder: Span, floor: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::MixedDivision,
+        remainder,
+        "for a negative number `%` is not what is left of `//`: `%` divides toward zero, and `//` rounds down",
+    )
+    .related(floor, "rounded down here")
+    .help("write `a - a // b * b` for what is left")
 }
 
 /// A value that nothing uses.

@@ -60,13 +60,16 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             ExprKind::Field(of, name) => Some(self.field(of, *name)),
             ExprKind::Call(call) => Some(self.call(call)),
             ExprKind::Unary(operator, of) => self.unary(operator.word(), of),
-            ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
+            ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, expression.span),
             ExprKind::Has(of, name) => {
                 self.asked.insert(name.text);
                 self.unary(Word::Has, of)
             }
             ExprKind::MatchMap(map) => self.cases(map, &mut Types::expression),
             ExprKind::Record(fields) => {
+                self.hyphened
+                    .1
+                    .extend(fields.iter().map(|field| field.name.text).filter(|name| name.contains('-')));
                 self.fields(fields);
                 Some(ValueInfo::held(Inferred::RECORD))
             }
@@ -100,6 +103,9 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         {
             self.found.push(unclear);
             return Some(ValueInfo::ANY);
+        }
+        if let (Pure::FloorDiv, [left, right]) = (apply.function, apply.operands) {
+            self.divided(left, right, (whole, false));
         }
         let (mut first, mut fitting, mut last) = (None, None, None);
         for (index, operand) in apply.operands.iter().enumerate() {
@@ -194,7 +200,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         rules::gives(word, ty(seen), None).map(ValueInfo::held)
     }
 
-    fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen<'t> {
+    fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>, whole: Span) -> Seen<'t> {
         let word = operator.word();
         if let (Binary::At, ExprKind::Literal(Literal::Text(text))) = (operator, right.kind) {
             return Some(self.field_by_text(left, right, text));
@@ -217,7 +223,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 return Some(ValueInfo::ANY);
             }
         }
+        if operator == Binary::Or && self.no_default([a, b], right, whole) {
+            return Some(ValueInfo::ANY);
+        }
         match operator {
+            Binary::Mod => self.divided(left, right, (whole, true)),
             Binary::Eq | Binary::Neq => {
                 self.never_equal((left, a), (right, b));
                 self.never_answered(left, other);
@@ -237,6 +247,25 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         self.operand(word, 1, right, other, ty(first));
         let given = rules::gives(word, a, b)?;
         Some(self::given(operator, given, known, other))
+    }
+
+    /// Reports an `or` that gives no condition and whose operands are not known to be bools.
+    fn no_default(&mut self, operands: [Option<Inferred>; 2], right: &Expr<'a>, whole: Span) -> bool {
+        let Some(&(_, word)) = self.function.ors.iter().find(|(span, _)| *span == whole) else {
+            return false;
+        };
+        let known = operands.iter().any(|ty| ty.is_none_or(|ty| ty == Inferred::BOOL));
+        if !known {
+            self.found.push(messages::no_default(right, word));
+        }
+        !known
+    }
+
+    /// Notes a `%` or `//`; a `%` beside a `//` of the same operands has a warning.
+    fn divided(&mut self, left: &Expr<'a>, right: &Expr<'a>, (whole, remainder): (Span, bool)) {
+        if self.function.notation != Notation::Id && self.divisions.len() < DIVISIONS {
+            self.divisions.push((*left, *right, whole, remainder));
+        }
     }
 
     /// The second operand, which AND and OR evaluate only after some outcomes of the first.
@@ -334,7 +363,11 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
 
     /// What is known about a field that is read.
     fn part(&mut self, of: Seen<'t>, expression: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
-        let Some(shape) = of.and_then(|of| of.part.shape()) else { return ValueInfo::ANY };
+        let Some(shape) = of.and_then(|of| of.part.shape()) else {
+            let hyphened = self.function.notation != Notation::Id && is_hyphened(name.text);
+            self.hyphened.0.extend(hyphened.then_some(name));
+            return ValueInfo::ANY;
+        };
         if let Some(field) = ValueInfo::field_of(shape, name.text) {
             return field;
         }
@@ -449,6 +482,16 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
             _ => ValueInfo::ANY,
         }
     }
+}
+
+/// The most divisions of a function that are compared.
+const DIVISIONS: usize = 64;
+
+/// Whether a name is another one with a hyphen and a number behind it: `total-1`.
+fn is_hyphened(name: &str) -> bool {
+    name.split_once('-').is_some_and(|(first, number)| {
+        !first.is_empty() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// How the items of a list, or the values of cases, are checked.
