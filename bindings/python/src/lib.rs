@@ -45,7 +45,7 @@ mod _ilo {
     #[pymodule_export]
     use crate::drive::Drive;
     #[pymodule_export]
-    use crate::guide::{Guide, GuideSession, Header, Vocab, fill_masks};
+    use crate::guide::{Guide, GuideSession, Header, Vocab, accept_tokens, fill_masks};
     #[pymodule_export]
     use crate::journal::{JournalRun, Session, Store, Waiting};
     #[pymodule_export]

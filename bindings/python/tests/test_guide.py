@@ -11,7 +11,7 @@ from typing import Any
 
 import ilo
 import pytest
-from ilo.guide import Branches, CannotEnd, Guide, Header, Refused, Session, Vocab, fill_masks, read_vocab
+from ilo.guide import Branches, CannotEnd, Guide, Header, Refused, Session, Vocab, accept_tokens, fill_masks, read_vocab
 
 # A made-up tokenizer: each byte, pieces of the language that cross words, numbers and lines, special tokens.
 PIECES = [
@@ -179,8 +179,23 @@ def test_too_few_tokens() -> None:
     guide = Guide(Session(DOUBLE), VOCAB)
     with pytest.raises(CannotEnd, match=r"tokens left: it takes \d+"):
         guide.mask(2)
-    with pytest.raises(CannotEnd, match="guide 1: "):
-        fill_masks([guide, guide.copy()], [40, 2])
+
+
+def test_a_guide_that_fails_is_reported_by_its_row() -> None:
+    guides = [Guide(Session(DOUBLE), VOCAB) for _ in range(40)]
+    left = [2 if row % 13 == 5 else 40 for row in range(40)]
+    masks, failed = fill_masks(guides, left)
+    assert list(failed) == [5, 18, 31] and all("tokens left" in why for why in failed.values())
+    size = VOCAB.mask_bytes
+    for row, guide in enumerate(guides):
+        mask = masks[row * size : (row + 1) * size]
+        assert allowed(mask) == [EOS] if row in failed else mask == guide.mask(40)
+    # Tokens likewise: the rows that refuse theirs have not changed.
+    tokens = [PIECES.index(b"hello" if row in failed else b"RET") for row in range(40)]
+    refused = accept_tokens(guides, tokens)
+    assert list(refused) == [5, 18, 31] and all('found "hello"' in why for why in refused.values())
+    assert [guide.text for guide in guides] == [b"" if row in failed else b"RET" for row in range(40)]
+    assert fill_masks([]) == (b"", {}) and accept_tokens([], []) == {}
 
 
 @pytest.mark.parametrize("signature", ["", "f(", "f(n: number", "f() -> text\nRET LIT 0 \"\"", "; ;", "f() -> result"])
@@ -258,6 +273,7 @@ def test_arguments_of_a_wrong_type(wrong: Any) -> None:
         (lambda guide: guide.rollback(1), "only 0 were taken"),
         (lambda guide: guide.validate([0, -1]), "token: expected"),
         (lambda guide: fill_masks([guide], []), "one for each guide"),
+        (lambda guide: accept_tokens([guide], [1, 2]), "expected 1 numbers in `tokens`"),
         (lambda guide: fill_masks([guide, Guide(Session(DOUBLE), Vocab([b"RET"], 0))]), "guide 1 has another vocabulary"),
     ],
 )

@@ -13,7 +13,7 @@ from typing import Any
 import ilo
 import pytest
 from conftest import NOTIFY, notify_tools
-from ilo.guide import Guide, Refused, Session, Vocab, fill_masks
+from ilo.guide import Guide, Refused, Session, Vocab, accept_tokens, fill_masks
 
 INPUT = {"user-id": "7", "message": "hi"}
 PAGE = 4096
@@ -42,7 +42,8 @@ def guided(program: ilo.Program) -> None:
     other = guide.copy()
     for token in (0, 1, 2):
         other.accept(token)
-        fill_masks([guide, other], [None, 60])
+        fill_masks([guide, other], [None, 2])
+        accept_tokens([guide.copy(), other.copy()], [0, 0])
     with contextlib.suppress(Refused):
         guide.accept(2)
     Guide(Session("f() -> nil"), VOCAB).rollback(0)

@@ -2,10 +2,13 @@
 //!
 //! Masks are made without the interpreter's lock. Everything else is fast.
 
+mod batch;
 mod header;
 
 use crate::errors::raise;
 use crate::tools::Catalogue;
+use batch::Row;
+pub(crate) use batch::{accept_tokens, fill_masks};
 pub(crate) use header::Header;
 use ilo_bindings::guide::{Entry, Held, Refusal};
 use ilo_bindings::known::Known;
@@ -220,9 +223,12 @@ impl Guide {
     /// The tokens that may come next.
     #[pyo3(signature = (left=None))]
     fn mask<'py>(&self, py: Python<'py>, left: Option<i64>) -> PyResult<Bound<'py, PyBytes>> {
-        let left = left.map(|left| natural("left", left)).transpose()?;
+        let (vocab, left) = (self.vocab()?, left.map(|left| natural("left", left)).transpose()?);
         let rows = [Row { held: &self.held, number: self.number, left }];
-        masks(py, self.vocab()?, &rows)
+        PyBytes::new_with(py, vocab.mask_len() * WORD, |out| {
+            let failed = py.detach(|| batch::fill_rows(vocab, &rows, out));
+            failed.into_iter().next().map_or(Ok(()), |(_, why)| Err(cannot_end(py, why)))
+        })
     }
 
     /// The bytes that must come next.
@@ -256,26 +262,6 @@ impl Guide {
     }
 }
 
-/// A requested mask: its guide, and the number of tokens left.
-struct Row<'h> {
-    held: &'h Held,
-    number: u64,
-    left: Option<u32>,
-}
-
-/// The reason why a row has no mask.
-struct NoMask {
-    row: usize,
-    why: String,
-}
-
-impl Row<'_> {
-    fn fill(&self, vocab: &ilo_guide::Vocab, bits: &mut [u32]) -> Result<(), String> {
-        let left = self.left.unwrap_or(u32::MAX);
-        self.held.with(self.number, |entry| entry.fill_mask(vocab, left, bits)).unwrap_or(Ok(()))
-    }
-}
-
 /// A mask as bytes.
 fn packed<'py>(py: Python<'py>, bits: &[u32]) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, bits.len() * WORD, |out| {
@@ -288,53 +274,4 @@ fn pack(bits: &[u32], out: &mut [u8]) {
     for (out, word) in out.chunks_exact_mut(WORD).zip(bits) {
         out.copy_from_slice(&word.to_le_bytes());
     }
-}
-
-/// The masks of some guides, concatenated.
-fn masks<'py>(py: Python<'py>, vocab: &ilo_guide::Vocab, rows: &[Row<'_>]) -> PyResult<Bound<'py, PyBytes>> {
-    let one = vocab.mask_len() * WORD;
-    PyBytes::new_with(py, one * rows.len(), |out| {
-        let filled = py.detach(|| {
-            let mut bits = vec![0; vocab.mask_len()];
-            for ((row, wanted), out) in rows.iter().enumerate().zip(out.chunks_exact_mut(one)) {
-                wanted.fill(vocab, &mut bits).map_err(|why| NoMask { row, why })?;
-                pack(&bits, out);
-            }
-            Ok(())
-        });
-        filled.map_err(|NoMask { row, why }| {
-            let message = if rows.len() > 1 { format!("guide {row}: {why}") } else { why };
-            cannot_end(py, message)
-        })
-    })
-}
-
-/// The masks of guides with one vocabulary, concatenated.
-#[pyfunction]
-#[pyo3(signature = (guides, left=None))]
-#[allow(clippy::needless_pass_by_value, reason = "PyO3 gives lists by value")]
-pub(crate) fn fill_masks<'py>(
-    py: Python<'py>,
-    guides: Vec<Bound<'py, Guide>>,
-    left: Option<Vec<Option<i64>>>,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let Some(first) = guides.first() else { return Ok(PyBytes::new(py, b"")) };
-    let vocab = first.get().vocab()?;
-    let left = left.unwrap_or_else(|| vec![None; guides.len()]);
-    if left.len() != guides.len() {
-        let message =
-            format!("expected {} numbers in `left`, one for each guide, found {}", guides.len(), left.len());
-        return Err(PyValueError::new_err(message));
-    }
-    let mut rows = Vec::new();
-    for (number, (guide, left)) in guides.iter().zip(left).enumerate() {
-        let guide = guide.get();
-        if !Arc::ptr_eq(guide.vocab()?, vocab) {
-            let message = format!("guide {number} has another vocabulary than guide 0");
-            return Err(PyValueError::new_err(message));
-        }
-        let left = left.map(|left| natural("left", left)).transpose()?;
-        rows.push(Row { held: &guide.held, number: guide.number, left });
-    }
-    masks(py, vocab, &rows)
 }

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._errors import CannotEnd, Refused
-from .._ilo import Catalogue, Guide, GuideSession, Header, Vocab, fill_masks
+from .._ilo import Catalogue, Guide, GuideSession, Header, Vocab, accept_tokens, fill_masks
 from .._tools import tools_of
 from ._vocab import read_vocab
 
@@ -19,7 +20,21 @@ if TYPE_CHECKING:
 
     from .._program import Given
 
-__all__ = ["Branches", "CannotEnd", "Guide", "Header", "Refused", "Session", "Vocab", "fill_masks", "read_vocab"]
+__all__ = [
+    "Branches",
+    "CannotEnd",
+    "Guide",
+    "Header",
+    "Refused",
+    "Session",
+    "Vocab",
+    "accept_tokens",
+    "batch_masks",
+    "fill_masks",
+    "read_vocab",
+]
+
+_log = logging.getLogger(__name__)
 
 
 class Session(GuideSession):
@@ -75,24 +90,17 @@ class Branches:
     def masks(self, texts: Iterable[Sequence[int]]) -> bytes:
         """The masks after texts, concatenated. Each text is the list of its tokens so far.
 
-        A text that has ended is followed by its end only. So is a text that is wrong: a draft may be, and is
-        not taken then.
+        A text that has ended is followed by its end only. So is a text that is wrong, since a draft may be, and one
+        that cannot end within its tokens, which is logged.
         """
+        return batch_masks([(self, texts)])
+
+    def rows(self, texts: Iterable[Sequence[int]]) -> list[tuple[Guide | None, int | None]]:
+        """The guide after each of some texts, or nothing if the text is wrong, and the tokens left to it."""
         eos = self._vocab.eos
         wanted = [tuple(text[: text.index(eos) + 1] if eos in text else text) for text in texts]
         self._follow(dict.fromkeys(wanted))
-        rows = [(text, self._kept[text]) for text in wanted]
-        masks = bytearray()
-        found = [(guide, self._of(text)) for text, guide in rows if guide is not None]
-        made = fill_masks([guide for guide, _ in found], [left for _, left in found])
-        size, at = self._vocab.mask_bytes, 0
-        for _, guide in rows:
-            if guide is None:
-                masks += self.end
-            else:
-                masks += made[at : at + size]
-                at += size
-        return bytes(masks)
+        return [(self._kept[text], self._of(text)) for text in wanted]
 
     def guide(self, text: Sequence[int]) -> Guide | None:
         """The guide after the text whose mask was made last; nothing if the text is wrong."""
@@ -126,6 +134,27 @@ class Branches:
             if guide is not None and common > most:
                 best, most = kept, common
         return best
+
+
+def batch_masks(requests: Iterable[tuple[Branches, Iterable[Sequence[int]]]]) -> bytes:
+    """The masks after the texts of several requests with one vocabulary, concatenated; see `Branches.masks`."""
+    rows: list[tuple[Guide | None, int | None]] = []
+    ends: list[bytes] = []
+    for branches, texts in requests:
+        own = branches.rows(texts)
+        rows += own
+        ends += [branches.end] * len(own)
+    places = [row for row, (guide, _) in enumerate(rows) if guide is not None]
+    made, failed = fill_masks([guide for guide, _ in rows if guide is not None], [rows[row][1] for row in places])
+    for at, why in failed.items():
+        _log.warning("row %d of %d is cut off: %s", places[at], len(rows), why)
+    if len(places) == len(rows):
+        return made
+    masks = ends
+    for at, row in enumerate(places):
+        size = len(ends[row])
+        masks[row] = made[at * size : (at + 1) * size]
+    return b"".join(masks)
 
 
 def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from transformers import LogitsProcessor
 
-from . import Branches, Session, Vocab
+from . import Branches, Guide, Session, Vocab
 from ._torch import forbidden
 
 __all__ = ["Guided"]
@@ -23,7 +23,7 @@ class Guided(LogitsProcessor):  # type: ignore[misc]
     def __init__(self, session: Session, vocab: Vocab, *, max_new_tokens: int | None = None) -> None:
         self._branches = Branches(session, vocab, left=max_new_tokens)
         # Raises if the tokens are too few.
-        self._branches.masks([()])
+        Guide(session, vocab).mask(max_new_tokens)
         self._prompt: Any = None
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:

@@ -6,16 +6,13 @@ is for model runner V2, which vLLM uses if it can; `ilo.guide.vllm_v1:Guided` is
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsProcessor
 
-from . import Branches, CannotEnd, Session, Vocab, read_vocab
+from . import Branches, Session, Vocab, batch_masks, read_vocab
 
-__all__ = ["Guided", "mask_of", "session_of", "vocab_of"]
-
-_log = logging.getLogger(__name__)
+__all__ = ["Guided", "session_of", "vocab_of"]
 
 
 def session_of(params: Any) -> Session | None:
@@ -38,15 +35,6 @@ def vocab_of(vllm_config: Any) -> Vocab:
 
     model = vllm_config.model_config
     return read_vocab(cached_tokenizer_from_config(model), size=model.get_vocab_size())
-
-
-def mask_of(branches: Branches, texts: list[list[int]]) -> bytes:
-    """The masks after some texts. An error would end the engine, so a text that cannot continue is ended."""
-    try:
-        return branches.masks(texts)
-    except CannotEnd as error:
-        _log.warning("a program is cut off: %s", error)
-        return branches.end * len(texts)
 
 
 class Guided(LogitsProcessor):  # type: ignore[misc]
@@ -81,7 +69,7 @@ class Guided(LogitsProcessor):  # type: ignore[misc]
             if slot in self._slots:
                 rows.setdefault(slot, []).append(row)
         inputs = ctx.input_ids.tolist()
-        masks = b"".join(mask_of(self._slots[slot], self._texts(slot, own, inputs)) for slot, own in rows.items())
+        masks = batch_masks((self._slots[slot], self._texts(slot, own, inputs)) for slot, own in rows.items())
         index = torch.tensor([row for own in rows.values() for row in own], device=logits.device)
         guided = logits[index]
         logits[index] = guided.masked_fill_(forbidden(masks, guided), float("-inf"))

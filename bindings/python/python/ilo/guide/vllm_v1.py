@@ -5,16 +5,15 @@ Requests are as for `ilo.guide.vllm`. V1 allows no logits processors together wi
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import torch
 from vllm.v1.sample.logits_processor import LogitsProcessor
 from vllm.v1.sample.logits_processor.builtin import process_dict_updates
 
-from . import Branches
+from . import Branches, batch_masks
 from ._torch import forbidden
-from .vllm import mask_of, session_of, vocab_of
+from .vllm import session_of, vocab_of
 
 __all__ = ["Guided"]
 
@@ -28,8 +27,8 @@ class Guided(LogitsProcessor):  # type: ignore[misc]
 
     def __init__(self, vllm_config: Any, device: Any, is_pin_memory: bool) -> None:
         self._vocab = vocab_of(vllm_config)
-        # By position in the batch: a function that makes the mask after the tokens so far.
-        self._rows: dict[int, partial[bytes]] = {}
+        # By position in the batch: the guides of a request, and its tokens so far.
+        self._rows: dict[int, tuple[Branches, list[list[int]]]] = {}
 
     def is_argmax_invariant(self) -> bool:
         return False
@@ -37,17 +36,17 @@ class Guided(LogitsProcessor):  # type: ignore[misc]
     def update_state(self, batch_update: Any) -> None:
         process_dict_updates(self._rows, batch_update, self._begin)
 
-    def _begin(self, params: Any, prompt: Any, tokens: list[int]) -> partial[bytes] | None:
+    def _begin(self, params: Any, prompt: Any, tokens: list[int]) -> tuple[Branches, list[list[int]]] | None:
         session = session_of(params)
         if session is None:
             return None
         # vLLM appends to this list later.
-        return partial(mask_of, Branches(session, self._vocab, left=params.max_tokens), [tokens])
+        return Branches(session, self._vocab, left=params.max_tokens), [tokens]
 
     def apply(self, logits: Any) -> Any:
         if self._rows:
             index = torch.tensor(list(self._rows), device=logits.device)
-            masks = b"".join(make() for make in self._rows.values())
+            masks = batch_masks(self._rows.values())
             guided = logits[index]
             logits[index] = guided.masked_fill_(forbidden(masks, guided), float("-inf"))
         return logits
