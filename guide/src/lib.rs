@@ -24,7 +24,7 @@ pub use guide::budget::Short;
 pub use guide::{Guide, Mark, Node};
 pub use header::{Header, HeaderMark};
 pub use tokens::Refused;
-pub use vocab::{Vocab, VocabError};
+pub use vocab::{Lacks, Vocab, VocabError};
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

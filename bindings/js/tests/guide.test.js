@@ -103,10 +103,10 @@ test("a mask has what can be accepted alone", () => {
 });
 
 test("the first token of the documentation", () => {
-    const vocab = new Vocab(["</s>", "RET", " REF", " ", "0", "\n", " MUL"], 0);
+    const vocab = new Vocab(["</s>", "RET", " REF", " ", "0", "\n", " MUL", ...PIECES.slice(0, 256)], 0);
     const guide = new Guide(new Session(DOUBLE), vocab);
-    assert.deepEqual([vocab.length, vocab.maskWords, vocab.eos], [7, 1, 0]);
-    assert.deepEqual([...guide.mask()], [0b10]);
+    assert.deepEqual([vocab.length, vocab.maskWords, vocab.eos], [263, 9, 0]);
+    assert.deepEqual(guide.mask()[0] & 0b1111111, 0b10);
     guide.accept(1);
     assert.equal(guide.validate([2, 3, 4, 0]), 4);
     assert.equal(guide.validate([2, 3, 5]), 2);
@@ -307,7 +307,7 @@ test("wrong arguments are errors of JavaScript", () => {
         [() => guide.fillMask(new Uint32Array(1)), RangeError, /a mask of this vocabulary has \d+ words, found 1/],
         [() => guide.fillMask([0]), TypeError, /`bits` expects a Uint32Array, found an array/],
         [() => guide.mask(2), CannotEnd, /tokens left: it takes \d+/],
-        [() => new Guide(new Session(DOUBLE), new Vocab(["x", ""], 1)).mask(), CannotEnd, /no token for what may come next/],
+        [() => new Guide(new Session(DOUBLE), new Vocab(["x", ""], 1)).mask(), CannotEnd, /the vocabulary has no token for `\\n`, /],
     ]) {
         assert.throws(wrong, (error) => {
             assert.ok(error instanceof kind, `${wrong}: ${error}`);
@@ -367,5 +367,5 @@ test("a trap is a clear error, and the next call has a new instance", () => {
     });
     assert.throws(() => guide.mask(), /was lost when the ilo module failed in itself/);
     guide.free();
-    assert.equal(new Guide(new Session(DOUBLE), new Vocab(["RET", ""], 1)).mask()[0], 1);
+    assert.ok(allowed(new Guide(new Session(DOUBLE), new Vocab(["RET", "", ...PIECES.slice(0, 256)], 1)).mask()).includes(0));
 });

@@ -109,9 +109,9 @@ def test_a_mask_has_what_can_be_accepted_alone() -> None:
 
 
 def test_the_first_token_of_the_documentation() -> None:
-    vocab = Vocab([b"</s>", b"RET", b" REF", b" ", b"0", b"\n", b" MUL"], 0)
+    vocab = Vocab([b"</s>", b"RET", b" REF", b" ", b"0", b"\n", b" MUL", *PIECES[:256]], 0)
     guide = Guide(Session(DOUBLE), vocab)
-    assert vocab.mask_bytes == 4 and guide.mask() == bytes([0b10, 0, 0, 0])
+    assert vocab.mask_bytes == 36 and 1 in allowed(guide.mask()) and not {2, 3, 4, 5, 6} & set(allowed(guide.mask()))
     guide.accept(1)
     assert guide.validate([2, 3, 4, 0]) == 4 and guide.validate([2, 3, 5]) == 2
     assert guide.text == b"RET"
@@ -150,8 +150,13 @@ def test_special_tokens_are_never_allowed_and_the_end_is_where_a_program_may_end
 
 
 def test_tokens_with_the_same_bytes_are_alike() -> None:
-    vocab = Vocab([b"RET", b"RET", b" LIT 2 nil", b""], 3)
-    assert allowed(Guide(Session("f() -> any"), vocab).mask()) == [0, 1]
+    vocab = Vocab([b"RET", b"RET", b" LIT 2 nil", b"", *PIECES[:256]], 3)
+    assert {0, 1} < set(allowed(Guide(Session("f() -> any"), vocab).mask()))
+    # All twice: whatever is allowed is allowed in both.
+    twice = Vocab([*PIECES[:256], *PIECES[:256], b""], 512)
+    for left in (None, 40, 12):
+        mask = allowed(Guide(Session("f() -> any"), twice).mask(left))
+        assert [token - 256 for token in mask if 256 <= token < 512] == [token for token in mask if token < 256]
 
 
 @pytest.mark.parametrize(
@@ -168,11 +173,13 @@ def test_a_vocabulary_that_is_none(tokens: list[bytes], eos: int, message: str) 
 
 
 def test_a_vocabulary_that_cannot_write_the_program() -> None:
-    guide = Guide(Session(DOUBLE), Vocab([b"x", b"#", b""], 2))
-    with pytest.raises(CannotEnd, match="1:1 of the body: the vocabulary has no token for what may come next: .*RET"):
-        guide.mask()
-    with pytest.raises(CannotEnd, match="no tokens for the end"):
-        guide.mask(100)
+    """It is refused at the first mask, with what it lacks."""
+    lacks = [bytes([byte]) for byte in range(256) if byte not in b"{}\n"] + [b'{"', b"\n  ", b""]
+    for left in (None, 100):
+        with pytest.raises(CannotEnd, match=r"the vocabulary has no token for `\\n`, which a program may need"):
+            Guide(Session(DOUBLE), Vocab(lacks, len(lacks) - 1)).mask(left)
+        with pytest.raises(CannotEnd, match="no token for `{`, `}`, which"):
+            Guide(Session(DOUBLE, notation="constrained"), Vocab(lacks, len(lacks) - 1)).mask(left)
 
 
 def test_too_few_tokens() -> None:

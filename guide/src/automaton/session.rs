@@ -6,6 +6,7 @@ use crate::automaton::integers::most_fields;
 use crate::automaton::json_names::JsonNames;
 use crate::automaton::offers::Words;
 use crate::automaton::registries;
+use crate::vocab::Needs;
 use bumpalo::Bump;
 use hashbrown::HashMap;
 use ilo_asm::ast::{Function, TypeName};
@@ -145,6 +146,8 @@ pub struct Session<'c> {
     lengths: OnceLock<Lengths>,
     json_call: OnceLock<String>,
     json: OnceLock<JsonNames>,
+    /// What a program in ID text, and one in `constrained`, may need of a vocabulary.
+    needs: [OnceLock<Needs>; 2],
     /// The words that values may begin with, by what they must be.
     pub(crate) common_words: OnceLock<Vec<(Demand, Words)>>,
 }
@@ -235,6 +238,7 @@ impl<'c> Session<'c> {
             lengths: OnceLock::new(),
             json_call: OnceLock::new(),
             json: OnceLock::new(),
+            needs: Default::default(),
             common_words: OnceLock::new(),
         };
         session.number(catalog, &name, &above, options)?;
@@ -343,6 +347,13 @@ impl<'c> Session<'c> {
                 return self.alike.clear();
             }
         }
+    }
+
+    /// What a program in a notation may need of a vocabulary.
+    pub(crate) fn needs(&self, notation: Notation) -> &Needs {
+        let [id, constrained] = &self.needs;
+        let needs = if notation == Notation::Id { id } else { constrained };
+        needs.get_or_init(|| Needs::of(self, notation))
     }
 
     /// The numbers of the tools of some groups.

@@ -75,6 +75,9 @@ impl ConstrainedGuide<'_, '_> {
     /// Allows only tokens that leave an end within the budget.
     fn tighten(&mut self, vocab: &Vocab, left: usize, bits: &mut [u32]) -> Result<(), Short> {
         if self.plan.as_ref().and_then(|plan| plan.end.rest(vocab, &self.machine.text)).is_none() {
+            if self.plan.is_none() && self.can_write(vocab).is_err() {
+                return Err(Short { needed: None });
+            }
             self.make_plan(vocab);
         }
         let Some((plan, rest)) = self

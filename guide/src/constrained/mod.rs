@@ -32,7 +32,7 @@ use crate::automaton::session::{Session, SessionError};
 use crate::automaton::state::Core;
 
 use crate::tokens::{self, Follows, Refused};
-use crate::vocab::Vocab;
+use crate::vocab::{Lacks, Vocab};
 use budget::Plan;
 use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
@@ -86,6 +86,15 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
 
     pub(crate) fn session(&self) -> &'s Session<'c> {
         self.machine.core.session
+    }
+
+    /// Whether a vocabulary has a token for each byte that the program may need. If not, a model with it may
+    /// get stuck, at the first token or later.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
+        vocab.can_write(self.session(), Notation::Constrained)
     }
 
     /// The approximate number of bytes of the guide.

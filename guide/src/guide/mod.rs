@@ -12,6 +12,7 @@ use crate::automaton::state::{Core, Lengths, Phase, State};
 use crate::guide::budget::Plan;
 use crate::guide::mask::{Tails, Walk};
 use crate::tokens::{self, Follows, Refused};
+use crate::vocab::{Lacks, Vocab};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format;
 use ilo_asm::notation::Notation;
@@ -98,6 +99,15 @@ impl<'s, 'c> Guide<'s, 'c> {
     /// Begins the body.
     pub fn new(session: &'s Session<'c>) -> Guide<'s, 'c> {
         Guide { machine: Machine::new(Core::new(session)), tails: None, plan: None, walk: Walk::default() }
+    }
+
+    /// Whether a vocabulary has a token for each byte that the program may need. If not, a model with it may
+    /// get stuck, at the first token or later.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
+        vocab.can_write(self.machine.core.session, Notation::Id)
     }
 
     /// The approximate number of bytes of the guide.

@@ -3,6 +3,7 @@
 
 mod bytes;
 mod json;
+mod lacks;
 mod lengths;
 mod prefixes;
 mod texts;
@@ -15,6 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 pub(crate) use json::{JsonTokens, TextTokens};
+pub use lacks::Lacks;
+pub(crate) use lacks::Needs;
 pub(crate) use lengths::{Length, Lengths};
 pub(crate) use prefixes::Prefixes;
 pub(crate) use texts::{Closer, Texts, copy_mask};
@@ -61,6 +64,8 @@ pub struct Vocab {
     pub(crate) id: u64,
     /// The most words and numbers that a token ends.
     pub(crate) crossings: usize,
+    /// Whether some token ends within a character.
+    splits: bool,
 }
 
 /// The first bytes of a token, which order it among most others.
@@ -131,8 +136,10 @@ impl Vocab {
             first: Vec::new(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             crossings: 0,
+            splits: false,
         };
         vocab.sort();
+        vocab.splits = vocab.sorted.iter().any(|&token| lacks::splits(vocab.token(token)));
         let mut texts = Texts::new(&vocab);
         vocab.trie = Trie::new(&vocab, &mut texts);
         vocab.texts = texts;

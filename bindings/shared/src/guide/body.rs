@@ -1,6 +1,6 @@
 //! A body that is being written, in ID text or in `constrained`.
 
-use ilo_guide::{ConstrainedGuide, ConstrainedMark, Guide, Mark, Piece, Refused, Session, Short, Vocab};
+use ilo_guide::{ConstrainedGuide, ConstrainedMark, Guide, Lacks, Mark, Piece, Refused, Session, Short, Vocab};
 
 /// The guide of a body.
 #[derive(Clone)]
@@ -82,6 +82,10 @@ impl<'a> Body<'a> {
 
     pub(super) fn validate(&mut self, vocab: &Vocab, tokens: &[u32]) -> usize {
         with!(self, guide => guide.validate(vocab, tokens))
+    }
+
+    pub(super) fn can_write(&self, vocab: &Vocab) -> Result<(), Lacks> {
+        with!(self, guide => guide.can_write(vocab))
     }
 
     pub(super) fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), Short> {

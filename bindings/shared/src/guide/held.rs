@@ -93,7 +93,7 @@ impl Entry<'_> {
     /// Fills a mask with the tokens that may come next. After the end, only the end token is allowed.
     ///
     /// # Errors
-    /// There is no such token, or none after which the program ends within the tokens left.
+    /// The vocabulary lacks bytes that the program may need, or no token leaves an end within the tokens left.
     pub fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), String> {
         if self.ended {
             bits.fill(0);
@@ -102,6 +102,8 @@ impl Entry<'_> {
             }
             return Ok(());
         }
+        // At the first mask rather than where the model would be stuck.
+        self.guide.can_write(vocab).map_err(|lacks| lacks.to_string())?;
         self.guide.fill_mask(vocab, left, bits).map_err(|short: Short| short.to_string())?;
         if bits.iter().all(|word| *word == 0) {
             return Err(no_token(self));

@@ -1,0 +1,109 @@
+//! Whether a vocabulary can write whatever a program may need. If it has a token for each byte of that alone,
+//! every end can be written, however the tokens before it were cut.
+
+use super::Vocab;
+use crate::automaton::session::{Callee, Session};
+use ilo_asm::notation::Notation;
+use ilo_spec::node::TABLE;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// The bytes, as text, for which a vocabulary has no token, although a program may need them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lacks(pub Vec<String>);
+
+impl fmt::Display for Lacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: Vec<String> = self.0.iter().map(|it| format!("`{}`", it.escape_debug())).collect();
+        write!(
+            f,
+            "the vocabulary has no token for {}, which a program may need: take a tokenizer with a token for each \
+             byte, or the other notation",
+            shown.join(", ")
+        )
+    }
+}
+
+impl std::error::Error for Lacks {}
+
+/// What programs of a session may need: bytes of ASCII, and other characters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Needs {
+    ascii: BTreeSet<u8>,
+    others: BTreeSet<char>,
+}
+
+impl Needs {
+    /// Those of one notation.
+    pub(crate) fn of(session: &Session<'_>, notation: Notation) -> Needs {
+        let mut needs = Needs::default();
+        if notation == Notation::Id {
+            TABLE.iter().for_each(|row| needs.text(row.mnemonic));
+            needs.text("abcdefghijklmnopqrstuvwxyz0123456789\"-. \n");
+        } else {
+            needs.ascii.extend(b' '..=b'~');
+            session.tools.iter().for_each(|tool| needs.quoted(&tool.name));
+            session.fields.iter().for_each(|name| needs.quoted(name));
+        }
+        for tool in &session.tools {
+            let Some(Callee::Tool(tool)) = tool.callee else { continue };
+            for text in tool.input().listed_texts().chain(tool.output().listed_texts()) {
+                needs.quoted(text);
+            }
+        }
+        needs
+    }
+
+    fn quoted(&mut self, text: &str) {
+        self.text(&serde_json::Value::from(text).to_string());
+    }
+
+    fn text(&mut self, text: &str) {
+        for char in text.chars() {
+            match u8::try_from(char) {
+                Ok(byte) if byte.is_ascii() => drop(self.ascii.insert(byte)),
+                _ => drop(self.others.insert(char)),
+            }
+        }
+    }
+}
+
+impl Vocab {
+    /// Whether each byte of a program in a notation, ID text or `constrained`, can be written.
+    ///
+    /// # Errors
+    /// What cannot.
+    pub fn can_write(&self, session: &Session<'_>, notation: Notation) -> Result<(), Lacks> {
+        let needs = session.needs(notation);
+        let lacks = |bytes: &[u8]| !self.has(bytes);
+        let ascii = needs.ascii.iter().filter(|&&byte| lacks(&[byte])).map(|&byte| char::from(byte));
+        let bytes_of = |char: char| char.encode_utf8(&mut [0; 4]).as_bytes().to_vec();
+        let others = needs.others.iter().copied().filter(|&char| {
+            let bytes = bytes_of(char);
+            // A token that ends within a character leaves the rest of it.
+            let alone = bytes.iter().all(|&byte| !lacks(&[byte]));
+            !alone && (self.splits || lacks(&bytes))
+        });
+        let mut missing: Vec<String> = ascii.chain(others).map(String::from).collect();
+        if self.splits {
+            let rest = [0x80, 0x90, 0xA0].into_iter().filter(|&byte| lacks(&[byte]));
+            missing.extend(rest.map(|byte| format!("the byte {byte:#04x}")));
+        }
+        if missing.is_empty() { Ok(()) } else { Err(Lacks(missing)) }
+    }
+
+    /// Whether a token has exactly these bytes.
+    fn has(&self, bytes: &[u8]) -> bool {
+        let first = self.sorted.get(self.beginning(bytes).0);
+        first.is_some_and(|&token| self.token(token) == bytes)
+    }
+}
+
+/// Whether a token ends within a character.
+pub(super) fn splits(token: &[u8]) -> bool {
+    let ends = |length: usize| token.len().checked_sub(length).and_then(|at| token.get(at..));
+    (1..4).filter_map(ends).any(|end| {
+        let begins = matches!(end.first(), Some(0xC2..=0xF4));
+        begins && core::str::from_utf8(end).is_err_and(|error| error.error_len().is_none())
+    })
+}
