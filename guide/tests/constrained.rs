@@ -348,6 +348,18 @@ fn what_is_wrong_is_refused_where_it_is() {
     whole(r#"{"if":{">":["n",2]},"ret":{"err":"too many"}},{"ret":{"ok":"id"}}]}"#);
     whole(r#"{"if":{">":["n",2]},"ret":{"ok":"id"},"else":[{"let":"m","expr":1}]},{"ret":{"ok":"id"}}]}"#);
     whole(r#"{"for":"x","in":["id"],"yield":[{"if":{"==":["x","a"]},"break":true}]},{"ret":{"ok":"id"}}]}"#);
+    // Beside loops and calls, and TRY.
+    whole(
+        r#"{"let":"l","for":"x","in":["id"],"index":"i","where":{">":["i",0]},"yield":[{"yield":"i"},{"if":{"==":["x","a"]},"skip":true},{"yield":"x"}]},{"ret":{"ok":{"json":["l"]}}}]}"#,
+    );
+    whole(
+        r#"{"let":"t","try":[{"call":"get-user","args":{"id":"id"}}],"err":{"as":"e","then":[{"raise":"no ${e}"}]}},{"ret":{"ok":{"json":["t"]}}}]}"#,
+    );
+    // A name that TRY may leave unset, a value beside YIELD.
+    wrong(
+        r#"{"try":[{"let":"a","call":"get-user","args":{"id":"id"}}],"err":{"as":"e","then":[]}},{"ret":{"ok":"a.name!"}}"#,
+    );
+    wrong(r#"{"let":"l","for":"x","in":["id"],"yield":[{"yield":"x"},{"!expr":1}]}"#);
     let call = |handler: &str| {
         let call = r#"{"let":"u","call":"get-user","args":{"id":"id"},"err":"#;
         format!("{call}{handler}}},{{\"ret\":{{\"ok\":{{\"json\":[\"u\"]}}}}}}]}}")

@@ -308,7 +308,11 @@ impl<'a> Parser<'_, 'a> {
                 return Err(self.short_list(Word::MatchMap, "cases", count_token, count, read));
             }
             let (key, key_span) = self.case_key()?;
-            let value = self.case_value(nesting)?;
+            let around = self.state.more_cases;
+            self.state.more_cases |= read + 1 < count;
+            let value = self.case_value(nesting);
+            self.state.more_cases = around;
+            let value = value?;
             match key {
                 Some(key) if !matches!(key, Literal::Text("_")) => {
                     self.scratch.cases.push(Case { key, key_span, value });
@@ -319,7 +323,8 @@ impl<'a> Parser<'_, 'a> {
                 },
             }
         }
-        if default.is_none() && self.state.current.word == Some(Word::Else) {
+        let has_else = self.state.current.word == Some(Word::Else) && !self.state.more_cases;
+        if default.is_none() && has_else {
             default = self.default_behind((count_token, count), nesting)?;
         }
         self.state.last_count = Some((count_token, self.state.at));

@@ -116,6 +116,8 @@ pub(crate) struct State<'a> {
     pub(crate) merge_end: Option<usize>,
     /// The last counted list: the token of its count and the token after the list.
     pub(crate) last_count: Option<(usize, usize)>,
+    /// Whether an enclosing MATCH_MAP has more cases, to which an ELSE belongs.
+    pub(crate) more_cases: bool,
 }
 
 impl State<'_> {
@@ -136,6 +138,7 @@ impl State<'_> {
             read_as: None,
             merge_end: None,
             last_count: None,
+            more_cases: false,
         }
     }
 }

@@ -61,6 +61,8 @@ impl Machine<'_, '_> {
             | Act::BoundTry
             | Act::Failure
             | Act::Caught
+            | Act::Index
+            | Act::Where
             | Act::Handler
             | Act::Way(..)
             | Act::Leave(..)
@@ -73,6 +75,7 @@ impl Machine<'_, '_> {
             | Act::OnlySuccess
             | Act::OpenHandler
             | Act::EndSteps
+            | Act::Passes
             | Act::NextStep
             | Act::EndBlock
             | Act::EndStep
@@ -203,7 +206,16 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Notes that `let` binds a value that is the last of a pass if nothing reads the name.
+    fn bind_whole(&mut self) {
+        let block = self.core.block();
+        self.core.change_loop(&block, |of| of.valued = true);
+    }
+
     fn go_on_step(&mut self, act: Act) {
+        if matches!(act, Act::BoundIf | Act::BoundFor | Act::BoundTry) {
+            self.bind_whole();
+        }
         match act {
             Act::BoundExpr => {
                 self.push(Around::Computed);
@@ -236,6 +248,22 @@ impl Machine<'_, '_> {
                 self.begin_name(Binds::Failure);
             }
             Act::Caught => self.begin_name(Binds::Failure),
+            Act::Index => {
+                self.begin_passes();
+                let level = self.core.level();
+                self.core.begin_line(level, Word::Let);
+                self.begin_name(Binds::Index);
+            }
+            Act::Where => {
+                let Some(Around::For(names)) = self.around() else { return };
+                if self.place.next != Next::Passes {
+                    self.begin_passes();
+                }
+                let level = self.core.level();
+                self.core.begin_line(level, Word::If);
+                self.replace(Around::Where(names));
+                self.goes_on(Next::Value);
+            }
             Act::Handler => {
                 self.begin_handler();
                 self.begin_name(Binds::Failure);
@@ -280,6 +308,19 @@ impl Machine<'_, '_> {
             Act::Else => {
                 self.core.begin_line(level, Word::Else);
                 self.open_block(Kind::Else, self.place.names.len());
+            }
+            Act::Passes => {
+                let names = match self.pop() {
+                    Some(Around::Where(names)) => {
+                        self.leave_out();
+                        names
+                    }
+                    Some(Around::For(names)) => names,
+                    _ => return false,
+                };
+                self.push(Around::Block { kind: Kind::Pass, names });
+                self.core.state.phase = Phase::Line;
+                self.goes_on(Next::First);
             }
             Act::OnlySuccess => {
                 self.core.take_integer(1);
@@ -368,8 +409,35 @@ impl Machine<'_, '_> {
         self.goes_on(Next::First);
     }
 
+    /// Begins the passes of a loop, before what is beside their steps.
+    pub(super) fn begin_passes(&mut self) {
+        // It may have no steps.
+        self.core.take_integer(0);
+        self.core.state.phase = Phase::Line;
+    }
+
+    /// Ends the passes for which the condition does not hold: IF with SKIP in its ELSE.
+    fn leave_out(&mut self) {
+        let level = self.core.level();
+        for arm in [None, Some(Word::Else)] {
+            if let Some(arm) = arm {
+                self.core.begin_line(level, arm);
+            }
+            self.begin_passes();
+            if arm.is_some() {
+                self.core.begin_line(level + 1, Word::Skip);
+                self.core.state.phase = Phase::Line;
+            }
+            self.core.up_to(level);
+        }
+        self.core.settle();
+    }
+
     /// What is inside a value.
     fn take_inside(&mut self, act: Act) {
+        if self.place.next == Next::Let {
+            self.bind_whole();
+        }
         match act {
             Act::Operator(word) => {
                 self.open(word);

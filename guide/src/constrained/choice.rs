@@ -63,6 +63,10 @@ pub(super) enum Act {
     Try,
     /// The handler of `try`.
     Caught,
+    /// The position of a loop's item, the condition of its passes, and their steps after one of these.
+    Index,
+    Where,
+    Passes,
     /// `compensate` or `rollback`, and the bytes that end it.
     Mark(Word, &'static str),
     Match(u8),

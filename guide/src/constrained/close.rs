@@ -176,7 +176,7 @@ fn rank(act: Act, owes: bool, owed: &impl Fn(u8) -> bool) -> u8 {
         | Act::EmptyRecord => 0,
         Act::Match(slot) if owes && owed(slot) => 1,
         Act::Bool(_) | Act::BoundExpr | Act::Way(Word::Let, _) => 1,
-        Act::List | Act::Expr | Act::LastField(_) => 2,
+        Act::List | Act::Expr | Act::LastField(_) | Act::Open(Kind::Pass) | Act::Passes => 2,
         Act::Number | Act::Mark(Word::Rollback, _) => 3,
         Act::Quote(_) | Act::Text | Act::Listed(_) => 4,
         Act::Record | Act::Call => 5,

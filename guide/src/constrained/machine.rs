@@ -42,8 +42,9 @@ pub(super) enum Lex {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binds {
     Let,
-    /// The item of a loop.
+    /// The item of a loop, and its position.
     Item,
+    Index,
     /// The failure of a call.
     Failure,
 }
@@ -67,8 +68,9 @@ pub(super) enum Next {
     Handler,
     /// After the name that `match` takes.
     Match,
-    /// After the name of an item.
+    /// After the name of an item, and after that of its position.
     In,
+    Passes,
     Value,
     /// The first item of a list, or its end.
     Item,
@@ -132,6 +134,8 @@ pub(super) enum Around {
     If,
     /// The list of `for`, with the number of names before its item.
     For(usize),
+    /// The condition of the passes of a loop, likewise.
+    Where(usize),
     /// The record of `merge`.
     Merge,
     /// The operand of `match`.

@@ -1,9 +1,13 @@
 //! Names that the model chooses: their form, and their slots.
 
 use super::machine::{Around, Binds, Kind, Machine, Named, Next};
+use crate::automaton::offers::NUMBER;
 use crate::automaton::state::SLOTS;
+use crate::automaton::steps::Constant;
 use ilo_asm::expr::reference::{FAILURES, INPUT};
 use ilo_asm::text::is_name;
+use ilo_spec::node::Word;
+use ilo_spec::program::Number;
 use std::sync::Arc;
 
 /// The most bytes of a name, and the most of one that may be free: with four more letters, some name is
@@ -118,6 +122,13 @@ impl Machine<'_, '_> {
                 self.core.take_integer(slot.into());
                 self.push(Around::For(names));
                 self.goes_on(Next::In);
+            }
+            Binds::Index => {
+                self.core.take_integer(slot.into());
+                self.core.take_word(Word::Lit);
+                self.core.take_integer(NUMBER.into());
+                self.core.take_constant(Constant::Number(Number::Int(0)));
+                self.goes_on(Next::Passes);
             }
             Binds::Failure => {
                 self.begin_failure(slot);

@@ -51,6 +51,9 @@ impl Machine<'_, '_> {
                 vec![choice(",\"err\":{\"as\":\"", Act::Failure), choice(",\"then\":[", Act::OnlySuccess)]
             }
             Next::In => vec![choice(",\"in\":", Act::In)],
+            Next::Passes => {
+                vec![choice(",\"where\":", Act::Where), choice(",\"yield\":[", Act::Passes)]
+            }
             Next::After => self.behind_value(),
             Next::Arguments => self.arguments(),
             Next::CaseKey => self.case_keys(),
@@ -202,6 +205,13 @@ impl Machine<'_, '_> {
         if words & !own.into_iter().fold(0, |own, word| own | one(word)) != 0 {
             found.push(choice(",\"expr\":", Act::BoundExpr));
         }
+        if words & one(Word::Call) != 0 {
+            found.push(choice(",\"call\":", Act::BoundCall));
+        }
+        // If nothing reads the name, the value may be the last of a pass, which a YIELD forbids.
+        if self.core.innermost_loop(&self.core.block()).is_some_and(|of| of.yields) {
+            return found;
+        }
         if words & one(Word::Merge) != 0 && self.may_merge() {
             found.push(choice(",\"merge\":", Act::Merge));
         }
@@ -210,9 +220,6 @@ impl Machine<'_, '_> {
         }
         if words & one(Word::If) != 0 {
             found.push(choice(",\"if\":", Act::BoundIf));
-        }
-        if words & one(Word::Call) != 0 {
-            found.push(choice(",\"call\":", Act::BoundCall));
         }
         if words & one(Word::For) != 0 && self.new_slot(Binds::Let).is_some() {
             found.push(choice(",\"for\":\"", Act::BoundFor));
@@ -247,7 +254,17 @@ impl Machine<'_, '_> {
                 found.extend(self.leaves());
                 found
             }
-            Some(Around::For(_)) => vec![choice(",\"yield\":[", Act::Open(Kind::Pass))],
+            Some(Around::For(_)) => {
+                let mut found = vec![choice(",\"yield\":[", Act::Open(Kind::Pass))];
+                found.push(choice(",\"where\":", Act::Where));
+                let has_slot = self.attempt(|this| {
+                    this.begin_passes();
+                    this.new_slot(Binds::Index).is_some()
+                });
+                found.extend(has_slot.then(|| choice(",\"index\":\"", Act::Index)));
+                found
+            }
+            Some(Around::Where(_)) => vec![choice(",\"yield\":[", Act::Passes)],
             Some(Around::Merge) => vec![choice(",\"set\":{", Act::Set)],
             Some(Around::Subject) => {
                 let kinds = self.core.trial(|core| {
