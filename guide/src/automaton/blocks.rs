@@ -368,7 +368,8 @@ impl Core<'_, '_> {
     /// Completes a statement.
     pub(crate) fn end_statement(&mut self, gives: Gives, value: u32) {
         let block = self.block();
-        self.set_block(Block { started: true, gives, value, rollback: false, pending: NONE, ..block });
+        let binds = self.state.stmt == Stmt::Let && gives.lives();
+        self.set_block(Block { started: true, gives, value, binds, rollback: false, pending: NONE, ..block });
         self.state.phase = Phase::End;
     }
 

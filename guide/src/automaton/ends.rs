@@ -1,6 +1,6 @@
 //! Ends of blocks: branches join, and statements with blocks are completed.
 
-use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, Loop, NO_SLOT, NONE, SLOTS};
+use crate::automaton::state::{Block, Branch, Core, Gives, Goes, Kind, Loop, NO_SLOT, NONE, SLOTS, Stmt};
 use crate::automaton::want::{ANY, WantId, either};
 use ilo_asm::check::ValueInfo;
 
@@ -19,7 +19,8 @@ impl<'c> Core<'_, 'c> {
         }
         let lives = block.gives.lives();
         let here = if lives { self.state.slots } else { NONE };
-        let branch = Branch { slots: here, gives: block.gives, value: block.value, sealed: block.sealed };
+        let Block { gives, value, sealed, binds, .. } = block;
+        let branch = Branch { slots: here, gives, value, sealed, binds };
         match block.kind {
             Kind::Then => self.pend(&block, branch),
             Kind::Try => {
@@ -60,7 +61,8 @@ impl<'c> Core<'_, 'c> {
             return false;
         }
         if done.kind == Kind::Then {
-            let missing = Branch { slots: done.fork, gives: Gives::LACK, value: NONE, sealed: false };
+            let missing =
+                Branch { slots: done.fork, gives: Gives::LACK, value: NONE, sealed: false, binds: false };
             let lost = done.hard || (done.chain && first.sealed) || (done.must_some && !first.gives.value);
             if lost || !self.joinable(first.slots, done.fork) {
                 return false;
@@ -91,8 +93,13 @@ impl<'c> Core<'_, 'c> {
                 let slots = self.state.slots;
                 self.state.slots = around.fork;
                 self.bind(around.slot, around.ok, 0);
-                let other =
-                    Branch { slots: self.state.slots, gives: Gives::LACK, value: NONE, sealed: false };
+                let other = Branch {
+                    slots: self.state.slots,
+                    gives: Gives::LACK,
+                    value: NONE,
+                    sealed: false,
+                    binds: false,
+                };
                 self.state.slots = slots;
                 if !self.joinable(other.slots, branch.slots) || (branch.sealed && around.chain) {
                     return false;
@@ -109,7 +116,7 @@ impl<'c> Core<'_, 'c> {
 
     fn finish_match(&mut self, block: &Block) -> bool {
         let Some(branch) = block.first else { return false };
-        let never = Branch { slots: NONE, gives: Gives::NEVER, value: NONE, sealed: false };
+        let never = Branch { slots: NONE, gives: Gives::NEVER, value: NONE, sealed: false, binds: false };
         self.finish(block, branch, never)
     }
 
@@ -123,7 +130,8 @@ impl<'c> Core<'_, 'c> {
             _ => b.value,
         };
         let slots = self.join(a.slots, b.slots);
-        Branch { slots, gives: a.gives.or(b.gives), value, sealed: a.sealed || b.sealed }
+        let (sealed, binds) = (a.sealed || b.sealed, a.binds || b.binds);
+        Branch { slots, gives: a.gives.or(b.gives), value, sealed, binds }
     }
 
     /// Both branches of a control statement have ended.
@@ -145,7 +153,7 @@ impl<'c> Core<'_, 'c> {
             if whole.sealed && around.to_pass {
                 self.change_loop(&around, |of| of.valued = true);
             }
-            self.set_block(Block { sealed: whole.sealed, ..around });
+            self.set_block(Block { sealed: whole.sealed, binds: whole.binds, ..around });
             return self.misfit_ends();
         }
         if whole.gives.lack || (lives && !self.bindable(block.bound)) {
@@ -157,6 +165,7 @@ impl<'c> Core<'_, 'c> {
         } else {
             self.state.next = self.state.next.max(block.bound.saturating_add(1).min(SLOTS));
         }
+        self.state.stmt = Stmt::Let;
         self.end_statement(if lives { Gives::LACK } else { Gives::NEVER }, NONE);
         true
     }
@@ -178,7 +187,10 @@ impl<'c> Core<'_, 'c> {
         let of = self.innermost_loop(block).copied().unwrap_or(Loop::NEW);
         let end = self.join(branch.slots, of.skipped);
         let slots = self.join(block.fork, end);
-        let mut branch = Branch { slots, ..branch };
+        if self.names && of.yields && branch.binds && branch.slots != NONE {
+            return false;
+        }
+        let mut branch = Branch { slots, binds: false, ..branch };
         if of.yields {
             branch = Branch { gives: Gives::VALUE, value: of.value, sealed: true, ..branch };
         }
@@ -220,7 +232,7 @@ impl<'c> Core<'_, 'c> {
             gives.lack = true;
         }
         let slots = self.forget_loop(slots, around.loops);
-        self.complete(block, Branch { slots, gives, value, sealed: pass.sealed })
+        self.complete(block, Branch { slots, gives, value, sealed: pass.sealed, binds: false })
     }
 
     /// Leaves a loop after its passes.

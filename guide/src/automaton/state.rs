@@ -160,6 +160,7 @@ pub(crate) struct Branch {
     pub(crate) gives: Gives,
     pub(crate) value: u32,
     pub(crate) sealed: bool,
+    pub(crate) binds: bool,
 }
 
 /// An open block.
@@ -186,6 +187,8 @@ pub(crate) struct Block {
     pub(crate) started: bool,
     /// Whether its last statement is a value that nothing can follow.
     pub(crate) sealed: bool,
+    /// Whether its last statement, or one at the end of that, is LET.
+    pub(crate) binds: bool,
     pub(crate) gives: Gives,
     pub(crate) value: u32,
     /// Whether a ROLLBACK must be next.
@@ -321,6 +324,8 @@ pub(crate) struct Core<'s, 'c> {
     pub(crate) tool_sets: Vec<ToolSet<'c>>,
     pub(crate) word_sets: Vec<(WantKey<'c>, Words)>,
     pub(crate) state: State,
+    /// Whether a step that binds a name may be a value too, as in `constrained`.
+    pub(crate) names: bool,
 }
 
 /// The lengths of the arenas.
@@ -354,6 +359,7 @@ impl<'s, 'c> Core<'s, 'c> {
             kept: Vec::new(),
             tool_sets: Vec::new(),
             word_sets: Vec::new(),
+            names: false,
             state: State {
                 phase: Phase::Line,
                 stmt: Stmt::Value,
@@ -507,6 +513,7 @@ impl Block {
             left: None,
             started: false,
             sealed: false,
+            binds: false,
             gives: Gives::LACK,
             value: NONE,
             rollback: false,

@@ -206,16 +206,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Notes that `let` binds a value that is the last of a pass if nothing reads the name.
-    fn bind_whole(&mut self) {
-        let block = self.core.block();
-        self.core.change_loop(&block, |of| of.valued = true);
-    }
-
     fn go_on_step(&mut self, act: Act) {
-        if matches!(act, Act::BoundIf | Act::BoundFor | Act::BoundTry) {
-            self.bind_whole();
-        }
         match act {
             Act::BoundExpr => {
                 self.push(Around::Computed);
@@ -435,9 +426,6 @@ impl Machine<'_, '_> {
 
     /// What is inside a value.
     fn take_inside(&mut self, act: Act) {
-        if self.place.next == Next::Let {
-            self.bind_whole();
-        }
         match act {
             Act::Operator(word) => {
                 self.open(word);

@@ -81,7 +81,8 @@ impl<'s, 'c> ConstrainedGuide<'s, 'c> {
         if session.promised {
             return Err(SessionError("blocks in `constrained` have no counts to promise".to_owned()));
         }
-        Ok(ConstrainedGuide { machine: Machine::new(Core::new(session)), plan: None })
+        let core = Core { names: true, ..Core::new(session) };
+        Ok(ConstrainedGuide { machine: Machine::new(core), plan: None })
     }
 
     pub(crate) fn session(&self) -> &'s Session<'c> {

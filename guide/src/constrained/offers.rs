@@ -208,10 +208,6 @@ impl Machine<'_, '_> {
         if words & one(Word::Call) != 0 {
             found.push(choice(",\"call\":", Act::BoundCall));
         }
-        // If nothing reads the name, the value may be the last of a pass, which a YIELD forbids.
-        if self.core.innermost_loop(&self.core.block()).is_some_and(|of| of.yields) {
-            return found;
-        }
         if words & one(Word::Merge) != 0 && self.may_merge() {
             found.push(choice(",\"merge\":", Act::Merge));
         }
