@@ -156,8 +156,8 @@ impl Core<'_, '_> {
         (ok, err)
     }
 
-    /// The slots in the handler of a TRY, from those before it: what its block has bound has either value there
-    /// if it was set before, and no value if a MATCH has taken its result.
+    /// The slots in the handler of a TRY, from those before it: what its block has bound has either value
+    /// there if it was set before, and no value if a MATCH has taken its result.
     pub(crate) fn catch(&mut self, before: u32) {
         let Tried { bound, taken } = self.state.tried;
         let mut slots = self.slots_at(before).clone();

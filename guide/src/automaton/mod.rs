@@ -2,7 +2,7 @@
 //!
 //! `state` has the growing data; `flow`, `offers`, `operands`, `keys`, `integers`, `steps`, `blocks` and
 //! `ends` implement its parts. `lex` adds bytes, `close` ends a program. A `session` has the fixed data,
-//! `json_names` its names for bodies in JSON.
+//! `json_names` its names for bodies in JSON, `needs` the characters of its programs.
 
 mod blocks;
 pub(crate) mod close;
@@ -13,6 +13,7 @@ pub(crate) mod integers;
 pub(crate) mod json_names;
 pub(crate) mod keys;
 pub(crate) mod lex;
+pub(crate) mod needs;
 pub(crate) mod numbers;
 pub(crate) mod offers;
 pub(crate) mod operands;

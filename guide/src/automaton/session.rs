@@ -4,9 +4,9 @@
 use crate::automaton::constants::{self, DEEPEST_CONSTANT, Lengths, depth_of};
 use crate::automaton::integers::most_fields;
 use crate::automaton::json_names::JsonNames;
+use crate::automaton::needs::Needs;
 use crate::automaton::offers::Words;
 use crate::automaton::registries;
-use crate::vocab::Needs;
 use bumpalo::Bump;
 use hashbrown::HashMap;
 use ilo_asm::ast::{Function, TypeName};

@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 pub(crate) use json::{JsonTokens, TextTokens};
 pub use lacks::Lacks;
-pub(crate) use lacks::Needs;
 pub(crate) use lengths::{Length, Lengths};
 pub(crate) use prefixes::Prefixes;
 pub(crate) use texts::{Closer, Texts, copy_mask};

@@ -93,7 +93,8 @@ impl Entry<'_> {
     /// Fills a mask with the tokens that may come next. After the end, only the end token is allowed.
     ///
     /// # Errors
-    /// The vocabulary lacks bytes that the program may need, or no token leaves an end within the tokens left.
+    /// The vocabulary lacks bytes that the program may need, or no token leaves an end within the tokens
+    /// left.
     pub fn fill_mask(&mut self, vocab: &Vocab, left: u32, bits: &mut [u32]) -> Result<(), String> {
         if self.ended {
             bits.fill(0);
