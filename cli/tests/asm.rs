@@ -69,7 +69,10 @@ fn check_ends_with_0_or_2_and_tells_as_json() {
     assert!(code == 2 && error.contains("error[never-equal]"), "{error}");
     let signature = ["check", "-", "--signature", "f(c: text) -> number"];
     let (code, _, error) = run(at, &signature, equal);
-    assert!(code == 2 && error.contains("error[other-signature]: the function has another output"), "{error}");
+    assert!(
+        code == 2 && error.contains("error[other-signature]: the function has another output"),
+        "{error}"
+    );
     assert_eq!(
         run(at, &["check", "-", "--signature", "f(c: text)"], equal).0,
         2,

@@ -138,3 +138,17 @@ test("a schema of Standard Schema is a signature, and validates", async () => {
     const nine = await built.run({ id: 9 });
     assert.match(nine.error ?? nine.message, /nine is nobody/);
 });
+
+test("the check of an adapter is strict unless told otherwise, and events have the identity of the SDK's call", async () => {
+    const source = "; fn f(c: text) -> bool\nEQ REF 0 LIT 1 1\n";
+    const tools = { get_user: tool({ inputSchema: input, execute: answer }) };
+    const around = { toolCallId: "call_1", messages: [] };
+    const ask = async (options, given) => (await runProgram(tools, options)).execute(given, around);
+    assert.match(await ask({}, { source, input: { c: "1" } }), /error\[never-equal\]/);
+    const found = JSON.parse(await ask({ strict: false }, { source, input: { c: "1" } }));
+    assert.equal(found.value, false);
+    assert.match(found.warnings[0], /warning\[never-equal\]/);
+    const events = [];
+    await ask({ onEvent: (event) => events.push(event.toolCallId) }, { source: correct, input: { id: 7 } });
+    assert.deepEqual(events, ["call_1", "call_1"]);
+});

@@ -337,3 +337,18 @@ def test_the_example_runs() -> None:
     pytest.importorskip("langchain")
     done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "Ada-42.50 after 2 programs\n"), done.stderr
+
+
+def test_the_check_of_an_adapter_is_strict_unless_told_otherwise() -> None:
+    from ilo._agent import Refused, Runner
+
+    source = "; fn f(c: text) -> bool\nEQ REF 0 LIT 1 1\n"
+    with pytest.raises(Refused, match=r"error\[never-equal\]"):
+        Runner([find_orders]).run_sync(source, {"c": "1"})
+    found = Runner([find_orders], strict=False).run_sync(source, {"c": "1"})
+    assert found["value"] is False and "warning[never-equal]" in found["warnings"][0]
+    events: list[Any] = []
+    runner = Runner([find_orders], on_event=events.append)
+    call = '; fn f() -> any\n; Tools: 0=find_orders\n; Fields: 0=customer\nCALL 0 1 0 LIT 0 "Ada"\n'
+    asyncio.run(runner.run(call, None, "call_1"))
+    assert [event.tool_call_id for event in events] == ["call_1", "call_1"]

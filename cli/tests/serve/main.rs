@@ -52,6 +52,25 @@ fn a_program_with_errors_is_refused_with_all_of_them() {
 }
 
 #[test]
+fn the_check_is_strict_unless_the_client_says_otherwise_and_compares_the_signature() {
+    let tools = over_stdio(&folder());
+    let source = Data::from("; fn f(c: text) -> bool\nEQ REF 0 LIT 1 1\n").to_json();
+    let run = |more: &str| {
+        call(&tools, "run_program", &format!(r#"{{"source": {source}, "inputs": {{"c": "1"}}{more}}}"#))
+    };
+    let Err(Failure::Failed(refused)) = run("") else { panic!("it foretells another result") };
+    assert!(refused.to_json().contains("never-equal"), "{refused:?}");
+    let passed = run(r#", "strict": false"#).unwrap();
+    assert_eq!(at(&passed, &["outcome"]), r#"{"status":"ok","value":false}"#);
+    assert_eq!(at(&passed, &["diagnostics", "0", "code"]), r#""never-equal""#);
+    let Err(Failure::Failed(other)) = run(r#", "strict": false, "signature": "g(c: text) -> bool""#) else {
+        panic!("another name")
+    };
+    assert!(other.to_json().contains("other-signature"), "{other:?}");
+    assert!(run(r#", "signature": "g""#).is_err());
+}
+
+#[test]
 fn a_function_is_a_tool_of_its_own() {
     let tools = over_stdio(&folder());
     assert_eq!(call(&tools, "mail-of", r#"{"id": "u1"}"#), Ok(Data::from("a@b.c")));

@@ -67,7 +67,7 @@ impl Work {
     pub(super) fn of(service: &Service, name: &str, mut given: Given) -> Result<Option<Work>, ErrorData> {
         let work = match name {
             "check_program" => {
-                given = given.of_tool(&["source", "notation"]);
+                given = given.of_tool(&["source", "notation", "signature", "strict"]);
                 Work::Short(Short::Check(given.source()?))
             }
             "find_tools" => {
@@ -76,7 +76,7 @@ impl Work {
                 Work::Short(Short::Find(query, given.count("limit")?.unwrap_or(FOUND)))
             }
             "run_program" => {
-                given = given.of_tool(&["source", "notation", "function", "inputs"]);
+                given = given.of_tool(&["source", "notation", "signature", "strict", "function", "inputs"]);
                 let (source, function) = (given.source()?, given.text("function")?);
                 Work::Long(Long::Run(source, function, given.inputs()?))
             }
@@ -125,7 +125,7 @@ impl Work {
         match outcome.status() {
             Status::Ok(_) => quick_result(&outcome),
             Status::Fault(fault) if fault.code == Code::FaultFuel => None,
-            _ => Some(plain(shown(&outcome, &[], limits))),
+            _ => Some(plain(shown(&outcome, &[], &[], limits))),
         }
     }
 }
@@ -180,6 +180,8 @@ pub(super) struct Prepared {
     pub(super) program: Program,
     pub(super) function: FunctionId,
     pub(super) input: Data,
+    /// The warnings of the check.
+    pub(super) warnings: Vec<Value>,
 }
 
 impl Long {
@@ -192,7 +194,7 @@ impl Long {
 
     /// Checks what is to be run. The error is the answer if it cannot be run.
     pub(super) fn prepare(self, service: &Service) -> Result<Prepared, Box<CallToolResult>> {
-        let (program, function, inputs) = match self {
+        let (program, function, inputs, warnings) = match self {
             Long::Run(source, function, inputs) => {
                 let (program, diagnostics) = build(service, &source);
                 let found = found(&source, &diagnostics);
@@ -205,16 +207,16 @@ impl Long {
                 let program = Program::new(program)
                     .map_err(|error| refused(json!({"problems": [error.to_string()]})))?;
                 let function = self::function(&program, function.as_deref()).map_err(problem)?;
-                (program, function, inputs)
+                (program, function, inputs, found)
             }
             Long::Function(at, inputs) => {
                 let offered = service.functions.get(at).ok_or_else(|| failed("no such function"))?;
-                (offered.program.clone(), offered.function, inputs)
+                (offered.program.clone(), offered.function, inputs, Vec::new())
             }
         };
         let input = read(&inputs, &bounds(&service.options.limits))
             .map_err(|error| refused(json!({"problems": [format!("inputs: {error}")]})))?;
-        Ok(Prepared { program, function, input })
+        Ok(Prepared { program, function, input, warnings })
     }
 
     /// Executes it.
@@ -269,10 +271,11 @@ fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Progr
 }
 
 /// How a source is read.
-fn building<'c>(service: &Service, source: &Source, catalog: Option<&'c Catalog>) -> Building<'c> {
+fn building<'c>(service: &Service, source: &'c Source, catalog: Option<&'c Catalog>) -> Building<'c> {
     let reading = ilo_asm::source::Limits { source: service.source, ..ilo_asm::source::Limits::default() };
     let (from, notation_setting) = (source.notation, Some("notation"));
-    Building { from, notation_setting, reading, catalog, ..Building::default() }
+    let (signature, strict) = (source.signature.as_ref(), source.strict);
+    Building { from, notation_setting, reading, catalog, signature, strict, ..Building::default() }
 }
 
 /// The findings in a source, as data.
@@ -308,7 +311,7 @@ fn bounds(limits: &Limits) -> Bounds {
 
 /// Runs a function. Answers with its outcome and the calls that it made.
 fn outcome(service: &Service, prepared: Prepared, control: Control, mut watch: Watch) -> CallToolResult {
-    let Prepared { program, function, input } = prepared;
+    let Prepared { program, function, input, warnings } = prepared;
     let Control { cancel, ask, parent } = control;
     let telemetry = service.options.telemetry.as_ref().map(|telemetry| telemetry.part_of(parent));
     let options = run::Options { cancel, ask: Some(ask), telemetry, ..service.options.clone() };
@@ -322,13 +325,13 @@ fn outcome(service: &Service, prepared: Prepared, control: Control, mut watch: W
         }
     };
     match finished.outcome() {
-        Some(outcome) => shown(&outcome, &watch.calls(), &service.options.limits),
+        Some(outcome) => shown(&outcome, &watch.calls(), &warnings, &service.options.limits),
         None => refused(json!({"problems": ["cancelled"]})),
     }
 }
 
-/// An outcome as an answer, with the calls that were made.
-fn shown(outcome: &Outcome<'_>, calls: &[Value], limits: &Limits) -> CallToolResult {
+/// An outcome as an answer, with the calls that were made and the warnings of the check.
+fn shown(outcome: &Outcome<'_>, calls: &[Value], warnings: &[Value], limits: &Limits) -> CallToolResult {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = outcome.write_json(&mut text);
@@ -343,7 +346,10 @@ fn shown(outcome: &Outcome<'_>, calls: &[Value], limits: &Limits) -> CallToolRes
         return refused(json!({"problems": [problem], "calls": calls}));
     }
     let outcome: Value = serde_json::from_str(&text).unwrap_or_default();
-    let result = json!({"outcome": outcome, "calls": calls});
+    let mut result = json!({"outcome": outcome, "calls": calls});
+    if !warnings.is_empty() {
+        result["diagnostics"] = json!(warnings);
+    }
     if ok { CallToolResult::structured(result) } else { refused(result) }
 }
 

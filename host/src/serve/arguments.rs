@@ -2,6 +2,7 @@
 
 use super::message::Arguments;
 use axum::body::Bytes;
+use ilo_asm::build::Signature;
 use ilo_asm::notation::Notation;
 use ilo_drive::problem::meant_or_all;
 use jiter::{Jiter, JiterError};
@@ -22,6 +23,10 @@ pub(super) struct Given {
 pub(super) struct Source {
     pub(super) text: String,
     pub(super) notation: Option<Notation>,
+    /// What the client expects of its function.
+    pub(super) signature: Option<Signature>,
+    /// Whether warnings that foretell a fault, or another result than meant, are errors.
+    pub(super) strict: bool,
 }
 
 fn refused<M: Into<String>>(message: M) -> ErrorData {
@@ -93,7 +98,17 @@ impl Given {
         }?;
         let notation =
             self.text("notation")?.map(|name| name.parse()).transpose().map_err(refused::<String>)?;
-        Ok(Source { text, notation })
+        let signature =
+            self.text("signature")?.map(|text| text.parse()).transpose().map_err(refused::<String>)?;
+        let strict = self.flag("strict")?.unwrap_or(true);
+        Ok(Source { text, notation, signature, strict })
+    }
+
+    fn flag(&mut self, name: &str) -> Result<Option<bool>, ErrorData> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        serde_json::from_slice(&value)
+            .map(Some)
+            .map_err(|_| refused(format!("`{name}` must be true or false")))
     }
 
     /// The inputs of a function, as an object. Some clients send a record as a text of JSON.

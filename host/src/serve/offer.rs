@@ -27,6 +27,9 @@ pub(super) fn tools(service: &Service) -> Vec<Tool> {
     let notations: Vec<&str> = Notation::ALL.iter().map(|&(_, name)| name).collect();
     let source = json!({"type": "string", "description": "the text of the program, in any notation"});
     let notation = json!({"type": "string", "enum": notations, "description": "detected from the source if it is left out"});
+    let strict = json!({"type": "boolean", "description": "false lets warnings pass that foretell a fault; true without it"});
+    let signature =
+        json!({"type": "string", "description": "what the function must be, as `email(id: text) -> text`"});
     let mut tools = vec![
         tool(
             "run_program",
@@ -36,6 +39,7 @@ pub(super) fn tools(service: &Service) -> Vec<Tool> {
                 "source": source, "notation": notation,
                 "inputs": {"type": "object", "description": "a field for each parameter of the function"},
                 "function": {"type": "string", "description": "the one to run; else the only one that no other calls"},
+                "signature": signature, "strict": strict,
             }}),
         ),
         tool(
@@ -43,7 +47,7 @@ pub(super) fn tools(service: &Service) -> Vec<Tool> {
             "Checks a program against the tools that are configured here, without running it: every error and warning, \
              with its place and what to write instead.",
             &json!({"type": "object", "additionalProperties": false, "required": ["source"], "properties": {
-                "source": source, "notation": notation,
+                "source": source, "notation": notation, "signature": signature, "strict": strict,
             }}),
         ),
         tool(

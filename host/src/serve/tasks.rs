@@ -270,7 +270,7 @@ impl Session {
         let (stand, kept) = (self.shared.now(), Arc::clone(&keeping));
         let (kind, whose) = (work.kind(), owner.clone());
         let driving = spawn_blocking(move || {
-            let Prepared { program, function, input } = work.prepare(&stand.service)?;
+            let Prepared { program, function, input, .. } = work.prepare(&stand.service)?;
             let new = NewRun { program: &program, function, input: &input, owner: whose.as_deref() };
             kept.start(&stand.service, &slot, &new, Watch::new(progress), begun).map_err(|error| {
                 tracing::error!("a run: {error}");
