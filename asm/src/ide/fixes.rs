@@ -47,10 +47,17 @@ pub fn change(old: &str, new: &str) -> Option<Edit> {
     }
     let before = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
     let start = boundary(old, before).min(boundary(new, before));
+    // No position is inside of the line end CR LF.
+    let splits = |at: usize| {
+        old.get(..at).is_some_and(|text| text.ends_with('\r'))
+            && old.get(at..).is_some_and(|text| text.starts_with('\n'))
+    };
+    let start = if splits(start) { start - 1 } else { start };
     let (old_rest, new_rest) = (old.get(start..)?, new.get(start..)?);
     let same = old_rest.bytes().rev().zip(new_rest.bytes().rev()).take_while(|(a, b)| a == b).count();
     let behind = |text: &str| (0..=same).rev().find(|&n| text.is_char_boundary(text.len() - n)).unwrap_or(0);
     let same = behind(old_rest).min(behind(new_rest));
+    let same = if splits(old.len() - same) { same - 1 } else { same };
     let text = new_rest.get(..new_rest.len() - same)?.to_owned();
     let offset = |at: usize| u32::try_from(at).ok();
     Some(Edit { span: Span::new(offset(start)?, offset(old.len() - same)?), text })
@@ -76,6 +83,11 @@ mod tests {
         check("abc", "aXc", Some((1, 2, "X")));
         check("abab", "ab", Some((2, 4, "")));
         check("", "x", Some((0, 0, "x")));
+        // CR LF stays together.
+        check("a\r\n", "a\n", Some((1, 3, "\n")));
+        check("a\r\nb", "a\rb", Some((1, 3, "\r")));
+        check("a\r\nb\r\n", "a\r\nc\r\n", Some((3, 4, "c")));
+        check("a\r", "a\n", Some((1, 2, "\n")));
         // A common prefix.
         check("\u{e9}", "\u{e8}", Some((0, 2, "\u{e8}")));
         // A common suffix.

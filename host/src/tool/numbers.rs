@@ -1,6 +1,7 @@
 //! Integers beyond 64 bits in answers: they make a call fail, or, where the policy of the tool says so, every
 //! integer of its answers becomes a text. A program then meets no text where it had a number the call before.
 
+#[cfg(feature = "mcp")]
 use super::Failure;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::{Bounds, ReadError, ReadErrorKind, read};
@@ -26,6 +27,7 @@ pub(crate) fn advice(kind: &ReadErrorKind) -> &'static str {
 }
 
 /// The failure for an answer with something that cannot be read.
+#[cfg(feature = "mcp")]
 pub(crate) fn unreadable(kind: &ReadErrorKind) -> Failure {
     match kind {
         ReadErrorKind::Number(text, NumberError::Beyond64Bits) => {
@@ -41,6 +43,7 @@ pub(crate) fn unreadable(kind: &ReadErrorKind) -> Failure {
 
 /// Reads a schema, in which an integer beyond 64 bits is the bound of a range: the nearest double bounds the
 /// same numbers that a program has.
+#[cfg(feature = "mcp")]
 pub(crate) fn read_schema(json: &[u8], bounds: &Bounds) -> Result<Data, ReadError> {
     match read(json, bounds) {
         Err(ReadError { kind: ReadErrorKind::Number(_, NumberError::Beyond64Bits), .. }) => {
