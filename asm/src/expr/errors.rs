@@ -288,13 +288,17 @@ impl<'a> Parser<'_, '_, 'a> {
         self.filled(text, (0, text.len()), true)
     }
 
+    /// The length of the text whose quote is at a byte.
+    pub(super) fn quoted_at(&self, to: usize) -> Option<usize> {
+        let quote = self.words.byte(to).filter(|byte| matches!(byte, b'\'' | b'"' | b'`'))?;
+        self.words.get(to + 1, self.words.text.len()).bytes().position(|byte| byte == quote)
+    }
+
     /// `f'…{x}…'` and a text in backticks, whose quote is at byte `to`: read as the text that it is, or
     /// reported. What is in front of other quotes is reported too.
-    pub(super) fn marked_text(&mut self, mark: &str, to: usize) -> Option<Option<Tree<'a>>> {
-        let quote = self.words.byte(to).filter(|byte| matches!(byte, b'\'' | b'"' | b'`'))?;
-        let rest = self.words.get(to + 1, self.words.text.len());
-        let length = rest.bytes().position(|byte| byte == quote)?;
-        let (inside, end) = (rest.get(..length).unwrap_or(""), to + length + 2);
+    pub(super) fn marked_text(&mut self, mark: &str, to: usize, length: usize) -> Option<Tree<'a>> {
+        let quote = self.words.byte(to)?;
+        let (inside, end) = (self.words.get(to + 1, to + 1 + length), to + length + 2);
         let marks = if quote == b'`' { mark.is_empty() } else { matches!(mark, "f" | "F") };
         let unclear = ["\\", "{{"].iter().any(|part| inside.contains(part));
         if !marks || unclear || (quote != b'`' && inside.contains(['\'', ':', '(', '"'])) {
@@ -305,7 +309,7 @@ impl<'a> Parser<'_, '_, 'a> {
                 "a text is in single or double quotes, without a letter before it",
             );
             self.fail(wrong.expected("a text such as `'${x}!'`", format!("`{written}`")));
-            return Some(None);
+            return None;
         }
         let mut text = String::with_capacity(inside.len() + 8);
         for c in inside.chars() {
@@ -320,6 +324,6 @@ impl<'a> Parser<'_, '_, 'a> {
         let exact = text == inside;
         let found = self.filled(self.words.arena.alloc_str(&text), (to + 1, end - 1), exact);
         self.go_to(end);
-        Some(found)
+        found
     }
 }

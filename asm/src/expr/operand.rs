@@ -114,8 +114,8 @@ impl<'a> Parser<'_, '_, 'a> {
             Token::Symbol("$") => self.dollar(),
             Token::Symbol(".") => self.input(self.from, self.from),
             Token::Bad => None,
-            _ => match self.marked_text("", self.from) {
-                Some(text) => text,
+            _ => match self.quoted_at(self.from) {
+                Some(length) => self.marked_text("", self.from, length),
                 None => {
                     self.no_value();
                     None
@@ -211,8 +211,8 @@ impl<'a> Parser<'_, '_, 'a> {
         if opens {
             return self.call(word, level);
         }
-        if let Some(text) = self.marked_text(word, to) {
-            return text;
+        if let Some(length) = self.quoted_at(to) {
+            return self.marked_text(word, to, length);
         }
         Some(self.root(from, from, to))
     }

@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::document::Key;
 use crate::span::Span;
 use crate::syntax::id_table::repeated;
-use crate::syntax::lexer::Kind;
+use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::unknown_token::{self, Reading};
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};
@@ -346,7 +346,7 @@ impl<'a> Parser<'_, 'a> {
         nesting: Nesting,
     ) -> Result<Option<(Span, Expr<'a>)>, Stop> {
         let token = self.state.current;
-        let counted = self.token(count_token).map(|token| token.span());
+        let counted = self.token(count_token).map(Token::span);
         let Some(counted) = counted.filter(|_| !token.first && !self.ends_block(nesting)) else {
             return Ok(None);
         };

@@ -49,12 +49,9 @@ pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
 
 /// The same for a program of which the host expects a signature.
 pub fn prompt_for(notation: Notation, catalog: Option<&Catalog>, signature: &Signature) -> String {
-    let mut out = prompt(notation, catalog);
+    let out = prompt(notation, catalog);
     let beginning = signature.beginning(notation);
-    out.push_str(&format!(
-        "\nWrite one program, of the function `{signature}`. It begins like this:\n{beginning}"
-    ));
-    out
+    out + &format!("\nWrite one program, of the function `{signature}`. It begins like this:\n{beginning}")
 }
 
 #[cfg(test)]
