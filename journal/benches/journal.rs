@@ -2,7 +2,8 @@
 //! runs.
 //!
 //! `cargo bench -p ilo-journal` prints a table, with the time of an 8 kB `fdatasync` on the same disk beside
-//! it: a commit costs at least that. `ILO_RUNS` is the number of waiting runs, `ILO_FOLDER` the folder.
+//! it: a commit costs at least that. `ILO_RUNS` is the number of waiting runs, `ILO_FOLDER` the folder. With
+//! `ILO_JOURNAL` and the feature `postgres` the journal is at that address.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, missing_docs, reason = "a benchmark")]
 
 use ilo_asm::build::{Options as Build, build};
@@ -13,7 +14,7 @@ use ilo_journal::{
 use ilo_vm::{Limits, Program, Run, Step};
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -99,9 +100,8 @@ fn used() -> (f64, f64) {
 }
 
 /// Steps per second of `threads` that each drive runs of `steps` calls, and the cost of a step.
-fn steps(folder: &Path, threads: usize, steps: i64) -> [f64; 4] {
-    let store =
-        Arc::new(Store::open(&folder.join(format!("s{threads}-{steps}")), &Options::default()).unwrap());
+fn steps(place: &Path, threads: usize, steps: i64) -> [f64; 4] {
+    let store = Arc::new(Store::open(place, &Options::default()).unwrap());
     let program = program();
     let bytes = program.to_bytes();
     let (begun, time, before) = (Instant::now(), Duration::from_secs(3), used());
@@ -164,9 +164,8 @@ fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
 }
 
 /// Runs that wait for an approval, each at its first call. All are approved and continue, in random order.
-fn waiting(folder: &Path, runs: usize) {
-    let path = folder.join("waiting");
-    let store = Arc::new(Store::open(&path, &Options::default()).unwrap());
+fn waiting(folder: &Path, path: &Path, runs: usize) {
+    let store = Arc::new(Store::open(path, &Options::default()).unwrap());
     let program = program();
     let bytes = program.to_bytes();
     let runs = runs / 64 * 64;
@@ -191,8 +190,10 @@ fn waiting(folder: &Path, runs: usize) {
     });
     timed("all counted by their state", || store.count().unwrap());
     drop(store);
-    println!("the journal has {:.1} MB", std::fs::metadata(&path).unwrap().len() as f64 / 1e6);
-    let store = timed("opened", || Arc::new(Store::open(&path, &Options::default()).unwrap()));
+    if let Ok(file) = std::fs::metadata(path) {
+        println!("the journal has {:.1} MB", file.len() as f64 / 1e6);
+    }
+    let store = timed("opened", || Arc::new(Store::open(path, &Options::default()).unwrap()));
     let ids = shuffled(ids);
     timed("all approved in random order by 64 threads", || {
         in_parallel(&ids, |run| {
@@ -270,8 +271,15 @@ fn main() {
     let base = std::env::var("ILO_FOLDER").unwrap_or_else(|_| std::env::temp_dir().display().to_string());
     let folder = tempfile::tempdir_in(base).unwrap();
     println!("an 8 kB fdatasync takes {} us", fdatasync(folder.path()));
-    for (threads, count) in [(1, 2), (1, 10), (64, 2), (64, 10)] {
-        let [rate, runs, processor, disk] = steps(folder.path(), threads, count);
+    let address = std::env::var_os("ILO_JOURNAL").map(PathBuf::from);
+    let sizes = if address.is_some() {
+        vec![(1, 10), (8, 10), (64, 10)]
+    } else {
+        vec![(1, 2), (1, 10), (64, 2), (64, 10)]
+    };
+    for (threads, count) in sizes {
+        let place = address.clone().unwrap_or_else(|| folder.path().join(format!("s{threads}-{count}")));
+        let [rate, runs, processor, disk] = steps(&place, threads, count);
         println!(
             "c={threads}, runs of {count} steps: {rate:.0} steps/s, {runs:.0} runs/s; a step: {processor:.0} us of \
              processor time, {disk:.0} bytes written; an 8 kB fdatasync takes {} us",
@@ -279,5 +287,5 @@ fn main() {
         );
     }
     let runs = std::env::var("ILO_RUNS").map_or(100_032, |text| text.parse().unwrap());
-    waiting(folder.path(), runs);
+    waiting(folder.path(), &address.unwrap_or_else(|| folder.path().join("waiting")), runs);
 }
