@@ -9,7 +9,7 @@
 use ilo_asm::build::{Options as Build, build};
 use ilo_journal::{
     Answer, Beginning, Claim, Claimed, Due, Effect, Listed, Made, Options, Permit, Policy, RunId, RunLimits,
-    Session, Store, Ticket,
+    Session, State, Status, Store, Ticket,
 };
 use ilo_vm::{Limits, Program, Run, Step};
 use std::fs::File;
@@ -182,7 +182,9 @@ fn waiting(folder: &Path, path: &Path, runs: usize) {
             ids.push(summary.run);
             true
         };
-        store.list(&Listed::default(), each).unwrap();
+        // Those of the other parts have ended.
+        let asking = Listed { status: Some(Status::In(State::Asking)), ..Listed::default() };
+        store.list(&asking, each).unwrap();
     });
     timed("the last 100 listed", || {
         let last = Listed { newest: Some(100), ..Listed::default() };

@@ -5,12 +5,14 @@
 //! `ILO_SEEDS` and `ILO_SEED` choose how many seeds there are and where they begin. The mutants at the end
 //! are wrong implementations, each of which the simulation must notice.
 
-use crate::backend::{Alive, Outcome, Prepared, Write};
+use crate::backend::{Alive, Decide, Outcome, Prepared, Write, Written};
 use crate::cipher::Cipher;
 use crate::decide;
 use crate::limits::RunLimits;
 use crate::model::{Decision, Lease, NewRun, Record, Start, To};
 use crate::policy::{Effect, Policy};
+#[cfg(feature = "postgres")]
+use crate::postgres::{Fate, ledger::Ledger};
 use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
 use crate::row::{Live, Run};
 use crate::sqlite::{self, STATEMENTS, Statements, Tables};
@@ -19,6 +21,7 @@ use crate::{Error, ErrorCode, Result};
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What an implementation may do wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,11 +131,18 @@ struct Process {
     work: Option<Work>,
 }
 
+/// Where the runs are.
+enum Place {
+    File(Tables),
+    #[cfg(feature = "postgres")]
+    Database(RefCell<Ledger>),
+}
+
 struct Simulation {
     mutant: Mutant,
     random: Random,
-    tables: Tables,
-    cipher: Cipher,
+    place: Place,
+    cipher: Arc<Cipher>,
     living: Living,
     processes: Vec<Process>,
     /// The policies of each run's calls.
@@ -143,6 +153,8 @@ struct Simulation {
     retries: BTreeMap<(i64, u64), u64>,
     ended: BTreeSet<i64>,
     counts: [u64; 4],
+    #[cfg(feature = "postgres")]
+    asked: Cell<u64>,
 }
 
 const RUNS: usize = 3;
@@ -152,12 +164,14 @@ const DISTURBED: usize = 120;
 const EVENTS: usize = 4000;
 
 impl Simulation {
-    fn new(seed: u64, mutant: Mutant) -> Simulation {
+    fn file(mutant: Mutant) -> Place {
         let connection = Connection::open_in_memory().unwrap();
-        let cipher = Cipher::new(None);
-        sqlite::create(&connection, &cipher).unwrap();
+        sqlite::create(&connection, &Cipher::new(None)).unwrap();
         connection.set_prepared_statement_cache_capacity(64);
-        let tables = Tables { connection, statements: mutant.statements(), now: time };
+        Place::File(Tables { connection, statements: mutant.statements(), now: time })
+    }
+
+    fn new(seed: u64, mutant: Mutant, place: Place) -> Simulation {
         let mut random = Random(seed);
         let kinds = [
             Policy::of(Effect::Changes),
@@ -175,8 +189,8 @@ impl Simulation {
         Simulation {
             mutant,
             random,
-            tables,
-            cipher,
+            place,
+            cipher: Arc::new(Cipher::new(None)),
             living,
             processes,
             plans,
@@ -184,22 +198,57 @@ impl Simulation {
             retries,
             ended,
             counts: [0; 4],
+            #[cfg(feature = "postgres")]
+            asked: Cell::new(seed),
         }
     }
 
-    fn transaction<T>(&self, fails: bool, work: impl FnOnce(&Tables) -> Result<T>) -> Result<T> {
-        let mut result = None;
-        sqlite::transaction(&self.tables, |tables| {
-            let done = work(tables);
-            if let Err(error) = &done
-                && error.aborts
-            {
-                return Err(error.clone());
+    /// Writes; the disk may be full.
+    fn write(&self, full: bool, write: Write) -> Result<Written> {
+        match &self.place {
+            Place::File(tables) => transaction(tables, full, |tables| tables.write(&write)),
+            #[cfg(feature = "postgres")]
+            Place::Database(ledger) => {
+                // A start that is sent twice leaves a gap in the numbers, which are expected from 1 here.
+                let fate = match &write {
+                    _ if full => Fate::Refused,
+                    Write::Start(_) => Fate::Kept,
+                    _ => self.fate(),
+                };
+                ledger.borrow_mut().write(write, fate)
             }
-            result = Some(done);
-            if fails { Err(Error::new(ErrorCode::Full, "no room")) } else { Ok(()) }
-        })?;
-        result.unwrap()
+        }
+    }
+
+    /// Decides about a run.
+    fn change(&self, run: i64, decide: Decide) -> Result<Outcome> {
+        match &self.place {
+            Place::File(tables) => {
+                transaction(tables, false, |tables| tables.change(&self.living, run, &decide))
+            }
+            #[cfg(feature = "postgres")]
+            Place::Database(ledger) => {
+                let mut ledger = ledger.borrow_mut();
+                let (nobody, living) = (BTreeSet::new(), self.living.ids.borrow());
+                ledger.owners(if self.living.blind.get() { &nobody } else { &living });
+                ledger.change(run, decide, self.fate())
+            }
+        }
+    }
+
+    /// One answer in four is lost after the commit.
+    #[cfg(feature = "postgres")]
+    fn fate(&self) -> Fate {
+        self.asked.set(self.asked.get() + 1);
+        if self.asked.get() % 4 == 3 { Fate::Unheard } else { Fate::Kept }
+    }
+
+    fn both(&self, run: i64) -> Result<(Run, Option<Live>)> {
+        match &self.place {
+            Place::File(tables) => sqlite::both_of(&tables.connection, run),
+            #[cfg(feature = "postgres")]
+            Place::Database(ledger) => ledger.borrow_mut().both(run),
+        }
     }
 
     fn policy(&self, run: i64, call: u64) -> Option<Policy> {
@@ -236,8 +285,7 @@ impl Simulation {
             };
             let first = Simulation::record(To::Ready, 1, self.plans[run][0]);
             let prepared = Prepared::new(&self.cipher, &new, &Start::Call(first), 99, 0).unwrap();
-            let write = Write::Start(Box::new(prepared));
-            self.transaction(false, |tables| tables.write(&write)).unwrap();
+            self.write(false, Write::Start(Box::new(prepared))).unwrap();
         }
     }
 
@@ -286,8 +334,9 @@ impl Simulation {
         let run = i64::try_from(self.random.index(RUNS)).unwrap() + 1;
         let id = self.processes[at].id;
         self.living.blind.set(disturbed && self.random.one_in(3));
-        let decide = |rows, alive: &dyn Alive, now| decide::claim(&self.cipher, id, rows, alive, now);
-        let claim = self.transaction(false, |tables| tables.change(&self.living, run, decide));
+        let cipher = self.cipher.clone();
+        let decide = move |rows, alive: &dyn Alive, now| decide::claim(&cipher, id, rows, alive, now);
+        let claim = self.change(run, Box::new(decide));
         self.living.blind.set(false);
         let Ok(Outcome::Claimed { run: row, live, decided }) = claim else { return };
         let claimed = decide::claimed(&self.cipher, (row, live, &decided), b"p"[..].into()).unwrap();
@@ -349,7 +398,7 @@ impl Simulation {
             }
             Phase::Writing { row, made, waits } => {
                 let full = disturbed && self.random.one_in(10);
-                let written = self.transaction(full, |tables| tables.record(&row));
+                let written = self.write(full, Write::Record(row));
                 if written.is_err() && self.mutant != Mutant::IgnoreErrors {
                     // No call is made after a failed write, and the run is left to others.
                     self.release(&lease);
@@ -364,9 +413,7 @@ impl Simulation {
             Phase::Recorded => Some(self.make((lease, call, policy), disturbed)),
             Phase::Ending(row) => {
                 let full = disturbed && self.random.one_in(10);
-                match self.transaction(full, |tables| {
-                    tables.write(&Write::End { run: row.clone(), epoch: lease.epoch })
-                }) {
+                match self.write(full, Write::End { run: row, epoch: lease.epoch }) {
                     Ok(_) => assert!(self.ended.insert(run), "run {run} has ended twice"),
                     Err(_) => self.release(&lease),
                 }
@@ -376,8 +423,7 @@ impl Simulation {
     }
 
     fn release(&mut self, lease: &Lease) {
-        let write = Write::Release { run: lease.run.id, epoch: lease.epoch };
-        drop(self.transaction(false, |tables| tables.write(&write)));
+        drop(self.write(false, Write::Release { run: lease.run.id, epoch: lease.epoch }));
     }
 
     /// Makes a call: it takes effect and is answered, or no answer comes.
@@ -400,7 +446,7 @@ impl Simulation {
     /// A person looks at a run that waits, finds out what has happened, and decides.
     fn decide(&mut self) {
         let run = i64::try_from(self.random.index(RUNS)).unwrap() + 1;
-        let Ok(Some(live)) = sqlite::live_of(&self.tables.connection, run) else { return };
+        let Ok((_, Some(live))) = self.both(run) else { return };
         let made = self.effects.get(&(run, live.call)).copied().unwrap_or(0);
         let decision = match live.state {
             State::Asking => Decision::Approve,
@@ -412,10 +458,21 @@ impl Simulation {
             *self.retries.entry((run, live.call)).or_default() += 1;
         }
         self.counts[2] += 1;
-        let decide = |rows, alive: &dyn Alive, now| {
-            decide::resolve(&self.cipher, (Some(live.call), &decision, "p"), rows, alive, now)
+        let resolve = || {
+            let (cipher, call, decision) = (self.cipher.clone(), live.call, decision.clone());
+            let decide = move |rows, alive: &dyn Alive, now| {
+                decide::resolve(&cipher, (Some(call), &decision, "p"), rows, alive, now)
+            };
+            self.change(run, Box::new(decide))
         };
-        let resolved = self.transaction(false, |tables| tables.change(&self.living, run, decide));
+        let mut resolved = resolve();
+        if resolved.as_ref().is_err_and(|error| error.code == ErrorCode::OwnerMayLive) {
+            // A person who does not wait for the process that began the call.
+            let cipher = self.cipher.clone();
+            let decide = move |rows, _: &dyn Alive, now| decide::owner_ended(&cipher, "p", rows, now);
+            self.change(run, Box::new(decide)).unwrap();
+            resolved = resolve();
+        }
         assert!(resolved.is_ok(), "{resolved:?}");
     }
 
@@ -423,7 +480,7 @@ impl Simulation {
     fn judge(&mut self) -> std::result::Result<(), String> {
         for (at, plan) in self.plans.iter().enumerate() {
             let run = i64::try_from(at).unwrap() + 1;
-            let found = sqlite::both_of(&self.tables.connection, run).map_err(|error| error.to_string())?;
+            let found = self.both(run).map_err(|error| error.to_string())?;
             if found.1.is_some() || !self.ended.contains(&run) {
                 return Err(format!("run {run} has not ended"));
             }
@@ -446,8 +503,28 @@ impl Simulation {
     }
 }
 
+/// Runs a function in a transaction of a file; the disk may be full.
+fn transaction<T>(tables: &Tables, full: bool, work: impl FnOnce(&Tables) -> Result<T>) -> Result<T> {
+    let mut result = None;
+    sqlite::transaction(tables, |tables| {
+        let done = work(tables);
+        if let Err(error) = &done
+            && error.aborts
+        {
+            return Err(error.clone());
+        }
+        result = Some(done);
+        if full { Err(Error::new(ErrorCode::Full, "no room")) } else { Ok(()) }
+    })?;
+    result.unwrap()
+}
+
 fn simulate(seed: u64, mutant: Mutant) -> std::result::Result<[u64; 4], String> {
-    let mut simulation = Simulation::new(seed, mutant);
+    simulate_in(Simulation::file(mutant), seed, mutant)
+}
+
+fn simulate_in(place: Place, seed: u64, mutant: Mutant) -> std::result::Result<[u64; 4], String> {
+    let mut simulation = Simulation::new(seed, mutant, place);
     simulation.run()?;
     Ok(simulation.counts)
 }
@@ -488,5 +565,39 @@ fn every_mutant_is_caught() {
         });
         assert!(caught.is_some(), "{mutant:?} was not caught");
         println!("{mutant:?}: caught by seed {}", caught.unwrap_or_default());
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[path = "../tests/support/server.rs"]
+#[allow(unreachable_pub, reason = "the tests outside use it too")]
+mod server;
+
+/// The same with a real server, where a quarter of the answers is lost after the commit; a person decides late.
+#[cfg(feature = "postgres")]
+#[test]
+fn runs_end_in_a_database_as_in_a_file() {
+    let Some(server) = server::Server::start() else { return };
+    let address = server.address("");
+    let ledger = || Place::Database(RefCell::new(Ledger::new(address.to_str().unwrap(), time)));
+    let (seeds, first) = (number("ILO_DATABASE_SEEDS", 2), number("ILO_SEED", 0));
+    let mut total = [0; 4];
+    for seed in first..first + seeds {
+        let counts = simulate_in(ledger(), seed, Mutant::None);
+        let counts = counts.unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
+        total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+    }
+    let [crashes, silences, decisions, again] = total;
+    println!(
+        "PostgreSQL: {seeds} seeds from {first}: {crashes} crashes, {silences} calls without an answer, \
+         {decisions} decisions, {again} calls made again; 0 violations"
+    );
+    for mutant in [Mutant::NoWait, Mutant::RecordAfter, Mutant::AlwaysAgain, Mutant::IgnoreErrors] {
+        let caught = (0..20).find(|&seed| {
+            std::panic::catch_unwind(|| simulate_in(ledger(), seed, mutant))
+                .map_or(true, |judged| judged.is_err())
+        });
+        assert!(caught.is_some(), "{mutant:?} was not caught");
+        println!("PostgreSQL: {mutant:?}: caught by seed {}", caught.unwrap_or_default());
     }
 }

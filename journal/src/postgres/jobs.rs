@@ -49,6 +49,10 @@ impl Job {
         }
     }
 
+    pub(crate) fn is_import(&self) -> bool {
+        matches!(self, Job::Write { write: Write::Import(_), .. })
+    }
+
     /// The run to which it writes, if that is there already.
     pub(crate) fn run(&self) -> Option<i64> {
         match self {
@@ -185,9 +189,10 @@ impl Places {
                 Job::Change { run, reply, tried: Some(tried), .. } if changed.contains(&run) => {
                     reply.settle(Ok(tried.outcome));
                 }
-                Job::Change { run, decide, token, reply, attempts, .. } => {
-                    // It was not written: what was tried is of no use.
-                    again.push(Job::Change { run, decide, token, reply, attempts, tried: None });
+                Job::Change { run, decide, token, reply, attempts, tried } => {
+                    // A claim that was sent before and is written only now is recognized by its row.
+                    let tried = tried.filter(|tried| matches!(tried.outcome, Outcome::Claimed { .. }));
+                    again.push(Job::Change { run, decide, token, reply, attempts, tried });
                 }
             }
         }

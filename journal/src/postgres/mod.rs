@@ -5,6 +5,8 @@
 
 mod apply;
 mod jobs;
+#[cfg(test)]
+pub(crate) mod ledger;
 mod link;
 mod owners;
 mod reading;
@@ -14,6 +16,9 @@ mod schema;
 mod target;
 mod tls;
 mod writer;
+
+#[cfg(test)]
+pub(crate) use writer::Fate;
 
 use crate::backend::{Backend, Decide, Outcome, Ownership, Reads, Write, Written};
 use crate::cipher::Cipher;

@@ -3,7 +3,7 @@
 use super::jobs::{Job, Tried};
 use super::link::{Statement, blobs, ints};
 use super::rows::{DECIDED, LIVE, RUN, both, decided, get};
-use crate::backend::{Alive, Rows, no_run};
+use crate::backend::{Alive, Outcome, Rows, no_run};
 use crate::error::{Error, ErrorCode, Result};
 use crate::row::{Decided, Live, Run};
 use std::collections::{BTreeSet, HashMap};
@@ -118,7 +118,8 @@ impl Read {
         if let Some(tried) = tried {
             let Tried { change, outcome, .. } = *tried;
             // It was written, though the answer did not come.
-            let is_there = live.as_ref().is_some_and(|(live, _)| *live == change.live);
+            let is_claim = matches!(outcome, Outcome::Claimed { .. });
+            let is_there = is_claim && live.as_ref().is_some_and(|(live, _)| *live == change.live);
             if is_there || self.tokens.contains(&token[..]) {
                 reply.settle(Ok(outcome));
                 return None;

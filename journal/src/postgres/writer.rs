@@ -15,6 +15,7 @@ use crate::row::{Decided, Live};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_postgres::Row;
 
 /// How long writes wait for a server that is away, once the journal is closed.
 const CLOSING: Duration = Duration::from_secs(10);
@@ -22,13 +23,18 @@ const CLOSING: Duration = Duration::from_secs(10);
 /// Starts the thread.
 pub(crate) fn start(link: Link, shared: Arc<Shared>) -> Result<Worker<Job>> {
     Worker::start(move |queue: &Queue<Job>| {
-        let mut writer = Writing { schema: link.target().schema.clone(), link, shared };
-        while let Some((mut jobs, mut later)) = queue.take() {
+        let mut writer = Writing::new(link, Box::new(move || shared.now()));
+        let closed = || queue.is_closed();
+        while let Some((jobs, mut later)) = queue.take() {
+            let (imports, mut jobs): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(Job::is_import);
+            for import in imports {
+                writer.group(vec![import], Vec::new(), &closed);
+            }
             // In each group a run has one write.
             while !jobs.is_empty() || !later.is_empty() {
                 let (group, rest) = first_of_each(jobs);
                 jobs = rest;
-                jobs.extend(writer.group(group, std::mem::take(&mut later), queue));
+                jobs.extend(writer.group(group, std::mem::take(&mut later), &closed));
             }
         }
     })
@@ -37,26 +43,67 @@ pub(crate) fn start(link: Link, shared: Arc<Shared>) -> Result<Worker<Job>> {
 /// The first job of each run, and the others.
 fn first_of_each(jobs: Vec<Job>) -> (Vec<Job>, Vec<Job>) {
     let mut seen = BTreeSet::new();
-    let mut imports = 0;
-    jobs.into_iter().partition(|job| match job.run() {
-        Some(run) => seen.insert(run),
-        None if matches!(job, Job::Write { write: Write::Import(_), .. }) => {
-            imports += 1;
-            imports == 1
-        }
-        None => true,
-    })
+    jobs.into_iter().partition(|job| job.run().is_none_or(|run| seen.insert(run)))
 }
 
-struct Writing {
-    link: Link,
-    schema: String,
-    shared: Arc<Shared>,
+/// The connection that writes.
+pub(crate) struct Writing {
+    pub(crate) link: Link,
+    pub(crate) schema: String,
+    now: Box<dyn Fn() -> i64 + Send>,
+    /// What happens to the next group, in a test.
+    #[cfg(test)]
+    pub(crate) fate: Fate,
+}
+
+/// What happens to a group, in a test.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Kept,
+    /// The server refuses it.
+    Refused,
+    /// It is written, and the answer is lost.
+    Unheard,
 }
 
 impl Writing {
+    pub(crate) fn new(link: Link, now: Box<dyn Fn() -> i64 + Send>) -> Writing {
+        Writing {
+            schema: link.target().schema.clone(),
+            link,
+            now,
+            #[cfg(test)]
+            fate: Fate::Kept,
+        }
+    }
+
+    /// Sends a group.
+    #[cfg(not(test))]
+    fn send(&mut self, group: &Group) -> std::result::Result<Vec<Vec<Row>>, Trouble> {
+        self.link.try_send(&group.statements)
+    }
+
+    /// Sends a group, to which something may happen.
+    #[cfg(test)]
+    fn send(&mut self, group: &Group) -> std::result::Result<Vec<Vec<Row>>, Trouble> {
+        match std::mem::replace(&mut self.fate, Fate::Kept) {
+            Fate::Kept => self.link.try_send(&group.statements),
+            Fate::Refused => Err(Trouble::Refused(Error::new(ErrorCode::Full, "no room"))),
+            Fate::Unheard => {
+                self.link.try_send(&group.statements)?;
+                Err(Trouble::Again(Error::new(ErrorCode::Busy, "unheard")))
+            }
+        }
+    }
+
     /// Writes a group. Returns the changes that are to be decided again.
-    fn group(&mut self, mut jobs: Vec<Job>, mut later: Vec<Live>, queue: &Queue<Job>) -> Vec<Job> {
+    pub(crate) fn group(
+        &mut self,
+        mut jobs: Vec<Job>,
+        mut later: Vec<Live>,
+        closed: &dyn Fn() -> bool,
+    ) -> Vec<Job> {
         let mut waiting = Waiting::new();
         loop {
             let (outcome, left) = self.once(jobs, &later);
@@ -72,12 +119,12 @@ impl Writing {
                     return Vec::new();
                 }
                 Err(Trouble::Again(error)) => {
-                    let goes_on = |waited| !queue.is_closed() || waited < CLOSING;
+                    let goes_on = |waited| !closed() || waited < CLOSING;
                     if !waiting.again(&goes_on) {
                         jobs.into_iter().for_each(|job| job.fail(&error));
                         return Vec::new();
                     }
-                    if jobs.is_empty() && queue.is_closed() {
+                    if jobs.is_empty() && closed() {
                         later.clear();
                     }
                 }
@@ -106,20 +153,23 @@ impl Writing {
         if let Err(trouble) = read {
             return (Err(trouble), jobs);
         }
-        if let [Job::Write { write: Write::Import(imported), reply, .. }] = jobs.as_slice() {
-            return match self.import(imported) {
+        if let [Job::Write { write: Write::Import(imported), reply, sent, .. }] = jobs.as_mut_slice() {
+            return match self.import(imported, *sent) {
                 Ok(run) => {
                     reply.settle(run.map(Written::Imported));
                     (Ok(()), Vec::new())
                 }
-                Err(trouble) => (Err(trouble), jobs),
+                Err(trouble) => {
+                    *sent = true;
+                    (Err(trouble), jobs)
+                }
             };
         }
         if jobs.is_empty() && later.is_empty() {
             return (Ok(()), jobs);
         }
         let group = Group::new(&self.schema, &jobs, later);
-        let sent = self.link.try_send(&group.statements);
+        let sent = self.send(&group);
         let places = group.places;
         match sent {
             Ok(rows) => {
@@ -161,13 +211,13 @@ impl Writing {
             Ok(read) => read,
             Err(error) => return (jobs, Err(Trouble::Refused(error))),
         };
-        let now = self.shared.now();
+        let now = (self.now)();
         let left = jobs.into_iter().filter_map(|job| read.decide(job, now)).collect();
         (left, Ok(()))
     }
 
     /// Adds a run that was read from bytes. It is rare, and takes some round trips.
-    fn import(&mut self, imported: &Exported) -> std::result::Result<Result<RunId>, Trouble> {
+    fn import(&mut self, imported: &Exported, sent: bool) -> std::result::Result<Result<RunId>, Trouble> {
         let schema = self.schema.clone();
         let mut prepared = Prepared {
             run: imported.run.clone(),
@@ -208,6 +258,8 @@ impl Writing {
                 // The row of this run is written anew, under its number.
                 statements.extend(apply::replace(&schema, run.id, live.epoch, &prepared));
             }
+            // The answer to it was lost.
+            Some((run, _)) if sent => return Ok(Ok(RunId(run.id))),
             Some((run, _)) => {
                 let message = format!("run {} of this journal is the same run", run.id);
                 return Ok(Err(Error::new(ErrorCode::AlreadyHere, message)));

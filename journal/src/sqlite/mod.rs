@@ -13,7 +13,7 @@ mod writer;
 pub(crate) use apply::{STATEMENTS, Statements, Tables};
 pub use file::{Access, access};
 #[cfg(test)]
-pub(crate) use reads::{both_of, live_of};
+pub(crate) use reads::both_of;
 #[cfg(test)]
 pub(crate) use schema::create;
 #[cfg(test)]

@@ -105,7 +105,7 @@ impl Driver<'_> {
                 "call {call} of `{tool}` was made, and its answer is not in the journal:\n  {value}\n\
                  once `resume` says that the call is in doubt, give it the answer with\n  \
                  ilo-vm runs {verb} {run} --call {call} {option} … --journal {}\n",
-                ilo_journal::shown_place(self.journal)
+                super::word_of(self.journal)
             );
             output::error(&output::plain_lines(&text));
         }

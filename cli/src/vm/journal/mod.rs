@@ -156,15 +156,22 @@ pub(super) fn open(path: &Path, key: &KeyArgs, create: bool) -> Result<Arc<Store
             Some(Key::from_hex(&text)?)
         }
     };
-    let store = Store::open(path, &Options { create, key })?;
+    Ok(Arc::new(Store::open(path, &Options { create, key })?))
+}
+
+/// The place of a journal as a word of a command, without a password.
+pub(super) fn word_of(journal: &Path) -> String {
+    let place = shown_place(journal);
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-:@%+=,~".contains(character);
+    if place.chars().all(is_plain) { place } else { format!("'{}'", place.replace('\'', "'\\''")) }
+}
+
+/// Says what people should know about the journal, and removes runs that ended long ago, once a day. An error
+/// of this does not affect the current runs.
+pub(super) fn tidy(store: &Store) {
     for warning in store.warnings() {
         output::error(&format!("warning: {}\n", output::plain(warning)));
     }
-    Ok(Arc::new(store))
-}
-
-/// Removes runs that ended long ago, once a day. An error of this does not affect the current runs.
-pub(super) fn tidy(store: &Store) {
     if let Err(error) = store.prune_daily() {
         output::error(&format!(
             "warning: old runs were not removed: {}\n",
@@ -247,7 +254,7 @@ fn suspended(store: &Store, left: &Left, name: Option<&str>, journal: &Path) -> 
     };
     let mut text = format!("run {run} waits: {advice}\n");
     for command in next {
-        text.extend([format!("  ilo-vm {command} --journal {}\n", shown_place(journal))]);
+        text.extend([format!("  ilo-vm {command} --journal {}\n", word_of(journal))]);
     }
     output::error(&output::plain_lines(&text));
     output::print(&line, Exit::Suspended)

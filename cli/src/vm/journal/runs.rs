@@ -3,13 +3,11 @@
 use super::super::{Exit, Refused, output};
 use super::approve::ApproveArgs;
 use super::shown::{self, Programs, quoted, time};
-use super::{Place, next_commands, open, pair, person};
+use super::{Place, next_commands, open, pair, person, word_of};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ilo_host::file;
 use ilo_host::problem::{Problem, shortened};
-use ilo_journal::{
-    At, Decision, Listed, State, Status, Store, Summary, Waiting, arguments_hash, shown_place,
-};
+use ilo_journal::{At, Decision, Listed, State, Status, Store, Summary, Waiting, arguments_hash};
 use ilo_spec::error::Code;
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -413,7 +411,7 @@ impl View<'_> {
     /// The whole command to type next.
     fn next(&self, summary: &Summary) -> String {
         let next = next_commands(summary).into_iter().next();
-        next.map_or_else(String::new, |next| format!("ilo-vm {next} --journal {}", shown_place(self.journal)))
+        next.map_or_else(String::new, |next| format!("ilo-vm {next} --journal {}", word_of(self.journal)))
     }
 }
 
@@ -492,7 +490,7 @@ fn show(args: &RunArgs) -> Result<Exit, Refused> {
                 row("cancelled", "yes; `resume` rolls back what the run has done".to_owned());
             }
             for next in next_commands(&summary) {
-                row("next", format!("ilo-vm {next} --journal {}", shown_place(&args.place.journal)));
+                row("next", format!("ilo-vm {next} --journal {}", word_of(&args.place.journal)));
             }
         }
     }
