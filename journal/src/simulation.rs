@@ -135,7 +135,7 @@ struct Process {
 enum Place {
     File(Tables),
     #[cfg(feature = "postgres")]
-    Database(RefCell<Ledger>),
+    Database(RefCell<Box<Ledger>>),
 }
 
 struct Simulation {
@@ -579,7 +579,7 @@ mod server;
 fn runs_end_in_a_database_as_in_a_file() {
     let Some(server) = server::Server::start() else { return };
     let address = server.address("");
-    let ledger = || Place::Database(RefCell::new(Ledger::new(address.to_str().unwrap(), time)));
+    let ledger = || Place::Database(RefCell::new(Box::new(Ledger::new(address.to_str().unwrap(), time))));
     let (seeds, first) = (number("ILO_DATABASE_SEEDS", 2), number("ILO_SEED", 0));
     let mut total = [0; 4];
     for seed in first..first + seeds {

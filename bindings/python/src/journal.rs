@@ -38,6 +38,9 @@ const LEAST: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Store {
     inner: Mutex<Option<Arc<ilo_journal::Store>>>,
+    /// Where it is, without a password.
+    #[pyo3(get)]
+    place: String,
     /// The process that opened it.
     process: u32,
 }
@@ -171,7 +174,7 @@ impl Store {
         let key = key.map(Key::from_hex).transpose().map_err(fails(py))?;
         let opened = py.detach(|| ilo_journal::Store::open(&path, &Options { create, key }));
         let inner = Mutex::new(Some(Arc::new(opened.map_err(fails(py))?)));
-        Ok(Store { inner, process: std::process::id() })
+        Ok(Store { inner, place: ilo_journal::shown_place(&path), process: std::process::id() })
     }
 
     /// Closes the journal; runs that are under way keep it open until they end.

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 class Journal:
     """A journal: a file that holds runs, so that they outlive this process. Other processes may use it too.
 
+    Where this package is built with the feature `postgres`, `path` may be the address of a database, as
+    `postgres://user@host/database`: then processes on other machines may use it too.
+
     Acknowledged records survive a crash. A call that may change something is made only once its record is on
     disk. Where a crash leaves unknown whether such a call was made, it is made again only if its tool is
     `idempotent`; else the run waits for a person. `key`, 64 hexadecimal digits, encrypts what runs hold.
@@ -37,7 +40,6 @@ class Journal:
 
     def __init__(self, path: str | os.PathLike[str], *, create: bool = True, key: str | None = None) -> None:
         self._store = _ilo.Store(os.fspath(path), create, key)
-        self._path = os.fspath(path)
 
     def __enter__(self) -> Journal:
         return self
@@ -228,7 +230,7 @@ class Journal:
         return self._store.decide(self._find(run), call, what, value, by or _person())
 
     def __repr__(self) -> str:
-        return f"<ilo.Journal {self._path}>"
+        return f"<ilo.Journal {self._store.place}>"
 
 
 def _person() -> str:
