@@ -573,7 +573,7 @@ fn every_mutant_is_caught() {
 #[allow(unreachable_pub, reason = "the tests outside use it too")]
 mod server;
 
-/// The same with a real server, where a quarter of the answers is lost after the commit; a person decides late.
+/// The same with a real server, where a quarter of the answers is lost after the commit.
 #[cfg(feature = "postgres")]
 #[test]
 fn runs_end_in_a_database_as_in_a_file() {

@@ -1,5 +1,5 @@
-//! The statements of groups without threads, for the simulation: with groups that the server refuses, and with
-//! answers that are lost after the commit.
+//! The statements of groups without threads, for the simulation: with groups that the server refuses, and
+//! with answers that are lost after the commit.
 
 use super::jobs::Job;
 use super::link::{Link, Statement, int};
