@@ -94,6 +94,8 @@ fn every_type() -> Catalog {
         "low": {"type": "integer", "minimum": -120, "maximum": 1200},
         "share": {"type": "number", "minimum": 0},
         "s": {"type": "string"},
+        "day": {"type": "string", "format": "date"},
+        "at": {"type": "string", "format": "date-time"},
         "b": {"type": "boolean"},
         "kind": {"enum": ["low", "high", "08"]},
         "code": {"enum": [-3, 20.5, 404, 1234]},
@@ -182,8 +184,10 @@ fn pick(allowed: &[u32], vocab: &Vocab, seed: u64, random: &mut Random) -> u32 {
 }
 
 /// The arguments of the first tool of [`every_type`].
-const ARGUMENTS: [&str; 14] =
-    ["n", "x", "page", "low", "share", "s", "b", "kind", "code", "maybe", "both", "ids", "to", "any"];
+const ARGUMENTS: [&str; 16] = [
+    "n", "x", "page", "low", "share", "s", "day", "at", "b", "kind", "code", "maybe", "both", "ids", "to",
+    "any",
+];
 
 /// What a walk begins with: nothing, or a call up to the value of one of its arguments.
 fn beginning(session: &Session<'_>, notation: Notation, random: &mut Random) -> String {

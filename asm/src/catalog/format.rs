@@ -20,7 +20,7 @@ impl Format {
     }
 
     /// Whether a text has the format.
-    pub(super) fn fits(self, text: &str) -> bool {
+    pub fn fits(self, text: &str) -> bool {
         match self {
             Format::Date => date(text.as_bytes()).is_some_and(<[u8]>::is_empty),
             Format::DateTime => time(text.as_bytes()).is_some_and(<[u8]>::is_empty),

@@ -1,6 +1,7 @@
 //! Known ends: the nodes that end a program from any state, one by one. An [`Out`] decides what happens to
 //! them: they are written, or only their lengths are summed.
 
+use crate::automaton::formats;
 use crate::automaton::integers::Integers;
 use crate::automaton::lex::{LEVELS, Lex, Machine};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
@@ -201,6 +202,10 @@ impl Machine<'_, '_> {
             let mut rest =
                 quoted.filter_map(|text| text.as_bytes().strip_prefix(written).map(<[u8]>::to_vec));
             return rest.next();
+        }
+        if let Some(format) = self.core.format() {
+            let written = self.text.get(start + 1..).unwrap_or_default();
+            return formats::rest(format, written).map(|rest| [rest.as_bytes(), b"\""].concat());
         }
         let mut rest = Vec::new();
         self.attempt(|this| {
@@ -460,6 +465,9 @@ impl Core<'_, '_> {
         }
         if let Some(texts) = self.texts() {
             return texts.first().map(|text| Node::Text((**text).to_owned()));
+        }
+        if let Some(format) = self.format() {
+            return Some(Node::Text(formats::example(format).to_owned()));
         }
         keys().find(|text| self.takes_text(text)).map(Node::Text)
     }

@@ -1,5 +1,6 @@
 //! The shortest constants that fit a position. They make it possible to end every expression.
 
+use crate::automaton::formats;
 use crate::automaton::session::{Callee, Numbered, Session};
 use crate::automaton::want::{Arena, Want};
 use ilo_asm::catalog::Shape;
@@ -74,7 +75,7 @@ fn flat(shape: Shape<'_>) -> Option<Flat<'_>> {
     if takes(Kinds::TEXT) {
         let text = match shape.texts() {
             Some(texts) => texts.first().filter(|_| are_written(texts)).map(|text| &**text),
-            None => Some(""),
+            None => Some(formats::of(shape).map_or("", formats::example)),
         };
         if let Some(text) = text {
             return Some(Flat::Text(text));

@@ -1,6 +1,7 @@
 //! Constants that may be written: those that a position allows, and keys of cases, which must differ.
 
 use crate::automaton::constants::integers;
+use crate::automaton::formats;
 use crate::automaton::numbers::{Begun, number_form};
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, type_of};
 use crate::automaton::state::{Core, Frame, Phase};
@@ -61,7 +62,9 @@ impl<'c> Core<'_, 'c> {
             let known = field(self.arena.value(parent.first), text);
             return self.arena.takes(self.session, parent.want, known);
         }
-        self.shape(frame.want).is_none_or(|shape| shape.refuses_text(text).is_none())
+        self.shape(frame.want).is_none_or(|shape| {
+            shape.refuses_text(text).is_none() && formats::of(shape).is_none_or(|format| format.fits(text))
+        })
     }
 
     /// The only texts that may be written here.

@@ -362,14 +362,17 @@ impl<'s, 'c> Machine<'s, 'c> {
         let Some(frame) = core.frame() else { return false };
         let parent = core.frames.get(frame.parent as usize);
         let is_key = parent.is_some_and(|parent| parent.word == Word::At && parent.index == 1);
-        core.state.phase != Phase::CaseKey && core.texts().is_none() && !is_key
+        let is_any = core.texts().is_none() && core.format().is_none();
+        core.state.phase != Phase::CaseKey && is_any && !is_key
     }
 
     /// Whether a text, of which only some constants are allowed, is still the beginning of one.
     fn listed_text(&self, start: usize, byte: u8) -> bool {
-        let Some(texts) = self.core.texts() else { return true };
         let mut written = self.text.get(start..).unwrap_or_default().to_vec();
         written.push(byte);
+        let Some(texts) = self.core.texts() else {
+            return self.core.begins_text(written.get(1..).unwrap_or_default());
+        };
         texts.iter().any(|text| serde_json::Value::from(&**text).to_string().as_bytes().starts_with(&written))
     }
 

@@ -3,12 +3,14 @@
 //! `state` has the growing data; `flow`, `offers`, `operands`, `keys`, `integers`, `steps`, `blocks` and
 //! `ends` implement its parts. `lex` adds bytes, `close` ends a program. A `session` has the fixed data,
 //! `json_names` its names for bodies in JSON, `needs` the characters of its programs.
+//! `formats` has those of dates.
 
 mod blocks;
 pub(crate) mod close;
 pub(crate) mod constants;
 mod ends;
 mod flow;
+pub(crate) mod formats;
 pub(crate) mod integers;
 pub(crate) mod json_names;
 pub(crate) mod keys;

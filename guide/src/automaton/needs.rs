@@ -18,7 +18,7 @@ impl Needs {
         let mut needs = Needs::default();
         if notation == Notation::Id {
             TABLE.iter().for_each(|row| needs.text(row.mnemonic));
-            needs.text("abcdefghijklmnopqrstuvwxyz0123456789\"-. \n");
+            needs.text("abcdefghijklmnopqrstuvwxyz0123456789TZ:\"-. \n");
         } else {
             needs.ascii.extend(b' '..=b'~');
             session.tools.iter().for_each(|tool| needs.quoted(&tool.name));

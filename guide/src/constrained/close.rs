@@ -4,6 +4,7 @@ use super::choice::{Act, Choice, choice};
 use super::machine::{Around, Kind, Lex, Machine, Next};
 use super::views::{Sorted, View, with};
 use crate::automaton::close::{STEPS, first_that_ends};
+use crate::automaton::formats;
 use crate::automaton::offers::NIL;
 use crate::automaton::state::Phase;
 use crate::automaton::texts::Inside;
@@ -119,6 +120,11 @@ impl Machine<'_, '_> {
                 })?;
                 rest.extend(behind);
                 Some(rest)
+            }
+            Lex::Text { start, key: false, .. } if self.core.format().is_some() => {
+                let written = self.text.get(start + 1..)?;
+                let rest = formats::rest(self.core.format()?, written)?;
+                Some([rest.as_bytes(), b"\""].concat())
             }
             Lex::Text { inside, .. } | Lex::Bare { inside, .. } => {
                 let bytes: &[u8] = match inside {

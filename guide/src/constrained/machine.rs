@@ -431,7 +431,11 @@ impl<'s, 'c> Machine<'s, 'c> {
             Lex::Bare { inside, dollar } => self.look_in_bare(inside, dollar, byte),
             Lex::Text { start, inside, key } => match texts::step(inside, byte) {
                 Step::Refused => Look::Refused,
-                Step::On(next) if inside == Inside::Plain && self.text.len() + 1 - start < TEXT => {
+                Step::On(next)
+                    if inside == Inside::Plain
+                        && self.text.len() + 1 - start < TEXT
+                        && (key || self.core.format().is_none()) =>
+                {
                     Look::On(Lex::Text { start, inside: next, key })
                 }
                 _ => Look::Unknown,
@@ -453,7 +457,8 @@ impl<'s, 'c> Machine<'s, 'c> {
             Step::Refused => false,
             Step::On(next) => {
                 self.place.lex = Lex::Text { start, inside: next, key };
-                self.text.len() - start < TEXT || inside != Inside::Plain
+                let has_room = self.text.len() - start < TEXT || inside != Inside::Plain;
+                has_room && (key || self.core.begins_text(self.text.get(start + 1..).unwrap_or_default()))
             }
             Step::Closes => {
                 let written = self.text.get(start..).unwrap_or_default();

@@ -39,7 +39,10 @@ impl Machine<'_, '_> {
     /// Sets the tokens that may come next, and clears all others.
     pub(super) fn fill(&mut self, vocab: &Vocab, bits: &mut [u32]) {
         match self.place.lex {
-            Lex::Text { start, inside, key } if self.text.len() - start + vocab.longest < ROOM => {
+            Lex::Text { start, inside, key }
+                if self.text.len() - start + vocab.longest < ROOM
+                    && (key || self.core.format().is_none()) =>
+            {
                 self.fill_text(vocab, start, inside, key, bits);
             }
             Lex::Bare { inside, dollar } if self.written_text().len() + vocab.longest < ROOM => {

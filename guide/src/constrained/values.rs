@@ -6,6 +6,7 @@ use super::choices::Choices;
 use super::machine::{Around, Machine};
 use super::offers::DIGITS;
 use super::views::{Begins, Sorted};
+use crate::automaton::formats;
 use crate::automaton::json_names::Runs;
 use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, Words, one};
 use crate::automaton::state::{Core, Frame, Phase};
@@ -165,7 +166,7 @@ impl Machine<'_, '_> {
             }
         }
         let has = |word: Word| words & one(word) != 0;
-        let (mut set, mut more) = (0, Vec::new());
+        let (mut set, mut more, mut has_format) = (0, Vec::new(), false);
         let mut rest = words;
         while rest != 0 {
             set |= KNOWN.operations.get(rest.trailing_zeros() as usize).copied().unwrap_or_default();
@@ -174,6 +175,7 @@ impl Machine<'_, '_> {
         self.opened(Word::Lit, |this| {
             let Some(Frame { want, depth, .. }) = this.core.frame() else { return };
             if has(Word::Lit) {
+                has_format = this.core.shape(want).and_then(formats::of).is_some();
                 set |= this.literals(want, &mut more);
             }
             if has(Word::List) {
@@ -185,7 +187,7 @@ impl Machine<'_, '_> {
             }
         });
         // The bytes of a text show whether it is a reference; the operand of `match` has no texts.
-        if set & of(Act::Text) != 0 && self.around() != Some(Around::Subject) {
+        if set & of(Act::Text) != 0 && !has_format && self.around() != Some(Around::Subject) {
             set |= of(Act::Quote(0));
         } else {
             let quoted = |it: Choice| choice(format!("\"{}", &*it.bytes), it.act);

@@ -154,7 +154,9 @@ impl Guide<'_, '_> {
             return if needed == left { Ok(()) } else { Err(Short { needed: Some(needed) }) };
         }
         match self.machine.lex {
-            Lex::Text(_, inside) if self.machine.core.texts().is_none() => {
+            Lex::Text(_, inside)
+                if self.machine.core.texts().is_none() && self.machine.core.format().is_none() =>
+            {
                 let statement = plan.growth.statement;
                 self.tighten_text(vocab, inside, left, statement, bits);
             }

@@ -62,7 +62,7 @@ impl Guide<'_, '_> {
             return self.machine.listed(vocab, start, b"", bits);
         }
         let at = place(inside);
-        if self.machine.room() <= vocab.longest {
+        if self.machine.room() <= vocab.longest || self.machine.core.format().is_some() {
             bits.fill(0);
             self.machine.each(vocab, vocab.sorted.iter().copied(), bits);
             return;
@@ -287,7 +287,7 @@ impl Machine<'_, '_> {
             return self.listed(vocab, start, &opening.prefix, bits);
         }
         let skipped = opening.prefix.len();
-        if self.room() <= vocab.longest {
+        if self.room() <= vocab.longest || self.core.format().is_some() {
             let all = opening.stays.iter().copied().chain(opening.closers.iter().map(|it| it.token));
             return self.each_behind(vocab, skipped, all, bits);
         }
