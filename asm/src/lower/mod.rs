@@ -164,7 +164,7 @@ impl<'c> Lowering<'c> {
                 Need::Optional => program::Need::Optional,
                 Need::Default(constant) => {
                     let mut text = String::new();
-                    write_constant(&constant, &mut text);
+                    write_constant(constant, &mut text);
                     program::Need::Default(self.tables.text(&text)?)
                 }
             };

@@ -15,7 +15,10 @@ fn results_keep_to_the_limits() {
     let depth = |value_depth| Limits { value_depth, ..Limits::default() };
     let nodes = |result_nodes| Limits { result_nodes, ..Limits::default() };
     let bytes = |result_bytes| Limits { result_bytes, ..Limits::default() };
-    let rows: [Row<'_>; 15] = [
+    let one = [Datum::Int(1)];
+    let nil = [NIL];
+    let within = [("a", deep)];
+    let rows: [Row<'_>; 25] = [
         (Pure::Join, &[two, t("+")], text, 3, TOO_LARGE),
         (Pure::Replace, &[t("ab"), t("b"), t("bb")], text, 3, TOO_LARGE),
         (Pure::Lower, &[t("ȺȺ")], text, 6, TOO_LARGE),
@@ -31,6 +34,16 @@ fn results_keep_to_the_limits() {
         (Pure::Parse, &[t("[1,2]")], items, 2, TOO_LARGE),
         (Pure::Parse, &[t("[1,2]")], nodes, 3, TOO_LARGE),
         (Pure::Parse, &[t(r#"{"ab":"cd"}"#)], bytes, 4, TOO_LARGE),
+        (Pure::Grouped, &[i(1234), i(0)], text, 5, TOO_LARGE),
+        (Pure::Date, &[i(0)], text, 10, TOO_LARGE),
+        (Pure::Set, &[l(&nil), i(0), deep], depth, 3, DEPTH),
+        (Pure::Joined, &[r(&[("a", NIL)]), r(&[("b", NIL)])], items, 2, TOO_LARGE),
+        (Pure::Entries, &[r(&within)], depth, 4, DEPTH),
+        (Pure::Group, &[l(&one), NIL], depth, 3, DEPTH),
+        (Pure::Read, &[t("[[1]]")], depth, 2, DEPTH),
+        (Pure::Read, &[t("[1,2]")], items, 2, TOO_LARGE),
+        (Pure::Read, &[t("[1,2]")], nodes, 3, TOO_LARGE),
+        (Pure::Read, &[t(r#"{"ab":"cd"}"#)], bytes, 4, TOO_LARGE),
     ];
     for (function, operands, limits, enough, code) in rows {
         let within = apply_within(function, operands, limits(enough));
@@ -57,6 +70,10 @@ fn fuel_is_what_the_table_says() {
     let fields: Vec<(&str, Datum<'_>)> = names.iter().map(|name| (&**name, NIL)).collect();
     let spaced = format!("{}x", " ".repeat(639));
     let json = format!("[{}1]", "1,".repeat(319));
+    let records = [r(&fields)];
+    let described: Vec<[(&str, Datum<'_>); 2]> =
+        names.iter().map(|name| [("key", t(name)), ("value", NIL)]).collect();
+    let described: Vec<Datum<'_>> = described.iter().map(|entry| r(entry)).collect();
     for (function, operands, expected) in [
         // 256 values, 66 digits of 10 + 90 * 2 + 156 * 3 = 658 written, 255 bytes copied.
         (Pure::Join, &[l(&ints), t(",")][..], 64 + (658 / 4 + 255 / 64)),
@@ -87,6 +104,26 @@ fn fuel_is_what_the_table_says() {
         (Pure::Json, &[t(&text)], 642 / 4),
         (Pure::Time, &[t("1970-01-01")], 1),
         (Pure::Iso, &[i(0)], 1),
+        (Pure::Floor, &[d(1.5)], 1),
+        (Pure::Ceil, &[d(1.5)], 1),
+        (Pure::Abs, &[i(-1)], 1),
+        (Pure::FloorDiv, &[i(7), i(2)], 1),
+        (Pure::SortDown, &[l(&ints), NIL], 64 + 8 * 256),
+        (Pure::SortDown, &[l(&texts), NIL], 16 + 6 * (64 + 640)),
+        (Pure::Column, &[l(&records), t(&names[63])], 64 / 4),
+        (Pure::Find, &[l(&records), t(&names[63]), i(1)], 64 / 4),
+        (Pure::Values, &[r(&fields)], 64 / 4),
+        (Pure::Record, &[l(&described)], 64 / 4),
+        (Pure::Without, &[r(&fields), t(&names[63])], 64 / 4),
+        (Pure::Joined, &[r(&fields), r(&fields)], 128 / 4),
+        (Pure::Set, &[l(&ints), i(0), NIL], 256 / 4),
+        (Pure::Starts, &[t(&text), t(&text)], 10),
+        (Pure::Ends, &[t(&text), t(&text)], 10),
+        (Pure::Index, &[l(&ints), i(255)], 256),
+        (Pure::Date, &[i(0)], 1),
+        (Pure::Days, &[i(0), i(0)], 2),
+        (Pure::Grouped, &[d(1.5), i(0)], 1),
+        (Pure::Read, &[t(&json)], 641 / 4 + 321 / 4),
     ] {
         // The failure of a function takes one instruction, as its return does; one of them was not carried
         // out.

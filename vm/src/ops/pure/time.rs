@@ -79,7 +79,8 @@ pub(super) fn date(heap: &mut Heap, program: &ProgramData, time: Value) -> Resul
 
 /// The whole days from one time to another, rounded down.
 pub(super) fn days(heap: &mut Heap, program: &ProgramData, from: Value, to: Value) -> Result<Applied, Trap> {
-    heap.budget.burn(2)?;
+    // The division burns another one.
+    heap.budget.burn(1)?;
     let (from, to) = match (moment(heap, program, from)?, moment(heap, program, to)?) {
         (Ok((from, _)), Ok((to, _))) => (from, to),
         (Err(failure), _) | (_, Err(failure)) => return Ok(failure),
