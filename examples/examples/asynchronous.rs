@@ -97,7 +97,7 @@ async fn purchase(
             Event::Start(call) => println!("  {} begins", call.tool),
             Event::End { call, result: Ok(answer), .. } => println!("  {} has answered {answer}", call.tool),
             Event::End { call, result: Err(failure), .. } => {
-                println!("  {} has failed: {failure}", call.tool)
+                println!("  {} has failed: {failure}", call.tool);
             }
             other => println!("  {other:?}"),
         })
@@ -114,7 +114,7 @@ async fn purchase(
 async fn main() -> Result<(), Box<dyn Error>> {
     let source = include_str!("../purchase.ilo");
     let (built, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
-    let program = Program::new(built.ok_or_else(|| format!("{diagnostics:?}"))?)?;
+    let program = Program::new(built.ok_or(diagnostics)?)?;
     let tools = Arc::new(tools());
 
     println!("approved: {}", purchase(&program, &tools, ("p1", true), Options::default()).await?);

@@ -44,7 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let (built, diagnostics) = ilo_asm::build::build(SOURCE, &ilo_asm::build::Options::default());
-    let program = Program::new(built.ok_or_else(|| format!("{diagnostics:?}"))?)?;
+    let program = Program::new(built.ok_or(diagnostics)?)?;
     let options = AsyncOptions::new(&Arc::new(tools));
     let finished = run_async(&program, &json!({"path": file}), options).await?;
     println!("{}", finished.outcome().ok_or("it was interrupted")?);

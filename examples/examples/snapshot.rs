@@ -36,7 +36,7 @@ fn drive(run: &mut Run, sends: bool) -> Result<bool, Box<dyn Error>> {
 fn first(folder: &Path) -> Result<(), Box<dyn Error>> {
     let source = include_str!("../notify.ilo");
     let (built, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
-    let program = Program::new(built.ok_or_else(|| format!("{diagnostics:?}"))?)?;
+    let program = Program::new(built.ok_or(diagnostics)?)?;
     let entry = program.function("notify").ok_or("no such function")?;
     let mut run = Run::new(&program, Limits::default());
     run.start_named(entry, &[("user-id", "u1".into()), ("message", "Hello".into())])?;

@@ -125,7 +125,7 @@ pub struct Error {
 }
 
 /// The result of an operation on the store.
-pub type Result<T> = std::result::Result<T, Error>;
+pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// An error with the usual remedy for its code.

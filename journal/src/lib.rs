@@ -54,7 +54,7 @@ mod store;
 
 pub use answer::Answer;
 pub use cipher::{Key, RUN_KEY, arguments_hash, idempotency_key};
-pub use error::{Error, ErrorCode, Result};
+pub use error::{Error, ErrorCode};
 pub use limits::{RunLimits, UsedUp};
 pub use model::{
     At, Attached, Claim, Claimed, Decided, Decision, Lease, Listed, METADATA, METADATA_NAME, METADATA_VALUE,

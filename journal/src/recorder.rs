@@ -66,7 +66,7 @@ impl<'h> Recording<'h> {
     }
 
     /// Keeps an error, and looks whether the run was cancelled.
-    fn done<T>(&mut self, result: crate::Result<T>) -> Result<T, NotRecorded> {
+    fn done<T>(&mut self, result: Result<T, Error>) -> Result<T, NotRecorded> {
         if self.session.is_cancelled() {
             (self.cancels)();
         }

@@ -8,6 +8,7 @@
 use crate::backend::{Alive, Decide, Outcome, Prepared, Write, Written};
 use crate::cipher::Cipher;
 use crate::decide;
+use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
 use crate::model::{Decision, Lease, NewRun, Record, Start, To};
 use crate::policy::{Effect, Policy};
@@ -17,7 +18,6 @@ use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
 use crate::row::{Live, Run};
 use crate::sqlite::{self, STATEMENTS, Statements, Tables};
 use crate::state::State;
-use crate::{Error, ErrorCode, Result};
 use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};

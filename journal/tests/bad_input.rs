@@ -82,7 +82,7 @@ fn filled(place: &Place) -> Vec<u8> {
 }
 
 /// Everything in the journal, or the first error.
-fn told(path: &Path) -> ilo_journal::Result<String> {
+fn told(path: &Path) -> Result<String, ilo_journal::Error> {
     let store = Store::open(path, &Options::default())?;
     let mut told = String::new();
     store.list(&Listed::default(), |summary| {

@@ -206,6 +206,21 @@ pub struct Diagnostics {
     dropped: usize,
 }
 
+/// A line for each.
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, diagnostic) in self.list.iter().enumerate() {
+            write!(f, "{}{diagnostic}", if at > 0 { "\n" } else { "" })?;
+        }
+        if self.dropped > 0 {
+            write!(f, "\nand {} more", self.dropped)?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for Diagnostics {}
+
 impl Diagnostics {
     /// Adds a diagnostic; beyond [`limits::DIAGNOSTICS`] it is only counted.
     pub fn push(&mut self, diagnostic: Diagnostic) {

@@ -157,7 +157,7 @@ impl Store {
     fn wait<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl Send + FnOnce(&ilo_journal::Store) -> ilo_journal::Result<T>,
+        work: impl Send + FnOnce(&ilo_journal::Store) -> Result<T, Error>,
     ) -> PyResult<T> {
         let store = self.open(py)?;
         py.detach(|| work(&store)).map_err(fails(py))
@@ -368,7 +368,7 @@ fn obstacle(
     summary: &Summary,
     known: &Known,
     accept: bool,
-) -> ilo_journal::Result<Option<String>> {
+) -> Result<Option<String>, Error> {
     let At::Live(live) = &summary.at else { return Ok(None) };
     if !live.state.is_for_owners() || live.exported {
         return Ok(None);

@@ -84,7 +84,7 @@ struct More {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
     let store = args.shared.open(&args.place.journal, &args.place.key, false)?;
-    let named = args.runs.iter().map(|run| store.find(run)).collect::<ilo_journal::Result<Vec<_>>>()?;
+    let named = args.runs.iter().map(|run| store.find(run)).collect::<Result<Vec<_>, _>>()?;
     let runs = if named.is_empty() { store.continuable()? } else { named.clone() };
     #[cfg(target_os = "linux")]
     if let Some(lock) = store.owner_lock()? {
