@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 /// The cases that are refused although `fixed` is right in full: guesses by nearness, and what is to be
 /// read yet.
-const REFUSED: usize = 20;
+const REFUSED: usize = 19;
 /// The lists of words of other languages, with the table of `asm/src/foreign.rs`.
 const LISTS: usize = 1;
 
