@@ -100,11 +100,10 @@ impl Child {
             input.take();
         }
         let Some(process) = &mut self.process.0 else { return Ok(()) };
-        let mut left = tokio::time::timeout(LEAVE, process.wait()).await.is_ok();
+        let left = tokio::time::timeout(LEAVE, process.wait()).await.is_ok();
         #[cfg(unix)]
-        if !left && process.signal(15).is_ok() {
-            left = tokio::time::timeout(LEAVE, process.wait()).await.is_ok();
-        }
+        let left =
+            left || process.signal(15).is_ok() && tokio::time::timeout(LEAVE, process.wait()).await.is_ok();
         if !left {
             Box::into_pin(process.kill()).await?;
         }
