@@ -1,9 +1,9 @@
 //! Walks token by token, with vocabularies like those of models: tokens of several digits, of digits after a
 //! blank, of quotes with what follows. From each state that a mask allows there is an end within the budget.
 //!
-//! `WALKS` and `SEED` set the number of walks and the first seed. `VOCABS=FOLDER` takes the vocabularies of a
-//! folder: files with the bytes of a token in hexadecimal in each line,
-//! the token that ends a text in the first one.
+//! `WALKS` and `SEED` set the number of walks and the first seed. `VOCABS=FOLDER` takes the vocabularies of
+//! models, which `guide/real/vocabs.mjs` writes: files with the bytes of a token in hexadecimal in each line,
+//! after the number of the token that ends a text.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
