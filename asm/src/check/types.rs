@@ -389,7 +389,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
                 None
             }
             StmtKind::Skip => {
-                self.narrowing.leave();
+                self.narrowing.leave_pass();
                 None
             }
             StmtKind::Control(control) => self.control(control, to),
@@ -523,7 +523,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
     fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen<'t> {
         let list = self.expression(&node.list);
         self.operand(Word::For, 0, &node.list, list, None);
-        self.narrowing.enter_loop(node.item, &node.body);
+        self.narrowing.enter_loop(node.id, node.item, &node.body);
         let head = self.narrowing.point();
         self.bind(node.item, list.map(ValueInfo::item), node.item_span);
         let of_pass = if to == Goes::Nowhere { to } else { Goes::Kept };
@@ -531,6 +531,7 @@ impl<'l, 't, 'a> Types<'l, 't, 'a> {
         let last = self.block(&node.body, if node.yields { Goes::Kept } else { of_pass });
         let given = self.yielded.pop().and_then(|(given, _)| given);
         let pass = if node.yields { given } else { last };
+        self.narrowing.end_pass(node.id);
         self.narrowing.from(head);
         if let Some(block) = &node.otherwise {
             self.block(block, Goes::Nowhere);

@@ -3,6 +3,7 @@
 use super::lock::LockArgs;
 use super::{Exit, Refused, load, output, tools_of};
 use crate::diagnostic;
+use ilo_asm::build::{Options, build_bytes};
 use ilo_asm::diagnostic::json;
 use ilo_host::data::Data;
 use ilo_host::plan::without_rollback;
@@ -26,9 +27,12 @@ pub(super) struct Args {
     /// Print each problem as a line of JSON to standard output
     #[arg(long)]
     json: bool,
-    /// Treat warnings as errors
+    /// Refuse what warnings foretell: a fault in the run, or another result than the program says
     #[arg(long)]
     strict: bool,
+    /// Treat every warning as an error
+    #[arg(long)]
+    deny_warnings: bool,
     #[command(flatten)]
     limits: load::FileLimits,
 }
@@ -91,7 +95,8 @@ fn check(
             Err(problem) => show(&[problem], args.json),
         };
     }
-    let (program, diagnostics) = load::build_source(bytes, &args.limits, tools.map(Tools::catalog));
+    let options = Options { strict: args.strict, ..args.limits.reading(tools.map(Tools::catalog)) };
+    let (program, diagnostics) = build_bytes(bytes, &options);
     let source = String::from_utf8_lossy(bytes);
     if args.json {
         output::print(&json::lines(&place, &source, &diagnostics), Exit::Ok)?;
@@ -104,7 +109,7 @@ fn check(
         missing(names.collect())
     };
     let there = show(&program.as_ref().map(names).unwrap_or_default(), args.json)?;
-    Ok(there && program.is_some() && (!args.strict || diagnostics.as_slice().is_empty()))
+    Ok(there && program.is_some() && (!args.deny_warnings || diagnostics.as_slice().is_empty()))
 }
 
 /// Shows problems. Returns true if there are none.

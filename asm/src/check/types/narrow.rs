@@ -1,12 +1,14 @@
 //! Which values are not nil at a point, by the tests on the way to it.
 //!
 //! A fact is a path: a slot, with fields and items. It holds until something binds its slot, or the slot of
-//! one of its indices. At the head of a loop nothing is known about what the loop binds; in a handler nothing
-//! that its block has tested or bound.
+//! one of its indices. At the head of a loop a fact about what the loop binds holds only if it does before
+//! the loop and at the end of each pass; in a handler nothing does that its block has tested or bound.
 //!
 //! Facts are only kept in a function in which some value may be nil.
 
-use crate::ast::{Apply, Binary, Block, Case, Control, Expr, ExprKind, Literal, Slot, StmtKind, Unary};
+use crate::ast::{
+    Apply, Binary, Block, Case, Control, Expr, ExprKind, Literal, LoopId, Slot, StmtKind, Unary,
+};
 use crate::rules;
 use crate::types::Inferred;
 use hashbrown::HashMap;
@@ -62,6 +64,24 @@ impl Known {
     }
 }
 
+/// A loop while its body or its ELSE is walked.
+#[derive(Default)]
+struct Open {
+    /// What is known at its BREAKs; `None` without one.
+    broken: Option<Known>,
+    /// What is known where its SKIPs end a pass; `None` without one.
+    skipped: Option<Known>,
+}
+
+/// Joins a way to a point that others may lead to.
+fn add(to: Option<&mut Option<Known>>, now: Known) {
+    match to {
+        Some(Some(known)) => known.meet(&now),
+        Some(none) => *none = Some(now),
+        None => {}
+    }
+}
+
 /// The facts of a function, while it is walked.
 #[derive(Default)]
 pub(super) struct Narrowing<'a> {
@@ -69,17 +89,20 @@ pub(super) struct Narrowing<'a> {
     pub(super) on: bool,
     /// What is known at the current point.
     now: Known,
-    /// What is known at the BREAKs of the enclosing loops; `None` without one.
-    broken: SmallVec<[Option<Known>; 2]>,
+    /// The enclosing loops.
+    loops: SmallVec<[Open; 2]>,
+    /// What was known at the end of the passes of a loop when the function was walked last.
+    ends: HashMap<LoopId, Known>,
     numbers: HashMap<Link<'a>, PathId>,
     links: Vec<Link<'a>>,
 }
 
 impl<'a> Narrowing<'a> {
-    /// Begins at the start of the function. Numbers of paths stay.
+    /// Begins at the start of the function. Numbers of paths stay, and so does what is known at the end of
+    /// passes.
     pub(super) fn begin(&mut self) {
         self.now = Known::default();
-        self.broken.clear();
+        self.loops.clear();
     }
 
     /// What is known here, to come back to it.
@@ -105,25 +128,47 @@ impl<'a> Narrowing<'a> {
     /// A BREAK of the innermost loop.
     pub(super) fn leave_loop(&mut self) {
         let now = self.point();
-        if let Some(broken) = self.broken.last_mut() {
-            match broken {
-                Some(broken) => broken.meet(&now),
-                None => *broken = Some(now),
-            }
-        }
+        add(self.loops.last_mut().map(|open| &mut open.broken), now);
+        self.leave();
+    }
+
+    /// A SKIP of the innermost loop.
+    pub(super) fn leave_pass(&mut self) {
+        let now = self.point();
+        add(self.loops.last_mut().map(|open| &mut open.skipped), now);
         self.leave();
     }
 
     /// Begins the body of a loop.
-    pub(super) fn enter_loop(&mut self, item: Slot, body: &Block<'a>) {
-        self.broken.push(None);
+    pub(super) fn enter_loop(&mut self, id: LoopId, item: Slot, body: &Block<'a>) {
+        self.loops.push(Open::default());
+        let before = if self.on { self.now.paths.clone() } else { Paths::new() };
         self.forget_bound(body);
+        if let Some(end) = self.ends.get(&id).filter(|end| !end.all) {
+            let again = before.into_iter().filter(|path| end.paths.contains(path));
+            again.for_each(|path| {
+                if !self.now.has(path) {
+                    self.now.paths.push(path);
+                }
+            });
+        }
         self.forget(item);
+    }
+
+    /// Ends the body of a loop.
+    pub(super) fn end_pass(&mut self, id: LoopId) {
+        if let Some(skipped) = self.loops.last_mut().and_then(|open| open.skipped.take()) {
+            self.join(&skipped);
+        }
+        if self.on {
+            let end = self.point();
+            self.ends.insert(id, end);
+        }
     }
 
     /// Ends a loop, behind its ELSE.
     pub(super) fn end_loop(&mut self) {
-        if let Some(broken) = self.broken.pop().flatten() {
+        if let Some(broken) = self.loops.pop().and_then(|open| open.broken) {
             self.join(&broken);
         }
     }

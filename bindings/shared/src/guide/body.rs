@@ -1,6 +1,8 @@
 //! A body that is being written, in ID text or in `constrained`.
 
-use ilo_guide::{ConstrainedGuide, ConstrainedMark, Guide, Lacks, Mark, Piece, Refused, Session, Short, Vocab};
+use ilo_guide::{
+    ConstrainedGuide, ConstrainedMark, Guide, Lacks, Mark, Piece, Refused, Session, Short, Vocab,
+};
 
 /// The guide of a body.
 #[derive(Clone)]

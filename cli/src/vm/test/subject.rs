@@ -35,7 +35,7 @@ struct CaseOptions {
     #[arg(long = "fn")]
     function: Option<String>,
     #[arg(long)]
-    strict: bool,
+    deny_warnings: bool,
     #[command(flatten)]
     limits: RunLimits,
     #[command(flatten)]
@@ -226,7 +226,7 @@ impl Subject<'_> {
             let texts = Some((self.text("fixed").unwrap_or_default().to_owned(), found));
             failures.push(Failure { texts, ..self.failure("fixed", left) });
         }
-        let refused = self.options.strict && !diagnostics.as_slice().is_empty();
+        let refused = self.options.deny_warnings && !diagnostics.as_slice().is_empty();
         let Some(program) = program.filter(|_| !refused) else { return Ok(None) };
         Program::new(program)
             .map(Some)
