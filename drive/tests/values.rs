@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct User {
-    id_of_user: String,
+    account_id: String,
     logins: u32,
     score: f64,
     mail: Option<String>,
@@ -32,7 +32,7 @@ enum Role {
 
 fn user(role: Role) -> User {
     User {
-        id_of_user: "u1".into(),
+        account_id: "u1".into(),
         logins: 3,
         score: 0.1,
         mail: None,
@@ -124,7 +124,7 @@ fn what_does_not_fit_a_type_is_an_error_with_its_place() {
     assert_eq!(error.to_string(), "`tags[1]`: invalid type: map, expected a string");
     assert_eq!(read(&whole.replace(":3,", ":-3,")).path(), "logins");
     assert_eq!(read(&whole.replace(":3,", ":3.5,")).path(), "logins");
-    assert_eq!(read("{}").to_string(), "missing field `id-of-user`");
+    assert_eq!(read("{}").to_string(), "missing field `account-id`");
     assert_eq!(read(&whole.replace("admin", "root")).path(), "role");
     // A whole number is an integer however it is written.
     let user: User = from_data(whole.replace(":3,", ":3.0,").parse().unwrap()).unwrap();

@@ -204,6 +204,10 @@ impl Simulation {
     }
 
     /// Writes; the disk may be full.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(clippy::needless_pass_by_value, reason = "a database keeps it")
+    )]
     fn write(&self, full: bool, write: Write) -> Result<Written> {
         match &self.place {
             Place::File(tables) => transaction(tables, full, |tables| tables.write(&write)),
@@ -221,6 +225,10 @@ impl Simulation {
     }
 
     /// Decides about a run.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(clippy::needless_pass_by_value, reason = "a database keeps it")
+    )]
     fn change(&self, run: i64, decide: Decide) -> Result<Outcome> {
         match &self.place {
             Place::File(tables) => {
