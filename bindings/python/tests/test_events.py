@@ -266,8 +266,9 @@ def test_spans_are_recorded_without_arguments_answers_or_messages(monkeypatch: p
         ("invoke_workflow f", "error"),
         ("invoke_workflow f", "end"),
     ]
+    threads = threading.active_count()
     for run in (ONE.run_sync, lambda **more: asyncio.run(ONE.run(**more))):
         log.clear()
         assert run(tools=one(fails)) == ilo.Err("LookupError: secret")
         assert log == expected
-    assert threading.active_count() == 1
+    assert threading.active_count() <= threads

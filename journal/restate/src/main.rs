@@ -14,7 +14,7 @@ mod workflow;
 use clap::Parser;
 use drive::Settings;
 use ilo_host::Tools;
-use ilo_host::problem::Problem;
+use ilo_host::problem::{Problem, Problems};
 use restate_sdk::endpoint::ServiceOptions;
 use restate_sdk::prelude::*;
 use std::net::SocketAddr;
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
 }
 
 fn serve(args: Args) -> Result<(), Vec<String>> {
-    let shown = |problems: Vec<Problem>| problems.iter().map(Problem::to_string).collect::<Vec<_>>();
+    let shown = |problems: Problems| problems.iter().map(Problem::to_string).collect::<Vec<_>>();
     let one = |message: String| vec![format!("error: {message}")];
     let mut tools = Tools::from_file(&args.tools).map_err(shown)?;
     tools.connect_all().map_err(shown)?;
