@@ -94,7 +94,8 @@ impl<'a> Lints<'_, '_, 'a> {
             || text.contains("[$")
             || text.contains(" ?? ")
             || text.contains(" ? ")
-            || (text.contains(" if ") && text.contains(" else "));
+            || (text.contains(" if ") && text.contains(" else "))
+            || (text.starts_with('[') && text.contains(" for ") && text.contains(" in "));
         let logical = formula && text.contains([' ', '!', '&', '|']);
         let bare = self.at.dialect.is_bare() || formula;
         let call = text.ends_with(')');
@@ -109,8 +110,12 @@ impl<'a> Lints<'_, '_, 'a> {
         let unknown = matches!(tree.kind, Kind::Call(name, _) if !Self::is_function(name.text));
         // A text in brackets or braces, such as `[$field]`, is as often a placeholder.
         let is_data = matches!(tree.kind, Kind::List(_) | Kind::Record(_));
-        let clear = !unknown && !is_data && tree.computes();
-        let clear = clear && !is_tight(node, &tree) && self.at.resolves(&tree);
+        // The item of a comprehension is a name of its own.
+        let resolves = match &tree.kind {
+            Kind::Each(found) => refers && self.at.resolves(&found.list),
+            _ => self.at.resolves(&tree),
+        };
+        let clear = !unknown && !is_data && tree.computes() && !is_tight(node, &tree) && resolves;
         (clear && (refers || asks)).then_some(tree)
     }
 
