@@ -1,4 +1,4 @@
-//! The seam between the states of runs and a database: what is written is data, and what is decided is a pure
+//! The interface between the states of runs and a database: a write is data, and a decision is a pure
 //! function of the rows of one run.
 
 use crate::cipher::{Cipher, Column, RUN_KEY, sha256};

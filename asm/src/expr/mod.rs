@@ -9,8 +9,8 @@
 //! - [`mod@reference`]: paths as data, and a text that is searched, with exact positions;
 //! - `tree`: the syntax tree;
 //! - `lexer`: tokens. Names may have hyphens, numbers begin with a digit, and a word after a dot is a field;
-//! - `parser` by precedence, with `operand` for what is between operators and `postfix` for what follows a
-//!   value. Other spellings of an operator (`&&`, `===`, `c ? a : b`) give the same tree;
+//! - `parser` by precedence, with `operand` for the operands of operators and `postfix` for `.f`, `[E]` and
+//!   calls. Other spellings of an operator (`&&`, `===`, `c ? a : b`) give the same tree;
 //! - `template`: texts with expressions in them, which texts in expressions are too;
 //! - `print`: the canonical form of a tree;
 //! - `names`: the words that a text may refer to, for a survey before anything is read.

@@ -57,7 +57,7 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    /// The stand at the start.
+    /// What is offered at the start.
     pub(super) fn new(service: Service, arriving: Option<&Arriving>) -> Stand {
         let offered = offer::tools(&service);
         let starting = arriving.into_iter().flat_map(|it| it.starting.servers()).map(str::to_owned).collect();
