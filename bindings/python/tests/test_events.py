@@ -66,15 +66,22 @@ def test_a_call_has_a_start_and_an_end_with_what_the_tool_has_raised() -> None:
 def test_events_come_at_the_moment_and_calls_ahead_have_no_number_yet() -> None:
     events: list[Any] = []
     seen: list[int] = []
+    told = asyncio.Event()
+
+    def observe(event: Any) -> None:
+        events.append(event)
+        if event.type == "end":
+            told.set()
 
     async def slow_first(arguments: dict[str, Any]) -> Any:
-        # The second read is under way while the first has not ended.
-        await asyncio.sleep(0.05 if arguments["n"] == 1 else 0)
+        # The first read goes on when the end of the second has been told.
+        if arguments["n"] == 1:
+            await told.wait()
         seen.append(len(events))
         return arguments["n"]
 
     tools = one(slow_first, is_async=True, read_only=True)
-    assert asyncio.run(TWO.run(tools=tools, on_event=events.append)) == ilo.Ok([1, 2])
+    assert asyncio.run(TWO.run(tools=tools, on_event=observe)) == ilo.Ok([1, 2])
     assert sorted(map(shown, events[:2]), key=repr) == [
         ("start", 1, None, "t", {"n": 2}),
         ("start", 2, 1, "t", {"n": 1}),
@@ -176,11 +183,13 @@ def test_a_reader_that_is_cancelled_ends_the_run_after_its_rollback() -> None:
         calls.append("release")
 
     async def wait(arguments: dict[str, Any]) -> Any:
+        waits.set()
         await asyncio.sleep(3600)
 
     tools = ilo.Tools(
         *(ilo.Tool(call.__name__, call, is_async=True) for call in (reserve, release, wait))
     )
+    waits = asyncio.Event()
 
     async def main() -> None:
         async def read() -> None:
@@ -188,7 +197,7 @@ def test_a_reader_that_is_cancelled_ends_the_run_after_its_rollback() -> None:
                 pass
 
         reader = asyncio.create_task(read())
-        await asyncio.sleep(0.05)
+        await waits.wait()
         reader.cancel()
         with pytest.raises(asyncio.CancelledError) as raised:
             await reader
@@ -266,9 +275,13 @@ def test_spans_are_recorded_without_arguments_answers_or_messages(monkeypatch: p
         ("invoke_workflow f", "error"),
         ("invoke_workflow f", "end"),
     ]
-    threads = threading.active_count()
+    before = threading.enumerate()
     for run in (ONE.run_sync, lambda **more: asyncio.run(ONE.run(**more))):
         log.clear()
         assert run(tools=one(fails)) == ilo.Err("LookupError: secret")
         assert log == expected
-    assert threading.active_count() <= threads
+    # Threads of these runs end with them: one that is just ending is waited for.
+    for thread in threading.enumerate():
+        if thread.name.startswith("ilo ") and thread not in before:
+            thread.join(60)
+            assert not thread.is_alive(), thread.name
