@@ -4,7 +4,7 @@
 use crate::cipher::{Cipher, Column, RUN_KEY, sha256};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{NewRun, RunId, Start, Started};
-use crate::queue::Ticket;
+use crate::queue::{Order, Ticket};
 use crate::row::{Decided, Live, Run};
 use crate::state::{State, Status};
 use std::collections::BTreeMap;
@@ -25,6 +25,18 @@ pub(crate) enum Write {
     Release { run: i64, epoch: i64 },
     /// Adds a run that was read from bytes.
     Import(Box<Exported>),
+}
+
+impl Write {
+    /// Its place among the records that nobody waits for.
+    pub(crate) fn order(&self) -> Order {
+        match self {
+            Write::Record(live) => Order::Replaces(live.run),
+            Write::End { run, .. } => Order::Replaces(run.id),
+            Write::Release { .. } => Order::AfterAll,
+            Write::Start(_) | Write::Import(_) => Order::Any,
+        }
+    }
 }
 
 /// What a write gives.

@@ -20,6 +20,9 @@ const LATER: Duration = Duration::from_millis(100);
 /// The same for the answer of a call that changes something: until it is on disk, a crash leaves the call in
 /// doubt.
 const SOON: Duration = Duration::from_millis(5);
+/// The age from which such a record is written with others. Most are replaced by the next record of their run
+/// before, and cost no write.
+const RIPE: Duration = Duration::from_millis(1);
 
 /// A thread with its queue. When this is dropped, what is queued is written, and the thread ends.
 pub(crate) struct Worker<J> {
@@ -37,12 +40,42 @@ pub(crate) struct Queue<J> {
 struct State<J> {
     jobs: Vec<J>,
     /// The latest record of each run that nobody waits for.
-    later: BTreeMap<i64, Live>,
-    /// When the first of them is to be written.
+    later: BTreeMap<i64, Later>,
+    /// When the first of them is to be written, or before.
     due: Option<Instant>,
-    /// The thread waits: to wake one that does not costs a system call too.
-    idle: bool,
+    /// A job wants what was recorded before it to be written before it.
+    all: bool,
+    /// Until when the thread waits by itself. To wake it costs a system call and a change of threads, which
+    /// each answer would pay.
+    sleep: Sleep,
     closed: bool,
+}
+
+/// A record that nobody waits for.
+struct Later {
+    since: Instant,
+    due: Instant,
+    live: Live,
+}
+
+/// What a job means for records that nobody waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Order {
+    /// Nothing.
+    Any,
+    /// That of this run is out of date.
+    Replaces(i64),
+    /// They are written before it.
+    AfterAll,
+}
+
+/// How long the thread waits unless it is woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sleep {
+    /// It works, and looks for more after that.
+    Awake,
+    Until(Instant),
+    Forever,
 }
 
 impl<J> fmt::Debug for Worker<J> {
@@ -207,7 +240,14 @@ pub(crate) fn closed() -> Error {
 impl<J: Send + 'static> Worker<J> {
     /// Starts a thread that serves a queue until [`Queue::take`] gives nothing.
     pub(crate) fn start(serve: impl FnOnce(&Queue<J>) + Send + 'static) -> Result<Worker<J>> {
-        let state = State { jobs: Vec::new(), later: BTreeMap::new(), due: None, idle: false, closed: false };
+        let state = State {
+            jobs: Vec::new(),
+            later: BTreeMap::new(),
+            due: None,
+            all: false,
+            sleep: Sleep::Awake,
+            closed: false,
+        };
         let queue = Arc::new(Queue { state: Mutex::new(state), filled: Condvar::new() });
         let own = queue.clone();
         let thread = thread::Builder::new()
@@ -222,9 +262,8 @@ impl<J: Send + 'static> Worker<J> {
 }
 
 impl<J> Worker<J> {
-    /// Queues a job. If it writes to a run, a record of that run that nobody waits for is out of date. A job
-    /// that cannot be queued comes back with the error.
-    pub(crate) fn push(&self, run: Option<i64>, job: J) -> std::result::Result<(), (J, Error)> {
+    /// Queues a job. One that cannot be queued comes back with the error.
+    pub(crate) fn push(&self, order: Order, job: J) -> std::result::Result<(), (J, Error)> {
         let mut state = lock(&self.queue.state);
         if state.closed {
             return Err((job, closed()));
@@ -233,8 +272,10 @@ impl<J> Worker<J> {
             let message = format!("more than {QUEUED} writes are waiting");
             return Err((job, Error::new(ErrorCode::Busy, message)));
         }
-        if let Some(run) = run {
-            state.later.remove(&run);
+        match order {
+            Order::Any => {}
+            Order::Replaces(run) => drop(state.later.remove(&run)),
+            Order::AfterAll => state.all = true,
         }
         state.jobs.push(job);
         self.queue.wake(state);
@@ -248,11 +289,14 @@ impl<J> Worker<J> {
             return;
         }
         let within = if live.state == RunState::Answered { SOON } else { LATER };
-        let due = Instant::now() + within;
-        state.later.insert(live.run, live);
+        let since = Instant::now();
+        let due = since + within;
+        state.later.insert(live.run, Later { since, due, live });
         if state.due.is_none_or(|first| due < first) {
             state.due = Some(due);
-            self.queue.wake(state);
+            if state.sleep > Sleep::Until(due) {
+                self.queue.wake(state);
+            }
         }
     }
 }
@@ -268,12 +312,23 @@ impl<J> Drop for Worker<J> {
     }
 }
 
+impl<J> State<J> {
+    /// The records that are written with the next jobs.
+    fn take_later(&mut self, now: Instant) -> Vec<Live> {
+        let all = std::mem::take(&mut self.all) || self.closed;
+        let ripe = |later: &Later| all || later.since + RIPE <= now;
+        let taken = self.later.extract_if(.., |_, later| ripe(later)).map(|(_, later)| later.live).collect();
+        self.due = self.later.values().map(|later| later.due).min();
+        taken
+    }
+}
+
 impl<J> Queue<J> {
     /// Wakes the thread if it waits.
     fn wake(&self, mut state: MutexGuard<'_, State<J>>) {
-        let idle = std::mem::take(&mut state.idle);
+        let sleep = std::mem::replace(&mut state.sleep, Sleep::Awake);
         drop(state);
-        if idle {
+        if sleep != Sleep::Awake {
             self.filled.notify_one();
         }
     }
@@ -287,21 +342,32 @@ impl<J> Queue<J> {
     /// Waits for work; nothing when the store is closed and all is written.
     pub(crate) fn take(&self) -> Option<(Vec<J>, Vec<Live>)> {
         let mut state = lock(&self.state);
+        // Who works often enough writes the answers of others in time, so it need not be woken for them.
+        let mut look_again = Some(Instant::now() + SOON);
         loop {
             let due = state.due;
             let now = Instant::now();
             if !state.jobs.is_empty() || due.is_some_and(|due| due <= now) || state.closed {
                 let count = state.jobs.len().min(GROUP);
                 let jobs: Vec<_> = state.jobs.drain(..count).collect();
-                let later: Vec<_> = std::mem::take(&mut state.later).into_values().collect();
-                (state.due, state.idle) = (None, false);
-                return (!jobs.is_empty() || !later.is_empty()).then_some((jobs, later));
+                let later = state.take_later(now);
+                state.sleep = Sleep::Awake;
+                if jobs.is_empty() && later.is_empty() {
+                    if state.closed {
+                        return None;
+                    }
+                    // What was due has been replaced.
+                    continue;
+                }
+                return Some((jobs, later));
             }
-            state.idle = true;
-            state = match due {
+            look_again = look_again.filter(|again| *again > now);
+            let until = due.into_iter().chain(look_again).min();
+            state.sleep = until.map_or(Sleep::Forever, Sleep::Until);
+            state = match until {
                 None => self.filled.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(due) => {
-                    let left = due.saturating_duration_since(now);
+                Some(until) => {
+                    let left = until.saturating_duration_since(now);
                     self.filled.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
                 }
             };
@@ -321,5 +387,92 @@ impl<J> Drop for Closing<'_, J> {
         };
         // Each tells who waits for it.
         drop(jobs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Order, Worker};
+    use crate::policy::{Effect, Policy};
+    use crate::row::Live;
+    use crate::state::State;
+    use std::sync::mpsc::{Receiver, channel};
+
+    fn answer(run: i64) -> Live {
+        Live {
+            run,
+            epoch: 1,
+            owner: Some(1),
+            state: State::Answered,
+            exported: false,
+            call: 1,
+            tool: "pay".to_owned(),
+            policy: Policy::of(Effect::Changes),
+            digest: 0,
+            tries: 0,
+            active_ms: 0,
+            wake: None,
+            since: 0,
+            cancel: false,
+            snapshot: Vec::new(),
+            answer: None,
+            was: None,
+            expects: None,
+        }
+    }
+
+    /// The runs whose records are written, and the jobs.
+    type Group = (Vec<i64>, Vec<u32>);
+
+    /// A worker that begins with the first word it gets, and says the runs and jobs of each group.
+    fn worker() -> (Worker<u32>, impl FnOnce(), Receiver<Group>) {
+        let ((begin, begun), (groups, written)) = (channel(), channel());
+        let worker = Worker::start(move |queue| {
+            begun.recv().unwrap();
+            while let Some((jobs, later)) = queue.take() {
+                groups.send((later.iter().map(|live| live.run).collect(), jobs)).unwrap();
+            }
+        });
+        (worker.unwrap(), move || begin.send(()).unwrap(), written)
+    }
+
+    #[test]
+    fn an_answer_is_not_written_once_the_next_record_of_its_run_is_there() {
+        let (worker, begin, written) = worker();
+        worker.later(answer(1));
+        worker.push(Order::Replaces(1), 10).unwrap();
+        begin();
+        assert_eq!(written.recv().unwrap(), (vec![], vec![10]));
+    }
+
+    #[test]
+    fn what_is_recorded_is_written_before_a_job_that_comes_after_all() {
+        let (worker, begin, written) = worker();
+        worker.later(answer(1));
+        worker.later(answer(2));
+        worker.push(Order::AfterAll, 10).unwrap();
+        begin();
+        assert_eq!(written.recv().unwrap(), (vec![1, 2], vec![10]));
+    }
+
+    #[test]
+    fn an_answer_is_written_by_itself_also_when_the_thread_was_asleep_for_long() {
+        let (worker, begin, written) = worker();
+        begin();
+        worker.later(answer(1));
+        assert_eq!(written.recv().unwrap(), (vec![1], vec![]));
+        std::thread::sleep(super::SOON * 4);
+        worker.later(answer(1));
+        assert_eq!(written.recv().unwrap(), (vec![1], vec![]));
+    }
+
+    #[test]
+    fn a_closed_queue_writes_what_it_has() {
+        let (worker, begin, written) = worker();
+        worker.later(answer(1));
+        begin();
+        drop(worker);
+        assert_eq!(written.recv().unwrap(), (vec![1], vec![]));
+        assert!(written.recv().is_err());
     }
 }

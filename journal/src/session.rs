@@ -351,10 +351,8 @@ impl Session {
     /// # Errors
     /// If it cannot be written: the run must not continue.
     pub fn after(&mut self, made: Made, expects: Option<Expects<'_>>) -> Result<Taken> {
-        let Some(last) = self.last.clone().filter(|last| last.answer.is_none()) else {
-            // The answer was in the journal.
-            return Ok(Taken::GoOn);
-        };
+        // Otherwise the answer was in the journal.
+        let Some(last) = self.last.take_if(|last| last.answer.is_none()) else { return Ok(Taken::GoOn) };
         let (to, answer) = match made {
             Made::NotMade => (To::Ready, None),
             Made::Later => (To::Deferred, None),
@@ -369,22 +367,26 @@ impl Session {
         if let Some(answer) = answer {
             let answered = Last { answer: Some(answer), ..last };
             // What only reads is read again after a crash.
-            if answered.policy.effect != Effect::Reads {
-                self.write_later(To::Answered, &answered)?;
-            }
+            let written = match answered.policy.effect {
+                Effect::Reads => Ok(()),
+                Effect::Idempotent | Effect::Changes => self.write_later(To::Answered, &answered),
+            };
             self.last = Some(answered);
-            return Ok(Taken::GoOn);
+            return written.map(|()| Taken::GoOn);
         }
         // A read has no record of its own that says it began.
-        if to == To::Doubt && last.policy.effect == Effect::Reads {
-            return Ok(Taken::GoOn);
-        }
-        self.suspend(to, &Last { expects: expects.map(Expects::to_json), ..last })?;
-        Ok(Taken::Stop)
+        let taken = if to == To::Doubt && last.policy.effect == Effect::Reads {
+            Ok(Taken::GoOn)
+        } else {
+            let waits = Last { expects: expects.map(Expects::to_json), ..last.clone() };
+            self.suspend(to, &waits).map(|_| Taken::Stop)
+        };
+        self.last = Some(last);
+        taken
     }
 
     /// Blocks the thread until the answer of the last call that may change something is on disk. Without this
-    /// it is written with the next record of any run, or after 5 ms.
+    /// it is written with the next record of the run, or after 5 ms.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -168,7 +168,8 @@ impl Store {
 
     /// Records that the run is at a call that changes nothing, or that its call has its answer
     /// ([`To::Answered`](crate::To::Answered)). Nobody waits for the record, and a later one replaces it. It
-    /// is written with the next transaction, at the latest after 5 ms if it has an answer, else after 100 ms.
+    /// is written with a transaction that begins at least 1 ms later, at the latest after 5 ms if it has an
+    /// answer, else after 100 ms.
     ///
     /// # Errors
     /// If the state of the run does not allow the action.

@@ -23,7 +23,7 @@ pub(crate) use writer::Fate;
 use crate::backend::{Backend, Decide, Outcome, Ownership, Reads, Write, Written};
 use crate::cipher::Cipher;
 use crate::error::{Error, ErrorCode, Result};
-use crate::queue::{Ticket, Worker, ticket};
+use crate::queue::{Order, Ticket, Worker, ticket};
 use crate::row::Live;
 use jobs::Job;
 use link::Link;
@@ -67,8 +67,8 @@ impl Postgres {
         Ok(Postgres { writer, reader, heart, schema, random: Cipher::new(None), warnings, shown })
     }
 
-    fn push(&self, run: Option<i64>, job: Job) {
-        if let Err((job, error)) = self.writer.push(run, job) {
+    fn push(&self, order: Order, job: Job) {
+        if let Err((job, error)) = self.writer.push(order, job) {
             job.fail(&error);
         }
     }
@@ -77,13 +77,9 @@ impl Postgres {
 impl Backend for Postgres {
     fn submit(&self, write: Write) -> Ticket<Written> {
         let (reply, ticket) = ticket();
-        let run = match &write {
-            Write::Record(live) => Some(live.run),
-            Write::End { run, .. } => Some(run.id),
-            Write::Release { .. } | Write::Start(_) | Write::Import(_) => None,
-        };
+        let order = write.order();
         match self.random.random() {
-            Ok(token) => self.push(run, Job::Write { write, token, reply, sent: false }),
+            Ok(token) => self.push(order, Job::Write { write, token, reply, sent: false }),
             Err(error) => reply.settle(Err(error)),
         }
         ticket
@@ -96,7 +92,8 @@ impl Backend for Postgres {
     fn change(&self, run: i64, decide: Decide) -> Ticket<Outcome> {
         let (reply, ticket) = ticket();
         match self.random.random() {
-            Ok(token) => self.push(None, Job::Change { run, decide, token, reply, attempts: 0, tried: None }),
+            Ok(token) => self
+                .push(Order::AfterAll, Job::Change { run, decide, token, reply, attempts: 0, tried: None }),
             Err(error) => reply.settle(Err(error)),
         }
         ticket

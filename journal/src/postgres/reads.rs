@@ -7,7 +7,7 @@ use super::{Postgres, link};
 use crate::backend::{Filter, Found, Reads, no_run};
 use crate::cipher::RUN_KEY;
 use crate::error::{Error, Result};
-use crate::queue::{Queue, Sender, Worker, ticket};
+use crate::queue::{Order, Queue, Sender, Worker, ticket};
 use crate::row::{Decided, EXPORTED, Live, Run, signed};
 use crate::state::{STATES, State, Status};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl Postgres {
     /// Sends statements to the thread that reads.
     pub(crate) fn ask_all(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>> {
         let (reply, ticket) = ticket();
-        if let Err((request, error)) = self.reader.push(None, Request { statements, reply }) {
+        if let Err((request, error)) = self.reader.push(Order::Any, Request { statements, reply }) {
             request.reply.settle(Err(error));
         }
         ticket.wait()

@@ -77,13 +77,8 @@ impl Sqlite {
 
 impl Backend for Sqlite {
     fn submit(&self, write: Write) -> Ticket<Written> {
-        let run = match &write {
-            Write::Record(live) => Some(live.run),
-            Write::End { run, .. } => Some(run.id),
-            // What was recorded last is written before, in the same transaction.
-            Write::Release { .. } | Write::Start(_) | Write::Import(_) => None,
-        };
-        self.writer.submit_of(run, move |tables| tables.write(&write))
+        let order = write.order();
+        self.writer.submit_of(order, move |tables| tables.write(&write))
     }
 
     fn later(&self, live: Live) {

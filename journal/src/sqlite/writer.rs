@@ -3,7 +3,7 @@
 
 use super::apply::Tables;
 use crate::error::{Error, Result};
-use crate::queue::{Queue, Sender, Ticket, Worker, closed, ticket};
+use crate::queue::{Order, Queue, Sender, Ticket, Worker, closed, ticket};
 use crate::row::Live;
 
 /// The thread and its queue.
@@ -51,22 +51,23 @@ impl Writer {
         .map(Writer)
     }
 
-    /// Queues a write.
+    /// Queues a write that comes after all records.
     pub(crate) fn submit<T: Send + 'static>(
         &self,
         work: impl FnMut(&Tables) -> Result<T> + Send + 'static,
     ) -> Ticket<T> {
-        self.submit_of(None, work)
+        self.submit_of(Order::AfterAll, work)
     }
 
-    /// Queues a write to a run: a record of it that nobody waits for is out of date.
+    /// Queues a write at its place among the records that nobody waits for.
     pub(crate) fn submit_of<T: Send + 'static>(
         &self,
-        run: Option<i64>,
+        order: Order,
         work: impl FnMut(&Tables) -> Result<T> + Send + 'static,
     ) -> Ticket<T> {
         let (reply, ticket) = ticket();
-        if let Err((mut job, error)) = self.0.push(run, Box::new(Work { function: work, done: None, reply }))
+        if let Err((mut job, error)) =
+            self.0.push(order, Box::new(Work { function: work, done: None, reply }))
         {
             job.settle(Err(error));
         }
