@@ -1,5 +1,5 @@
-//! The programs that search in earnest, for a moment each. With this file `cargo test` builds them, so that .ci/run has them
-//! without another build.
+//! The programs that search in earnest, for a moment each. With this file `cargo test` builds them, so that
+//! .ci/run has them without another build.
 
 use std::process::Command;
 

@@ -10,8 +10,8 @@ use ilo_guide::{Counts, Guide, Options, Session, Vocab};
 /// Statements without effect, in either notation.
 const LONGER: [&str; 2] = ["IF LIT 3 true 1\n  LET 1 LIT 1 1\n", r#"{"let":"a","expr":1},"#];
 
-/// Uses everything that a guide offers; only a panic is wrong. What searches for an end is left out where it is told to:
-/// after a mark of another text there may be none, and the search is long.
+/// Uses everything that a guide offers; only a panic is wrong. Without `search`, what searches for an end is
+/// left out: after a mark of another text there may be none, and the search is long.
 fn use_all(guide: &mut impl Follow, vocab: &Vocab, search: bool) {
     let mut bits = vec![0; vocab.mask_len()];
     for left in [u32::MAX, 3, 60] {
