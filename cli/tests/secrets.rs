@@ -34,6 +34,19 @@ const TOOLS: &str = r#"{
     "codes": {
       "command": ["sh", "-c", "printf 'user:%s' \"$CODED_TOKEN\" | base64 >&2; printf %s \"$CODED_TOKEN\" | od -An -tx1 | tr -d ' \\n' >&2; exit 3"],
       "env": {"CODED_TOKEN": "canary-64-environment"}
+    },
+    "prints": {
+      "command": ["sh", "-c", "printf 'it is %s' \"$PRINTED_TOKEN\""],
+      "env": {"PRINTED_TOKEN": "canary-66-environment"}
+    },
+    "misfits": {
+      "command": ["sh", "-c", "printf '{\"state\":\"%s\"}' \"$MISFIT_TOKEN\""],
+      "env": {"MISFIT_TOKEN": "canary-67-environment"},
+      "output_schema": {"type": "object", "properties": {"state": {"enum": ["on", "off"]}}, "required": ["state"]}
+    },
+    "dies": {
+      "command": ["sh", "-c", "echo $DYING_TOKEN >&2; kill -9 $$"],
+      "env": {"DYING_TOKEN": "canary-68-environment"}
     }
   }
 }"#;
@@ -67,6 +80,9 @@ fn no_secret_of_the_tools_file_is_shown_anywhere() {
     for (name, tool) in [
         ("leak.ilo", "leak"),
         ("codes.ilo", "codes"),
+        ("prints.ilo", "prints"),
+        ("misfits.ilo", "misfits"),
+        ("killed.ilo", "dies"),
         ("dies.ilo", "mcp://dies/x"),
         ("errs.ilo", "mcp://errs/x"),
         ("web.ilo", "mcp://web/x"),
@@ -85,6 +101,14 @@ fn no_secret_of_the_tools_file_is_shown_anywhere() {
         ([&["tools", "--json"], &tools[..]].concat(), "leak", ""),
         ([&["run", "leak.ilo", "--arg", "id=1", "--trace", "trace"], &tools[..]].concat(), "tool-failed", ""),
         ([&["run", "codes.ilo", "--arg", "id=1"], &tools[..]].concat(), "tool-failed", ""),
+        ([&["run", "prints.ilo", "--arg", "id=1"], &tools[..]].concat(), "found `it is ***`", ""),
+        ([&["run", "misfits.ilo", "--arg", "id=1"], &tools[..]].concat(), "the answer does not fit", ""),
+        (
+            [&["run", "killed.ilo", "--arg", "id=1", "--journal", "journal"], &tools[..]].concat(),
+            "in-doubt",
+            "",
+        ),
+        (vec!["runs", "show", "1", "--journal", "journal"], "dies", ""),
         ([&["check", "leak.ilo", "--lock", "lock"], &tools[..]].concat(), "", ""),
         ([&["run", "dies.ilo", "--arg", "id=1"], &tools[..]].concat(), "it said", ""),
         ([&["run", "errs.ilo", "--arg", "id=1"], &tools[..]].concat(), "server `errs`", ""),

@@ -55,7 +55,12 @@ pub trait World: Policies {
     /// Why a call with these arguments is not made: the arguments do not fit.
     fn refuses(&self, tool: &str, arguments: &Data) -> Option<String> {
         let tool = self.signature(tool).filter(|tool| tool.validation() != Validation::Off)?;
-        misfit(tool.input(), arguments)
+        misfit(tool.input(), arguments).map(|why| self.worded(why))
+    }
+
+    /// A text with a part of an answer or of arguments, for everybody to read: hosts hide secrets in it.
+    fn worded(&self, text: String) -> String {
+        text
     }
 
     /// The result of a call, which is a failure if its answer does not fit.
@@ -64,7 +69,7 @@ pub trait World: Policies {
         let Some(found) = self.signature(tool).filter(|tool| tool.validation() != Validation::Off) else {
             return Ok(value);
         };
-        match misfit(found.output(), &value) {
+        match misfit(found.output(), &value).map(|why| self.worded(why)) {
             Some(why) if found.is_validated() => Err(Failure::Misfit(why)),
             Some(why) => {
                 self.accepted(tool, &why);

@@ -21,7 +21,7 @@ use crate::blocking;
 use crate::interrupt::Interrupt;
 use crate::telemetry::{Context, Telemetry, Trace};
 use crate::tools::consent::Ask;
-use crate::tools::{CallLimits, Policies, Policy, Tools};
+use crate::tools::{CallLimits, Policies, Policy, Tools, without_secrets};
 use calls::Calls;
 use ilo_asm::catalog;
 use ilo_drive::data::Data;
@@ -286,6 +286,10 @@ impl World for Around<'_> {
 
     fn accepted(&self, tool: &str, why: &str) {
         self.tools.note_accepted(tool, why);
+    }
+
+    fn worded(&self, text: String) -> String {
+        without_secrets(&text)
     }
 
     fn is_cancelled(&self) -> bool {

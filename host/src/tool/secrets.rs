@@ -332,8 +332,10 @@ impl Secrets {
                 Failure::Failed(value)
             }
             Failure::InDoubt(text) => Failure::InDoubt(self.hidden(&text)),
+            Failure::Misfit(text) => Failure::Misfit(self.hidden(&text)),
+            Failure::Unsent(text) => Failure::Unsent(self.hidden(&text)),
             Failure::Limit(code, text) => Failure::Limit(code, self.hidden(&text)),
-            other => other,
+            failure @ (Failure::TimedOut | Failure::Interrupted) => failure,
         }
     }
 }
