@@ -9,6 +9,7 @@ mod bad_tokens;
 mod bad_vocab;
 mod both;
 mod common;
+mod conditions;
 mod constrained;
 mod constrained_corpus;
 mod corpus;

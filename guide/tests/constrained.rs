@@ -81,7 +81,17 @@ fn random_programs_build() {
 
 /// The tokens of a synthetic vocabulary, and pieces of JSON.
 pub(crate) fn vocabulary(random: &mut Random) -> Vec<Vec<u8>> {
-    const JSON: [&str; 44] = [
+    const JSON: [&str; 54] = [
+        "\",\"push\":",
+        "while\":{\"",
+        ",\"max\":1",
+        "0,\"do\":[",
+        "],\"until\":",
+        "\"then\":[{\"",
+        "p0.a",
+        ".a.",
+        "a.b\",\"",
+        "let\":\"p0.",
         "{\"",
         "\":\"",
         "\":{\"",

@@ -160,27 +160,55 @@ fn is_structural(token: &[u8]) -> bool {
     token.iter().any(|byte| b"\"\n}],".contains(byte))
 }
 
-/// One of the allowed tokens: any, a frequent one, or one that ends something.
-fn pick(allowed: &[u32], vocab: &Vocab, seed: u64, random: &mut Random) -> u32 {
-    let any = *random.pick(allowed);
-    match random.below(5) {
+/// The tokens of a vocabulary that are digits.
+fn digits(vocab: &Vocab) -> Vec<u32> {
+    let all = 0..u32::try_from(vocab.len()).unwrap();
+    let is_digits = |token: &u32| {
+        let bytes = vocab.token(*token);
+        !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit)
+    };
+    all.filter(is_digits).collect()
+}
+
+/// One of the tokens of a mask, each as likely as the others. Listing them would take longer than the mask.
+fn any_of(bits: &[u32], count: usize, random: &mut Random) -> u32 {
+    let mut left = u32::try_from(random.below(count)).unwrap();
+    for (word, &bits) in (0_u32..).zip(bits) {
+        if left >= bits.count_ones() {
+            left -= bits.count_ones();
+            continue;
+        }
+        let rest = (0..left).fold(bits, |rest, _| rest & (rest - 1));
+        return word * 32 + rest.trailing_zeros();
+    }
+    unreachable!("a mask has as many tokens as were counted")
+}
+
+/// One of the allowed tokens: any, a frequent one, or one that ends something. `None` if there is none.
+fn pick(bits: &[u32], walk: &Walk<'_, '_>, seed: u64, random: &mut Random) -> Option<u32> {
+    let count = bits.iter().map(|word| word.count_ones() as usize).sum();
+    if count == 0 {
+        return None;
+    }
+    let any = any_of(bits, count, random);
+    Some(match random.below(5) {
         0 => any,
         // Numbers grow.
         1 => {
-            let is_digits = |token: &u32| vocab.token(*token).iter().all(u8::is_ascii_digit);
-            let digits: Vec<u32> = allowed.iter().copied().filter(is_digits).collect();
+            let is_set = |token: u32| bits[token as usize / 32] >> (token % 32) & 1 == 1;
+            let digits: Vec<u32> = walk.digits.iter().copied().filter(|&token| is_set(token)).collect();
             if digits.is_empty() { any } else { *random.pick(&digits) }
         }
         // A few tokens of a walk are likely, as a model prefers some.
         2 => {
             let weight = |token: &u32| Random::new(seed ^ u64::from(*token)).next();
-            (0..6).map(|_| *random.pick(allowed)).min_by_key(weight).unwrap_or(any)
+            (0..6).map(|_| any_of(bits, count, random)).min_by_key(weight).unwrap_or(any)
         }
         _ => {
-            let mut picks = (0..24).map(|_| *random.pick(allowed));
-            picks.find(|&token| is_structural(vocab.token(token))).unwrap_or(any)
+            let mut picks = (0..12).map(|_| any_of(bits, count, random));
+            picks.find(|&token| is_structural(walk.vocab.token(token))).unwrap_or(any)
         }
-    }
+    })
 }
 
 /// The arguments of the first tool of [`every_type`].
@@ -204,6 +232,7 @@ struct Walk<'w, 'c> {
     session: &'w Session<'c>,
     catalog: &'w Catalog,
     vocab: &'w Vocab,
+    digits: &'w [u32],
     notation: Notation,
     begun: &'w str,
 }
@@ -250,16 +279,14 @@ impl Walk<'_, '_> {
         loop {
             let filled = body.fill(self.vocab, left, &mut bits);
             filled.map_err(|short| self.shortest(&taken, left, &short.to_string()))?;
-            let allowed = tokens(&bits);
-            if allowed.is_empty() {
-                return Err(self.shortest(&taken, left, "no token is allowed"));
-            }
             if left == u32::MAX && taken.len() >= 80 {
                 let end = body.close().ok_or_else(|| self.shortest(&taken, left, "no end"))?;
                 body.begin(core::str::from_utf8(&end).unwrap());
                 break;
             }
-            let token = pick(&allowed, self.vocab, seed, random);
+            let Some(token) = pick(&bits, self, seed, random) else {
+                return Err(self.shortest(&taken, left, "no token is allowed"));
+            };
             if !body.accept(self.vocab, token) {
                 taken.push(token);
                 return Err(self.shortest(&taken, left, "an allowed token is refused"));
@@ -280,7 +307,7 @@ fn walks_by_tokens_never_get_stuck() {
     let (first, count) = (crate::common::number("SEED", 0), crate::common::number("WALKS", 8));
     let every = every_type();
     for (name, vocab) in vocabularies() {
-        let (mut walked, mut wrong) = (0, Vec::new());
+        let (mut walked, mut wrong, digits) = (0, Vec::new(), &digits(&vocab));
         for seed in first..first + count {
             let mut random = Random::new(seed);
             let other = crate::common::catalog(&mut random);
@@ -289,7 +316,7 @@ fn walks_by_tokens_never_get_stuck() {
             let session = Session::new(catalog, &signature, &Options::default()).unwrap();
             for notation in [Notation::Id, Notation::Constrained] {
                 let begun = &beginning(&session, notation, &mut random);
-                let walk = Walk { session: &session, catalog, vocab: &vocab, notation, begun };
+                let walk = Walk { session: &session, catalog, vocab: &vocab, digits, notation, begun };
                 let short = walk.begin().fill(&vocab, 1, &mut vec![0; vocab.mask_len()]).err();
                 let needed = short.map_or(1, |short| short.needed.unwrap());
                 let spare = *random.pick(&[0, 1, 2, 4, 8, 15, 30, 60, 120, 300, 700, usize::MAX]);

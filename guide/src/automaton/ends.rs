@@ -70,9 +70,6 @@ impl<'c> Core<'_, 'c> {
             return self.finish(&Block { parent: self.state.block, ..done }, first, missing);
         }
         let broken = done.ok;
-        if done.range && broken != NONE {
-            return false;
-        }
         self.end_loop(&Block { parent: self.state.block, ..done }, first, first.slots, broken)
     }
 

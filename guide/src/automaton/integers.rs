@@ -101,7 +101,7 @@ impl<'c> Core<'_, 'c> {
         };
         let least = u32::from(!self.takes_integer(0));
         match self.state.phase {
-            Phase::CaseCount => Integers::Range(1, self.most_cases()),
+            Phase::CaseCount => Integers::Range(least, self.most_cases()),
             Phase::ItemCount if !self.takes_integer(1) => Integers::Range(0, 0),
             _ => Integers::Range(least, limit),
         }

@@ -405,7 +405,10 @@ impl<'c> Core<'_, 'c> {
                 let may_end = |frame: Frame| self.items_end(frame.want, frame.depth);
                 number == 0 || (number <= ITEMS && self.frame().is_some_and(may_end))
             }
-            Phase::CaseCount => (1..=self.most_cases()).contains(&number),
+            Phase::CaseCount if number == 0 => {
+                self.arena.takes(self.session, self.frame_want(), type_of(NIL))
+            }
+            Phase::CaseCount => number <= self.most_cases(),
             Phase::MergeStart => {
                 number <= self.record_counts(self.frame_want(), 0).map_or(0, |counts| counts.1)
             }

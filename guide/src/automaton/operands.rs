@@ -31,8 +31,9 @@ impl<'c> Core<'_, 'c> {
         let shape = if frame.word == Word::Call {
             match self.session.tools.get(frame.number as usize)?.callee.as_ref()? {
                 Callee::Function { parameters, .. } => {
-                    let given = parameters.iter().find(|it| it.name == name)?.given;
-                    return Some(Want::Demand(Demand::Is(given)));
+                    let parameter = parameters.iter().find(|it| it.name == name)?;
+                    let given = Demand::Is(parameter.given);
+                    return Some(if parameter.required { Want::Demand(given) } else { Want::OrNil(given) });
                 }
                 Callee::Tool(tool) => tool.input(),
             }

@@ -210,8 +210,6 @@ pub(crate) struct Block {
     /// The values of MATCH's success and failure.
     pub(crate) ok: u32,
     pub(crate) err: u32,
-    /// Whether the loop runs over RANGE.
-    pub(crate) range: bool,
     /// Whether its value is that of a pass.
     pub(crate) to_pass: bool,
     /// What the enclosing TRY has bound before this one.
@@ -251,6 +249,8 @@ pub(crate) struct Loop {
     pub(crate) valued: bool,
     /// The values of the YIELDs.
     pub(crate) value: u32,
+    /// Whether a condition follows its passes, which none may skip.
+    pub(crate) until: bool,
 }
 
 impl Loop {
@@ -263,6 +263,7 @@ impl Loop {
         yields: false,
         valued: false,
         value: NONE,
+        until: false,
     };
 }
 
@@ -527,7 +528,6 @@ impl Block {
             arms: 0,
             ok: 0,
             err: 0,
-            range: false,
             to_pass: false,
             tried: Tried::NONE,
             in_try: false,

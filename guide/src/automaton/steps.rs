@@ -2,7 +2,7 @@
 
 use crate::automaton::flow::bit;
 use crate::automaton::keys::{key_of_bool, key_of_nil, key_of_number, key_of_text};
-use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, is_field_or_name};
+use crate::automaton::offers::{BOOL, NIL, NUMBER, TEXT, is_field_or_name, type_of};
 use crate::automaton::session::Callee;
 use crate::automaton::state::{Core, Frame, Gives, NONE, Phase, SLOTS, Stmt};
 use crate::automaton::want::{ANY, Want, either, empty_list, field, item, listed};
@@ -199,6 +199,7 @@ impl<'c> Core<'_, 'c> {
                 self.set_frame(Frame { left: number, ..frame });
                 self.next_item();
             }
+            Phase::CaseCount if number == 0 => self.close_frame(type_of(NIL)),
             Phase::CaseCount => {
                 self.set_frame(Frame { left: number, ..frame });
                 self.state.phase = Phase::CaseKey;

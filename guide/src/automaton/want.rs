@@ -15,6 +15,8 @@ pub(crate) type WantId = u32;
 pub(crate) enum Want<'c> {
     Any,
     Demand(Demand),
+    /// The same, or nil.
+    OrNil(Demand),
     /// An argument, or a part of one.
     Shape(Shape<'c>),
     /// A record, or a list whose items are wanted.
@@ -60,7 +62,7 @@ impl WantKey<'_> {
         self.links == other.links
             && match (self.last, other.last) {
                 (Want::Any, Want::Any) => true,
-                (Want::Demand(a), Want::Demand(b)) => a == b,
+                (Want::Demand(a), Want::Demand(b)) | (Want::OrNil(a), Want::OrNil(b)) => a == b,
                 (Want::Shape(a), Want::Shape(b)) => a.same(b),
                 (Want::Equal(a), Want::Equal(b)) => a == b,
                 (Want::Part { no_list: a }, Want::Part { no_list: b }) => a == b,
@@ -129,7 +131,9 @@ impl<'c> Arena<'c> {
         let mut want = self.want(want);
         loop {
             match want {
-                Want::Any | Want::Demand(_) | Want::Equal(_) | Want::Part { .. } => return true,
+                Want::Any | Want::Demand(_) | Want::OrNil(_) | Want::Equal(_) | Want::Part { .. } => {
+                    return true;
+                }
                 Want::Shape(_) | Want::FieldOf(_) => return false,
                 Want::IndexOf(of) | Want::And(_, of) | Want::ItemOf(of, _) | Want::First(_, of) => {
                     want = self.want(of);
@@ -169,6 +173,7 @@ impl<'c> Arena<'c> {
         match want {
             Want::Any => true,
             Want::Demand(demand) => demand.accepts(ty),
+            Want::OrNil(demand) => ty == Inferred::NIL || demand.accepts(ty),
             Want::Shape(shape) => accepts_shape(shape, known),
             Want::IndexOf(of) => Demand::Indexable.accepts(ty) && self.takes(session, of, item(known)),
             Want::FieldOf(of) => {
@@ -193,7 +198,9 @@ impl<'c> Arena<'c> {
     pub(crate) fn item_want(&self, want: WantId) -> Want<'c> {
         let (word, of) = match self.want(want) {
             Want::Shape(shape) => return Want::Shape(shape.item()),
-            Want::Demand(Demand::Is(ty)) if ty.lists > 0 => return Want::Demand(Demand::Is(rules::item(ty))),
+            Want::Demand(Demand::Is(ty)) | Want::OrNil(Demand::Is(ty)) if ty.lists > 0 => {
+                return Want::Demand(Demand::Is(rules::item(ty)));
+            }
             Want::IndexOf(of) => return self.want(of),
             Want::And(_, of) => return self.item_want(of),
             Want::First(word, of) => (word, of),

@@ -50,11 +50,17 @@ impl Machine<'_, '_> {
             | Act::Call
             | Act::If
             | Act::For
+            | Act::While
+            | Act::Until
             | Act::Exit(_)
             | Act::Try
             | Act::Mark(..)
+            | Act::Give
             | Act::Match(_) => self.begin_step(act),
             Act::BoundExpr
+            | Act::Push
+            | Act::PushPart
+            | Act::UntilWhat
             | Act::BoundCall
             | Act::BoundIf
             | Act::BoundFor
@@ -73,8 +79,12 @@ impl Machine<'_, '_> {
             | Act::Else
             | Act::Success
             | Act::OnlySuccess
+            | Act::NoSuccess
             | Act::OpenHandler
+            | Act::Then
+            | Act::EndUntil
             | Act::EndSteps
+            | Act::EndGiving
             | Act::Passes
             | Act::NextStep
             | Act::EndBlock
@@ -181,6 +191,9 @@ impl Machine<'_, '_> {
                 self.core.begin_line(level, Word::For);
                 self.begin_name(Binds::Item);
             }
+            Act::Give => self.begin_giving(),
+            Act::While => self.begin_while(),
+            Act::Until => self.begin_until(),
             Act::Exit(word) => {
                 self.core.begin_line(level, word);
                 self.behind();
@@ -212,6 +225,9 @@ impl Machine<'_, '_> {
                 self.push(Around::Computed);
                 self.goes_on(Next::Value);
             }
+            Act::Push => self.begin_push(),
+            Act::PushPart => self.begin_push_part(),
+            Act::UntilWhat => self.begin_condition(),
             Act::BoundCall => {
                 self.push(Around::Call(self.core.state.slot));
                 self.core.take_word(Word::Call);
@@ -285,6 +301,9 @@ impl Machine<'_, '_> {
     fn take_block(&mut self, act: Act) -> bool {
         let level = self.core.level();
         match act {
+            Act::Open(Kind::While) => return self.open_while(),
+            Act::Then => self.begin_then(),
+            Act::EndUntil => return self.end_until(),
             Act::Open(kind) => {
                 let names = match (kind, self.place.next, self.around()) {
                     (Kind::Failure | Kind::Caught, Next::Arm(names), _)
@@ -317,6 +336,11 @@ impl Machine<'_, '_> {
                 self.core.take_integer(1);
                 return self.take_block(Act::Success);
             }
+            Act::NoSuccess => {
+                let fits = self.leave_out_success();
+                self.behind();
+                return fits;
+            }
             Act::OpenHandler => {
                 self.open_block(Kind::Handler, self.place.names.len());
                 // None of its steps is a value.
@@ -337,7 +361,17 @@ impl Machine<'_, '_> {
             Act::EndBlock => {
                 let Some(Around::Block { kind, names }) = self.pop() else { return false };
                 match kind {
-                    Kind::Pass => self.end_names(names),
+                    Kind::While => {
+                        self.end_loop_names(names);
+                        let ended = self.end_passes();
+                        self.goes_on(Next::Block(kind));
+                        return ended;
+                    }
+                    Kind::Behind(goes) => {
+                        self.end_then(goes);
+                        return true;
+                    }
+                    Kind::Pass => self.end_loop_names(names),
                     // Names that the steps bind may be read after them.
                     Kind::Failure | Kind::Caught => self.end_name_at(names),
                     _ => {}
@@ -346,6 +380,10 @@ impl Machine<'_, '_> {
                 let ended = self.core.up_to(level.saturating_sub(up));
                 self.goes_on(Next::Block(kind));
                 return ended;
+            }
+            Act::EndGiving => {
+                self.pop();
+                return self.take_block(Act::EndSteps);
             }
             Act::EndHandler => {
                 let Some(Around::Handler { names, .. }) = self.pop() else { return false };
@@ -398,6 +436,16 @@ impl Machine<'_, '_> {
         self.core.state.phase = Phase::Line;
         self.push(Around::Block { kind, names });
         self.goes_on(Next::First);
+    }
+
+    /// Completes MATCH with an arm for success that only binds the name again.
+    pub(super) fn leave_out_success(&mut self) -> bool {
+        let level = self.core.level();
+        let slot = self.core.block().slot;
+        self.core.begin_line(level, Word::Ok);
+        self.core.take_integer(slot.into());
+        self.begin_passes();
+        self.core.up_to(level.saturating_sub(1)) && self.core.settle()
     }
 
     /// Begins the passes of a loop, before what is beside their steps.

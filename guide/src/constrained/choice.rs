@@ -70,12 +70,23 @@ pub(super) enum Act {
     /// `compensate` or `rollback`, and the bytes that end it.
     Mark(Word, &'static str),
     Match(u8),
+    /// `while`, and the passes before `until`.
+    While,
+    Until,
+    /// The condition of `until`, and its end.
+    UntilWhat,
+    EndUntil,
     BoundExpr,
+    /// `push` beside `let`, with a name or a path.
+    Push,
+    PushPart,
     BoundCall,
     BoundIf,
     BoundFor,
     BoundTry,
     Failure,
+    /// `then` beside a call.
+    Then,
     /// `err` beside a call.
     Handler,
     /// A word in a handler, and the bytes that end the handler.
@@ -96,8 +107,12 @@ pub(super) enum Act {
     Success,
     /// MATCH with success alone.
     OnlySuccess,
-    /// The steps of a handler.
+    /// MATCH with failure alone.
+    NoSuccess,
+    /// The steps of a handler, and the value with which they continue.
     OpenHandler,
+    Give,
+    EndGiving,
     EndSteps,
     NextStep,
     EndBlock,

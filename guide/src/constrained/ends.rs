@@ -366,16 +366,22 @@ impl<'c> Machine<'_, 'c> {
                 clear(bits, token);
             }
         }
+        self.fill_parts(vocab, &written, of, bits);
         // All new names have the same effect, except on references to them.
         let fits = self.kept_ends(vocab, start, |this| {
-            this.attempt(|this| if this.end_new_name(of) { this.tails(vocab) } else { Vec::new() })
+            this.attempt(|this| {
+                if of != Binds::Part && this.end_new_name(of) { this.tails(vocab) } else { Vec::new() }
+            })
         });
         for (before, closers) in &json.name_ends {
             let name = [&written, &**before].concat();
             let Some(name) = core::str::from_utf8(&name).ok().filter(|name| may_be_bound(name)) else {
                 continue;
             };
-            if name.len() > FREE || self.place.names.iter().any(|named| *named.name == *name) {
+            if of == Binds::Part
+                || name.len() > FREE
+                || self.place.names.iter().any(|named| *named.name == *name)
+            {
                 self.each(vocab, closers, 0, bits);
                 continue;
             }
@@ -385,6 +391,37 @@ impl<'c> Machine<'_, 'c> {
                     set(bits, closer.token);
                 }
             }
+        }
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Sets the tokens with a dot, after a name of which parts may be set or a key.
+    fn fill_parts(&mut self, vocab: &Vocab, written: &[u8], of: Binds, bits: &mut [u32]) {
+        let rests: Vec<Vec<u8>> = match of {
+            Binds::Part => {
+                let tokens = vocab.json().dotted.iter().copied();
+                let fits: Vec<u32> = tokens.filter(|&token| self.takes(vocab.token(token))).collect();
+                return fits.into_iter().for_each(|token| set(bits, token));
+            }
+            Binds::Let => {
+                let live = self.place.names.iter().filter(|named| named.live);
+                let rests = live.filter_map(|named| named.name.as_bytes().strip_prefix(written));
+                rests.map(|rest| [rest, b"."].concat()).collect()
+            }
+            _ => Vec::new(),
+        };
+        for rest in rests {
+            if !self.takes(&rest) {
+                continue;
+            }
+            // Shorter tokens end before the dot.
+            let (from, to) = vocab.beginning(&rest);
+            let tokens = vocab.sorted.get(from..to).unwrap_or_default();
+            tokens
+                .iter()
+                .filter(|&&token| self.takes(vocab.token(token)))
+                .for_each(|&token| set(bits, token));
         }
     }
 }

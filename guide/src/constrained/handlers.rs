@@ -1,9 +1,9 @@
 //! Further parts of steps: handlers of failed calls, and ways out of the function or loop beside `if`.
 
 use super::choice::{Act, Choice, choice};
-use super::machine::{Around, Binds, Machine, Named};
+use super::machine::{Around, Binds, Kind, Machine, Named, Next};
 use crate::automaton::offers::{NIL, TEXT, one};
-use crate::automaton::state::{Gives, NONE, Phase};
+use crate::automaton::state::{Block, Gives, NONE, Phase};
 use crate::automaton::steps::Constant;
 use ilo_asm::expr::reference::FAILURES;
 use ilo_spec::node::Word;
@@ -155,6 +155,41 @@ impl Machine<'_, '_> {
             let level = this.core.level();
             this.core.up_to(level.saturating_sub(2)) && this.step_may_end(&blocks)
         })
+    }
+
+    /// The slot of the call whose handler has the innermost block.
+    fn handled(&self) -> Option<u8> {
+        let all: Vec<Around> = self.constructs().take(2).collect();
+        match all[..] {
+            [Around::Block { kind: Kind::Handler, .. }, Around::Handler { slot, .. }] => Some(slot),
+            _ => None,
+        }
+    }
+
+    /// Whether the steps of a handler may end with a value, which the name of its call has then.
+    pub(super) fn may_give(&mut self) -> bool {
+        let Some(slot) = self.handled() else { return false };
+        let (blocks, level) = (self.blocks(), self.core.level());
+        let around = blocks.split_last().map_or(&[][..], |it| it.1);
+        self.core.bindable(slot)
+            && self.core.line_words(level) & one(Word::Let) != 0
+            && self.attempt(|this| {
+                this.begin_giving();
+                this.core.take_word(Word::Lit);
+                this.core.take_integer(NIL.into());
+                this.core.take_constant(Constant::Nil);
+                this.core.up_to(level.saturating_sub(2)) && this.step_may_end(around)
+            })
+    }
+
+    pub(super) fn begin_giving(&mut self) {
+        let Some(slot) = self.handled() else { return };
+        let block = self.core.block();
+        self.core.set_block(Block { hard: false, ..block });
+        self.core.begin_line(block.level, Word::Let);
+        self.core.take_integer(slot.into());
+        self.push(Around::Giving);
+        self.goes_on(Next::Value);
     }
 
     /// Begins the branch of an `if` whose only statement is this one.

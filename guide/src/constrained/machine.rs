@@ -8,7 +8,7 @@ use super::paths::Path;
 use super::views::{Sorted, View};
 use super::walk::Walk;
 use crate::automaton::offers::Words;
-use crate::automaton::state::{Core, Lengths, NONE, Phase, State, add};
+use crate::automaton::state::{Core, Goes, Lengths, NONE, Phase, State, add};
 use crate::automaton::steps::Constant;
 use crate::automaton::texts::{self, Inside, Step};
 use ilo_asm::dialect::{Key, word_of};
@@ -47,6 +47,8 @@ pub(super) enum Binds {
     Index,
     /// The failure of a call.
     Failure,
+    /// A key of a path, which sets a part of a name.
+    Part,
 }
 
 /// The kind of choice that may come next.
@@ -62,6 +64,8 @@ pub(super) enum Next {
     Block(Kind),
     /// After the name that `let` binds.
     Let,
+    /// After the path that `let` sets.
+    Part,
     /// After the name of a failure, which was bound as one of these.
     Arm(usize),
     /// After the name of the failure that a call handles.
@@ -106,6 +110,11 @@ pub(super) enum Kind {
     Try,
     /// The steps of the handler of `try`.
     Caught,
+    /// The passes of a loop with a condition before each, and of one with a condition after each.
+    While,
+    Until,
+    /// The steps of `then` beside a call, in a block that has this use for its value.
+    Behind(Goes),
 }
 
 /// An open construct around the next byte.
@@ -117,7 +126,11 @@ pub(super) enum Around {
     Call(u8),
     /// The handler of a call that these bytes end, with the slot of the call and the number of names before
     /// that of its failure.
-    Handler { slot: u8, names: usize, end: &'static str },
+    Handler {
+        slot: u8,
+        names: usize,
+        end: &'static str,
+    },
     /// A construct that these bytes end.
     Ends(&'static str),
     /// The value of `expr`.
@@ -129,23 +142,38 @@ pub(super) enum Around {
     /// A list with this number of items.
     List(u32),
     /// A record with this many of this many pairs.
-    Fields { count: u32, most: u32, end: &'static str },
+    Fields {
+        count: u32,
+        most: u32,
+        end: &'static str,
+    },
     /// The condition of `if`.
     If,
     /// The list of `for`, with the number of names before its item.
     For(usize),
     /// The condition of the passes of a loop, likewise.
     Where(usize),
+    /// The condition of `while` or `until`, with the number of names before the passes.
+    While(usize),
+    Until,
+    /// The value with which a handler continues.
+    Giving,
     /// The record of `merge`.
     Merge,
     /// The operand of `match`.
     Subject,
     /// This number of cases, in a record or as pairs in a list.
-    Cases { count: u32, pairs: bool },
+    Cases {
+        count: u32,
+        pairs: bool,
+    },
     /// The branch of an `if` that is a way out beside it.
     Leaving,
     /// A block, with the number of names before those that end with it.
-    Block { kind: Kind, names: usize },
+    Block {
+        kind: Kind,
+        names: usize,
+    },
 }
 
 /// A bound name.
@@ -540,16 +568,20 @@ impl<'s, 'c> Machine<'s, 'c> {
         self.goes_on(Next::Behind);
     }
 
+    /// The open constructs, the innermost first.
+    pub(super) fn constructs(&self) -> impl Iterator<Item = Around> {
+        let mut at = self.place.around;
+        core::iter::from_fn(move || {
+            let &(around, outer) = self.arounds.get(at as usize)?;
+            at = outer;
+            Some(around)
+        })
+    }
+
     /// The open blocks, the innermost last.
     pub(super) fn blocks(&self) -> Vec<Kind> {
-        let mut at = self.place.around;
-        let mut kinds = Vec::new();
-        while let Some(&(around, outer)) = self.arounds.get(at as usize) {
-            at = outer;
-            if let Around::Block { kind, .. } = around {
-                kinds.push(kind);
-            }
-        }
+        let kind = |around| if let Around::Block { kind, .. } = around { Some(kind) } else { None };
+        let mut kinds: Vec<Kind> = self.constructs().filter_map(kind).collect();
         kinds.reverse();
         kinds
     }

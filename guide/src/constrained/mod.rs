@@ -3,7 +3,8 @@
 //!
 //! A `choice` is bytes with an effect. `offers` has those at each position, `values` those of values,
 //! `paths` those within paths, `choices` their lists, `views` their order, `memo` those that were found
-//! before, `acts` the effect of each, `handlers` both for failures of calls, `names` the bound names, `texts`
+//! before, `acts` the effect of each, `handlers` both for failures of calls, `loops` for
+//! loops with a condition, `parts` for `let` with a path, `names` the bound names, `texts`
 //! the texts that may be references, `machine` the bytes, `close` the known end, `mask`, `ends`, `walk` and
 //! `within` the tokens, `budget` and `fits` the limit on them, `cuts` the lengths of ends.
 
@@ -16,11 +17,13 @@ mod cuts;
 mod ends;
 mod fits;
 mod handlers;
+mod loops;
 mod machine;
 mod mask;
 mod memo;
 mod names;
 mod offers;
+mod parts;
 mod paths;
 mod texts;
 mod values;

@@ -2,7 +2,7 @@
 
 use super::machine::{Around, Binds, Kind, Machine, Named, Next};
 use crate::automaton::offers::NUMBER;
-use crate::automaton::state::SLOTS;
+use crate::automaton::state::{NO_SLOT, NONE, SLOTS};
 use crate::automaton::steps::Constant;
 use ilo_asm::expr::reference::{FAILURES, INPUT};
 use ilo_asm::text::is_name;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(super) const NAME: usize = 32;
 pub(super) const FREE: usize = NAME - 4;
 /// The slots that `let` and loops may bind; the others are for failures.
-const BOUND: u8 = 56;
+pub(super) const BOUND: u8 = 56;
 /// Names that have another meaning, or that a reader would mistake for it.
 const KEPT: [&str; 6] = ["null", "nil", "none", "true", "false", "text"];
 
@@ -50,6 +50,9 @@ impl Machine<'_, '_> {
 
     /// The slot of a name that is bound here.
     fn slot_of(&self, name: &str, of: Binds) -> Option<u8> {
+        if of == Binds::Part {
+            return is_name(name).then_some(NO_SLOT);
+        }
         if !may_be_bound(name) {
             return None;
         }
@@ -67,6 +70,8 @@ impl Machine<'_, '_> {
         let written = self.text.get(start..).unwrap_or_default();
         let before = written.len().checked_sub(2).and_then(|at| written.get(at).copied());
         match byte {
+            b'"' if of == Binds::Part => self.end_part(),
+            b'.' => length > 1 && self.begin_part(start, of),
             b'"' => self.end_name(start, of),
             b'a'..=b'z' => length <= FREE || self.is_free(start, of),
             b'0'..=b'9' | b'_' => length > 1 && (length <= FREE || self.is_free(start, of)),
@@ -130,6 +135,7 @@ impl Machine<'_, '_> {
                 self.core.take_constant(Constant::Number(Number::Int(0)));
                 self.goes_on(Next::Passes);
             }
+            Binds::Part => {}
             Binds::Failure => {
                 self.begin_failure(slot);
                 if let Some(Around::Handler { slot, end, .. }) = self.around() {
@@ -142,8 +148,12 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Removes the names from an index on: they are no longer read or bound.
-    pub(super) fn end_names(&mut self, from: usize) {
+    /// Ends the names of a loop, from an index on, if it has no BREAK: they are no longer read or bound.
+    pub(super) fn end_loop_names(&mut self, from: usize) {
+        let block = self.core.block();
+        if self.core.innermost_loop(&block).is_some_and(|of| of.broken != NONE) {
+            return;
+        }
         Arc::make_mut(&mut self.place.names).iter_mut().skip(from).for_each(|named| named.live = false);
     }
 

@@ -10,6 +10,8 @@ use ilo_spec::node::Word;
 
 /// The bytes that may begin a number.
 pub(super) const DIGITS: [&str; 11] = ["-", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+/// The `max` of a `while` that may be written.
+const MOST_PASSES: [u16; 16] = [2, 3, 4, 5, 6, 8, 10, 15, 20, 25, 30, 50, 100, 200, 500, 1000];
 /// The words that are not steps.
 const SECOND: Words = 1 << (Word::Else as u8) | 1 << (Word::Ok as u8) | 1 << (Word::Err as u8);
 
@@ -41,6 +43,7 @@ impl Machine<'_, '_> {
             Next::Behind => self.behind_step(),
             Next::Block(kind) => self.behind_block(kind),
             Next::Let => self.behind_let(),
+            Next::Part => vec![choice(",\"expr\":", Act::BoundExpr), choice(",\"push\":", Act::PushPart)],
             Next::Arm(_) => {
                 let of_match = self.core.block().kind == state::Kind::Match;
                 let kind = if of_match { Kind::Failure } else { Kind::Caught };
@@ -92,6 +95,8 @@ impl Machine<'_, '_> {
             (Word::Fail, "{\"raise\":", Act::Step(Word::Fail, "}")),
             (Word::If, "{\"if\":", Act::If),
             (Word::For, "{\"for\":\"", Act::For),
+            (Word::For, "{\"while\":", Act::While),
+            (Word::For, "{\"do\":[", Act::Until),
             (Word::Break, "{\"break\":true}", Act::Exit(Word::Break)),
             (Word::Skip, "{\"skip\":true}", Act::Exit(Word::Skip)),
             (Word::Yield, "{\"yield\":", Act::Step(Word::Yield, "}")),
@@ -99,8 +104,14 @@ impl Machine<'_, '_> {
             (Word::Undo, "{\"compensate\":[{\"call\":", Act::Mark(Word::Undo, "]}")),
             (Word::Rollback, "{\"rollback\":{\"call\":", Act::Mark(Word::Rollback, "}")),
         ];
-        let steps = all.into_iter().filter(|it| words & one(it.0) != 0);
+        // A loop with a condition fails if it does not end.
+        let loops = self.core.may_fail_with_text();
+        let fits = |act| loops || !matches!(act, Act::While | Act::Until);
+        let steps = all.into_iter().filter(|it| words & one(it.0) != 0 && fits(it.2));
         let mut found: Vec<Choice> = steps.map(|it| choice(it.1, it.2)).collect();
+        if self.may_give() {
+            found.push(choice("{\"value\":", Act::Give));
+        }
         let others = all.iter().fold(one(Word::Match), |others, it| others | one(it.0));
         if words & !others != 0 {
             found.push(choice("{\"expr\":", Act::Expr));
@@ -132,6 +143,7 @@ impl Machine<'_, '_> {
             None => choice("]}", Act::EndBody),
             Some(Kind::Handler) => choice("]}}", Act::EndSteps),
             Some(Kind::Caught) => choice("]}", Act::EndBlock),
+            Some(Kind::Until) => choice("],\"until\":", Act::UntilWhat),
             Some(_) => choice("]", Act::EndBlock),
         })
     }
@@ -163,6 +175,9 @@ impl Machine<'_, '_> {
             Kind::Else | Kind::Caught => {
                 this.core.up_to(level.saturating_sub(1)) && this.step_may_end(around)
             }
+            Kind::While => this.end_passes() && this.step_may_end(around),
+            Kind::Until => this.may_end_until() && this.step_may_end(around),
+            Kind::Behind(_) => this.step_may_end(around),
         })
     }
 
@@ -183,7 +198,14 @@ impl Machine<'_, '_> {
 
     fn behind_block(&mut self, kind: Kind) -> Vec<Choice> {
         match kind {
-            Kind::Failure => return vec![choice("},\"then\":[", Act::Success)],
+            Kind::Failure => {
+                let mut found = vec![choice("},\"then\":[", Act::Success)];
+                let blocks = self.blocks();
+                if self.attempt(|this| this.leave_out_success() && this.step_may_end(&blocks)) {
+                    found.push(choice("}}", Act::NoSuccess));
+                }
+                return found;
+            }
             Kind::Try => return vec![choice(",\"err\":{\"as\":\"", Act::Caught)],
             _ => {}
         }
@@ -208,6 +230,9 @@ impl Machine<'_, '_> {
         if words & one(Word::Call) != 0 {
             found.push(choice(",\"call\":", Act::BoundCall));
         }
+        if words & one(Word::Append) != 0 && self.may_push() {
+            found.push(choice(",\"push\":", Act::Push));
+        }
         if words & one(Word::Merge) != 0 && self.may_merge() {
             found.push(choice(",\"merge\":", Act::Merge));
         }
@@ -231,7 +256,7 @@ impl Machine<'_, '_> {
             Some(Around::Ends(end)) => vec![choice(end, Act::End)],
             Some(Around::Computed | Around::Wrapped) => vec![choice("}", Act::End)],
             Some(Around::Call(_)) => {
-                let mut found = vec![choice("}", Act::End)];
+                let mut found = vec![choice("}", Act::End), choice(",\"then\":[", Act::Then)];
                 found.extend(self.handlers());
                 found
             }
@@ -261,6 +286,14 @@ impl Machine<'_, '_> {
                 found
             }
             Some(Around::Where(_)) => vec![choice(",\"yield\":[", Act::Passes)],
+            Some(Around::While(_)) => {
+                let open = Act::Open(Kind::While);
+                let mut found = vec![choice(",\"do\":[", open)];
+                found.extend(MOST_PASSES.map(|most| choice(format!(",\"max\":{most},\"do\":["), open)));
+                found
+            }
+            Some(Around::Giving) => vec![choice("}]}}", Act::EndGiving)],
+            Some(Around::Until) => vec![choice("}", Act::EndUntil)],
             Some(Around::Merge) => vec![choice(",\"set\":{", Act::Set)],
             Some(Around::Subject) => {
                 let kinds = self.core.trial(|core| {
@@ -341,6 +374,9 @@ impl Machine<'_, '_> {
         }
         if least == 0 {
             found.push(choice("}", Act::EndCall));
+            if matches!(self.around(), Some(Around::Call(_))) {
+                found.push(choice(",\"then\":[", Act::Then));
+            }
             found.extend(self.handlers());
         }
         found

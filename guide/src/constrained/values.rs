@@ -158,7 +158,7 @@ impl Machine<'_, '_> {
         }
         let mut wraps = false;
         match self.around() {
-            Some(Around::Computed | Around::If | Around::Operands(_)) => {}
+            Some(Around::Computed | Around::If | Around::While(_) | Around::Until | Around::Operands(_)) => {}
             Some(Around::Wrapped) => words &= *COMPUTED_ONLY,
             _ => {
                 wraps = words & *COMPUTED_ONLY != 0;

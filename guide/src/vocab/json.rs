@@ -69,6 +69,8 @@ pub(crate) struct JsonTokens {
     pub(crate) hyphens: Vec<u32>,
     /// All of them, the longest first.
     pub(crate) long: Vec<u32>,
+    /// Tokens with a dot behind the bytes of a name.
+    pub(crate) dotted: Vec<u32>,
     /// Tokens that end a name, by their bytes before the end.
     pub(crate) name_ends: Vec<(Box<[u8]>, Vec<Closer>)>,
     /// The mask of the tokens that begin a text and stay in it, or are the beginning of some number.
@@ -137,6 +139,7 @@ impl JsonTokens {
             unfirst: Vec::new(),
             hyphens: Vec::new(),
             long: Vec::new(),
+            dotted: Vec::new(),
             name_ends: Vec::new(),
             values: Box::default(),
             openings: 0,
@@ -151,6 +154,10 @@ impl JsonTokens {
             }
             if is_plain(bytes) {
                 plain.push(token);
+            }
+            let dot = bytes.iter().position(|&byte| byte == b'.');
+            if dot.and_then(|dot| bytes.get(..dot)).is_some_and(is_name) {
+                found.dotted.push(token);
             }
             let is_hole = begins_hole(bytes);
             if is_hole {
@@ -270,7 +277,8 @@ impl JsonTokens {
     pub(super) fn memory(&self) -> usize {
         let closers: usize = self.closers.iter().map(|all| 8 * all.len()).sum();
         let texts = self.within.memory() + self.opening.memory();
-        let lists = self.opens.len() + self.unfirst.len() + self.hyphens.len() + self.long.len();
+        let lists =
+            self.opens.len() + self.unfirst.len() + self.hyphens.len() + self.long.len() + self.dotted.len();
         let trees = [&self.tail_tree, &self.plain, &self.mixed];
         let trees: usize = trees.into_iter().map(Prefixes::memory).sum();
         let tails: usize = self.tails.iter().map(|it| it.len() + 16).sum();

@@ -157,7 +157,18 @@ impl Writer {
             {
                 format!("\"value\":{}", self.value(value)?)
             }
-            _ if arm.body.completes() => return Err("a handler of several steps that continues"),
+            [.., last] if arm.body.completes() => {
+                let StmtKind::Let { slot, value: Bound::Expr(value), .. } = &last.kind else {
+                    return Err("a handler that continues without a value");
+                };
+                if *slot != bound || value.calls() {
+                    return Err("a handler that continues without a value");
+                }
+                let (_, before) = arm.body.statements.split_last().ok_or("a handler without steps")?;
+                let steps = self.steps(&Block { statements: before })?;
+                let comma = if steps.is_empty() { "" } else { "," };
+                format!("\"then\":[{steps}{comma}{{\"value\":{}}}]", self.value(value)?)
+            }
             _ => format!("\"then\":[{}]", self.steps(&arm.body)?),
         };
         self.names = before;
@@ -166,7 +177,6 @@ impl Writer {
 
     fn matched(&mut self, node: &Match<'_>) -> Written {
         let name = self.name(node.slot)?.to_owned();
-        let Some(ok) = &node.ok else { return Err("MATCH of failure alone that is not behind its call") };
         let err = match &node.err {
             Some(arm) => {
                 let before = self.names.get(arm.bind.0 as usize).cloned().flatten();
@@ -177,6 +187,7 @@ impl Writer {
             }
             None => String::new(),
         };
+        let Some(ok) = &node.ok else { return Ok(format!("{{\"match\":{}{err}}}", quoted(&name))) };
         self.set(ok.bind, Some(name.clone()));
         let steps = self.steps(&ok.body)?;
         Ok(format!("{{\"match\":{}{err},\"then\":[{steps}]}}", quoted(&name)))
@@ -218,11 +229,13 @@ impl Writer {
         let mut before = self.names.clone();
         let item = self.fresh(node.item);
         let steps = self.steps(&node.body)?;
-        // Slots that the passes bind first are not read after them.
-        if let Some(name) = before.get_mut(node.item.0 as usize) {
-            *name = None;
+        // Slots that the passes bind first are not read after them, except after a BREAK.
+        if !node.breaks {
+            if let Some(name) = before.get_mut(node.item.0 as usize) {
+                *name = None;
+            }
+            self.names = before;
         }
-        self.names = before;
         let otherwise = self.otherwise(node.otherwise.as_ref())?;
         Ok(format!("\"for\":{},\"in\":{list},\"yield\":[{steps}]{otherwise}}}", quoted(&item)))
     }
