@@ -23,6 +23,8 @@ pub(crate) enum Write {
     End { run: Box<Run>, epoch: i64 },
     /// Leaves a run to others. Nothing is lost.
     Release { run: i64, epoch: i64 },
+    /// Adds calls as they were made to a run.
+    Calls { run: i64, epoch: i64, rows: Vec<Decided> },
     /// Adds a run that was read from bytes.
     Import(Box<Exported>),
 }
@@ -34,6 +36,7 @@ impl Write {
             Write::Record(live) => Order::Replaces(live.run),
             Write::End { run, .. } => Order::Replaces(run.id),
             Write::Release { .. } => Order::AfterAll,
+            Write::Calls { .. } => Order::Before,
             Write::Start(_) | Write::Import(_) => Order::Any,
         }
     }
@@ -64,6 +67,8 @@ pub(crate) struct Prepared {
     /// The signatures of its tools, in their stored form.
     pub(crate) tools: Option<Vec<u8>>,
     pub(crate) metadata: BTreeMap<String, String>,
+    /// Calls that it has made before its first record.
+    pub(crate) calls: Vec<Decided>,
 }
 
 /// A run with all that belongs to it, as it is exported and imported.
@@ -205,6 +210,9 @@ pub(crate) trait Reads {
     fn check(&self) -> Result<()>;
 }
 
+/// Tells people that a server is away, or answers again.
+pub(crate) type Tell = Box<dyn Fn(&str) + Send + Sync>;
+
 /// A database with runs.
 pub(crate) trait Backend: Debug + Send + Sync {
     /// Writes, with others in one group.
@@ -227,6 +235,8 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn path(&self) -> Option<&Path>;
     /// Limits the size of the file in pages, where there is a file.
     fn limit_pages(&self, most: Option<u32>) -> Result<()>;
+    /// Calls a function when the server of the database is away, and when it answers again.
+    fn tell(&self, _tell: Tell) {}
     /// What people should know about the database.
     fn warnings(&self) -> &[String] {
         &[]
@@ -272,7 +282,7 @@ impl Prepared {
             }
         };
         let program = cipher.seal(&hash, 0, Column::Program, new.program)?;
-        Ok(Prepared { run, program, live, owner, tools: None, metadata: BTreeMap::new() })
+        Ok(Prepared { run, program, live, owner, tools: None, metadata: BTreeMap::new(), calls: Vec::new() })
     }
 
     /// Whether this run, which has the same name, is the one to be started.

@@ -19,6 +19,8 @@ pub enum ErrorCode {
     NetworkFileSystem,
     /// There is no such file, or it cannot be opened.
     CannotOpen,
+    /// The server is not the one that the journal was written with: a standby has taken over.
+    FailedOver,
     /// Another process has held the journal for too long.
     Busy,
     /// The system failed to read or write.
@@ -59,6 +61,7 @@ impl ErrorCode {
             ErrorCode::ReadOnly => "journal-read-only",
             ErrorCode::NetworkFileSystem => "journal-network-file-system",
             ErrorCode::CannotOpen => "journal-cannot-open",
+            ErrorCode::FailedOver => "journal-failed-over",
             ErrorCode::Busy => "journal-busy",
             ErrorCode::Io => "journal-io",
             ErrorCode::NoRun => "no-such-run",
@@ -85,6 +88,9 @@ impl ErrorCode {
             ErrorCode::ReadOnly => "make the file and its folder writable for this user",
             ErrorCode::NetworkFileSystem => "put the journal on a local disk; `runs export` moves a run",
             ErrorCode::CannotOpen => "check the path and its permissions",
+            ErrorCode::FailedOver => {
+                "stop all processes, find out whether acknowledged records are lost, and then `runs after-failover`"
+            }
             ErrorCode::Busy => {
                 "end the process that holds the journal, such as a back-up or a shell, and try again"
             }

@@ -67,6 +67,8 @@ pub(crate) enum Order {
     Replaces(i64),
     /// They are written before it.
     AfterAll,
+    /// Nothing, and another job follows at once, with which it is written.
+    Before,
 }
 
 /// How long the thread waits unless it is woken.
@@ -273,12 +275,14 @@ impl<J> Worker<J> {
             return Err((job, Error::new(ErrorCode::Busy, message)));
         }
         match order {
-            Order::Any => {}
+            Order::Any | Order::Before => {}
             Order::Replaces(run) => drop(state.later.remove(&run)),
             Order::AfterAll => state.all = true,
         }
         state.jobs.push(job);
-        self.queue.wake(state);
+        if !matches!(order, Order::Before) {
+            self.queue.wake(state);
+        }
         Ok(())
     }
 

@@ -125,6 +125,8 @@ pub(crate) const TOOLS: &str = "tools";
 
 /// What a row of `call` is about that has the metadata of a run; its call is 0.
 pub(crate) const METADATA: &str = "metadata";
+/// What a row of `call` is about that has a call as it was made, and is no decision: [`crate::calls`].
+pub(crate) const CALLED: &str = "called";
 /// What a row is about that says that the owner of a call has ended, as a person knows.
 pub(crate) const OWNER_ENDED: &str = "owner-ended";
 

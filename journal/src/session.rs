@@ -5,9 +5,10 @@
 //! [`Session::end`] before anybody else sees it. Only this module knows the order of the writes.
 
 use crate::answer::{Answer, data};
+use crate::calls::{Called, TOGETHER};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
-use crate::model::{Attached, Claimed, Lease, NewRun, Record, RunId, Start, To};
+use crate::model::{Attached, Claimed, Lease, NewRun, Record, RunId, Start, Started, To};
 use crate::policy::{Effect, Policy};
 use crate::queue::Ticket;
 use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
@@ -138,6 +139,10 @@ pub struct Session {
     attached: Attached,
     worked_ms: u64,
     since: Instant,
+    /// When the last call was begun.
+    begun: Option<Instant>,
+    /// Calls that are to be kept.
+    calls: Vec<Called>,
     left: Option<Left>,
     /// The run, once it has ended.
     ended: Option<RunId>,
@@ -204,6 +209,8 @@ impl Session {
             attached: Attached::default(),
             worked_ms,
             since: Instant::now(),
+            begun: None,
+            calls: Vec::new(),
             left: None,
             ended: None,
         }
@@ -248,6 +255,7 @@ impl Session {
     /// Releases the run in its last recorded state, unless the session has left it already: this process does
     /// not continue it, and a call that was begun may have been made.
     pub fn release(&mut self) {
+        drop(self.keep_calls());
         if let Stage::Running(lease) = std::mem::replace(&mut self.stage, Stage::Over) {
             // It is written with what is queued before it; nobody waits.
             drop(self.store.release(&lease));
@@ -307,6 +315,7 @@ impl Session {
                 (Recovery::Again, _) => {
                     self.fence(last.call)?;
                     self.last = Some(Last { policy: then, ..last });
+                    self.begun = Some(Instant::now());
                     return Ok(Permit::Make { key, approved: true });
                 }
                 (Recovery::Apply, Some(answer)) if unchecked && !fits(&answer, due)? => {
@@ -314,6 +323,7 @@ impl Session {
                     return self.suspend(to, &expecting(last));
                 }
                 (Recovery::Apply, Some(answer)) => {
+                    self.called(&last, Some(&answer));
                     self.last = Some(Last { policy: then, answer: Some(answer.clone()), ..last });
                     return Ok(Permit::Settled(answer));
                 }
@@ -342,6 +352,7 @@ impl Session {
             self.fence(last.call)?;
         }
         self.last = Some(last);
+        self.begun = Some(Instant::now());
         let key = self.lease().map(|lease| lease.key(due.number)).unwrap_or(key);
         Ok(Permit::Make { key, approved })
     }
@@ -364,6 +375,9 @@ impl Session {
                 NoAnswer::Doubt => (To::Doubt, None),
             },
         };
+        if answer.is_some() || to == To::Doubt {
+            self.called(&last, answer.as_ref());
+        }
         if let Some(answer) = answer {
             let answered = Last { answer: Some(answer), ..last };
             // What only reads is read again after a crash.
@@ -413,19 +427,16 @@ impl Session {
         let _ = outcome.write_json(&mut json);
         match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::New(beginning) => {
-                let started = self
-                    .store
-                    .start_with(
-                        &beginning.run(self.subject.as_deref()),
-                        &Start::Ended(json.as_bytes()),
-                        &self.attached,
-                    )?
-                    .wait()?;
+                let calls = std::mem::take(&mut self.calls);
+                let started = self.begin(&beginning, &Start::Ended(json.as_bytes()), &calls)?;
                 self.ended = Some(started.run);
                 // With a name, the run may have been there.
                 self.left = Some(if started.is_new { Left::Ended } else { Left::Existing(started.run) });
             }
             Stage::Running(lease) => {
+                if !self.calls.is_empty() {
+                    self.store.keep(&lease, &std::mem::take(&mut self.calls))?;
+                }
                 self.ended = Some(lease.run());
                 let held = (lease.run.id, lease.owner);
                 let ended = self.store.end(*lease, json.as_bytes()).and_then(Ticket::wait);
@@ -480,6 +491,38 @@ impl Session {
         Ok(Permit::Stop)
     }
 
+    /// Writes a new run, after the calls that it has made.
+    fn begin(&self, beginning: &Beginning, first: &Start<'_>, calls: &[Called]) -> Result<Started> {
+        let new = beginning.run(self.subject.as_deref());
+        self.store.start_after(&new, first, &self.attached, calls)?.wait()
+    }
+
+    /// Takes a call that is over, if the journal keeps calls.
+    fn called(&mut self, last: &Last, answer: Option<&Answer>) {
+        let took =
+            self.begun.take().map(|begun| u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX));
+        if self.store.keeps_calls() {
+            self.calls.push(Called {
+                call: last.call,
+                at: self.store.now(),
+                tool: last.tool.clone(),
+                arguments: last.arguments.clone(),
+                took_ms: took,
+                answer: answer.cloned(),
+            });
+        }
+    }
+
+    /// Hands the calls over that are to be kept, once the run is in the journal.
+    fn keep_calls(&mut self) -> Result<()> {
+        match &self.stage {
+            Stage::Running(lease) if !self.calls.is_empty() => {
+                self.store.keep(lease, &std::mem::take(&mut self.calls))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Waits until it is sure that the run is still of this session, just before a call that was recorded. If
     /// it is not, the call is not made, and whoever has the run learns that.
     fn fence(&self, call: u64) -> Result<()> {
@@ -514,33 +557,21 @@ impl Session {
 
     fn write_once(&mut self, to: To, last: &Last) -> Result<bool> {
         let record = last.record(to, self.active_ms());
+        self.keep_calls()?;
         match &mut self.stage {
             Stage::Running(lease) => {
                 self.cancel |= self.store.record(lease, &record)?.wait()?;
                 Ok(true)
             }
-            Stage::New(beginning) => {
-                let started = match to {
+            Stage::New(_) => {
+                let calls = std::mem::take(&mut self.calls);
+                let Stage::New(beginning) = &self.stage else { return Ok(false) };
+                let first = match to {
                     // A run begins with a call that is ready, and this comes of it.
-                    To::Blocked | To::Doubt => {
-                        let first = Record { to: To::Ready, expects: None, ..record.clone() };
-                        self.store
-                            .start_with(
-                                &beginning.run(self.subject.as_deref()),
-                                &Start::Call(first),
-                                &self.attached,
-                            )?
-                            .wait()?
-                    }
-                    _ => self
-                        .store
-                        .start_with(
-                            &beginning.run(self.subject.as_deref()),
-                            &Start::Call(record.clone()),
-                            &self.attached,
-                        )?
-                        .wait()?,
+                    To::Blocked | To::Doubt => Record { to: To::Ready, expects: None, ..record.clone() },
+                    _ => record.clone(),
                 };
+                let started = self.begin(beginning, &Start::Call(first), &calls)?;
                 let Some(mut lease) = started.lease else {
                     self.stage = Stage::Over;
                     self.left = Some(Left::Existing(started.run));
@@ -559,6 +590,9 @@ impl Session {
     /// Records a call that changes nothing, or an answer, without waiting, unless the run is not in the
     /// journal yet.
     fn write_later(&mut self, to: To, last: &Last) -> Result<()> {
+        if self.calls.len() >= TOGETHER {
+            self.keep_calls()?;
+        }
         let record = last.record(to, self.active_ms());
         match &mut self.stage {
             Stage::Running(lease) => self.store.record_later(lease, &record),

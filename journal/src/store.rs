@@ -2,25 +2,27 @@
 
 use crate::answer::Answer;
 use crate::backend::{Alive, Backend, Exported, Filter, Outcome, Prepared, Write, Written};
-use crate::cipher::{Cipher, Column, Key, idempotency_key, of_idempotency_key, sha256};
+use crate::calls::Called;
+use crate::cipher::{Cipher, Column, Key, RUN_KEY, idempotency_key, of_idempotency_key, sha256};
 use crate::decide;
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::RunLimits;
 use crate::model::{
-    At, Attached, Claim, Claimed, Decided, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started,
+    self, At, Attached, Claim, Claimed, Decision, Lease, Listed, NewRun, Record, RunId, Start, Started,
     Summary, Waiting, number_of,
 };
 use crate::place::is_address;
 #[cfg(feature = "postgres")]
 use crate::postgres::Postgres;
 use crate::queue::Ticket;
-use crate::row::{EXPECTS, Live, METADATA, Run, TOOLS};
+use crate::row::{CALLED, Decided, EXPECTS, Live, METADATA, Run, TOOLS};
 use crate::sqlite::{Sqlite, portable};
 use crate::state::State;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -45,6 +47,8 @@ pub struct Store {
     backend: Arc<dyn Backend>,
     cipher: Arc<Cipher>,
     program: Arc<LastProgram>,
+    /// Whether the calls of runs are kept.
+    keeps_calls: AtomicBool,
 }
 
 /// The program that was read last, with its hash: many runs have the same.
@@ -58,6 +62,8 @@ pub const RETENTION_DAYS: u32 = 30;
 const RETENTION: &str = "retention";
 /// The setting that says when old runs were removed last.
 const PRUNED: &str = "pruned";
+/// The setting that says whether the calls of runs are kept.
+const CALLS: &str = "calls";
 /// The number of runs that are read together.
 const PAGE: usize = 1000;
 /// How often an owner says late what became of a call, and the pause in between.
@@ -81,12 +87,34 @@ impl Store {
             Some(address) => connect(address, options.create, &cipher)?,
             None => Arc::new(Sqlite::open(path, options.create, &cipher)?),
         };
-        Ok(Store { backend, cipher, program: Arc::default() })
+        let keeps_calls = AtomicBool::new(backend.reads().setting(CALLS)? == Some(1));
+        Ok(Store { backend, cipher, program: Arc::default(), keeps_calls })
+    }
+
+    /// Accepts the server of a journal in PostgreSQL after a standby has taken over, or after it was restored from a
+    /// back-up, once no process uses it. Calls that were begun are in doubt then. Returns how many.
+    ///
+    /// # Errors
+    /// Those of [`Store::open`]; [`ErrorCode::Value`] if the journal is a file.
+    pub fn after_failover(path: &Path, options: &Options) -> Result<usize> {
+        match path.to_str().filter(|text| is_address(text)) {
+            Some(address) => accept(address, &Cipher::new(options.key.as_ref())),
+            None => Err(Error::new(
+                ErrorCode::Value,
+                "only a journal in a database has a server that can fail over",
+            )),
+        }
     }
 
     /// What people should know about the database of the journal.
     pub fn warnings(&self) -> &[String] {
         self.backend.warnings()
+    }
+
+    /// Calls a function with a text for people when the server of the journal has been away for a second, and when it
+    /// answers again. A journal in a file has no server, and a second function is not called.
+    pub fn tell(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
+        self.backend.tell(Box::new(tell));
     }
 
     /// The time, in milliseconds since 1970: that of the machine, or of the database.
@@ -132,12 +160,24 @@ impl Store {
         first: &Start<'_>,
         attached: &Attached,
     ) -> Result<Ticket<Started>> {
+        self.start_after(new, first, attached, &[])
+    }
+
+    /// As [`Store::start_with`], after calls that are kept.
+    pub(crate) fn start_after(
+        &self,
+        new: &NewRun<'_>,
+        first: &Start<'_>,
+        attached: &Attached,
+        calls: &[Called],
+    ) -> Result<Ticket<Started>> {
         attached.check()?;
         let (own, now) = (self.backend.owner().id(), self.backend.now());
         let mut prepared = Prepared::new(&self.cipher, new, first, own, now)?;
         let seal = |tools: &str| self.cipher.seal(&prepared.run.key, 0, Column::Detail, tools.as_bytes());
         prepared.tools = attached.tools.as_deref().map(seal).transpose()?;
         prepared.metadata = attached.metadata.clone();
+        prepared.calls = self.called(0, &prepared.run.key, calls)?;
         let ticket = self.backend.submit(Write::Start(Box::new(prepared)));
         Ok(ticket.then(|written| match written {
             Written::Started(started) => Ok(*started),
@@ -164,6 +204,19 @@ impl Store {
         let live = lease.next(&self.cipher, record, self.backend.now())?;
         (lease.state, lease.call) = (live.state, live.call);
         Ok(live)
+    }
+
+    /// Keeps calls as they were made. They are written with the next record at the latest, for which the caller
+    /// waits.
+    pub(crate) fn keep(&self, lease: &Lease, calls: &[Called]) -> Result<()> {
+        let (run, epoch) = (lease.run.id, lease.epoch);
+        let rows = self.called(run, &lease.run.key, calls)?;
+        drop(self.backend.submit(Write::Calls { run, epoch, rows }));
+        Ok(())
+    }
+
+    fn called(&self, run: i64, key: &[u8; RUN_KEY], calls: &[Called]) -> Result<Vec<Decided>> {
+        calls.iter().map(|called| called.row(&self.cipher, run, key)).collect()
     }
 
     /// Records that the run is at a call that changes nothing, or that its call has its answer
@@ -411,10 +464,10 @@ impl Store {
     ///
     /// # Errors
     /// If the journal is damaged.
-    pub fn decisions(&self, run: RunId) -> Result<Vec<Decided>> {
+    pub fn decisions(&self, run: RunId) -> Result<Vec<model::Decided>> {
         let mut found = self.backend.reads().decisions(run.0, None)?;
-        found.retain(|row| ![EXPECTS, TOOLS, METADATA].contains(&row.what.as_str()));
-        let shown = |row: crate::row::Decided| Decided {
+        found.retain(|row| ![EXPECTS, TOOLS, METADATA, CALLED].contains(&row.what.as_str()));
+        let shown = |row: Decided| model::Decided {
             call: row.call,
             at: row.at,
             tool: row.tool,
@@ -422,6 +475,35 @@ impl Store {
             who: row.who,
         };
         Ok(found.into_iter().map(shown).collect())
+    }
+
+    /// The calls that a run has made, in the order of their numbers, where the journal keeps them. A call of which a
+    /// crash left no record is not among them, and one that was made again is there twice.
+    ///
+    /// # Errors
+    /// [`ErrorCode::NoRun`] if there is no such run, [`ErrorCode::Damaged`] if it is damaged.
+    pub fn calls(&self, run: RunId) -> Result<Vec<Called>> {
+        let reads = self.backend.reads();
+        let key = reads.run(run.0)?.key;
+        let mut rows = reads.decisions(run.0, None)?;
+        rows.retain(|row| row.what == CALLED);
+        rows.into_iter().map(|row| Called::of(&self.cipher, &key, row)).collect()
+    }
+
+    /// Whether this process keeps the calls of runs.
+    pub fn keeps_calls(&self) -> bool {
+        self.keeps_calls.load(Ordering::Relaxed)
+    }
+
+    /// Sets whether the calls of runs are kept, with their arguments and answers, from now on. Other processes that
+    /// have the journal open go on as before.
+    ///
+    /// # Errors
+    /// If the file of the journal cannot be used.
+    pub fn keep_calls(&self, keeps: bool) -> Result<()> {
+        self.backend.set(&[(CALLS, keeps.into())])?;
+        self.keeps_calls.store(keeps, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The signatures of a run's tools, as they were when it was started; nothing if they were not stored.
@@ -652,10 +734,25 @@ fn connect(address: &str, create: bool, cipher: &Cipher) -> Result<Arc<dyn Backe
     Ok(Arc::new(Postgres::open(address, create, cipher)?))
 }
 
+#[cfg(feature = "postgres")]
+fn accept(address: &str, cipher: &Cipher) -> Result<usize> {
+    Postgres::after_failover(address, cipher, crate::clock::now())
+}
+
 #[cfg(not(feature = "postgres"))]
 fn connect(_address: &str, _create: bool, _cipher: &Cipher) -> Result<Arc<dyn Backend>> {
-    Err(Error::new(ErrorCode::CannotOpen, "this build has no journals in PostgreSQL")
-        .remedy("build it with the feature `postgres`"))
+    Err(absent())
+}
+
+#[cfg(not(feature = "postgres"))]
+fn accept(_address: &str, _cipher: &Cipher) -> Result<usize> {
+    Err(absent())
+}
+
+#[cfg(not(feature = "postgres"))]
+fn absent() -> Error {
+    Error::new(ErrorCode::CannotOpen, "this build has no journals in PostgreSQL")
+        .remedy("build it with the feature `postgres`")
 }
 
 /// What the caller of a claim gets.

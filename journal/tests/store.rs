@@ -1,10 +1,12 @@
 //! The store: acknowledged records are there after it was closed; who may write, and what people decide.
 
+#[path = "support/either.rs"]
+mod either;
 mod support;
 
 use ilo_journal::{
-    Answer, At, Claim, Decision, ErrorCode, Key, Listed, Options, Policy, RunLimits, Start, State, Status,
-    Store, Summary, To,
+    Answer, Claim, Decision, ErrorCode, Key, Listed, Options, Policy, RunLimits, Start, State, Status, Store,
+    Summary, To,
 };
 use std::fs;
 use support::{CHANGES, Place, mine, new_run, record, start};
@@ -12,86 +14,31 @@ use support::{CHANGES, Place, mine, new_run, record, start};
 #[test]
 fn a_run_is_there_when_the_journal_is_opened_again() {
     let place = Place::new();
-    let store = place.open();
-    let (run, mut lease) = start(&store, Some("order"), To::Calling);
-    let key = lease.key(1);
-    assert!(!store.record(&mut lease, &record(To::Calling, 2)).unwrap().wait().unwrap());
-    drop(store);
-    let store = place.open();
-    let claimed = mine(&store, run);
-    assert_eq!((claimed.state, claimed.call, claimed.tool.as_str()), (State::Calling, 2, "pay"));
-    assert_eq!((claimed.policy, claimed.tries, claimed.active_ms), (CHANGES, 1, 7));
-    assert_eq!((claimed.snapshot.as_slice(), &*claimed.program), (&b"snapshot"[..], &b"program"[..]));
-    assert_eq!((claimed.function.as_str(), claimed.answer.as_ref()), ("f", None));
-    assert_eq!(claimed.limits, RunLimits::default());
-    assert_eq!(claimed.lease.key(1), key);
-    store.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
-    drop(store);
-    let store = place.open();
-    let Claim::Ended { outcome } = store.claim(run).wait().unwrap() else { panic!("it has ended") };
-    assert_eq!(outcome, b"{\"status\":\"ok\"}");
-    assert_eq!(store.find("order").unwrap(), run);
-    assert_eq!(store.find("1").unwrap(), run);
-    store.check().unwrap();
+    either::a_run_is_there_when_the_journal_is_opened_again(&|| place.open());
 }
 
 #[test]
 fn the_same_name_program_and_input_are_the_same_run_and_others_are_refused() {
     let place = Place::new();
-    let store = place.open();
-    let (run, _lease) = start(&store, Some("order"), To::Ready);
-    let limits = RunLimits::default();
-    let again =
-        |new: &ilo_journal::NewRun<'_>| store.start(new, &Start::Call(record(To::Ready, 1))).unwrap().wait();
-    let same = again(&new_run(Some("order"), &limits)).unwrap();
-    assert_eq!(same.run, run);
-    assert!(same.lease.is_none());
-    let base = new_run(Some("order"), &limits);
-    for other in [
-        ilo_journal::NewRun { input: b"{\"x\":2}", ..base.clone() },
-        ilo_journal::NewRun { program: b"other", ..base.clone() },
-        ilo_journal::NewRun { function: "g", ..base.clone() },
-    ] {
-        assert_eq!(again(&other).unwrap_err().code, ErrorCode::NameTaken);
-    }
-    assert_ne!(again(&new_run(None, &limits)).unwrap().run, run);
-    let ended = store.start(&new_run(Some("short"), &limits), &Start::Ended(b"{}")).unwrap().wait().unwrap();
-    assert!(ended.lease.is_none());
-    assert!(matches!(store.show(ended.run).unwrap().at, At::Ended { .. }));
+    either::the_same_name_program_and_input_are_the_same_run_and_others_are_refused(&|| place.open());
 }
 
 #[test]
 fn a_run_has_one_owner_and_who_has_lost_it_writes_nothing() {
     let place = Place::new();
-    let (one, other) = (place.open(), place.open());
-    let (run, mut lease) = start(&one, None, To::Calling);
-    assert_eq!(other.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
-    assert_eq!(one.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
-    // The returned run belongs to the other process, and the lease of the first one is void.
-    one.release(&lease).wait().unwrap();
-    let claimed = mine(&other, run);
-    let late = one.record(&mut lease, &record(To::Calling, 2)).unwrap().wait();
-    assert_eq!(late.unwrap_err().code, ErrorCode::Lost);
-    one.record_later(&mut lease, &record(To::Ready, 3)).unwrap();
-    assert_eq!(one.end(lease, b"{}").unwrap().wait().unwrap_err().code, ErrorCode::Lost);
-    assert_eq!((claimed.state, claimed.call), (State::Calling, 1));
-    other.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
-    drop(one);
-    let Claim::Ended { outcome } = other.claim(run).wait().unwrap() else { panic!("it has ended") };
-    assert_eq!(outcome, b"{\"status\":\"ok\"}");
+    either::a_run_has_one_owner_and_who_has_lost_it_writes_nothing(&|| place.open());
 }
 
 #[test]
 fn a_record_that_nobody_waits_for_is_written_before_the_store_closes() {
     let place = Place::new();
-    let store = place.open();
-    let (run, mut lease) = start(&store, None, To::Ready);
-    for call in 2..50 {
-        store.record_later(&mut lease, &record(To::Ready, call)).unwrap();
-    }
-    drop(store);
-    let store = place.open();
-    assert_eq!(mine(&store, run).call, 49);
+    either::a_record_that_nobody_waits_for_is_written_before_the_store_closes(&|| place.open());
+}
+
+#[test]
+fn a_journal_that_is_told_to_keeps_the_calls_of_runs() {
+    let (place, other) = (Place::new(), Place::new());
+    either::a_journal_that_is_told_to_keeps_the_calls_of_runs(&|| place.open(), &|| other.open());
 }
 
 #[test]

@@ -98,6 +98,9 @@ fn first_rows(new: &[&Prepared]) -> Vec<(Vec<u8>, Decided, Vec<u8>)> {
         {
             rows.push((key.clone(), row(live.call, &live.tool, EXPECTS, expects), [&key[..], b"e"].concat()));
         }
+        for (called, at) in new.calls.iter().zip(0_u64..) {
+            rows.push((key.clone(), called.clone(), [&key[..], b"c", &at.to_le_bytes()[..]].concat()));
+        }
     }
     rows
 }
@@ -159,6 +162,20 @@ pub(crate) fn expects(schema: &str, rows: &[(&Live, [u8; 16])]) -> Statement {
          u.tool, $8, '', u.detail, u.token FROM {rows_of} \
          JOIN {schema}.live l ON l.run = u.run AND l.epoch = u.epoch AND l.call = u.call \
          ON CONFLICT (token) DO NOTHING"
+    );
+    Statement::new(sql, params)
+}
+
+/// Adds calls as they were made to runs that still have their epoch. Returns these runs.
+pub(crate) fn calls(schema: &str, rows: &[(&Decided, i64, [u8; 16])]) -> Statement {
+    let decided: Vec<(&Decided, &[u8])> = rows.iter().map(|(row, _, token)| (*row, &token[..])).collect();
+    let mut params = decided_params(&decided);
+    params.push(ints(rows.iter().map(|(_, epoch, _)| *epoch)));
+    let columns = format!("u.{}", DECIDED_NAMES.replace(", ", ", u."));
+    let sql = format!(
+        "INSERT INTO {schema}.decision({DECIDED_NAMES}) SELECT {columns} FROM {} \
+         JOIN {schema}.live l ON l.run = u.run AND l.epoch = u.epoch ON CONFLICT (token) DO NOTHING RETURNING run",
+        unnest("u", &format!("{DECIDED_NAMES}, epoch"), 0)
     );
     Statement::new(sql, params)
 }

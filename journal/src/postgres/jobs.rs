@@ -4,6 +4,7 @@ use super::apply::{self, Versioned};
 use super::link::Statement;
 use super::rows::{get, run};
 use crate::backend::{Change, Decide, Outcome, Prepared, Write, Written, lost};
+use crate::cipher::sha256;
 use crate::error::{Error, Result};
 use crate::model::{Lease, RunId, Started};
 use crate::queue::Sender;
@@ -59,7 +60,7 @@ impl Job {
             Job::Write { write: Write::Record(live), .. } => Some(live.run),
             Job::Write { write: Write::End { run, .. }, .. } => Some(run.id),
             Job::Write { write: Write::Release { run, .. }, .. } | Job::Change { run, .. } => Some(*run),
-            Job::Write { write: Write::Start(_) | Write::Import(_), .. } => None,
+            Job::Write { write: Write::Start(_) | Write::Calls { .. } | Write::Import(_), .. } => None,
         }
     }
 }
@@ -76,6 +77,7 @@ pub(crate) struct Places {
     start: Option<usize>,
     record: Option<usize>,
     release: Option<usize>,
+    calls: Option<usize>,
     change: Option<usize>,
     cancel: Option<usize>,
     end: Option<usize>,
@@ -91,7 +93,8 @@ impl Group {
         let mut group = Group { statements: apply::begin().into(), places: Places::default() };
         let (mut starts, mut records, mut releases, mut ends) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (mut changes, mut flags, mut expects) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut changes, mut flags, mut expects, mut calls) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for job in jobs {
             match job {
                 Job::Write { write: Write::Start(new), .. } => starts.push(&**new),
@@ -100,6 +103,11 @@ impl Group {
                     if live.expects.is_some() {
                         expects.push((&**live, *token));
                     }
+                }
+                Job::Write { write: Write::Calls { epoch, rows, .. }, token, .. } => {
+                    calls.extend(
+                        rows.iter().zip(0_u64..).map(|(row, at)| (row, *epoch, token_of(token, *epoch, at))),
+                    );
                 }
                 Job::Write { write: Write::Release { run, epoch }, .. } => releases.push((*run, *epoch)),
                 Job::Write { write: Write::End { run, epoch }, .. } => ends.push((&**run, *epoch)),
@@ -113,6 +121,9 @@ impl Group {
         }
         records.extend(later);
         group.starts(schema, &starts);
+        if !calls.is_empty() {
+            group.places.calls = group.push(apply::calls(schema, &calls));
+        }
         if !records.is_empty() {
             group.places.record = group.push(apply::record(schema, &records));
         }
@@ -164,7 +175,7 @@ impl Places {
         let at = |place: Option<usize>| place.and_then(|at| rows.get(at)).map_or(&[][..], Vec::as_slice);
         let numbers =
             |place| -> BTreeSet<i64> { at(place).iter().filter_map(|row| get(row, 0).ok()).collect() };
-        let (released, ended) = (numbers(self.release), numbers(self.end));
+        let (released, ended, kept) = (numbers(self.release), numbers(self.end), numbers(self.calls));
         let mut changed = numbers(self.change);
         changed.extend(numbers(self.cancel));
         let records: HashMap<i64, bool> =
@@ -184,6 +195,9 @@ impl Places {
                     // Sent before, it may have been released, and taken by another.
                     Write::Release { run, .. } if sent || released.contains(&run) => Ok(Written::Done),
                     Write::Release { run, .. } => Err(lost(run)),
+                    // What was written before a second attempt may be of a run that has another epoch now.
+                    Write::Calls { run, .. } if sent || kept.contains(&run) => Ok(Written::Done),
+                    Write::Calls { run, .. } => Err(lost(run)),
                     Write::Import(_) => Err(Error::other()),
                 }),
                 Job::Change { run, reply, tried: Some(tried), .. } if changed.contains(&run) => {
@@ -198,6 +212,12 @@ impl Places {
         }
         again
     }
+}
+
+/// A token that knows a row again when it is sent again: what it follows from is random.
+pub(crate) fn token_of(random: &[u8], epoch: i64, at: u64) -> [u8; 16] {
+    let hash = sha256(&[random, &epoch.to_le_bytes()[..], &at.to_le_bytes()[..]].concat());
+    hash.first_chunk().copied().unwrap_or_default()
 }
 
 /// What became of a start: the run with its key is its own, whoever sent it.

@@ -30,7 +30,7 @@ impl Ledger {
         let target = Arc::new(Target::read(address).unwrap());
         let mut link = Link::open(&target, &Arc::new(AtomicI64::new(0))).unwrap();
         let random = Cipher::new(None);
-        schema::open(&mut link, true, &random).unwrap();
+        schema::open(&mut link, true, &random, false).unwrap();
         let mut ledger =
             Ledger { writing: Writing::new(link, Box::new(now)), random, living: BTreeSet::new() };
         let schema = &target.schema;

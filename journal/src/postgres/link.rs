@@ -1,6 +1,7 @@
 //! A connection with the runtime that drives it, for one thread; what its errors mean, and statements with
 //! typed values.
 
+use super::cluster;
 use super::target::Target;
 use super::tls::Tls;
 use crate::error::{Error, ErrorCode, Result};
@@ -16,6 +17,8 @@ use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Row};
 
 /// How long a group may take before its connection counts as lost.
 const SLOW: Duration = Duration::from_mins(1);
+/// After how long people are told that a server is away.
+const TOLD_AFTER: Duration = Duration::from_secs(1);
 /// How long writes wait for a server that is away.
 const PATIENCE: Duration = Duration::from_mins(5);
 /// The first and the longest pause before a group is sent again.
@@ -43,6 +46,9 @@ pub(crate) struct Link {
     client: Option<Client>,
     /// Counts the notifications of the server.
     news: Arc<AtomicI64>,
+    /// Since when the server has been away, and whether this connection has said so.
+    away: Option<Instant>,
+    told: bool,
 }
 
 /// Why statements had no result.
@@ -58,7 +64,14 @@ impl Link {
     pub(crate) fn open(target: &Arc<Target>, news: &Arc<AtomicI64>) -> Result<Link> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build();
         let runtime = runtime.map_err(|error| Error::new(ErrorCode::Io, format!("no runtime: {error}")))?;
-        let mut link = Link { runtime, target: target.clone(), client: None, news: news.clone() };
+        let mut link = Link {
+            runtime,
+            target: target.clone(),
+            client: None,
+            news: news.clone(),
+            away: None,
+            told: false,
+        };
         match link.connect() {
             Ok(()) => Ok(link),
             Err(Trouble::Again(error) | Trouble::Refused(error)) => Err(error),
@@ -76,7 +89,18 @@ impl Link {
             return Ok(());
         }
         self.client = None;
-        self.client = Some(self.runtime.block_on(connect(&self.target, &self.news))?);
+        let client = self.runtime.block_on(connect(&self.target, &self.news))?;
+        if let Some(&known) = self.target.cluster.get() {
+            let asked = async { tokio::time::timeout(SLOW, pipeline(&client, &[cluster::ask()])).await };
+            let found = self.runtime.block_on(asked).map_err(|_| Trouble::Again(away(&self.target)))?;
+            let found = found.map_err(|error| trouble(&self.target, &error))?;
+            let row = found.iter().flatten().next();
+            let found = row.map(cluster::of).transpose().map_err(Trouble::Refused)?.flatten();
+            // A standby that has not taken over yet takes no writes.
+            let found = found.ok_or_else(|| Trouble::Again(away(&self.target)))?;
+            known.expect(found, &self.target).map_err(Trouble::Refused)?;
+        }
+        self.client = Some(client);
         Ok(())
     }
 
@@ -86,6 +110,31 @@ impl Link {
         &mut self,
         statements: &[Statement],
     ) -> std::result::Result<Vec<Vec<Row>>, Trouble> {
+        let found = self.attempt(statements);
+        self.tell(found.as_ref().err());
+        found
+    }
+
+    /// Tells people once if the server stays away, and when it answers again.
+    fn tell(&mut self, trouble: Option<&Trouble>) {
+        let teller = &self.target.teller;
+        let Some(tell) = teller.tell.get() else { return };
+        if let Some(Trouble::Again(error)) = trouble {
+            let since = *self.away.get_or_insert_with(Instant::now);
+            if since.elapsed() >= TOLD_AFTER && !teller.is_away.swap(true, Ordering::Relaxed) {
+                self.told = true;
+                tell(&format!("{error}; it is tried again until it works, for some minutes at most"));
+            }
+            return;
+        }
+        self.away = None;
+        if std::mem::take(&mut self.told) {
+            teller.is_away.store(false, Ordering::Relaxed);
+            tell(&format!("{}: the server answers again", self.target.shown));
+        }
+    }
+
+    fn attempt(&mut self, statements: &[Statement]) -> std::result::Result<Vec<Vec<Row>>, Trouble> {
         self.connect()?;
         let Some(client) = &self.client else { return Err(Trouble::Again(away(&self.target))) };
         let sent =

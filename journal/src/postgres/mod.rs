@@ -4,6 +4,7 @@
 //! No lock is held across a round trip: what was read is replaced only if it is still that row.
 
 mod apply;
+mod cluster;
 mod jobs;
 #[cfg(test)]
 pub(crate) mod ledger;
@@ -20,7 +21,7 @@ mod writer;
 #[cfg(test)]
 pub(crate) use writer::Fate;
 
-use crate::backend::{Backend, Decide, Outcome, Ownership, Reads, Write, Written};
+use crate::backend::{Backend, Decide, Outcome, Ownership, Reads, Tell, Write, Written};
 use crate::cipher::Cipher;
 use crate::error::{Error, ErrorCode, Result};
 use crate::queue::{Order, Ticket, Worker, ticket};
@@ -44,12 +45,12 @@ pub(crate) struct Postgres {
     schema: String,
     random: Cipher,
     warnings: Vec<String>,
-    shown: String,
+    target: Arc<Target>,
 }
 
 impl fmt::Debug for Postgres {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Postgres").field("place", &self.shown).finish_non_exhaustive()
+        f.debug_struct("Postgres").field("place", &self.target.shown).finish_non_exhaustive()
     }
 }
 
@@ -59,12 +60,20 @@ impl Postgres {
         let target = Arc::new(Target::read(address)?);
         let unheard = Arc::new(AtomicI64::new(0));
         let mut link = Link::open(&target, &unheard)?;
-        let warnings = schema::open(&mut link, create, cipher)?;
+        let warnings = schema::open(&mut link, create, cipher, false)?;
         let heart = Heart::start(&target, cipher)?;
         let reader = reads::start(Link::open(&target, &unheard)?)?;
         let writer = writer::start(link, heart.shared().clone())?;
-        let (schema, shown) = (target.schema.clone(), target.shown.clone());
-        Ok(Postgres { writer, reader, heart, schema, random: Cipher::new(None), warnings, shown })
+        let schema = target.schema.clone();
+        Ok(Postgres { writer, reader, heart, schema, random: Cipher::new(None), warnings, target })
+    }
+
+    /// Accepts the server at an address, though it is another one than before. Returns how many calls are in doubt.
+    pub(crate) fn after_failover(address: &str, cipher: &Cipher, now: i64) -> Result<usize> {
+        let target = Arc::new(Target::read(address)?);
+        let mut link = Link::open(&target, &Arc::new(AtomicI64::new(0)))?;
+        schema::open(&mut link, false, cipher, true)?;
+        cluster::accept(&mut link, &target.schema, now)
     }
 
     fn push(&self, order: Order, job: Job) {
@@ -129,6 +138,10 @@ impl Backend for Postgres {
 
     fn limit_pages(&self, _most: Option<u32>) -> Result<()> {
         Err(Error::new(ErrorCode::Value, "only a journal in a file has pages of its own"))
+    }
+
+    fn tell(&self, tell: Tell) {
+        drop(self.target.teller.tell.set(tell));
     }
 
     fn warnings(&self) -> &[String] {

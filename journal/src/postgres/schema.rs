@@ -1,5 +1,6 @@
 //! The tables of version 1, in a PostgreSQL schema of their own, and opening them.
 
+use super::cluster;
 use super::link::{Link, Statement, blob, int, text};
 use super::rows::get;
 use crate::cipher::{Cipher, Column};
@@ -47,9 +48,10 @@ const TABLES: &[&str] = &[
     "CREATE INDEX metadata_value ON {s}.metadata(name, value)",
 ];
 
-/// Opens the tables, or makes them. Returns what people should know.
-pub(crate) fn open(link: &mut Link, create: bool, cipher: &Cipher) -> Result<Vec<String>> {
-    let warnings = look(link)?;
+/// Opens the tables, or makes them. Returns what people should know. Another server than before is refused unless the
+/// caller accepts it.
+pub(crate) fn open(link: &mut Link, create: bool, cipher: &Cipher, accepts: bool) -> Result<Vec<String>> {
+    let mut warnings = look(link)?;
     let schema = link.target().schema.clone();
     let once = |_: Duration| false;
     let is_there = format!("SELECT to_regclass('{schema}.meta') IS NOT NULL");
@@ -63,6 +65,9 @@ pub(crate) fn open(link: &mut Link, create: bool, cipher: &Cipher) -> Result<Vec
         make(link, &schema, cipher)?;
     }
     check(link, &schema, cipher)?;
+    if !accepts {
+        warnings.extend(cluster::check(link, &schema)?);
+    }
     Ok(warnings)
 }
 

@@ -1,8 +1,13 @@
 //! Where a journal is: the parts of a `postgres://` address, with those that are ilo's own.
 
+use super::cluster::Cluster;
+use crate::backend::Tell;
 use crate::error::{Error, ErrorCode, Result};
 use crate::place::without_password;
+use std::fmt;
 use std::str::FromStr as _;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Config, config::TargetSessionAttrs};
@@ -18,8 +23,22 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long sent data may stay without an acknowledgement.
 const SILENT: Duration = Duration::from_secs(20);
 
+/// Tells people about a server that is away.
+#[derive(Default)]
+pub(crate) struct Teller {
+    pub(crate) tell: OnceLock<Tell>,
+    /// Whether that was said.
+    pub(crate) is_away: AtomicBool,
+}
+
+impl fmt::Debug for Teller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Teller(..)")
+    }
+}
+
 /// A place of a journal.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) config: Config,
     /// The PostgreSQL schema that has the tables.
@@ -27,6 +46,11 @@ pub(crate) struct Target {
     pub(crate) lease: Duration,
     /// The file with the certificates that are trusted, in place of those of the system.
     pub(crate) roots: Option<String>,
+    /// Whether a standby that takes over has everything that was acknowledged, as the address says.
+    pub(crate) is_synchronous: bool,
+    pub(crate) teller: Teller,
+    /// The server, once it is known.
+    pub(crate) cluster: OnceLock<Cluster>,
     /// The address without its password.
     pub(crate) shown: String,
 }
@@ -41,6 +65,7 @@ impl Target {
         let (base, query) = address.split_once('?').unwrap_or((address, ""));
         let (mut schema, mut lease, mut roots, mut mode, mut rest) =
             ("ilo".to_owned(), LEASE, None, None, Vec::new());
+        let mut is_synchronous = false;
         for part in query.split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             match name {
@@ -50,6 +75,8 @@ impl Target {
                     let message = format!("expected a `lease` of {SHORTEST} to {LONGEST} seconds");
                     lease = given.ok_or_else(|| refused(message))?;
                 }
+                "standby" if value == "synchronous" => is_synchronous = true,
+                "standby" => return Err(refused("expected `standby=synchronous`, or none".to_owned())),
                 "sslrootcert" => roots = Some(unescaped(value)),
                 "sslmode" => mode = Some(value.to_owned()),
                 _ => rest.push(part),
@@ -86,7 +113,8 @@ impl Target {
             config.application_name("ilo");
         }
         let lease = Duration::from_secs_f64(lease);
-        Ok(Target { config, schema, lease, roots, shown: without_password(address) })
+        let (cluster, shown) = (OnceLock::new(), without_password(address));
+        Ok(Target { config, schema, lease, roots, is_synchronous, teller: Teller::default(), cluster, shown })
     }
 }
 

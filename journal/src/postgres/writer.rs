@@ -2,7 +2,7 @@
 //! round trip, and sent again where the connection was lost before the answer.
 
 use super::apply;
-use super::jobs::{Group, Job};
+use super::jobs::{Group, Job, token_of};
 use super::link::{Link, Statement, Trouble, Waiting, blobs, texts};
 use super::owners::Shared;
 use super::reading::{Read, reading};
@@ -226,6 +226,7 @@ impl Writing {
             owner: 0,
             tools: None,
             metadata: imported.metadata.clone(),
+            calls: Vec::new(),
         };
         if let Some(live) = &mut prepared.live {
             (live.owner, live.was, live.exported) = (None, None, false);
@@ -286,10 +287,4 @@ impl Writing {
         let id = rows.and_then(|rows| rows.first()).map_or_else(|| Err(Error::other()), |row| get(row, 0));
         Ok(id.map(RunId))
     }
-}
-
-/// A token that an import gives a decision, the same when it is sent again.
-fn token_of(key: &[u8], epoch: i64, at: u64) -> [u8; 16] {
-    let hash = crate::cipher::sha256(&[key, &epoch.to_le_bytes()[..], &at.to_le_bytes()[..]].concat());
-    hash.first_chunk().copied().unwrap_or_default()
 }

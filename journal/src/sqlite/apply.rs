@@ -79,6 +79,10 @@ impl Tables {
                 self.release(*run, *epoch)?;
                 Written::Done
             }
+            Write::Calls { run, epoch, rows } => {
+                self.keep(*run, *epoch, rows)?;
+                Written::Done
+            }
             Write::Import(imported) => Written::Imported(self.import(imported)?),
         })
     }
@@ -146,6 +150,7 @@ impl Tables {
             })?;
         }
         self.insert_metadata(&run, &new.metadata)?;
+        self.insert_calls(run.id, &new.calls)?;
         Ok(Started { run: RunId(run.id), is_new: true, lease })
     }
 
@@ -236,13 +241,31 @@ impl Tables {
         Ok(cancel == CANCELLED)
     }
 
+    /// Adds calls as they were made, if the run still has this epoch.
+    fn keep(&self, run: i64, epoch: i64, rows: &[Decided]) -> Result<()> {
+        let mut held = self.connection.prepare_cached("SELECT 1 FROM live WHERE run = ? AND epoch = ?")?;
+        if held.exists([run, epoch])? { self.insert_calls(run, rows) } else { Err(lost(run)) }
+    }
+
+    fn insert_calls(&self, run: i64, rows: &[Decided]) -> Result<()> {
+        for row in rows {
+            let at = next_time(self.last_time(run, row.call)?, row.at);
+            self.insert_decision(&Decided { run, at, ..row.clone() })?;
+        }
+        Ok(())
+    }
+
+    /// The time of the last row about a call.
+    fn last_time(&self, run: i64, call: u64) -> Result<Option<i64>> {
+        let mut last =
+            self.connection.prepare_cached("SELECT max(at) FROM call WHERE run = ? AND call = ?")?;
+        Ok(last.query_row(params![run, signed(call)], |row| row.get(0))?)
+    }
+
     /// Stores what an answer from outside must be.
     fn insert_expects(&self, live: &Live) -> Result<()> {
         let Some(schema) = &live.expects else { return Ok(()) };
-        let mut statement =
-            self.connection.prepare_cached("SELECT max(at) FROM call WHERE run = ? AND call = ?")?;
-        let last: Option<i64> =
-            statement.query_row(params![live.run, signed(live.call)], |row| row.get(0))?;
+        let last = self.last_time(live.run, live.call)?;
         self.insert_decision(&of_live(live, EXPECTS, "", schema.clone(), next_time(last, (self.now)())))
     }
 

@@ -77,6 +77,7 @@ fn round(seed: u64, counts: &mut Counts) {
     let mut workers: Vec<Child> = Vec::new();
     let begun = Instant::now();
     let store = create(folder.path());
+    store.keep_calls(true).unwrap();
     loop {
         assert!(begun.elapsed() < LONGEST, "seed {seed}: the runs do not end");
         while (workers.len() as u64) < WORKERS {
@@ -204,12 +205,17 @@ fn check(store: &Store, folder: &Path, runs: u64, seed: u64, counts: &mut Counts
     for number in 0..runs {
         let run = store.find(&format!("r{number}")).unwrap();
         let At::Ended { outcome, .. } = store.show(run).unwrap().at else { panic!("seed {seed}: r{number}") };
+        let kept: BTreeSet<u64> = store.calls(run).unwrap().into_iter().map(|called| called.call).collect();
         let (expected, effects) = expected(number);
         assert_eq!(String::from_utf8(outcome).unwrap(), expected, "seed {seed}: r{number}");
         let key_of = store.key(run).unwrap();
         for (tool, arguments, call) in effects {
             let key = key_of(call);
             let made = by_key.remove(&key).unwrap_or_default();
+            assert!(
+                !store.keeps_calls() || kept.contains(&call),
+                "seed {seed}: r{number} call {call} is not among the calls that are kept"
+            );
             let (_, policy) = TOOLS.iter().find(|(name, _)| **name == tool).unwrap();
             let most = if policy.effect == Effect::Idempotent { usize::MAX } else { 1 };
             assert!((1..=most).contains(&made.len()), "seed {seed}: r{number} call {call}: {made:?}");

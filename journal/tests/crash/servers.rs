@@ -54,6 +54,7 @@ fn round(server: &Server, seed: u64, counts: &mut Counts, blows: &mut Blows) {
     let address = server.address(LEASE);
     let child = |random: &mut Random| spawn(folder.path(), random.below(u64::MAX), Some(&address));
     let store = opened(&address);
+    store.keep_calls(true).unwrap();
     let mut workers: Vec<Child> = Vec::new();
     let begun = Instant::now();
     loop {

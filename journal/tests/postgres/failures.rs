@@ -4,8 +4,10 @@ use super::runs::open;
 use super::server::{PASSWORD, Server};
 use super::shared;
 use super::support::{record, start};
-use ilo_journal::{Error, ErrorCode, Key, Options, Store, To};
+use ilo_journal::{Decision, Error, ErrorCode, Key, Options, Store, To};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 fn refused(path: &Path) -> Error {
@@ -117,6 +119,125 @@ fn what_cannot_be_stored_fails_alone() {
     let [good, bad, fine] = tickets.map(ilo_journal::Ticket::wait);
     assert_eq!(bad.map(drop).unwrap_err().code, ErrorCode::Value);
     assert!(good.is_ok() && fine.is_ok());
+}
+
+/// Gives a server a certificate for `localhost`; `roots.pem` has its authority.
+fn certified(server: &Server, folder: &Path) -> bool {
+    let settings = "[req]\ndistinguished_name = name\n[name]\n[authority]\nbasicConstraints = critical, CA:TRUE\n\
+                    [server]\nbasicConstraints = CA:FALSE\nsubjectAltName = DNS:localhost\n";
+    std::fs::write(folder.join("tls.cnf"), settings).unwrap();
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -config tls.cnf";
+    let commands = [
+        format!(
+            "req -x509 {key} -extensions authority -subj /CN=authority -keyout authority.key -out roots.pem"
+        ),
+        format!("req -new {key} -subj /CN=localhost -keyout data/server.key -out request.pem"),
+        "x509 -req -in request.pem -CA roots.pem -CAkey authority.key -CAcreateserial -extfile tls.cnf \
+         -extensions server -out data/server.crt"
+            .to_owned(),
+    ];
+    commands.iter().all(|arguments| {
+        let made =
+            server.command("/usr/bin/openssl").args(arguments.split(' ')).stderr(Stdio::null()).status();
+        made.is_ok_and(|made| made.success())
+    })
+}
+
+#[test]
+fn a_connection_is_encrypted_where_the_certificate_is_trusted() {
+    let Some(server) = Server::start() else { return };
+    let folder = server.folder();
+    if !certified(&server, folder) {
+        eprintln!("SKIPPED: no openssl makes a certificate");
+        return;
+    }
+    let roots = folder.join("roots.pem");
+    server.append("ssl = on\n");
+    server.down("fast");
+    server.up();
+    let of = |host: &str, more: &str| {
+        let path = server.address(&format!("&sslmode=verify-full{more}"));
+        PathBuf::from(path.to_str().unwrap().replace("127.0.0.1", host))
+    };
+    let trusted = format!("&sslrootcert={}", roots.display());
+    let store = open(&of("localhost", &trusted));
+    drop(start(&store, None, To::Calling));
+    let encrypted = "SELECT count(*) FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) \
+                     WHERE a.application_name = 'ilo' AND NOT s.ssl";
+    assert_eq!(server.sql(encrypted), "0");
+    for (host, more) in [("localhost", ""), ("127.0.0.1", trusted.as_str())] {
+        let error = refused(&of(host, more));
+        assert_eq!(error.code, ErrorCode::CannotOpen, "{error}");
+        assert!(error.remedy.contains("sslrootcert"), "{error}");
+    }
+}
+
+#[test]
+fn a_standby_that_takes_over_is_refused_until_a_person_accepts_it() {
+    let Some(server) = Server::start() else { return };
+    let path = server.address_of("failover", "");
+    let store = open(&path);
+    let (begun, mut lease) = start(&store, None, To::Calling);
+    let (waits, _) = start(&store, None, To::Asking);
+    let standby = server.standby();
+    let seen = format!(
+        "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= '{}'",
+        server.sql("SELECT pg_current_wal_lsn()")
+    );
+    let since = Instant::now();
+    while server.sql(&seen) != "1" {
+        assert!(since.elapsed() < Duration::from_mins(2), "the standby does not follow");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(refused(&standby.address_of("failover", "")).code, ErrorCode::ReadOnly);
+    server.down("immediate");
+    standby.promote();
+    let there = standby.address_of("failover", "");
+    assert_eq!(refused(&there).code, ErrorCode::FailedOver);
+    // A standby that is a synchronous one has all that was acknowledged, and nothing changes.
+    let other = standby.address_of("failover", "&standby=synchronous&lease=60");
+    drop(Store::open(&other, &Options::default()).unwrap());
+    standby.sql("UPDATE failover.setting SET value = set_byte(value, 8, get_byte(value, 8) # 1) WHERE name = 'cluster'");
+    assert_eq!(refused(&there).code, ErrorCode::FailedOver);
+    assert_eq!(Store::after_failover(&there, &Options::default()).unwrap(), 1);
+    let next = open(&there);
+    let state = |run| next.show(run).unwrap().status().name();
+    assert_eq!((state(begun), state(waits)), ("doubt", "asking"));
+    assert_eq!(next.resolve(begun, Some(1), &Decision::Retry, "ann").unwrap(), ilo_journal::State::Ready);
+    drop(next);
+    // A process that was under way does not write there either, where its address leads to it.
+    standby.sql("UPDATE failover.setting SET value = set_byte(value, 0, get_byte(value, 0) # 1) WHERE name = 'cluster'");
+    assert_eq!(refused(&other).code, ErrorCode::FailedOver, "it is another server");
+    drop(store.record(&mut lease, &record(To::Calling, 2)));
+    server.up();
+}
+
+#[test]
+fn people_are_told_once_that_a_server_is_away_and_when_it_answers() {
+    let Some(server) = Server::start() else { return };
+    let store = open(&server.address(""));
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = told.clone();
+    store.tell(move |text| heard.lock().unwrap().push(text.to_owned()));
+    let (_, mut lease) = start(&store, None, To::Calling);
+    server.down("immediate");
+    let ticket = store.record(&mut lease, &record(To::Calling, 2)).unwrap();
+    let begun = Instant::now();
+    while told.lock().unwrap().is_empty() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "nobody is told");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    server.up();
+    ticket.wait().unwrap();
+    let begun = Instant::now();
+    while told.lock().unwrap().len() < 2 {
+        assert!(begun.elapsed() < Duration::from_mins(1), "nobody is told that it answers");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let told = told.lock().unwrap();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("tried again") && told[1].contains("answers again"), "{told:?}");
+    assert!(told.iter().all(|text| !text.contains("ss-word")), "{told:?}");
 }
 
 #[test]

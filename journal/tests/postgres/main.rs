@@ -1,6 +1,8 @@
 //! The journal in PostgreSQL, with a real server. Where there is none, the tests say so and pass.
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub, reason = "a test")]
 
+#[path = "../support/either.rs"]
+mod either;
 #[path = "../support/server.rs"]
 mod server;
 #[path = "../support/mod.rs"]

@@ -1,7 +1,7 @@
 //! Runs: as in a file, and in both directions between a file and a database.
 
-use super::shared;
-use super::support::{CHANGES, Place, mine, new_run, record, start};
+use super::support::{Place, mine, new_run, record, start};
+use super::{either, shared};
 use ilo_journal::{
     Answer, At, Attached, Claim, Decision, ErrorCode, Key, Listed, Options, RunId, RunLimits, Start, State,
     Status, Store, To,
@@ -18,69 +18,37 @@ pub fn open(path: &Path) -> Store {
 fn a_run_is_there_when_the_journal_is_opened_again() {
     let Some(server) = shared() else { return };
     let path = server.address("");
-    let store = open(&path);
-    let (run, mut lease) = start(&store, Some("order"), To::Calling);
-    let key = lease.key(1);
-    assert!(!store.record(&mut lease, &record(To::Calling, 2)).unwrap().wait().unwrap());
-    drop(store);
-    let store = open(&path);
-    let claimed = mine(&store, run);
-    assert_eq!((claimed.state, claimed.call, claimed.tool.as_str()), (State::Calling, 2, "pay"));
-    assert_eq!((claimed.policy, claimed.tries, claimed.active_ms), (CHANGES, 1, 7));
-    assert_eq!((claimed.snapshot.as_slice(), &*claimed.program), (&b"snapshot"[..], &b"program"[..]));
-    assert_eq!((claimed.function.as_str(), claimed.limits), ("f", RunLimits::default()));
-    assert_eq!(claimed.lease.key(1), key);
-    store.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
-    drop(store);
-    let store = open(&path);
-    let Claim::Ended { outcome } = store.claim(run).wait().unwrap() else { panic!("it has ended") };
-    assert_eq!(outcome, b"{\"status\":\"ok\"}");
-    assert_eq!(store.find("order").unwrap(), run);
-    assert_eq!(store.wait(run, Duration::ZERO).unwrap().as_deref(), Some(&b"{\"status\":\"ok\"}"[..]));
-    assert_eq!(store.find_key(&key).unwrap(), Some((run, 1)));
-    store.check().unwrap();
+    either::a_run_is_there_when_the_journal_is_opened_again(&|| open(&path));
 }
 
 #[test]
 fn the_same_name_program_and_input_are_the_same_run_and_others_are_refused() {
     let Some(server) = shared() else { return };
-    let store = open(&server.address(""));
-    let (run, _lease) = start(&store, Some("order"), To::Ready);
-    let limits = RunLimits::default();
-    let again =
-        |new: &ilo_journal::NewRun<'_>| store.start(new, &Start::Call(record(To::Ready, 1))).unwrap().wait();
-    let same = again(&new_run(Some("order"), &limits)).unwrap();
-    assert_eq!((same.run, same.is_new, same.lease.is_none()), (run, false, true));
-    let other = ilo_journal::NewRun { input: b"{\"x\":2}", ..new_run(Some("order"), &limits) };
-    assert_eq!(again(&other).unwrap_err().code, ErrorCode::NameTaken);
-    // Two of a name in one group: one is new.
-    let twice = [new_run(Some("two"), &limits), new_run(Some("two"), &limits)]
-        .map(|new| store.start(&new, &Start::Call(record(To::Ready, 1))).unwrap());
-    let twice = twice.map(|ticket| ticket.wait().unwrap());
-    assert_eq!(twice[0].run, twice[1].run);
-    assert_eq!(twice.iter().filter(|started| started.is_new).count(), 1);
-    let ended = store.start(&new_run(Some("short"), &limits), &Start::Ended(b"{}")).unwrap().wait().unwrap();
-    assert!(matches!(store.show(ended.run).unwrap().at, At::Ended { .. }));
+    let path = server.address("");
+    either::the_same_name_program_and_input_are_the_same_run_and_others_are_refused(&|| open(&path));
 }
 
 #[test]
 fn a_run_has_one_owner_and_who_has_lost_it_writes_nothing() {
     let Some(server) = shared() else { return };
     let path = server.address("");
-    let (one, other) = (open(&path), open(&path));
-    let (run, mut lease) = start(&one, None, To::Calling);
-    assert_eq!(other.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
-    assert_eq!(one.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
-    assert!(other.continuable().unwrap().is_empty(), "its owner lives");
-    one.release(&lease).wait().unwrap();
-    assert_eq!(other.continuable().unwrap(), [run]);
-    let claimed = mine(&other, run);
-    let late = one.record(&mut lease, &record(To::Calling, 2)).unwrap().wait();
-    assert_eq!(late.unwrap_err().code, ErrorCode::Lost);
-    one.record_later(&mut lease, &record(To::Ready, 3)).unwrap();
-    assert_eq!(one.end(lease, b"{}").unwrap().wait().unwrap_err().code, ErrorCode::Lost);
-    assert_eq!((claimed.state, claimed.call), (State::Calling, 1));
-    other.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
+    either::a_run_has_one_owner_and_who_has_lost_it_writes_nothing(&|| open(&path));
+}
+
+#[test]
+fn a_record_that_nobody_waits_for_is_written_before_the_store_closes() {
+    let Some(server) = shared() else { return };
+    let path = server.address("");
+    either::a_record_that_nobody_waits_for_is_written_before_the_store_closes(&|| open(&path));
+}
+
+#[test]
+fn a_journal_that_is_told_to_keeps_the_calls_of_runs() {
+    let Some(server) = shared() else { return };
+    let (path, file) = (server.address(""), Place::new());
+    either::a_journal_that_is_told_to_keeps_the_calls_of_runs(&|| open(&path), &|| file.open());
+    let (path, file) = (server.address(""), Place::new());
+    either::a_journal_that_is_told_to_keeps_the_calls_of_runs(&|| file.open(), &|| open(&path));
 }
 
 #[test]
@@ -109,19 +77,6 @@ fn many_claim_the_same_runs_and_each_run_has_one_owner() {
         (0..runs.len()).map(|run| taken.iter().filter(|taken| taken[run]).count()).collect()
     });
     assert_eq!(owners, vec![1; 40]);
-}
-
-#[test]
-fn a_record_that_nobody_waits_for_is_written_before_the_store_closes() {
-    let Some(server) = shared() else { return };
-    let path = server.address("");
-    let store = open(&path);
-    let (run, mut lease) = start(&store, None, To::Ready);
-    for call in 2..50 {
-        store.record_later(&mut lease, &record(To::Ready, call)).unwrap();
-    }
-    drop(store);
-    assert_eq!(mine(&open(&path), run).call, 49);
 }
 
 #[test]

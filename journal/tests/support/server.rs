@@ -48,8 +48,13 @@ impl Server {
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
+        Some(Server::of(bin, folder))
+    }
+
+    /// Makes a server in a folder, and starts it.
+    fn of(bin: PathBuf, folder: TempDir) -> Server {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut server = Server { folder, bin, port, watchdog: None };
+        let server = Server { folder, bin, port, watchdog: None };
         if is_root() {
             let owned = Command::new("chown").arg("postgres").arg(server.folder.path()).status().unwrap();
             assert!(owned.success());
@@ -71,12 +76,53 @@ impl Server {
         );
         server.append(&settings);
         server.up();
+        server.watched()
+    }
+
+    /// A standby of this server, which follows it.
+    pub fn standby(&self) -> Server {
+        let folder = tempfile::tempdir().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let standby = Server { folder, bin: self.bin.clone(), port, watchdog: None };
+        if is_root() {
+            let owned = Command::new("chown").arg("postgres").arg(standby.folder.path()).status().unwrap();
+            assert!(owned.success());
+        }
+        let copied = standby
+            .command("pg_basebackup")
+            .args(["-R", "-X", "stream", "-c", "fast", "-h", "127.0.0.1", "-U", "ilo", "-p"])
+            .arg(self.port.to_string())
+            .arg("-D")
+            .arg(standby.data())
+            .status()
+            .unwrap();
+        assert!(copied.success(), "pg_basebackup");
+        standby.append(&format!("port = {port}\n"));
+        standby.up();
+        standby.watched()
+    }
+
+    /// Makes a standby a server of its own.
+    pub fn promote(&self) {
+        let promoted = self
+            .command("pg_ctl")
+            .args(["promote", "-w", "-D"])
+            .arg(self.data())
+            .stdout(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(promoted.success(), "promote");
+    }
+
+    /// Sees to it that the server ends with this process.
+    fn watched(self) -> Server {
+        let mut server = self;
         let folder = server.folder.path();
         let script = "read -r _; kill -INT $(head -n 1 \"$1/data/postmaster.pid\"); sleep 1; rm -rf \"$1\"";
         let mut watchdog = Command::new("sh");
         watchdog.args(["-c", script, "sh"]).arg(folder).stdin(Stdio::piped());
         server.watchdog = watchdog.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok();
-        Some(server)
+        server
     }
 
     fn data(&self) -> PathBuf {

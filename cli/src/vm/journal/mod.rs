@@ -1,6 +1,7 @@
 //! Durable runs: what `run --journal`, `resume` and `runs` share.
 
 mod approve;
+mod calls;
 pub(super) mod drive;
 pub(super) mod resume;
 pub(super) mod runs;
@@ -144,8 +145,8 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Opens a journal.
-pub(super) fn open(path: &Path, key: &KeyArgs, create: bool) -> Result<Arc<Store>, Refused> {
+/// How a journal is opened.
+fn options(key: &KeyArgs, create: bool) -> Result<Options, Refused> {
     let key = match &key.journal_key_env {
         None => None,
         Some(name) => {
@@ -156,7 +157,14 @@ pub(super) fn open(path: &Path, key: &KeyArgs, create: bool) -> Result<Arc<Store
             Some(Key::from_hex(&text)?)
         }
     };
-    Ok(Arc::new(Store::open(path, &Options { create, key })?))
+    Ok(Options { create, key })
+}
+
+/// Opens a journal.
+pub(super) fn open(path: &Path, key: &KeyArgs, create: bool) -> Result<Arc<Store>, Refused> {
+    let store = Store::open(path, &options(key, create)?)?;
+    store.tell(|text| output::error(&format!("warning: {}\n", output::plain(text))));
+    Ok(Arc::new(store))
 }
 
 /// The place of a journal as a word of a command, without a password.

@@ -2,8 +2,9 @@
 
 use super::super::{Exit, Refused, output};
 use super::approve::ApproveArgs;
+use super::calls::CallsArgs;
 use super::shown::{self, Programs, quoted, time};
-use super::{Place, next_commands, open, pair, person, word_of};
+use super::{Place, next_commands, open, options, pair, person, word_of};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ilo_host::file;
 use ilo_host::problem::{Problem, shortened};
@@ -75,6 +76,11 @@ Example: ilo-vm runs answer \"$ILO_IDEMPOTENCY_KEY\" --value '{\"id\":7}' --jour
     /// Repeat a call that is in doubt, because it was not made or making it twice does no harm.
     #[command(after_help = "Example: ilo-vm runs retry 3 --call 2 --journal runs.journal")]
     Retry(RetryArgs),
+    /// Show the calls that a run has made, with their arguments and answers, where the journal keeps them.
+    #[command(after_help = "\
+Example: ilo-vm runs calls --keep yes --journal runs.journal
+Example: ilo-vm runs calls 3 --json --journal runs.journal")]
+    Calls(CallsArgs),
     /// Wait until a run has ended, wherever it runs, and print its outcome.
     #[command(after_help = "Example: ilo-vm runs wait 3 --time 60000 --journal runs.journal")]
     Wait(WaitArgs),
@@ -87,6 +93,13 @@ Example: ilo-vm runs answer \"$ILO_IDEMPOTENCY_KEY\" --value '{\"id\":7}' --jour
     /// Read a run from a file that `runs export` has written.
     #[command(after_help = "Example: ilo-vm runs import run-3 --journal other.journal")]
     Import(ImportArgs),
+    /// Accept another server of a journal in PostgreSQL, after a standby has taken over or a back-up was restored.
+    #[command(after_help = "\
+Stop all processes of the journal before. Calls that were begun are in doubt then, since their records may be lost: find \
+out whether they were made.
+
+Example: ilo-vm runs after-failover --journal 'postgres://app@db.internal/app'")]
+    AfterFailover(Place),
     /// Remove runs that ended some time ago; `run`, `resume` and `serve` do so once a day.
     #[command(after_help = "\
 Example: ilo-vm runs prune --journal runs.journal
@@ -245,10 +258,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Refused> {
         Verb::Answer(args) => decide(&args.one, args.call, &Decision::Answer(args.value.clone())),
         Verb::Fail(args) => decide(&args.one, args.call, &Decision::Fail(args.message.clone())),
         Verb::Retry(args) => retry(args),
+        Verb::Calls(args) => super::calls::run(args),
         Verb::Wait(args) => wait(args),
         Verb::Cancel(args) => decide(args, None, &Decision::Cancel),
         Verb::Export(args) => export(args),
         Verb::Import(args) => import(args),
+        Verb::AfterFailover(place) => {
+            let doubts = Store::after_failover(&place.journal, &options(&place.key, false)?)?;
+            output::print(&format!("{doubts} calls are in doubt\n"), Exit::Ok)
+        }
         Verb::Prune(args) => prune(args),
     }
 }

@@ -1,0 +1,203 @@
+//! What holds of a journal wherever it is: each test gets a function that opens the same one again.
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, missing_docs, unreachable_pub, reason = "tests")]
+
+use super::support::{CHANGES, mine, new_run, record, start};
+use ilo_asm::build::{Options as Build, build};
+use ilo_journal::{
+    Answer, At, Beginning, Called, Claim, Decision, Due, Effect, ErrorCode, Made, NewRun, Permit, Policy,
+    RunLimits, Session, Start, State, Store, Taken, To,
+};
+use ilo_vm::{Limits, Program, Run, Step};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub fn a_run_is_there_when_the_journal_is_opened_again(open: &dyn Fn() -> Store) {
+    let store = open();
+    let (run, mut lease) = start(&store, Some("order"), To::Calling);
+    let key = lease.key(1);
+    assert!(!store.record(&mut lease, &record(To::Calling, 2)).unwrap().wait().unwrap());
+    drop(store);
+    let store = open();
+    let claimed = mine(&store, run);
+    assert_eq!((claimed.state, claimed.call, claimed.tool.as_str()), (State::Calling, 2, "pay"));
+    assert_eq!((claimed.policy, claimed.tries, claimed.active_ms), (CHANGES, 1, 7));
+    assert_eq!((claimed.snapshot.as_slice(), &*claimed.program), (&b"snapshot"[..], &b"program"[..]));
+    assert_eq!((claimed.function.as_str(), claimed.answer.as_ref()), ("f", None));
+    assert_eq!(claimed.limits, RunLimits::default());
+    assert_eq!(claimed.lease.key(1), key);
+    store.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
+    drop(store);
+    let store = open();
+    let Claim::Ended { outcome } = store.claim(run).wait().unwrap() else { panic!("it has ended") };
+    assert_eq!(outcome, b"{\"status\":\"ok\"}");
+    assert_eq!(store.find("order").unwrap(), run);
+    assert_eq!(store.find(&run.to_string()).unwrap(), run);
+    assert_eq!(store.wait(run, Duration::ZERO).unwrap().as_deref(), Some(&b"{\"status\":\"ok\"}"[..]));
+    assert_eq!(store.find_key(&key).unwrap(), Some((run, 1)));
+    store.check().unwrap();
+}
+
+pub fn the_same_name_program_and_input_are_the_same_run_and_others_are_refused(open: &dyn Fn() -> Store) {
+    let store = open();
+    let (run, _lease) = start(&store, Some("order"), To::Ready);
+    let limits = RunLimits::default();
+    let ask = |new: &NewRun<'_>| store.start(new, &Start::Call(record(To::Ready, 1))).unwrap();
+    let base = new_run(Some("order"), &limits);
+    let same = ask(&base).wait().unwrap();
+    assert_eq!((same.run, same.is_new, same.lease.is_none()), (run, false, true));
+    for other in [
+        NewRun { input: b"{\"x\":2}", ..base.clone() },
+        NewRun { program: b"other", ..base.clone() },
+        NewRun { function: "g", ..base.clone() },
+    ] {
+        assert_eq!(ask(&other).wait().unwrap_err().code, ErrorCode::NameTaken);
+    }
+    assert_ne!(ask(&new_run(None, &limits)).wait().unwrap().run, run);
+    // Two of a name in one group: one is new.
+    let twice = [(); 2].map(|()| ask(&new_run(Some("two"), &limits))).map(|ticket| ticket.wait().unwrap());
+    assert_eq!(twice[0].run, twice[1].run);
+    assert_eq!(twice.iter().filter(|started| started.is_new).count(), 1);
+    let ended = store.start(&new_run(Some("short"), &limits), &Start::Ended(b"{}")).unwrap().wait().unwrap();
+    assert!(ended.lease.is_none());
+    assert!(matches!(store.show(ended.run).unwrap().at, At::Ended { .. }));
+}
+
+pub fn a_run_has_one_owner_and_who_has_lost_it_writes_nothing(open: &dyn Fn() -> Store) {
+    let (one, other) = (open(), open());
+    let (run, mut lease) = start(&one, None, To::Calling);
+    assert_eq!(other.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
+    assert_eq!(one.claim(run).wait().unwrap_err().code, ErrorCode::Owned);
+    // The returned run belongs to the other process, and the lease of the first one is void.
+    one.release(&lease).wait().unwrap();
+    let claimed = mine(&other, run);
+    let late = one.record(&mut lease, &record(To::Calling, 2)).unwrap().wait();
+    assert_eq!(late.unwrap_err().code, ErrorCode::Lost);
+    one.record_later(&mut lease, &record(To::Ready, 3)).unwrap();
+    assert_eq!(one.end(lease, b"{}").unwrap().wait().unwrap_err().code, ErrorCode::Lost);
+    assert_eq!((claimed.state, claimed.call), (State::Calling, 1));
+    other.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
+    drop(one);
+    let Claim::Ended { outcome } = other.claim(run).wait().unwrap() else { panic!("it has ended") };
+    assert_eq!(outcome, b"{\"status\":\"ok\"}");
+}
+
+pub fn a_record_that_nobody_waits_for_is_written_before_the_store_closes(open: &dyn Fn() -> Store) {
+    let store = open();
+    let (run, mut lease) = start(&store, None, To::Ready);
+    for call in 2..50 {
+        store.record_later(&mut lease, &record(To::Ready, call)).unwrap();
+    }
+    drop(store);
+    assert_eq!(mine(&open(), run).call, 49);
+}
+
+const SOURCE: &str = "
+; fn f() -> nil
+; Tools: 0=get 1=pay
+; Fields: 0=amount
+LET 1 CALL 0 1 0 LIT 1 7
+LET 2 CALL 1 1 0 LIT 1 5
+LET 3 CALL 1 1 0 LIT 1 6
+RET LIT 2 nil
+";
+
+fn policy_of(tool: &str) -> Policy {
+    if tool == "get" { Policy::of(Effect::Reads) } else { CHANGES }
+}
+
+/// Drives a run until it ends or waits. Its call `doubtful` has no answer.
+fn drive(session: &mut Session, run: &mut Run, doubtful: u64) {
+    loop {
+        let (tool, arguments, number) = match run.step() {
+            Step::Done(_) => return session.end(run).unwrap(),
+            Step::Call(call) => {
+                let mut arguments = String::new();
+                call.write_json(&mut arguments).unwrap();
+                (call.tool().to_owned(), arguments, call.number())
+            }
+        };
+        let policy = Some(policy_of(&tool));
+        let (tool, arguments) = (tool.as_str(), arguments.as_str());
+        let due = Due { run, number, tool, policy, arguments, rollback: false, sleep: None, expects: None };
+        let made = match session.before(&due).unwrap() {
+            Permit::Stop => return,
+            Permit::Settled(answer) => Made::Answered(answer),
+            Permit::Make { .. } if number == doubtful => Made::Unknown("no answer".to_owned()),
+            Permit::Make { .. } => Made::Answered(Answer::Ok(number.to_string())),
+        };
+        match session.after(made.clone(), None).unwrap() {
+            Taken::Stop => return,
+            Taken::GoOn => {
+                let Made::Answered(answer) = made else { panic!("{made:?}") };
+                answer.give(run.pending().unwrap()).unwrap();
+            }
+        }
+    }
+}
+
+fn begin(store: &Arc<Store>) -> (Session, Run) {
+    let (program, found) = build(SOURCE, &Build::default());
+    let program = Program::new(program.unwrap_or_else(|| panic!("{found:?}"))).unwrap();
+    let mut run = Run::new(&program, Limits::default());
+    run.start(program.function("f").unwrap(), &[]).unwrap();
+    let beginning = Beginning {
+        name: None,
+        input: b"{}".to_vec(),
+        program: program.to_bytes(),
+        function: "f".into(),
+        limits: RunLimits::default(),
+    };
+    (Session::new(store.clone(), beginning), run)
+}
+
+/// Of a call what is kept: number, tool, arguments, answer, and whether a process made it itself.
+type Told = (u64, String, String, Option<Answer>, bool);
+
+fn told(calls: Vec<Called>) -> Vec<Told> {
+    let each = |called: Called| {
+        (called.call, called.tool, called.arguments, called.answer, called.took_ms.is_some())
+    };
+    calls.into_iter().map(each).collect()
+}
+
+fn paid(call: u64, amount: u64, answer: Option<&str>, made: bool) -> Told {
+    let tool = if call == 1 { "get" } else { "pay" };
+    let answer = answer.map(|json| Answer::Ok(json.to_owned()));
+    (call, tool.to_owned(), format!("{{\"amount\":{amount}}}"), answer, made)
+}
+
+pub fn a_journal_that_is_told_to_keeps_the_calls_of_runs(
+    open: &dyn Fn() -> Store,
+    other: &dyn Fn() -> Store,
+) {
+    let store = Arc::new(open());
+    let (mut session, mut run) = begin(&store);
+    drive(&mut session, &mut run, 0);
+    let unkept = session.run().unwrap();
+    assert_eq!((store.calls(unkept).unwrap(), store.keeps_calls()), (vec![], false));
+    store.keep_calls(true).unwrap();
+    let (mut session, mut run) = begin(&store);
+    drive(&mut session, &mut run, 2);
+    let run = session.run().unwrap();
+    let first = [paid(1, 7, Some("1"), true), paid(2, 5, None, true)];
+    assert_eq!(told(store.calls(run).unwrap()), first, "the second is in doubt");
+    assert_eq!(store.decisions(run).unwrap(), []);
+    store.resolve(run, Some(2), &Decision::Answer("\"p\"".into()), "ann").unwrap();
+    drop((session, store));
+    // Another process, which reads the setting.
+    let store = Arc::new(open());
+    assert!(store.keeps_calls());
+    let claimed = mine(&store, run);
+    let program = Program::load(&claimed.program).unwrap();
+    let mut machine = Run::from_snapshot(&program, &claimed.snapshot, Limits::default()).unwrap();
+    drive(&mut Session::resumed(store.clone(), *claimed), &mut machine, 0);
+    let later = [paid(2, 5, Some("\"p\""), false), paid(3, 6, Some("3"), true)];
+    assert_eq!(told(store.calls(run).unwrap()), [first, later].concat());
+    assert_eq!(store.decisions(run).unwrap().len(), 1, "those of people alone");
+    // They go along where the run goes.
+    let other = other();
+    let moved = other.import(&store.export(run).unwrap()).unwrap();
+    assert_eq!(other.calls(moved).unwrap(), store.calls(run).unwrap());
+    store.keep_calls(false).unwrap();
+    assert!(!open().keeps_calls());
+}
