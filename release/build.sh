@@ -23,7 +23,7 @@ case $target in
 *) echo "release/build.sh: unknown target $target; the head of this file lists the targets" >&2; exit 64 ;;
 esac
 if command -v rustup >/dev/null; then rustup target add "$target" 2>/dev/null; fi
-(cd "$root" && cargo "${build[@]}" --locked --profile "$PROFILE" -p ilo-cli --bin ilo-vm --target "$as")
+(cd "$root" && cargo "${build[@]}" --locked --profile "$PROFILE" -p ilo-cli --bin ilo-vm --features postgres --target "$as")
 
 name=ilo-vm
 case $target in *-windows-*) name=ilo-vm.exe ;; esac

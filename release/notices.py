@@ -24,8 +24,13 @@ SHIPPED = [
 ]
 
 
+# Features of what ships that are not on by default.
+FEATURES = {"Cargo.toml": "ilo-cli/postgres", "bindings/Cargo.toml": "ilo-python/postgres"}
+
+
 def metadata(manifest, target):
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--manifest-path", str(ROOT / manifest)]
+    command += ["--features", FEATURES[manifest]]
     return json.loads(subprocess.run([*command, "--filter-platform", target], check=True, capture_output=True, text=True).stdout)
 
 

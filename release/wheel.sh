@@ -18,7 +18,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ "$PROFILE" = trial ]; then library+=(--profile trial); fi
 if command -v rustup >/dev/null; then rustup target add "${library[1]}" 2>/dev/null; fi
-(cd "$root/bindings" && maturin build --quiet --locked --manifest-path python/Cargo.toml "${library[@]}" --out "$work")
+(cd "$root/bindings" && maturin build --quiet --locked --manifest-path python/Cargo.toml --features postgres "${library[@]}" --out "$work")
 python3 "$release/notices.py" --target "$program" --out "$work/program"
 python3 "$release/notices.py" --manifest bindings/Cargo.toml --package ilo-python --target "${library[1]}" --out "$work/library"
 mkdir -p "$out/wheels"
