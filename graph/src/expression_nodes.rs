@@ -2,7 +2,7 @@
 
 use super::flow::{Def, Flow};
 use super::model::{Edge, EdgeKind, Graph, Item, Kind, Node, NodeId, Row};
-use super::names::Ahead;
+use super::names::{Ahead, tool_name};
 use super::text::{ABOUT, LINE, Line, clean, literal};
 use hashbrown::HashMap;
 use ilo_asm::ast::{Binary, Call, Expr, ExprKind, Field, Function, Literal, MatchMap, Slot, TypeName};
@@ -202,7 +202,9 @@ impl<'g, 'a> Steps<'g, 'a> {
         node.callee = callee;
         node.rows = rows;
         node.about = about.done();
-        node.binds = bound.map(|slot| self.ahead.names.slot(slot).to_owned());
+        // A slot that is named after its tool says nothing more.
+        let binds = bound.map(|slot| self.ahead.names.slot(slot));
+        node.binds = binds.filter(|name| *name != tool_name(call.tool.text)).map(str::to_owned);
         node.fails = true;
         self.reads(id, reads);
         id

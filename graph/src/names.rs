@@ -2,13 +2,24 @@
 //! loop binds.
 
 use super::text::{LINE, Names, clean};
-use ilo_asm::ast::{Arm, Block, Bound, Control, For, Function, LoopId, Slot, StmtKind};
+use hashbrown::HashSet;
+use ilo_asm::ast::{Arm, Block, Bound, Control, Expr, ExprKind, For, Function, LoopId, Slot, StmtKind};
 use std::ops::Range;
+
+/// The name of a value that comes from nothing with a name.
+const VALUE: &str = "value";
+
+/// The name of a tool without its server.
+pub(super) fn tool_name(tool: &str) -> String {
+    clean(tool.rsplit('/').next().unwrap_or(tool), LINE / 2)
+}
 
 /// A pass over a function before the walk.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     pub(super) names: Names,
+    /// The names that slots have.
+    taken: HashSet<String>,
     /// Slots in the order in which they are bound.
     bound: Vec<Slot>,
     /// The part of `bound` that each loop binds, by [`LoopId`].
@@ -23,12 +34,10 @@ impl Ahead {
             *slot = name(Some(parameter.name.text));
         }
         let mut ahead = Ahead { names: Names { slots }, ..Ahead::default() };
+        ahead.taken = ahead.names.slots.iter().filter(|name| !name.is_empty()).cloned().collect();
         ahead.block(&function.body);
-        for (slot, info) in ahead.names.slots.iter_mut().zip(function.slots) {
-            if slot.is_empty() {
-                *slot = format!("#{}", info.number.unwrap_or_default());
-            }
-        }
+        let unbound = ahead.names.slots.iter_mut().filter(|name| name.is_empty());
+        unbound.for_each(|name| VALUE.clone_into(name));
         ahead
     }
 
@@ -46,9 +55,11 @@ impl Ahead {
         for statement in block.statements {
             match statement.kind {
                 StmtKind::Let { slot, value, .. } => {
-                    if let Bound::Control(control) = value {
-                        self.control(&control);
+                    match value {
+                        Bound::Control(control) => self.control(&control),
+                        Bound::Expr(value) => self.name(slot, self.source(&value)),
                     }
+                    self.name(slot, VALUE.to_owned());
                     self.bound.push(slot);
                 }
                 StmtKind::Control(control) => self.control(&control),
@@ -81,6 +92,7 @@ impl Ahead {
 
     fn each(&mut self, node: &For<'_>) {
         let start = self.bound.len();
+        self.name(node.item, "item".to_owned());
         self.bound.push(node.item);
         self.block(&node.body);
         node.otherwise.iter().for_each(|block| self.block(block));
@@ -91,6 +103,25 @@ impl Ahead {
         }
         if let Some(place) = self.loops.get_mut(id) {
             *place = start..self.bound.len();
+        }
+    }
+
+    /// Names a slot without a name; a second one of this name gets a number too.
+    fn name(&mut self, slot: Slot, name: String) {
+        let Some(place) = self.names.slots.get_mut(slot.0 as usize).filter(|place| place.is_empty()) else {
+            return;
+        };
+        *place = if self.taken.contains(&name) { format!("{name} {}", slot.0) } else { name };
+        self.taken.insert(place.clone());
+    }
+
+    /// Where a value comes from: its tool, its field, its slot.
+    fn source(&self, value: &Expr<'_>) -> String {
+        match value.kind {
+            ExprKind::Call(call) => tool_name(call.tool.text),
+            ExprKind::Field(_, name) => clean(name.text, LINE / 2),
+            ExprKind::Ref(slot) => self.names.slot(slot).to_owned(),
+            _ => VALUE.to_owned(),
         }
     }
 

@@ -40,6 +40,11 @@ export function setText(element: HTMLElement, text: string): void {
     if (element.textContent !== shown) element.textContent = shown;
 }
 
+/** Whether the panels are below each other, as on a phone; the style sheet has the same width. */
+export function isNarrow(): boolean {
+    return window.innerWidth <= 860;
+}
+
 let hiding = 0;
 
 /** Shows a short message for some seconds, which screen readers read. */

@@ -8,6 +8,7 @@ import { Compartment, EditorState, type Extension, StateEffect, StateField, type
 import { Decoration, type DecorationSet, EditorView, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import type { Diagnostic, Edit, Notation } from "./core.js";
 import { colours, language } from "./languages.js";
+import { wrapping } from "./wrapping.js";
 
 /** The most characters in an editor: twice the limit on a source. */
 export const MOST_TEXT = 2 << 20;
@@ -64,7 +65,7 @@ export class Editor {
                     search(),
                     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
                     this.#language.of(language(this.#shown)),
-                    this.#wrapping.of(EditorView.lineWrapping),
+                    this.#wrapping.of(wrapping),
                     colours,
                     EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
                     changed,
@@ -106,7 +107,7 @@ export class Editor {
         const effects = [
             this.#language.reconfigure(shown === "large" ? [] : language(shown)),
             // A listing has columns.
-            this.#wrapping.reconfigure(large || shown === "listing" ? [] : EditorView.lineWrapping),
+            this.#wrapping.reconfigure(large || shown === "listing" ? [] : wrapping),
         ];
         // A view must not be changed while it updates.
         queueMicrotask(() => this.view.dispatch({ effects }));

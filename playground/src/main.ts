@@ -15,6 +15,7 @@ import { showProblems } from "./problems.js";
 import type { Inspected } from "./protocol.js";
 import { DEFAULT_FUEL, RunPanel } from "./run.js";
 import * as share from "./share.js";
+import { splitter } from "./splitter.js";
 import { copy, Views } from "./views.js";
 import WORKER from "./worker-text.js";
 
@@ -115,6 +116,7 @@ class Page {
     /** Called when a text has changed. */
     changed(): void {
         this.#follow();
+        this.#nameExample();
         byId("verdict").setAttribute("aria-busy", "true");
         clearTimeout(this.#timer);
         if (this.source.document.length < LARGE) void this.check();
@@ -252,6 +254,7 @@ class Page {
 
     /** Shows an example or the content of an address. */
     open(texts: share.Shared): void {
+        this.#example = EXAMPLES.find((one) => isSame(one, texts)) ?? null;
         this.run.clear();
         byId("toast").hidden = true;
         // The page fills in empty inputs.
@@ -261,6 +264,18 @@ class Page {
         this.inputs.text = texts.inputs;
         this.run.fuel = texts.fuel ?? DEFAULT_FUEL;
         this.source.goTo(0, false);
+    }
+
+    #example: Example | null = null;
+
+    /** Says which example is shown, whether it was changed, and how its run ends. */
+    #nameExample(): void {
+        const select = byId<HTMLSelectElement>("examples");
+        const example = this.#example;
+        const same = example !== null && isSame(example, { source: this.source.text, tools: this.tools.text, inputs: this.inputs.text });
+        select.options[0]!.text = example === null ? "Your program" : `${example.title} (changed)`;
+        select.value = same ? String(EXAMPLES.indexOf(example)) : "";
+        setText(byId("ends"), same ? announced(example) : "");
     }
 
     /** Opens the content of the address. Returns whether there was any. */
@@ -309,9 +324,24 @@ class Page {
     }
 }
 
+type Texts = Pick<Example, "source" | "tools" | "inputs">;
+
+function isSame(one: Texts, other: Texts): boolean {
+    return one.source === other.source && one.tools === other.tools && one.inputs === other.inputs;
+}
+
+/** What the page says about the end of an example. */
+function announced({ ends, wrong }: Example): string {
+    const end = { ok: "a value", err: "an error of the program", fault: "a fault" }[ends.status];
+    const undone = ends.rolledBack === 0 ? "" : `, and ${ends.rolledBack} call${ends.rolledBack === 1 ? " is" : "s are"} rolled back`;
+    return `${wrong ? "This example has mistakes; fixed, it" : "This example"} ends with ${end}${undone}.`;
+}
+
 function fillExamples(page: Page): void {
     const select = byId<HTMLSelectElement>("examples");
-    select.append(new Option("Examples…", ""));
+    select.append(new Option("Your program", ""));
+    // Only the examples are chosen; this one says what is shown.
+    select.options[0]!.hidden = true;
     const groups = new Map<string, HTMLOptGroupElement>();
     EXAMPLES.forEach((example: Example, at) => {
         let group = groups.get(example.group);
@@ -326,10 +356,21 @@ function fillExamples(page: Page): void {
     select.addEventListener("change", () => {
         const example = EXAMPLES[Number(select.value)];
         if (select.value !== "" && example) page.open(example);
-        select.value = "";
     });
+}
+
+/** The bars between the panels; each panel takes its share of the room. */
+function placeSplitters(): void {
+    const { style } = document.documentElement;
+    const shares = (first: string, second: string, unit: string) => (share: number) => {
+        style.setProperty(first, `${share}${unit}`);
+        style.setProperty(second, `${1 - share}${unit}`);
+    };
+    splitter(byId("split-sides"), "x", 0.5, shares("--left", "--right", "fr"));
+    splitter(byId("split-program"), "y", 0.64, shares("--upper", "--lower", ""));
 }
 
 const page = new Page();
 fillExamples(page);
+placeSplitters();
 if (!(await page.fromAddress())) page.open(EXAMPLES[0]!);

@@ -1,7 +1,7 @@
 // The panel that runs a program: controls, figures, the waiting call, the outcome and the timeline.
 
 import type { Engine } from "./client.js";
-import { byId, h, setText } from "./dom.js";
+import { byId, h, isNarrow, setText } from "./dom.js";
 import type { Finish, RunEvent, Waiting } from "./protocol.js";
 import { duration, Timeline } from "./timeline.js";
 
@@ -196,7 +196,8 @@ export class RunPanel {
         this.page.mark(waiting.line);
         const card = answerCard(call, waiting, this.#queue.length, (ok, json) => this.engine().ask("answer", { key: waiting.key, ok, json }));
         this.#waiting.replaceChildren(card);
-        if (this.#stepwise || hadFocus) card.querySelector("textarea")?.focus({ preventScroll: window.innerWidth > 860 });
+        if (this.#stepwise || hadFocus) card.querySelector("textarea")?.focus({ preventScroll: true });
+        if (isNarrow()) card.scrollIntoView({ block: "nearest" });
     }
 
     #show(finish: Finish): void {
@@ -206,7 +207,8 @@ export class RunPanel {
         this.#timeline.finished(finish.at);
         this.#outcome.replaceChildren(outcomeCard(finish, (line) => this.page.goToLine(line)));
         this.#showFigures();
-        if (hadFocus) (this.#stepwise ? this.#step : this.#start).focus();
+        if (hadFocus) (this.#stepwise ? this.#step : this.#start).focus({ preventScroll: true });
+        if (isNarrow()) this.#outcome.scrollIntoView({ block: "start" });
     }
 }
 

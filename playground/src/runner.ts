@@ -144,7 +144,7 @@ class OneRun {
         const name = withTools(this.start.tools).options.tools?.ownName(tool) ?? tool;
         const waiting = this.#unjoined.get(`${name} ${print(args)}`);
         const key = waiting?.shift();
-        if (key !== undefined && (rollback || ahead)) this.say({ kind: "made", key, rollback, ahead });
+        if (key !== undefined) this.say({ kind: "made", key, rollback, ahead });
     }
 
     async #mocked(mock: Mock, args: Body): Promise<Given> {

@@ -30,6 +30,10 @@ export class Timeline {
     readonly #scale = h("span", { class: "scale" });
     readonly #more = h("div", { class: "more", hidden: true });
     #count = 0;
+    /** When the first call began: the axis begins there. */
+    #first = 0;
+    /** The last row in the order of the program. */
+    #last: Element | null = null;
     #end: number | null = null;
     #begun = performance.now();
     #frame = 0;
@@ -44,7 +48,7 @@ export class Timeline {
 
     /** Adds a call that began. */
     began(began: Began): void {
-        if (this.#count++ === 0) this.#open();
+        if (this.#count++ === 0) this.#open(began.at);
         if (this.#count > MOST) {
             this.#more.hidden = false;
             this.#more.textContent = `and ${this.#count - MOST} more`;
@@ -77,11 +81,15 @@ export class Timeline {
         this.#draw();
     }
 
-    /** Records that the run has used a call, or dropped it. */
+    /** Records that the run has used a call. The rows of used calls are in the order of the program. */
     made(made: Made): void {
         const row = this.#rows.get(made.key);
-        row?.element.classList.toggle("rollback", made.rollback);
-        if (made.ahead) row?.time.setAttribute("title", "began before its turn");
+        if (row === undefined) return;
+        row.element.classList.toggle("rollback", made.rollback);
+        if (made.ahead) row.time.setAttribute("title", "began before its turn");
+        const place = (this.#last ?? this.#list.firstElementChild!).nextElementSibling;
+        if (place !== row.element) this.#list.insertBefore(row.element, place);
+        this.#last = row.element;
     }
 
     /** Marks the end of the run. */
@@ -92,7 +100,8 @@ export class Timeline {
         this.#paint();
     }
 
-    #open(): void {
+    #open(first: number): void {
+        this.#first = first;
         const head = h("div", { class: "head" }, h("span", {}, "Call"), this.#scale, h("span", { class: "time" }, "took"));
         this.#list.append(head, this.#more);
         const legend = h(
@@ -118,11 +127,11 @@ export class Timeline {
 
     #paint(): void {
         const now = this.#end ?? performance.now() - this.#begun;
-        const whole = Math.max(now, 0.01);
-        const share = (at: number) => `${Math.min(100, (100 * at) / whole).toFixed(2)}%`;
+        const whole = Math.max(now - this.#first, 0.01);
+        const share = (length: number) => `${Math.min(100, (100 * length) / whole).toFixed(2)}%`;
         for (const { began, ended, bar, time } of this.#rows.values()) {
             const end = Math.max(ended?.at ?? now, began.at);
-            bar.style.left = `min(${share(began.at)}, 100% - 3px)`;
+            bar.style.left = `min(${share(began.at - this.#first)}, 100% - 3px)`;
             bar.style.width = share(end - began.at);
             const text = duration(end - began.at);
             if (time.textContent !== text) time.textContent = text;

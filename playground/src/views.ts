@@ -2,7 +2,7 @@
 
 import type { Engine } from "./client.js";
 import type { Notation } from "./core.js";
-import { byId, h, toast } from "./dom.js";
+import { byId, h, isNarrow, toast } from "./dom.js";
 import { Editor } from "./editor.js";
 
 /** The actions of the page that the views use. */
@@ -42,8 +42,6 @@ class Shown {
     }
 }
 
-/** The least size at which the texts of a picture are readable. */
-const LEAST = 0.6;
 const WRONG = "There is nothing to show while the program has errors.";
 
 /** The views. Only the visible one is computed. */
@@ -53,9 +51,9 @@ export class Views {
     #notation: Notation = "id";
     #tab = "tab-run";
     #bytes: number | null = null;
-    #picture: { url: string; svg: string; width: number } | null = null;
+    #picture: { url: string; svg: string; width: number; height: number } | null = null;
     /** The size that a person chose; null fits the picture to the panel. */
-    #zoom: number | null | undefined;
+    #zoom: number | null = null;
     #turn = 0;
     /** The tabs that show the current program. */
     readonly #done = new Set<string>();
@@ -71,6 +69,7 @@ export class Views {
         byId("graph-in").addEventListener("click", () => this.#setZoom(Math.min((this.#zoom ?? this.#fitted()) * 1.25, 4)));
         byId("graph-out").addEventListener("click", () => this.#setZoom(Math.max((this.#zoom ?? this.#fitted()) / 1.25, 0.1)));
         byId("graph-save").addEventListener("click", () => this.#save());
+        new ResizeObserver(() => this.#zoom === null && this.#setZoom(null)).observe(byId("picture"));
     }
 
     /** Called when another tab is visible. */
@@ -140,26 +139,25 @@ export class Views {
             return;
         }
         const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-        const width = Number(/ width="(\d+)"/.exec(svg.slice(0, 400))?.[1] ?? 600);
-        this.#picture = { url, svg, width };
+        const [, width, height] = / width="(\d+)" height="(\d+)"/.exec(svg.slice(0, 400)) ?? [];
+        this.#picture = { url, svg, width: Number(width ?? 600), height: Number(height ?? 600) };
         byId("picture").replaceChildren(h("img", { src: url, alt: "The steps of the program, with its calls and branches" }));
-        // A picture that would be too small to read is larger than the panel at first.
-        const small = this.#zoom === undefined && this.#fitted() < LEAST;
-        this.#setZoom(small ? LEAST : (this.#zoom ?? null));
-        if (small) this.#zoom = undefined;
+        this.#setZoom(this.#zoom);
     }
 
+    /** The size at which the whole picture is in its frame, which is as high as its content on a narrow page. */
     #fitted(): number {
-        const width = byId("picture").clientWidth - 24;
-        return this.#picture ? Math.min(1, width / this.#picture.width) : 1;
+        const frame = byId("picture");
+        if (this.#picture === null || frame.clientWidth === 0) return 1;
+        const height = isNarrow() ? 0.6 * window.innerHeight : frame.clientHeight;
+        return Math.min(1, (frame.clientWidth - 24) / this.#picture.width, (height - 24) / this.#picture.height);
     }
 
     #setZoom(zoom: number | null): void {
         this.#zoom = zoom;
-        byId("picture").classList.toggle("fit", zoom === null);
         byId("graph-fit").setAttribute("aria-pressed", String(zoom === null));
         const image = byId("picture").querySelector("img");
-        if (image && this.#picture) image.style.width = zoom === null ? "" : `${Math.round(this.#picture.width * zoom)}px`;
+        if (image && this.#picture) image.style.width = `${Math.floor(this.#picture.width * (zoom ?? this.#fitted()))}px`;
     }
 
     #save(): void {

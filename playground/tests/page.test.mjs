@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { examples } from "../examples.mjs";
 import { FILE, open, started, textOf, type } from "./browser.mjs";
 
 const WRONG = `name: welcome
@@ -126,6 +127,48 @@ describe("help at the cursor", () => {
         await type(page, "#source", "# a comment");
         await page.keyboard.press("Control+i");
         await page.locator("#toast").waitFor();
+        // A tool that the program names with its server is the one that the check knows.
+        await example(page, "Tools of MCP servers");
+        await verdict(page, "no problems");
+        await page.locator("#source .cm-line", { hasText: '"let": "user"' }).getByText("mcp://users/get-user").hover();
+        await tooltip(page).waitFor();
+        assert.match(await tooltip(page).innerText(), /^get-user\(user-id: text\).*\n+Looks up a user\./);
+    });
+});
+
+describe("examples", () => {
+    const looks = [[1400, "light"], [390, "dark"], [1400, "dark"], [390, "light"]];
+    const all = examples();
+    /** Runs an example to its end, as it is said to be. */
+    async function runs(page, number, narrow) {
+        const { title, ends, wrong } = all[number];
+        await page.selectOption("#examples", String(number));
+        await checked(page);
+        const says = { ok: "a value", err: "an error of the program", fault: "a fault" }[ends.status];
+        assert.ok((await page.locator("#ends").innerText()).includes(`ends with ${says}`), title);
+        if (wrong) await page.click("#fix-all");
+        await verdict(page, "no problems");
+        await page.click("#start");
+        await outcome(page);
+        assert.equal(await page.locator("#outcome .card").getAttribute("class"), `card ${ends.status}`, title);
+        assert.equal(await page.locator("#outcome li", { hasText: "rolled back by" }).count(), ends.rolledBack, title);
+        if (narrow) await page.waitForFunction(() => document.querySelector("#outcome").getBoundingClientRect().top < innerHeight - 100);
+    }
+    // Each in one of the four looks; with ALL=1 each in all of them.
+    onPage("end as they announce, wide and narrow, light and dark", async (page) => {
+        for (const [turn, [width, colorScheme]] of looks.entries()) {
+            await page.setViewportSize({ width, height: 844 });
+            await page.emulateMedia({ colorScheme });
+            for (const number of all.keys()) if (process.env.ALL || number % looks.length === turn) await runs(page, number, width < 800);
+        }
+    });
+    test("have schemas of all their tools", () => {
+        for (const { title, tools } of all) {
+            for (const tool of Object.values(tools === "" ? {} : JSON.parse(tools).tools)) {
+                const answers = [tool.mock].flat().some((answer) => "returns" in answer);
+                assert.ok(tool.input_schema && (tool.output_schema || !answers), title);
+            }
+        }
     });
 });
 
@@ -142,6 +185,41 @@ describe("a long program", () => {
         await scroller.hover();
         await page.mouse.wheel(0, 600);
         await page.waitForFunction(() => document.querySelector("#source .cm-scroller").scrollTop > 300);
+    });
+});
+
+describe("lines and panels", () => {
+    onPage("wrapped lines keep their indent; bars move by pointer and by keys", async (page) => {
+        await type(page, "#source", `name: f\nsteps:\n      - ${"word ".repeat(60)}`);
+        const [first, last] = await page.locator("#source .cm-line").nth(2).evaluate((line) => {
+            const left = (at) => {
+                const text = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+                let node = text.nextNode();
+                for (; at >= node.length; node = text.nextNode()) at -= node.length;
+                const range = document.createRange();
+                range.setStart(node, at);
+                range.setEnd(node, at + 1);
+                return range.getBoundingClientRect();
+            };
+            const all = line.textContent;
+            const start = all.indexOf("word");
+            const rows = [...all].map((one, at) => [one, at]).filter(([one, at]) => one === "w" && at > start).map(([, at]) => left(at));
+            return [left(start).left, Math.min(...rows.map((box) => box.left))];
+        });
+        assert.ok(Math.abs(first - last) < 2, `${first} ${last}`);
+        const width = () => page.locator(".side").first().evaluate((side) => side.offsetWidth);
+        const before = await width();
+        const bar = await page.locator("#split-sides").boundingBox();
+        await page.mouse.move(bar.x + 6, bar.y + 100);
+        await page.mouse.down();
+        await page.mouse.move(bar.x + 206, bar.y + 100);
+        await page.mouse.up();
+        assert.ok(Math.abs((await width()) - before - 200) < 12);
+        for (let count = 0; count < 10; count++) await page.keyboard.press("ArrowLeft");
+        assert.ok((await width()) < before + 20);
+        await page.locator("#split-program").focus();
+        await page.keyboard.press("Home");
+        assert.equal(await page.locator("#split-program").getAttribute("aria-valuenow"), "15");
     });
 });
 
@@ -164,6 +242,8 @@ describe("views", () => {
     onPage("the graph is a picture that was loaded, and the bytecode a listing", async (page) => {
         await page.click("#tab-graph");
         await page.waitForFunction(() => document.querySelector("#picture img")?.naturalHeight > 100);
+        const [frame, picture] = await page.evaluate(() => ["#picture", "#picture img"].map((one) => document.querySelector(one).getBoundingClientRect().toJSON()));
+        assert.ok(picture.right <= frame.right && picture.bottom <= frame.bottom, "the picture is in its frame");
         await page.click("#tab-bytecode");
         await checked(page);
         assert.match(await textOf(page, "#listing"), /tool/);
@@ -200,6 +280,9 @@ describe("runs", () => {
         const bars = await page.locator(".timeline .lane i").evaluateAll((bars) => bars.map((bar) => [bar.offsetLeft, bar.offsetLeft + bar.offsetWidth]));
         assert.equal(bars.length, 8);
         assert.ok(bars[1][0] < bars[0][1], "the second call begins before the first ends");
+        assert.equal(Math.min(...bars.map(([left]) => left)), 0, "the axis begins at the first call");
+        const items = await page.locator(".timeline .call small").allInnerTexts();
+        assert.deepEqual(items, ["lamp", "chair", "desk", "rug"].flatMap((item) => Array(2).fill(`{"item": "${item}"}`)), "rows are in the order of the program");
     });
     onPage("step by step: a person answers, fails and sees the snapshot", async (page) => {
         await page.click("#step");
@@ -305,7 +388,7 @@ describe("bad input", () => {
     });
 });
 
-describe("a worker that", () => {
+describe("a worker that", { concurrency: 2 }, () => {
     /** Puts a fault into the worker for sources with a word. */
     const faulty = (word, fault) => `(() => {
         const Real = Blob;
@@ -346,16 +429,24 @@ describe("the page", () => {
         assert.match(page.url(), /^file:.*#1=/);
         await page.reload();
         await verdict(page, "no problems");
+        // The example is named, also when it comes from the address, and once it was changed.
+        const shown = () => page.locator("#examples").evaluate((select) => select.selectedOptions[0].text);
+        assert.equal(await shown(), "Mail to a user, if verified");
+        assert.ok((await page.locator("#examples optgroup").count()) > 5);
+        await page.locator("#source .cm-content").focus();
+        await page.keyboard.insertText("# mine\n");
+        assert.equal(await shown(), "Mail to a user, if verified (changed)");
+        assert.equal(await page.locator("#ends").innerText(), "");
     }, { url: FILE });
 
     onPage("is used by keys alone", async (page) => {
         const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.getAttribute("aria-label") || document.activeElement.className);
         const order = [];
-        for (let count = 0; count < 9; count++) {
+        for (let count = 0; count < 12; count++) {
             await page.keyboard.press("Tab");
             order.push(await focused());
         }
-        assert.deepEqual(order, ["examples", "share", "keys", "Program", "tab-problems", "problems", "tab-run", "run", "start"]);
+        assert.deepEqual(order, ["examples", "share", "keys", "about-link", "Program", "split-program", "tab-problems", "problems", "split-sides", "tab-run", "run", "start"]);
         await page.locator("#source .cm-content").focus();
         await page.keyboard.press("Control+a");
         await page.keyboard.insertText(WRONG);
