@@ -148,9 +148,10 @@ impl Drop for Server {
 }
 
 /// Every request about a place or a document.
-const METHODS: [&str; 11] = [
+const METHODS: [&str; 12] = [
     "textDocument/completion",
     "textDocument/hover",
+    "textDocument/signatureHelp",
     "textDocument/definition",
     "textDocument/references",
     "textDocument/prepareRename",
@@ -299,6 +300,37 @@ fn tools_come_from_the_nearest_file_upward() {
         .unwrap();
     server.tell("textDocument/didSave", &json!({"textDocument": {"uri": uri}}));
     assert_eq!(server.shown(&uri), Some(vec![]));
+    // What another program writes counts too.
+    let file = folder.path().join("tools.json");
+    fs::write(&file, r#"{"tools": {"other": {}, "translate": {"input_schema": {"type": "object"}}}}"#)
+        .unwrap();
+    fs::write(folder.path().join("a.json"), "{}").unwrap();
+    let changed = json!({"changes": [{"uri": format!("file://{}", file.display()), "type": 2}]});
+    server.tell("workspace/didChangeWatchedFiles", &changed);
+    assert_eq!(server.shown(&uri), Some(vec![]));
+    // The definition of a tool is its entry in the file, from the registry and from the call.
+    for (line, character) in [(1, 12), (2, 9)] {
+        let found = server.ask("textDocument/definition", &params(&uri, line, character, 3));
+        let place = &found["result"][0];
+        assert!(place["uri"].as_str().unwrap().ends_with("/tools.json"), "{found}");
+        assert_eq!(place["range"]["start"], json!({"line": 0, "character": 24}));
+    }
+    fs::write(&file, r#"{"tools": {"another": {}}}"#).unwrap();
+    server.tell("workspace/didChangeWatchedFiles", &changed);
+    assert_eq!(server.shown(&uri).unwrap()[0]["code"], "unknown-tool");
+}
+
+#[test]
+fn a_client_that_can_is_asked_to_watch_the_files_of_tools() {
+    let mut server = Server::start();
+    let watching = json!({"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": true}}});
+    server.ask("initialize", &json!({"capabilities": watching, "processId": null, "rootUri": null}));
+    server.tell("initialized", &json!({}));
+    let asked = server.next();
+    assert_eq!(asked["method"], "client/registerCapability");
+    assert_eq!(asked["params"]["registrations"][0]["method"], "workspace/didChangeWatchedFiles");
+    server.raw(framed(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": null}).to_string()));
+    server.ask("shutdown", &Value::Null);
 }
 
 #[test]

@@ -138,7 +138,7 @@ async fn session(
     port: u16,
 ) -> Result<AuthorizationSession, String> {
     let mut manager = AuthorizationManager::new(url).await.map_err(|error| why(&error))?;
-    let metadata = discovered(&manager).await?;
+    let metadata = discovered(url, &manager).await?;
     if metadata.registration_endpoint.is_none() && settings.client_id.is_none() {
         return Err(
             "its authorization server registers no clients by itself; register one, and give its ID with \

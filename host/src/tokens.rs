@@ -3,10 +3,13 @@
 //! A file belongs to the URL of one server. Its tokens are sent only to that URL, over TLS or within this
 //! machine. Processes that renew a token take turns by a lock file.
 
+use crate::https;
 use crate::tool::secrets::Secrets;
 use ilo_asm::text::visible;
 use ilo_drive::problem::shortened;
-use reqwest::Url;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationMetadata, CredentialRefreshGuard, CredentialStore,
     OAuthClientConfig, StoredCredentials,
@@ -18,6 +21,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The environment variable with the folder of the files.
 const FOLDER: &str = "ILO_TOKENS";
@@ -25,6 +29,8 @@ const FOLDER: &str = "ILO_TOKENS";
 const FILE: u64 = 256 << 10;
 /// The number of bytes of the hash of a URL in the name of its file.
 const NAME: usize = 16;
+/// How long a server may take to say what it demands of a request.
+const CHALLENGE: Duration = Duration::from_secs(10);
 
 /// The tokens of one server.
 #[derive(Clone)]
@@ -263,12 +269,28 @@ impl CredentialStore for Store {
     }
 }
 
-/// The metadata of the authorization server.
+/// What a server demands of a request without a token: many servers answer a POST with it and nothing else.
+async fn challenge(url: &str) -> Option<String> {
+    let builder = Client::builder().redirect(Policy::none()).timeout(CHALLENGE);
+    let http = https::client(builder, url.starts_with("http://")).ok()?;
+    let request = http.post(url).header(CONTENT_TYPE, "application/json");
+    let request = request.header(ACCEPT, "application/json, text/event-stream");
+    let answer = request.body(r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#).send().await.ok()?;
+    let wanted = answer.headers().get(WWW_AUTHENTICATE).filter(|_| answer.status() == 401);
+    wanted.map(|wanted| String::from_utf8_lossy(wanted.as_bytes()).into_owned())
+}
+
+/// The metadata of the authorization server of the server at a URL.
 ///
 /// # Errors
 /// If it is not published, or has endpoints to which no token may be sent.
-pub(crate) async fn discovered(manager: &AuthorizationManager) -> Result<AuthorizationMetadata, String> {
-    let found = manager.resolve_metadata().await.map_err(|error| why(&error))?;
+pub(crate) async fn discovered(
+    url: &str,
+    manager: &AuthorizationManager,
+) -> Result<AuthorizationMetadata, String> {
+    let challenge = challenge(url).await;
+    let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await;
+    let found = found.map_err(|error| why(&error))?;
     if !found.source.is_discovered() {
         return Err("it publishes no metadata of an authorization server (RFC 9728 and RFC 8414)".to_owned());
     }
@@ -340,7 +362,7 @@ impl Access {
         let mut manager = AuthorizationManager::new(&*self.store.url).await.map_err(|error| why(&error))?;
         let store = self.store.clone().with_client_secret(client_secret.clone());
         manager.set_credential_store(store);
-        let metadata = discovered(&manager).await?;
+        let metadata = discovered(&self.store.url, &manager).await?;
         // The tokens are sent only to the authorization server that issued them.
         if stored.issuer.is_none() || stored.issuer != metadata.issuer {
             return Ok(None);

@@ -43,6 +43,14 @@ impl<'a> Analysis<'a> {
         })
     }
 
+    /// The name of the tool at an offset, as the catalogue has it.
+    pub fn tool_at(&self, offset: u32) -> Option<&'a str> {
+        match self.identity(self.mention_at(offset)?)? {
+            Identity::Tool(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// The definitions of the name at an offset: the bindings of a slot, the header of a function, the entry
     /// of a registry. Empty if there is no name, or if the host defines it.
     pub fn definition(&self, offset: u32) -> Vec<Span> {

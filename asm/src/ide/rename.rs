@@ -5,9 +5,9 @@
 //! accepted only if the new source builds the same program. Tools and fields belong to the host and cannot be
 //! renamed.
 
-use super::Analysis;
 use super::mention::{Mention, Role, What, name_of};
 use super::navigate::Identity;
+use super::{Analysis, Target};
 use crate::build::{self, Options};
 use crate::catalog::own_function;
 use crate::diagnostic::{Diagnostic, Edit, fix};
@@ -34,6 +34,37 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// Where calls in the file pass an input of a function.
+    fn passed(&self, function: usize, slot: u32) -> Vec<&Mention<'a>> {
+        let of = self.file.functions.get(function);
+        let input = of.and_then(|of| of.parameters.get(slot as usize)).map(|input| input.name.text);
+        let passes = |mention: &&Mention<'a>| {
+            matches!(mention.what, What::Argument(call, name)
+                if Some(name) == input && matches!(self.target(call.tool.text), Target::Function(number) if number == function))
+        };
+        self.mentions.iter().filter(passes).collect()
+    }
+
+    /// The edits of the registries of callers that pass an input, if they have that name for nothing else.
+    fn in_registries(&self, function: usize, slot: u32, quoted: &str) -> Result<Vec<Edit>, String> {
+        let passed = self.passed(function, slot);
+        let same = |other: &Mention<'a>, of: &Mention<'a>| {
+            other.function == of.function && other.what.field() == of.what.field()
+        };
+        let mut edits: Vec<Edit> = Vec::new();
+        for mention in self.mentions.iter().filter(|other| passed.iter().any(|of| same(other, of))) {
+            match mention.what {
+                What::Key(_, Role::Entry) => edits.push(Edit { span: mention.span, text: quoted.to_owned() }),
+                _ if passed.iter().any(|of| of.span == mention.span) => {}
+                _ => {
+                    let name = shorten(mention.what.field().unwrap_or(""));
+                    return Err(format!("a caller has `{name}` in its `Fields` for other values too"));
+                }
+            }
+        }
+        Ok(edits)
+    }
+
     /// The edits that rename the name at an offset.
     ///
     /// # Errors
@@ -53,7 +84,7 @@ impl<'a> Analysis<'a> {
             }
             Identity::Function(number) => self.rename_function(number, identity, new, options),
             Identity::Slot(function, slot) if self.text.is_some() => {
-                self.rename_numbered(function, slot.0, identity, new)
+                self.rename_numbered(function, slot.0, identity, new, options)
             }
             Identity::Slot(function, _) => self.rename_named(function, identity, new, options),
         }
@@ -104,6 +135,7 @@ impl<'a> Analysis<'a> {
         slot: u32,
         identity: Identity<'a>,
         new: &str,
+        options: &Options<'_>,
     ) -> Result<Vec<Edit>, String> {
         let mut quoted = String::new();
         write_name(new, &mut quoted);
@@ -120,11 +152,10 @@ impl<'a> Analysis<'a> {
             return Err(format!("another slot is named `{}`", shorten(new)));
         }
         let is_parameter = (slot as usize) < of.parameters.len();
-        let called = |other: &&Mention<'a>| self.identity(other) == Some(Identity::Function(function));
-        if is_parameter && self.mentions.iter().filter(called).count() > 1 {
-            return Err(
-                "callers of this function pass it by name: rename it in their `Fields` first".to_owned()
-            );
+        if is_parameter && !self.passed(function, slot).is_empty() {
+            let edits = [edits, self.in_registries(function, slot, &quoted)?].concat();
+            self.tried(&edits, options)?;
+            return Ok(edits);
         }
         if !edits.is_empty() {
             return Ok(edits);
@@ -172,10 +203,15 @@ impl<'a> Analysis<'a> {
         if of.is_some_and(|of| of.slots.iter().any(|info| info.name == Some(new))) {
             return Err(format!("another name of this program is `{}`", shorten(new)));
         }
-        let edits: Vec<Edit> =
+        let mut edits: Vec<Edit> =
             self.places(identity).map(|mention| Edit { span: mention.span, text: new.to_owned() }).collect();
-        let is_parameter = matches!(identity, Identity::Slot(_, slot)
-            if of.is_some_and(|of| (slot.0 as usize) < of.parameters.len()));
+        let input = match identity {
+            Identity::Slot(_, slot) => slot.0,
+            _ => u32::MAX,
+        };
+        let is_parameter = of.is_some_and(|of| (input as usize) < of.parameters.len());
+        let passed = self.passed(function, input);
+        edits.extend(passed.iter().map(|mention| Edit { span: mention.span, text: new.to_owned() }));
         let (before, after) = self.tried(&edits, options)?;
         if !is_parameter && before != after {
             return Err("this name is used in a way that cannot be renamed".to_owned());

@@ -19,12 +19,17 @@ impl<'a> StepReader<'_, 'a> {
 
     pub(crate) fn near_name(&self, name: &str) -> Option<Near<'a>> {
         let bare = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
-        near(name, self.scope.visible().take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
+        near(name, self.readable().take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
+    }
+
+    /// The names that may be read here: not that of the step which is being read.
+    fn readable(&self) -> impl Iterator<Item = &'a str> {
+        self.scope.visible().filter(|name| self.scope.find(name).is_some() || !self.binds(name))
     }
 
     pub(crate) fn names_in_scope(&self) -> String {
         let inputs = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
-        let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
+        let all = self.readable().take(MOST_NAMES).chain(inputs);
         listed(all, "a name that a step before has bound; there are none")
     }
 

@@ -2,12 +2,13 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "all answers have one type")]
 
-use super::catalogues::Tools;
+use super::catalogues::{self, Tools};
 use super::convert::Places;
 use super::message::{Refusal, code, read};
 use super::protocol as lsp;
 use bumpalo::Bump;
 use ilo_asm::build::{self, Options};
+use ilo_asm::catalog::entry_of;
 use ilo_asm::diagnostic::{Diagnostic, Edit};
 use ilo_asm::ide::{self, Analysis, Purpose};
 use ilo_asm::notation::Notation;
@@ -28,9 +29,10 @@ pub(super) struct Asked<'s> {
 }
 
 /// The requests about a document, each with its answer.
-pub(super) const METHODS: [(&str, Answer); 11] = [
+pub(super) const METHODS: [(&str, Answer); 12] = [
     ("textDocument/completion", completion),
     ("textDocument/hover", hover),
+    ("textDocument/signatureHelp", signature),
     ("textDocument/definition", definition),
     ("textDocument/references", references),
     ("textDocument/prepareRename", prepare_rename),
@@ -115,8 +117,32 @@ fn locations(of: &Asked<'_>, spans: &[Span]) -> Result<Value, Refusal> {
     json(spans.iter().map(|&span| places.location(of.uri, span)).collect::<Vec<_>>())
 }
 
+fn signature(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
+    let offset = of.offset(params)?;
+    let Some(found) = of.analysed(|analysis| analysis.signature(offset)) else { return Ok(Value::Null) };
+    let parameter = |(label, documentation)| lsp::ParameterInformation { label, documentation };
+    json(lsp::SignatureHelp {
+        signatures: [lsp::SignatureInformation {
+            label: found.label,
+            documentation: found.about,
+            parameters: found.parameters.into_iter().map(parameter).collect(),
+        }],
+        active_parameter: found.active,
+    })
+}
+
+/// The place of a tool in the file that describes it.
+fn tool_entry(of: &Asked<'_>, offset: u32) -> Option<lsp::Location> {
+    let (file, text) = of.tools.as_ref()?.file.as_ref()?;
+    let span = of.analysed(|analysis| entry_of(text, analysis.tool_at(offset)?))?;
+    Some(Places::new(text, of.units).location(&catalogues::uri(file), span))
+}
+
 fn definition(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
     let offset = of.offset(params)?;
+    if let Some(entry) = tool_entry(of, offset) {
+        return json([entry]);
+    }
     locations(of, &of.analysed(|analysis| analysis.definition(offset)))
 }
 

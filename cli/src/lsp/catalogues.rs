@@ -4,6 +4,7 @@
 use ilo_asm::catalog::{Catalog, CatalogError};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ pub(super) struct Tools {
     pub(super) catalog: Catalog,
     /// Whether there may be more tools.
     pub(super) more: bool,
+    /// The file with its text, unless the client sent the tools.
+    pub(super) file: Option<(PathBuf, String)>,
 }
 
 /// A cached file.
@@ -33,11 +36,18 @@ struct Remembered {
     tools: Option<Rc<Tools>>,
 }
 
+/// The setting of a client.
+enum Set {
+    /// The tools themselves.
+    Tools(Rc<Tools>),
+    File(PathBuf),
+}
+
 /// The catalogues of a session.
 #[derive(Default)]
 pub(super) struct Catalogues {
     /// From the settings of the client, for all documents.
-    set: Option<Rc<Tools>>,
+    set: Option<Set>,
     files: HashMap<PathBuf, Remembered>,
 }
 
@@ -47,29 +57,31 @@ impl Catalogues {
     /// # Errors
     /// A message about an unusable catalogue.
     pub(super) fn set(&mut self, given: &RawValue, root: Option<&Path>) -> Result<(), String> {
-        let (name, text) = match serde_json::from_str::<String>(given.get()) {
-            Ok(path) => {
-                let path = root.map_or_else(|| PathBuf::from(&path), |root| root.join(&path));
-                let text = read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-                (path.display().to_string(), text)
-            }
-            Err(_) => ("the setting `catalog`".to_owned(), given.get().to_owned()),
-        };
-        let tools = parse(&text).map_err(|error| format!("{name}: {error}"))?;
-        self.set = Some(Rc::new(tools));
+        if let Ok(path) = serde_json::from_str::<String>(given.get()) {
+            let path = root.map_or_else(|| PathBuf::from(&path), |root| root.join(&path));
+            let text = read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+            self.set = Some(Set::File(path));
+        } else {
+            let tools = parse(given.get()).map_err(|error| format!("the setting `catalog`: {error}"))?;
+            self.set = Some(Set::Tools(Rc::new(tools)));
+        }
         Ok(())
     }
 
     /// The tools for a document; `None` if they are unknown.
     pub(super) fn of(&mut self, uri: &str) -> Option<Rc<Tools>> {
-        if let Some(set) = &self.set {
-            return Some(Rc::clone(set));
-        }
-        let path = path(uri)?;
-        let folders = path.ancestors().skip(1).take(UPWARD);
-        let (file, meta) = folders.map(|folder| folder.join(NAME)).find_map(|file| {
-            fs::metadata(&file).ok().filter(fs::Metadata::is_file).map(|meta| (file, meta))
-        })?;
+        let there =
+            |file: PathBuf| fs::metadata(&file).ok().filter(fs::Metadata::is_file).map(|meta| (file, meta));
+        let (file, meta) = match &self.set {
+            Some(Set::Tools(tools)) => return Some(Rc::clone(tools)),
+            Some(Set::File(file)) => there(file.clone())?,
+            None => {
+                let path = path(uri)?;
+                let folders = path.ancestors().skip(1).take(UPWARD);
+                folders.map(|folder| folder.join(NAME)).find_map(there)?
+            }
+        };
         let (changed, length) = (meta.modified().ok(), meta.len());
         if let Some(known) = self.files.get(&file).filter(|it| (it.changed, it.length) == (changed, length)) {
             return known.tools.clone();
@@ -77,7 +89,10 @@ impl Catalogues {
         if self.files.len() >= REMEMBERED {
             self.files.clear();
         }
-        let tools = read(&file).ok().and_then(|text| parse(&text).ok()).map(Rc::new);
+        let tools = read(&file).ok().and_then(|text| {
+            let tools = parse(&text).ok()?;
+            Some(Rc::new(Tools { file: Some((file.clone(), text)), ..tools }))
+        });
         self.files.insert(file, Remembered { changed, length, tools: tools.clone() });
         tools
     }
@@ -92,12 +107,25 @@ fn read(path: &Path) -> Result<String, std::io::Error> {
 /// Reads a catalogue or a tools file.
 fn parse(text: &str) -> Result<Tools, CatalogError> {
     match Catalog::from_json(text) {
-        Ok(catalog) => Ok(Tools { catalog, more: false }),
+        Ok(catalog) => Ok(Tools { catalog, more: false, file: None }),
         Err(CatalogError::ToolsFile) => {
-            Catalog::from_tools_file(text).map(|(catalog, more)| Tools { catalog, more })
+            Catalog::from_tools_file(text).map(|(catalog, more)| Tools { catalog, more, file: None })
         }
         Err(error) => Err(error),
     }
+}
+
+/// The URI of a file.
+pub(super) fn uri(path: &Path) -> String {
+    let mut uri = String::from(if cfg!(windows) { "file:///" } else { "file://" });
+    for byte in path.to_string_lossy().replace('\\', "/").bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~:".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
 }
 
 /// The path of a file URI.

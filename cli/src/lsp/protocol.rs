@@ -99,6 +99,29 @@ pub(super) struct Hover {
 }
 
 #[derive(Debug, Serialize)]
+pub(super) struct ParameterInformation {
+    /// A part of the label of the signature.
+    pub(super) label: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) documentation: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct SignatureInformation {
+    pub(super) label: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) documentation: String,
+    pub(super) parameters: Vec<ParameterInformation>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SignatureHelp {
+    pub(super) signatures: [SignatureInformation; 1],
+    pub(super) active_parameter: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct InlayHint {
     pub(super) position: Position,
@@ -191,6 +214,21 @@ pub(super) struct Initialize {
 #[derive(Debug, Deserialize)]
 pub(super) struct Capabilities {
     pub(super) general: Option<General>,
+    /// A [`Workspace`]; another value counts as none.
+    pub(super) workspace: Option<Box<RawValue>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Workspace {
+    pub(super) did_change_watched_files: Option<Watching>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Watching {
+    #[serde(default)]
+    pub(super) dynamic_registration: bool,
 }
 
 #[derive(Debug, Deserialize)]

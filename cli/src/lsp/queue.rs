@@ -142,7 +142,7 @@ fn key(read: &Read) -> Option<Key> {
         "textDocument/didChange" | "textDocument/didClose" => {
             params::<DidClose>(text).map(|of| Key::Change(of.text_document.uri))
         }
-        "textDocument/didSave" => Some(Key::Save),
+        "textDocument/didSave" | "workspace/didChangeWatchedFiles" => Some(Key::Save),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use super::convert::{KINDS, MODIFIERS};
 use super::documents::{Document, Documents};
 use super::frame::{self, Frame, LONGEST};
 use super::message::{Id, Message, Params, Refusal, Wrong, code, read, shown};
-use super::protocol::{DidChange, DidClose, DidOpen, Initialize, Options, PublishDiagnostics};
+use super::protocol::{DidChange, DidClose, DidOpen, Initialize, Options, PublishDiagnostics, Workspace};
 use super::queue::{Queue, Read};
 use ilo_asm::span::Units;
 use serde_json::{Value, json};
@@ -36,6 +36,7 @@ pub(crate) fn serve(input: impl BufRead + Send + 'static, output: impl Write) ->
         queue: Arc::clone(&queue),
         state: State::New,
         units: Units::Utf16,
+        watches: false,
         documents: Documents::default(),
         catalogues: Catalogues::default(),
     };
@@ -79,6 +80,8 @@ struct Session<W> {
     queue: Arc<Queue>,
     state: State,
     units: Units,
+    /// Whether the client can say that a file has changed.
+    watches: bool,
     documents: Documents,
     catalogues: Catalogues,
 }
@@ -186,7 +189,11 @@ impl<W: Write> Session<W> {
 
     fn initialize(&mut self, params: &Params) -> Result<Value, Refusal> {
         let params: Initialize = read(params.as_deref())?;
-        let general = params.capabilities.and_then(|capabilities| capabilities.general);
+        let (general, workspace) =
+            params.capabilities.map_or((None, None), |offered| (offered.general, offered.workspace));
+        let workspace: Option<Workspace> = read(workspace.as_deref()).ok();
+        let watching = workspace.and_then(|workspace| workspace.did_change_watched_files);
+        self.watches = watching.is_some_and(|watching| watching.dynamic_registration);
         let offered = general.and_then(|general| general.position_encodings);
         if offered.is_some_and(|offered| offered.iter().any(|one| one == "utf-8")) {
             self.units = Units::Utf8;
@@ -225,7 +232,15 @@ impl<W: Write> Session<W> {
                 }
                 Err((_, problem)) => Some(problem),
             },
-            "textDocument/didSave" if !self.queue.saves() => {
+            "initialized" if self.watches => {
+                // Also what other programs write: the editor tells of it.
+                let watched = json!({"watchers": [{"globPattern": "**/*.json"}]});
+                let registration = json!({"id": "tools", "method": "workspace/didChangeWatchedFiles", "registerOptions": watched});
+                let params = json!({"registrations": [registration]});
+                self.send(&json!({"id": "watch", "method": "client/registerCapability", "params": params}))?;
+                None
+            }
+            "textDocument/didSave" | "workspace/didChangeWatchedFiles" if !self.queue.saves() => {
                 // It may have been the file with the tools.
                 let uris = self.documents.uris();
                 uris.iter().try_for_each(|uri| self.publish(uri))?;
@@ -311,6 +326,7 @@ fn capabilities(units: Units) -> Value {
         "textDocumentSync": {"openClose": true, "change": WHOLE_DOCUMENTS, "save": true},
         "completionProvider": {"triggerCharacters": [" ", "$", ".", "\"", "{", "="]},
         "hoverProvider": true,
+        "signatureHelpProvider": {"triggerCharacters": ["{", ",", ":", " "]},
         "definitionProvider": true,
         "referencesProvider": true,
         "renameProvider": {"prepareProvider": true},

@@ -24,7 +24,7 @@ pub(super) async fn revoke(
     client_secret: Option<&str>,
 ) -> Result<bool, String> {
     let manager = AuthorizationManager::new(url).await.map_err(|error| why(&error))?;
-    let metadata = discovered(&manager).await?;
+    let metadata = discovered(url, &manager).await?;
     // The tokens are sent only to the authorization server that issued them.
     if stored.issuer.is_none() || stored.issuer != metadata.issuer {
         return Err("the server names another authorization server now".to_owned());
