@@ -36,14 +36,17 @@ def primitives(place):
 
 
 def wine(target):
-    emulator = shutil.which("wine64") or shutil.which("wine") or next(iter(pathlib.Path("/usr/lib/wine").glob("wine64")), None)
+    # Debian's `wine` is a script that looks for wine32 first.
+    emulator = shutil.which("wine64") or next(iter(pathlib.Path("/usr/lib/wine").glob("wine64")), None) or shutil.which("wine")
     if emulator is None:
         sys.exit("emulated.py: there is no wine; install wine64")
     program = folder() / "ilo-vm.exe"
     shutil.copy(OUT / target / "ilo-vm.exe", program)
     primitives(program.parent)
     env = {"PATH": "/usr/bin:/bin", "HOME": str(folder()), "WINEPREFIX": str(folder()), "WINEDEBUG": "-all"}
-    subprocess.run([emulator, "wineboot", "--init"], env=env, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
+    # What it leaves running has no pipe of ours.
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([emulator, "wineboot", "--init"], env=env, check=True, timeout=300, **quiet)
     return [emulator, program], env
 
 
