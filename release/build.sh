@@ -29,4 +29,6 @@ name=ilo-vm
 case $target in *-windows-*) name=ilo-vm.exe ;; esac
 mkdir -p "$out/$target"
 cp "${CARGO_TARGET_DIR:-$root/target}/$target/$PROFILE/$name" "$out/$target/$name"
+# Licence texts and contents, which go with the program wherever it goes.
+python3 "$release/notices.py" --target "$target" --out "$out/$target"
 ls -l "$out/$target/$name"

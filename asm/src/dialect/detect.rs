@@ -322,7 +322,8 @@ mod tests {
             let source = part.repeat((1 << 20) / part.len());
             let began = std::time::Instant::now();
             detect(&source);
-            assert!(began.elapsed().as_secs() < 5, "{part}");
+            // In the square of the length it would take many minutes.
+            assert!(began.elapsed().as_secs() < 60, "{part}");
         }
     }
 }

@@ -55,7 +55,7 @@ test("a revoked proxy that a tool throws or answers is a failure of its call", a
 test("reads run side by side, and their order is that of the program", async () => {
     const made = [];
     const read = async ({ n }) => {
-        await sleep(100 - n);
+        await sleep(400 - n);
         return n;
     };
     const begun = performance.now();
@@ -64,7 +64,7 @@ test("reads run side by side, and their order is that of the program", async () 
     const took = performance.now() - begun;
     assert.deepEqual(found.value, [...Array(12).keys()]);
     assert.deepEqual(made, found.value);
-    assert.ok(took < 1000, `${took} ms`);
+    assert.ok(took < 4000, `${took} ms`);
     const alone = await reads(12).run({}, { ...one(async ({ n }) => n, { readOnly: true }), atOnce: 1 });
     assert.deepEqual(alone, found);
 });

@@ -73,7 +73,7 @@ def test_reads_run_side_by_side_and_their_order_is_that_of_the_program() -> None
     made: list[int] = []
 
     async def read(arguments: dict[str, Any]) -> Any:
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.25)
         return arguments["n"]
 
     program = reads(12)
@@ -82,19 +82,19 @@ def test_reads_run_side_by_side_and_their_order_is_that_of_the_program() -> None
     found = asyncio.run(program.run(tools=tools, max_concurrency=16, on_call=lambda call: made.append(call.value)))
     took = time.monotonic() - begun
     assert found == ilo.Ok(list(range(12))) and made == list(range(12))
-    assert took < 0.8, took
+    assert took < 2.8, took
     alone = asyncio.run(program.run(tools=one(read, is_async=True, read_only=True), max_concurrency=1))
     assert alone.fuel == found.fuel and alone == found
 
 
 def test_functions_run_side_by_side_in_threads() -> None:
     def read(arguments: dict[str, Any]) -> Any:
-        time.sleep(0.1)
+        time.sleep(0.5)
         return threading.current_thread() is not threading.main_thread()
 
     begun = time.monotonic()
     found = asyncio.run(reads(8).run(tools=one(read, read_only=True)))
-    assert found == ilo.Ok([True] * 8) and time.monotonic() - begun < 0.7
+    assert found == ilo.Ok([True] * 8) and time.monotonic() - begun < 3.5
 
 
 class Odd(Exception):
@@ -151,7 +151,7 @@ def test_a_tool_that_hangs_fails_in_its_time() -> None:
     fault = ONE.run_sync(tools=one(hang_async, is_async=True), timeout=0.05)
     assert isinstance(fault, ilo.Fault) and fault.code == "timed-out", fault
     assert fault.not_rolled_back and fault.not_rolled_back[0][0] == "t"
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 15
 
 
 def test_a_computation_ends_in_its_time_and_leaves_the_event_loop_free() -> None:

@@ -44,15 +44,19 @@ fn quiet(served: &Served, quiet: &str, loud: impl Fn(usize) + Sync) -> Duration 
 #[test]
 fn a_quiet_client_waits_for_one_run_of_others_at_most() {
     let served = Served::start(&folder(), &[&["--max-runs", "2"][..], &PROXY].concat());
-    let longest = quiet(&served, &from("9.9.9.9"), |client| {
-        thread::scope(|threads| {
-            for _ in 0..4 {
-                threads.spawn(|| run(&served, &from(&format!("10.0.0.{client}"))));
-            }
-        });
-    });
-    // Its own run, and the rest of one of another client; without turns, forty runs stand before it.
-    assert!(longest < Duration::from_millis(2_500), "{longest:?}");
+    let round = || {
+        quiet(&served, &from("9.9.9.9"), |client| {
+            thread::scope(|threads| {
+                for _ in 0..4 {
+                    threads.spawn(|| run(&served, &from(&format!("10.0.0.{client}"))));
+                }
+            });
+        })
+    };
+    // Its own run, and the rest of one of another client; without turns, each time forty runs are before it.
+    let rounds: Vec<Duration> =
+        (0..5).map(|_| round()).take_while(|time| *time >= Duration::from_millis(2_500)).collect();
+    assert!(rounds.len() < 5, "{rounds:?}");
 }
 
 #[test]
@@ -77,13 +81,13 @@ fn sessions_give_a_client_no_more() {
     thread::scope(|threads| sessions.iter().for_each(|session| drop(threads.spawn(|| call(session)))));
     assert!(begun.elapsed() >= Duration::from_millis(600), "three sessions of one client, one run at a time");
     let others: Vec<String> = (2..5).map(|last| open(&format!("10.0.0.{last}"))).collect();
-    let begun = Instant::now();
-    thread::scope(|threads| others.iter().for_each(|session| drop(threads.spawn(|| call(session)))));
-    assert!(
-        begun.elapsed() < Duration::from_millis(550),
-        "three clients at the same time: {:?}",
-        begun.elapsed()
-    );
+    // One after the other they never take less than 600 ms; on a busy machine they may at the same time.
+    let soon = (0..10).any(|_| {
+        let begun = Instant::now();
+        thread::scope(|threads| others.iter().for_each(|session| drop(threads.spawn(|| call(session)))));
+        begun.elapsed() < Duration::from_millis(550)
+    });
+    assert!(soon, "three clients at the same time");
 }
 
 #[test]

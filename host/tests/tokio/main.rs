@@ -115,17 +115,17 @@ fn the_limit_of_a_run_holds_whatever_its_tool_does() {
     });
     let holds = tools(&done, |tools| {
         tools.add_blocking("then", Policy::default(), |_: Data, _: &Request<'_>| {
-            std::thread::sleep(Duration::from_millis(400));
+            std::thread::sleep(Duration::from_secs(2));
             Ok::<_, String>(())
         });
     });
     for tools in [waits, holds] {
         both(|| async {
-            let options = Options { timeout: Duration::from_millis(100), ..Options::default() };
+            let options = Options { timeout: Duration::from_millis(500), ..Options::default() };
             let begun = Instant::now();
             let error = outcome(&program(), &tools, options).await;
-            assert_eq!(error, "timed-out: the run took longer than its limit of 100 ms");
-            assert!(begun.elapsed() < Duration::from_millis(300), "{:?}", begun.elapsed());
+            assert_eq!(error, "timed-out: the run took longer than its limit of 500 ms");
+            assert!(begun.elapsed() < Duration::from_millis(1_900), "{:?}", begun.elapsed());
             assert_eq!(log.take(), ["do", "undo"]);
         });
     }
@@ -185,13 +185,13 @@ fn a_cancel_awaits_a_change_rolls_back_and_drops_a_read() {
             let options = Options::default();
             let cancel = options.cancel.clone();
             tokio::spawn(async move {
-                sleep(Duration::from_millis(50)).await;
+                sleep(Duration::from_millis(300)).await;
                 cancel.set_for("enough");
             });
             let begun = Instant::now();
             let error = outcome(&program(), &tools, options).await;
             assert!(error.starts_with("cancelled: "), "{error}");
-            assert!(begun.elapsed() < Duration::from_millis(500));
+            assert!(begun.elapsed() < LONG / 2);
             assert_eq!(log.take(), expected);
         });
     }
@@ -210,7 +210,7 @@ fn an_interrupt_stops_the_run_at_once_and_rolls_nothing_back() {
         let options = Options::default();
         let interrupt = options.interrupt.clone();
         tokio::spawn(async move {
-            sleep(Duration::from_millis(50)).await;
+            sleep(Duration::from_millis(300)).await;
             interrupt.set();
         });
         let options = AsyncOptions::new(&tools).options(options);
@@ -323,7 +323,7 @@ fn a_trace_is_written_and_given_back() {
 fn reads_are_made_at_the_same_time() {
     let mut tools = Tools::new();
     tools.add_async("price", Policy::reads(), |_: Data, _| async {
-        sleep(Duration::from_millis(100)).await;
+        sleep(Duration::from_millis(500)).await;
         Ok::<_, String>("1")
     });
     let tools = Arc::new(tools);
@@ -337,7 +337,7 @@ fn reads_are_made_at_the_same_time() {
         let finished =
             run_async(&program, &json!({"items": items}), AsyncOptions::new(&tools)).await.unwrap();
         assert!(finished.outcome().unwrap().to_string().contains("i7:1"));
-        assert!(begun.elapsed() < Duration::from_millis(600), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
     });
 }
 
@@ -436,8 +436,8 @@ fn a_runtime_may_be_shut_down_in_the_middle() {
         });
         runtime.block_on(async { sleep(Duration::from_millis(50)).await });
         let begun = Instant::now();
-        runtime.shutdown_timeout(Duration::from_secs(5));
-        assert!(begun.elapsed() < Duration::from_secs(2));
+        runtime.shutdown_timeout(LONG);
+        assert!(begun.elapsed() < LONG / 2);
         assert_eq!(log.take(), ["do"]);
     }
 }
