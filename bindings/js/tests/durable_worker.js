@@ -1,9 +1,10 @@
 // A process that runs a program in a store, or continues it, until it has ended or is killed:
 //
-//     node durable_worker.js FOLDER EFFECTS
+//     node durable_worker.js FOLDER EFFECTS [HOLD]
 //
 // Each call writes a line with its key to EFFECTS, between two pauses in which the test kills the process. Of a call in
-// doubt it decides as a person would who looks whether the payment is there.
+// doubt it decides as a person would who looks whether the payment is there. The call of the tool HOLD stays under way after its
+// effect.
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -20,11 +21,11 @@ const SOURCE = `; fn f() -> any\n; Tools: 0=look 1=pay 2=post\n; Fields: 0=n\n${
     .join(" ")}\n`;
 
 // A read, a call that changes something, and one that may be made twice with the same key.
-export function tools(effects) {
+export function tools(effects, hold) {
     const call = (name, add) => async ({ n }, { key }) => {
         await sleep(10);
         appendFileSync(effects, `${name} ${n} ${key}\n`, { flush: true });
-        await sleep(10);
+        await sleep(name === hold ? 3_600_000 : 10);
         return n + add;
     };
     return {
@@ -34,9 +35,9 @@ export function tools(effects) {
     };
 }
 
-export async function go(folder, effects) {
+export async function go(folder, effects, hold) {
     const at = { store: new FileStore(folder), name: "job" };
-    const given = { tools: tools(effects) };
+    const given = { tools: tools(effects, hold) };
     let outcome = await ilo.build(SOURCE).run({}, { ...at, ...given });
     while (outcome.status === "suspended") {
         const { call, state } = outcome;

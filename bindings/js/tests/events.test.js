@@ -44,12 +44,19 @@ test("a call has a start and an end, with what the tool has thrown", async () =>
 test("events come at the moment, and calls ahead have no number yet", async () => {
     const events = [];
     const seen = [];
+    let told;
+    const second = new Promise((resolve) => { told = resolve; });
+    const onEvent = (event) => {
+        events.push(event);
+        if (event.type === "end") told();
+    };
+    // The first read goes on when the end of the second has been told.
     const execute = async ({ n }) => {
-        await later(n === 1 ? 50 : 0);
+        if (n === 1) await second;
         seen.push(events.length);
         return n;
     };
-    const outcome = await TWO.run({}, { tools: { t: { execute, readOnly: true } }, onEvent: (event) => events.push(event) });
+    const outcome = await TWO.run({}, { tools: { t: { execute, readOnly: true } }, onEvent });
     assert.deepEqual(outcome.value, [1, 2]);
     const starts = events.slice(0, 2).map(shown);
     assert.deepEqual(starts, [["start", 1, null, "t", { n: 2 }], ["start", 2, 1, "t", { n: 1 }]]);

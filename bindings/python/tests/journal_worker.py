@@ -1,8 +1,9 @@
 """A process that runs a program in a journal, or continues it, until it has ended or is killed.
 
-    python journal_worker.py JOURNAL EFFECTS
+    python journal_worker.py JOURNAL EFFECTS [HOLD]
 
 Each call writes a line with its key to EFFECTS, before or after a pause in which the test kills the process.
+The call of the tool HOLD stays under way after its effect.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 from pathlib import Path
 
 import ilo
@@ -22,7 +24,7 @@ SOURCE = "; fn f() -> any\n; Tools: 0=look 1=pay 2=post\n; Fields: 0=n\n" + "".j
 SOURCE += f"RET LIST {STEPS} " + " ".join(f"REF {3 * n + 2}" for n in range(STEPS)) + "\n"
 
 
-def tools(effects: Path) -> ilo.Tools:
+def tools(effects: Path, hold: str = "") -> ilo.Tools:
     """A read, a call that changes something, and one that may be made twice with the same key."""
 
     def write(name: str, n: int) -> None:
@@ -30,6 +32,8 @@ def tools(effects: Path) -> ilo.Tools:
             file.write(f"{name} {n} {ilo.idempotency_key()}\n")
             file.flush()
             os.fsync(file.fileno())
+        if name == hold:
+            time.sleep(3600)
 
     @ilo.tool(read_only=True)
     async def look(n: int) -> int:
@@ -52,8 +56,9 @@ def tools(effects: Path) -> ilo.Tools:
 
 def main() -> None:
     journal, effects = ilo.Journal(sys.argv[1]), Path(sys.argv[2])
+    hold = sys.argv[3] if len(sys.argv) > 3 else ""
     print("ready", flush=True)
-    print(ilo.build(SOURCE).run_sync(journal=journal, name="job", tools=tools(effects)), flush=True)
+    print(ilo.build(SOURCE).run_sync(journal=journal, name="job", tools=tools(effects, hold)), flush=True)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,18 @@ class Trip:
         )
 
 
+class Waits:
+    """A tool that says when it was called, and then does what another does, or waits for ever."""
+
+    def __init__(self, then: Any = None) -> None:
+        self.begun = asyncio.Event()
+        self.then = then
+
+    async def __call__(self, arguments: dict[str, Any]) -> Any:
+        self.begun.set()
+        return await (self.then(arguments) if self.then else asyncio.sleep(3600))
+
+
 def one(call: Any, *, is_async: bool = False, **policy: Any) -> ilo.Tools:
     return ilo.Tools(ilo.Tool("t", call, is_async=is_async, **policy))
 
@@ -108,7 +120,8 @@ def test_an_async_on_call_is_awaited_beside_the_run() -> None:
 
     async def main() -> Any:
         found = await ONE.run(tools=one(answer, is_async=True), on_call=observe, on_error=got.append)
-        await asyncio.sleep(0.02)
+        while not got:
+            await asyncio.sleep(0.001)
         return found
 
     assert asyncio.run(main()) == ilo.Ok(1) and seen == [1]
@@ -119,15 +132,20 @@ def test_an_async_on_call_is_awaited_beside_the_run() -> None:
     assert [type(error) for error in got] == [TypeError]
 
 
+ASKED: list[object] = []
+
+
 async def hangs(call: object) -> bool:
-    await asyncio.sleep(60)
+    ASKED.append(call)
+    await asyncio.sleep(3600)
     return True
 
 
 async def swallows(call: object) -> bool:
+    ASKED.append(call)
     while True:
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(3600)
         except asyncio.CancelledError:
             pass
 
@@ -145,19 +163,23 @@ def test_an_ask_that_gives_no_decision_makes_no_call(ask: Any, tmp_path: Path, m
     made: list[str] = []
     tools = one(lambda arguments: made.append("t"), confirm=True)
     slow = {"timeout": 0.1} if ask in (hangs, swallows) else {}
+    ASKED.clear()
     found = ONE.run_sync(tools=tools, ask=ask, on_error=got.append, **slow)
     if slow:
         assert isinstance(found, ilo.Fault) and found.code == "timed-out"
     else:
         assert isinstance(found, ilo.Err) and found.error.endswith("and nobody could be asked"), found
         assert "no line" not in found.error
-    assert len(got) == 1 and made == []
+    # A run whose time had ended before it came to the question has asked nobody.
+    assert len(got) == (len(ASKED) if slow else 1) and made == []
+    got.clear()
+    ASKED.clear()
     # With a journal the run waits, and a person may still decide.
     monkeypatch.setattr("ilo._journal.RUN_SECONDS", 0.1)
     journal = ilo.Journal(tmp_path / "j")
     waits = ONE.run_sync(tools=tools, ask=ask, on_error=got.append, journal=journal)
     assert isinstance(waits, ilo.Waiting) and waits.state == "asking", waits
-    assert len(got) == 2 and made == []
+    assert len(got) == (len(ASKED) if slow else 1) and made == []
     journal.approve(waits.run, waits.call)
     assert journal.resume_sync(waits.run, tools=tools) == ilo.Ok(None) and made == ["t"]
 
@@ -205,14 +227,12 @@ def test_a_retry_gets_the_arguments_that_the_program_gave() -> None:
 @pytest.mark.parametrize("cancels", [1, 3])
 @pytest.mark.parametrize("options", [{}, {"max_concurrency": 4}, {"cancel": ilo.Cancellation()}])
 def test_a_cancelled_task_rolls_back_first(cancels: int, options: dict[str, Any]) -> None:
-    async def wait(arguments: dict[str, Any]) -> Any:
-        await asyncio.sleep(20)
-
-    trip = Trip(wait)
+    waits = Waits()
+    trip = Trip(waits)
 
     async def main() -> asyncio.CancelledError:
         task = asyncio.create_task(TRIP.run(tools=trip.tools, **options))
-        await asyncio.sleep(0.05)
+        await waits.begun.wait()
         for _ in range(cancels):
             task.cancel()
             await asyncio.sleep(0.002)
@@ -228,34 +248,29 @@ def test_a_cancelled_task_rolls_back_first(cancels: int, options: dict[str, Any]
 
 
 def test_a_rollback_after_a_cancellation_has_a_time_and_may_be_left_out() -> None:
-    async def wait(arguments: dict[str, Any]) -> Any:
-        await asyncio.sleep(20)
-
-    async def main(**options: Any) -> tuple[Trip, Any, float]:
-        trip = Trip(wait)
+    async def main(**options: Any) -> tuple[Trip, Any]:
+        waits = Waits()
+        trip = Trip(waits)
         task = asyncio.create_task(TRIP.run(tools=trip.tools, **options))
-        await asyncio.sleep(0.05)
-        begun = time.monotonic()
+        await waits.begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError) as caught:
             await task
-        return trip, getattr(caught.value, "outcome", "none"), time.monotonic() - begun
+        return trip, getattr(caught.value, "outcome", "none")
 
-    trip, outcome, _ = asyncio.run(main(on_cancel="drop"))
+    trip, outcome = asyncio.run(main(on_cancel="drop"))
     assert trip.calls == ["reserve"] and outcome == "none"
-    trip, outcome, took = asyncio.run(main(rollback_timeout=0))
-    assert trip.calls == ["reserve"] and outcome is None and took < 1
+    trip, outcome = asyncio.run(main(rollback_timeout=0))
+    assert trip.calls == ["reserve"] and outcome is None
 
 
 def test_a_cancelled_task_with_a_journal_only_releases_its_run(tmp_path: Path) -> None:
-    async def wait(arguments: dict[str, Any]) -> Any:
-        await asyncio.sleep(20)
-
-    trip, journal = Trip(wait), ilo.Journal(tmp_path / "j")
+    waits = Waits()
+    trip, journal = Trip(waits), ilo.Journal(tmp_path / "j")
 
     async def main() -> None:
         task = asyncio.create_task(TRIP.run(tools=trip.tools, journal=journal, name="a"))
-        await asyncio.sleep(0.1)
+        await waits.begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -276,13 +291,17 @@ def test_under_trio_a_cancelled_scope_rolls_back() -> None:
         calls.append("release")
 
     async def wait(arguments: dict[str, Any]) -> Any:
-        await trio.sleep(20)
+        waits.set()
+        await trio.sleep(3600)
 
+    waits = trio.Event()
     tools = ilo.Tools(*(ilo.Tool(call.__name__, call, is_async=True) for call in (reserve, release, wait)))
 
     async def main() -> None:
-        with trio.move_on_after(0.05):
-            await TRIP.run(tools=tools)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(lambda: TRIP.run(tools=tools))
+            await waits.wait()
+            nursery.cancel_scope.cancel()
 
     trio.run(main)
     assert calls == ["release"]
@@ -291,20 +310,20 @@ def test_under_trio_a_cancelled_scope_rolls_back() -> None:
 async def stubborn(arguments: dict[str, Any]) -> Any:
     while True:
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(3600)
         except asyncio.CancelledError:
             pass
 
 
 @pytest.mark.parametrize("options", [{}, {"cancel": ilo.Cancellation()}], ids=["quick", "scoped"])
 def test_a_tool_that_swallows_its_cancellation_is_left_behind_at_its_limit(options: dict[str, Any]) -> None:
-    begun = time.monotonic()
     found = ONE.run_sync(tools=one(stubborn, is_async=True, timeout=0.1), **options)
-    assert found == ilo.Err("tool `t` took longer than its limit of 100 ms") and time.monotonic() - begun < 20
+    assert found == ilo.Err("tool `t` took longer than its limit of 100 ms")
 
     async def main() -> None:
-        task = asyncio.create_task(ONE.run(tools=one(stubborn, is_async=True), **options))
-        await asyncio.sleep(0.05)
+        waits = Waits(stubborn)
+        task = asyncio.create_task(ONE.run(tools=one(waits, is_async=True), **options))
+        await waits.begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -313,7 +332,6 @@ def test_a_tool_that_swallows_its_cancellation_is_left_behind_at_its_limit(optio
 
     loop = asyncio.new_event_loop()
     loop.run_until_complete(main())
-    assert time.monotonic() - begun < 40
 
 
 EXITS = """
@@ -325,24 +343,23 @@ ONE = ilo.build("; fn f() -> result any, any\\n; Tools: 0=t\\nRET_OK CALL 0 0\\n
 async def stubborn(arguments):
     while True:
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(3600)
         except asyncio.CancelledError:
             pass
 
 def hang(arguments):
-    time.sleep(60)
+    time.sleep(3600)
 
 for call, is_async in ((stubborn, True), (hang, False)):
     tools = ilo.Tools(ilo.Tool("t", call, is_async=is_async, timeout=0.05))
     assert ONE.run_sync(tools=tools).error.endswith("50 ms")
-print("ended", time.time(), flush=True)
 """
 
 
 def test_what_was_left_behind_does_not_keep_the_interpreter() -> None:
-    process = subprocess.run([sys.executable, "-c", EXITS], check=True, timeout=50, capture_output=True, text=True)
-    ended = float(process.stdout.split()[1])
-    assert time.time() - ended < 20 and process.stderr == "", process.stderr
+    # What was left behind would take an hour.
+    process = subprocess.run([sys.executable, "-c", EXITS], check=True, timeout=300, capture_output=True, text=True)
+    assert process.stderr == "", process.stderr
 
 
 MANY = """
@@ -366,13 +383,17 @@ for run in (lambda: ONE.run_sync(tools=tools), lambda: asyncio.run(ONE.run(tools
     else:
         raise SystemExit("a run started")
 go_on.set()
-time.sleep(0.3)
-assert ONE.run_sync(tools=tools) == ilo.Ok(True)
+while True:
+    try:
+        assert ONE.run_sync(tools=tools) == ilo.Ok(True)
+        break
+    except ilo.IloError:
+        time.sleep(0.01)
 """
 
 
 def test_where_too_many_calls_were_left_behind_no_run_starts() -> None:
-    subprocess.run([sys.executable, "-c", MANY], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", MANY], check=True, timeout=300)
 
 
 @pytest.mark.parametrize("exit", [KeyboardInterrupt, SystemExit])
@@ -425,7 +446,7 @@ calls = []
 
 def reserve(arguments):
     calls.append("reserve")
-    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
     return 7
 
 tools = ilo.Tools(
@@ -443,7 +464,7 @@ else:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_an_interrupt_of_a_computation_rolls_back() -> None:
-    subprocess.run([sys.executable, "-c", COMPUTES], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", COMPUTES], check=True, timeout=300)
 
 
 INTERRUPTS = """
@@ -454,7 +475,7 @@ from test_edges import TRIP, Trip
 
 async def wait(arguments):
     print("waits", flush=True)
-    await asyncio.sleep(60)
+    await asyncio.sleep(3600)
 
 trip = Trip(wait)
 try:
@@ -470,7 +491,7 @@ def test_an_interrupt_of_the_process_rolls_back() -> None:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline() == "waits\n"
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=30)[0] == "['reserve', 'release 7']\n"
+    assert process.communicate(timeout=300)[0] == "['reserve', 'release 7']\n"
 
 
 SCHEMA = {"type": "object", "properties": {"allowed": {"type": "boolean"}}, "required": ["allowed"]}
