@@ -10,10 +10,11 @@ use ilo_spec::error::Code;
 
 /// Codes that no short program shows, or that are not about a program's text. Each is tested with its limit
 /// or option.
-const WITHOUT_EXAMPLE: [&str; 14] = [
+const WITHOUT_EXAMPLE: [&str; 15] = [
     "too-many-rollbacks",
     "cancelled",
     "in-doubt",
+    "output-mismatch",
     "not-utf8",
     "unknown-function",
     "other-signature",

@@ -9,6 +9,7 @@ mod diagnostic;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod man;
+mod output_schema;
 #[cfg(feature = "vm")]
 mod timeline;
 #[cfg(feature = "vm")]

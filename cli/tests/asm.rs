@@ -78,6 +78,13 @@ fn check_ends_with_0_or_2_and_tells_as_json() {
         2,
         "a signature has an output"
     );
+    std::fs::write(at.join("output.json"), r#"{"type": "number"}"#).unwrap();
+    let (code, _, error) = run(at, &["check", "-", "--output-schema", "output.json"], equal);
+    assert!(code == 2 && error.contains("error[other-signature]: the value has another type"), "{error}");
+    let (code, _, error) = run(at, &["check", "-", "--output-schema", "none.json"], equal);
+    assert!(code == 2 && error.contains("none.json"), "{error}");
+    let (code, out, _) = run(at, &["prompt", "--notation", "mcp", "--output-schema", "output.json"], "");
+    assert!(code == 0 && out.ends_with("returns a value of this type: number\n"), "{out}");
     let (code, _, error) = run(at, &["check", "-"], "{\"fn\": \"f\"}");
     assert!(code == 2 && error.contains("`out` is missing"), "{error}");
     let (code, _, error) = run(at, &["check", "-"], "def f(): pass");

@@ -19,11 +19,14 @@ use crate::lifecycle::{CANCELLED, End, Finished};
 use crate::policy::{OnDoubt, Policy};
 use crate::recorder::{Due, Permit, Recorder, Taken};
 use crate::validate::expected::Expects;
+use crate::validate::output_misfit;
 use crate::world::World;
+use ilo_asm::build::OutputSchema;
 use ilo_spec::error::Code;
 use ilo_vm::{Run, Step};
 use std::collections::VecDeque;
 use std::mem;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The fuel after which a run that only computes returns control: about a millisecond.
@@ -91,6 +94,9 @@ pub enum Next {
     Wait,
     /// The run is over.
     Done,
+    /// The run is about to end with the value of its outcome, as was asked for ([`Drive::hold_value`]). A
+    /// host that does not take it says so with [`Drive::refuse_value`], and calls `next` in any case.
+    Value,
 }
 
 /// A call that the run makes in its turn.
@@ -185,6 +191,10 @@ pub struct Drive<V> {
     time: Duration,
     /// The events, if the host wants them.
     watch: Option<Watch>,
+    /// What the value of the run must be.
+    output: Option<Arc<OutputSchema>>,
+    /// Whether the host looks at the value of the run before that ends.
+    holds: bool,
 }
 
 impl<V: Default> Drive<V> {
@@ -202,7 +212,26 @@ impl<V: Default> Drive<V> {
             forgotten: 0,
             time,
             watch: None,
+            output: None,
+            holds: false,
         }
+    }
+
+    /// Says what the value of the run must be. A run that would end with another value is rolled back and
+    /// ends with fault `output-mismatch`.
+    pub fn expect_output(&mut self, output: Option<Arc<OutputSchema>>) {
+        self.output = output;
+    }
+
+    /// Lets the host look at the value of the run before it ends: [`Next::Value`] comes before that.
+    pub fn hold_value(&mut self) {
+        self.holds = true;
+    }
+
+    /// Refuses the value of the run, after [`Next::Value`]. The run is rolled back and ends with fault
+    /// `output-mismatch`.
+    pub fn refuse_value(&mut self, why: &str) {
+        self.run.refuse_output(&format!("the value is not what the host of the run expects: {why}"));
     }
 
     /// The run, for inspection.
@@ -324,10 +353,23 @@ impl<V: Default> Drive<V> {
         };
         if calls {
             self.come_to_call(world, recorder);
+        } else if (self.holds || self.output.is_some())
+            && self.run.outcome().is_some_and(|it| it.ok().is_some())
+        {
+            return self.look_at_value();
         } else {
             self.conclude(recorder);
         }
         None
+    }
+
+    /// Compares the value of the run with what the host expects, and lets the host look at it.
+    fn look_at_value(&mut self) -> Option<Next> {
+        if let Some(why) = self.output.take().and_then(|output| output_misfit(&self.run, &output)) {
+            self.refuse_value(&why);
+            return None;
+        }
+        mem::take(&mut self.holds).then_some(Next::Value)
     }
 
     /// Records that the run has ended.

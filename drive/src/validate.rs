@@ -8,11 +8,14 @@
 pub mod expected;
 
 use crate::data::Data;
+use crate::data::read::data_of;
 use crate::problem::{did_you_mean, nearest, shortened};
+use ilo_asm::build::OutputSchema;
 use ilo_asm::catalog::{Bound, Misfit, Shape};
 use ilo_spec::number;
 use ilo_spec::program::Number;
 use ilo_spec::pure::Kinds;
+use ilo_vm::Run;
 use std::iter::Enumerate;
 use std::slice::Iter;
 
@@ -76,6 +79,18 @@ pub fn misfit(shape: Shape<'_>, value: &Data) -> Option<String> {
         if next.is_none() {
             inside.pop();
         }
+    }
+}
+
+/// Why the value with which a run has ended is not what its host expects; `None` if it is, or if there is no
+/// value.
+pub fn output_misfit(run: &Run, expected: &OutputSchema) -> Option<String> {
+    let mut json = String::new();
+    // Writing to a string does not fail.
+    let _ = run.outcome()?.ok()?.write_json(&mut json);
+    match data_of(&json) {
+        Ok(value) => misfit(expected.shape(), &value),
+        Err(error) => Some(error.to_string()),
     }
 }
 

@@ -23,6 +23,7 @@ use crate::telemetry::{Context, Telemetry, Trace};
 use crate::tools::consent::Ask;
 use crate::tools::{CallLimits, Policies, Policy, Tools, without_secrets};
 use calls::Calls;
+use ilo_asm::build::OutputSchema;
 use ilo_asm::catalog;
 use ilo_drive::data::Data;
 use ilo_drive::data::read::Bounds;
@@ -58,6 +59,8 @@ pub struct Options {
     pub ask: Option<Arc<dyn Ask>>,
     /// Receives the spans of the run and its calls.
     pub telemetry: Option<Telemetry>,
+    /// What the value of the run must be. Another value is fault `output-mismatch`, after the rollback.
+    pub output: Option<Arc<OutputSchema>>,
 }
 
 impl Default for Options {
@@ -71,6 +74,7 @@ impl Default for Options {
             slots: CallSlots::default(),
             ask: None,
             telemetry: None,
+            output: None,
         }
     }
 }
@@ -134,6 +138,7 @@ fn drive_named(
     let clock = Clock::new(options.timeout);
     let world = Around { tools, options, clock: &clock, trace: trace.as_ref() };
     let mut drive: Drive<Option<Timed>> = Drive::new(run, options.slots.clone(), options.timeout);
+    drive.expect_output(options.output.clone());
     // All calls end with the run: remaining threads are interrupted and awaited.
     thread::scope(|threads| {
         let mut calls = Calls::new(threads, tools, options);
@@ -160,7 +165,7 @@ fn drive_named(
                         world.stop_clock(made, timed);
                     }
                 }
-                Next::Computing => {}
+                Next::Computing | Next::Value => {}
                 Next::Wait => calls.wait(&mut drive, &world),
                 Next::Done => break,
             }

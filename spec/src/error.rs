@@ -222,6 +222,7 @@ codes! {
     817 FaultCancelled "cancelled" Error "the run was cancelled, and its rollback entries have run";
     818 FaultInDoubt "in-doubt" Error
         "a call whose answer never came may have been made, and its tool ends the run then";
+    819 FaultOutputMismatch "output-mismatch" Error "a value that is not what the host of the run expects";
 
     901 BadUsage "bad-usage" Error "an option or file that cannot be used in this way";
     902 BadToolsFile "bad-tools-file" Error "a tools file that does not follow its format";

@@ -47,6 +47,28 @@ fn numbers_are_only_added() {
 }
 
 #[test]
+fn typescript_names_every_code() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/js/src");
+    // The package of this crate has no bindings beside it.
+    let Ok(old) = fs::read_to_string(folder.join("codes.ts")) else { return };
+    let (diagnostics, others): (Vec<Code>, Vec<Code>) =
+        Code::ALL.iter().partition(|&&code| (code as u16) < Code::Malformed as u16);
+    let listed: String = diagnostics.iter().map(|code| format!("    | \"{code}\"\n")).collect();
+    let head = "/** The codes of diagnostics, printed from the table of errors. */\n\n\
+                /** The code of a diagnostic; a later release may have more. */\nexport type DiagnosticCode =\n";
+    let text = format!("{head}{listed}    | (string & {{}});\n");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(folder.join("codes.ts"), &text).unwrap();
+    } else {
+        assert_eq!(old, text, "codes.ts is not current: run with UPDATE=1");
+    }
+    let types = fs::read_to_string(folder.join("types.ts")).unwrap();
+    for fault in others.iter().filter(|&&code| (801..900).contains(&(code as u16))) {
+        assert!(types.contains(&format!("\"{fault}\"")), "`FAULT_CODES` of types.ts lacks `{fault}`");
+    }
+}
+
+#[test]
 fn mnemonics_and_codes_are_told_apart() {
     let unique = |names: Vec<&str>| {
         let mut sorted = names.clone();

@@ -143,6 +143,45 @@ fn success_at_the_top_drops_the_entries() {
 }
 
 #[test]
+fn a_value_that_its_host_refuses_runs_them_as_a_fault_does() {
+    let program = both(&[RETURN]);
+    let mut run = Run::new(&program, Limits::default());
+    run.refuse_output("too early");
+    run.start(FunctionId(0), &[Datum::Text("a")]).unwrap();
+    let mut calls = Vec::new();
+    let mut refused = false;
+    let outcome = loop {
+        if let Step::Call(_) = run.step() {
+            if refused {
+                // In the midst of it the run goes on from its snapshot.
+                let mut bytes = Vec::new();
+                run.snapshot(&mut bytes).unwrap();
+                run = Run::from_snapshot(&program, &bytes, Limits::default()).unwrap();
+            }
+            let call = run.pending().unwrap();
+            calls.push(call.tool().to_owned());
+            call.answer(7_i64).unwrap();
+            continue;
+        }
+        let outcome = run.outcome().unwrap();
+        if refused {
+            break outcome.to_string();
+        }
+        assert!(outcome.ok().is_some() && run.open_rollbacks().count() == 0);
+        run.refuse_output("expected text");
+        refused = true;
+    };
+    assert_eq!(calls, ["reserve", "charge", "refund", "release"]);
+    let fault = r#"{"status":"fault","code":"output-mismatch","message":"expected text","#;
+    assert!(outcome.starts_with(fault), "{outcome}");
+    let back = r#""rolled_back":[{"tool":"refund","number":3},{"tool":"release","number":4}]}"#;
+    assert!(outcome.ends_with(back), "{outcome}");
+    // A run that has failed already is as it was.
+    run.refuse_output("again");
+    assert_eq!(run.outcome().unwrap().to_string(), outcome);
+}
+
+#[test]
 fn a_failure_runs_them_latest_first() {
     let calls = r#"reserve("x") charge("x") refund!(2) release!(1)"#;
     check(&both(&[ERR]), &fine, calls, &format!(r#"{{"status":"err","error":"x"{UNDONE}"#));

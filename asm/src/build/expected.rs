@@ -83,6 +83,11 @@ impl std::str::FromStr for Signature {
 }
 
 impl Signature {
+    /// The name of the function.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The beginning of a program with this signature, in a notation.
     pub fn beginning(&self, notation: Notation) -> String {
         let header = format!("; fn {}\n", self.text);

@@ -3,6 +3,7 @@
 mod copied;
 mod expected;
 pub mod named_tools;
+mod output;
 mod streaming;
 mod stringified;
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod tests;
 
 use crate::ast::File;
 use crate::catalog::Catalog;
+pub use crate::catalog::OutputSchema;
 use crate::check::{Checked, check};
 use crate::diagnostic::whole_source::{too_large, unknown_notation};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -39,6 +41,8 @@ pub struct Options<'c> {
     pub catalog: Option<&'c Catalog>,
     /// The signature that the host expects of the function that it will run.
     pub signature: Option<&'c Signature>,
+    /// The value that the host expects of that function.
+    pub output: Option<&'c OutputSchema>,
     /// Whether warnings that foretell a fault or another result than meant are errors ([`Code::foretells`]).
     pub strict: bool,
     /// Leave out source positions and the printed syntax tree.
@@ -175,6 +179,9 @@ fn checked(source: &str, file: &File<'_>, options: &Options<'_>, diagnostics: &m
     if let Some(expected) = options.signature {
         expected.compare(source, file, &checked, diagnostics);
     }
+    if let Some(output) = options.output {
+        output::compare(output, file, &checked, options.signature.map(Signature::name), diagnostics);
+    }
     if options.strict {
         diagnostics.raise(|found| found.code.foretells());
     }
@@ -191,6 +198,7 @@ pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnosti
     let opened = open(source, &arena, options, &mut diagnostics);
     if let Opened::Functions(functions) = &opened
         && options.signature.is_none()
+        && options.output.is_none()
         && diagnostics.as_slice().is_empty()
         && let Some(program) = streaming::build(functions, options)
     {

@@ -5,7 +5,7 @@
 
 mod about;
 
-use crate::build::Signature;
+use crate::build::{OutputSchema, Signature};
 use crate::catalog::Catalog;
 use crate::notation::Notation;
 
@@ -47,11 +47,24 @@ pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
     out
 }
 
-/// The same for a program of which the host expects a signature.
-pub fn prompt_for(notation: Notation, catalog: Option<&Catalog>, signature: &Signature) -> String {
-    let out = prompt(notation, catalog);
-    let beginning = signature.beginning(notation);
-    out + &format!("\nWrite one program, of the function `{signature}`. It begins like this:\n{beginning}")
+/// The same for a program of which the host expects a signature, or a value.
+pub fn prompt_for(
+    notation: Notation,
+    catalog: Option<&Catalog>,
+    signature: Option<&Signature>,
+    output: Option<&OutputSchema>,
+) -> String {
+    let mut out = prompt(notation, catalog);
+    if let Some(signature) = signature {
+        let beginning = signature.beginning(notation);
+        out.push_str(&format!(
+            "\nWrite one program, of the function `{signature}`. It begins like this:\n{beginning}"
+        ));
+    }
+    if let Some(output) = output {
+        out.push_str(&format!("\nThe program returns a value of this type: {}\n", output.shape().written()));
+    }
+    out
 }
 
 #[cfg(test)]
@@ -72,10 +85,15 @@ mod tests {
         assert!(all.ends_with(expected), "{all}");
         let signature: Signature = "buy(amount: number) -> result text, text".parse().unwrap();
         for (notation, _) in Notation::ALL {
-            let all = prompt_for(notation, None, &signature);
+            let all = prompt_for(notation, None, Some(&signature), None);
             let end = all.strip_prefix(card(notation)).unwrap();
             assert!(end.contains("of the function `buy(amount: number) -> result text, text`"), "{end}");
             assert!(end.contains("amount") && end.ends_with('\n'), "{end}");
+            let output = r#"{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}"#
+                .parse()
+                .unwrap();
+            let all = prompt_for(notation, None, None, Some(&output));
+            assert!(all.ends_with("\nThe program returns a value of this type: {id: text}\n"), "{all}");
         }
     }
 

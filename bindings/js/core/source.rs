@@ -1,10 +1,9 @@
 //! Sources: checking, building, fixing, converting, laying out, drawing; cards and explanations.
 
 use crate::diagnostic::{all, compile_error};
-use ilo_asm::build::Signature;
 use ilo_asm::disasm::disassemble as listing;
 use ilo_asm::notation::Notation;
-use ilo_bindings::source::{Made, Work};
+use ilo_bindings::source::{Expected, Made, Work};
 use ilo_drive::data::write::quote;
 use ilo_js_vm::thrown::out_of_range;
 use ilo_js_vm::{Catalogue, Core, WORDS};
@@ -25,9 +24,33 @@ pub(crate) fn work<'s>(
     Ok(Work { tools: tools.known(), ..Work::new(source, from, &WORDS) })
 }
 
-/// Reads a signature that a host expects.
-fn signature(text: Option<String>) -> Result<Option<Signature>, String> {
-    text.map(|text| text.parse().map_err(|error: String| out_of_range(&error))).transpose()
+/// The options of [`check`], [`build`] and [`fix`] beside the source and the tools.
+struct Given {
+    notation: Option<String>,
+    /// The signature that the host expects, and the JSON Schema of the value.
+    expected: (Option<String>, Option<String>),
+    strict: bool,
+    strip: bool,
+}
+
+/// Does work on a source with these options.
+fn given<T>(
+    source: &str,
+    tools: &Catalogue,
+    given: Given,
+    make: impl FnOnce(&Work<'_>) -> T,
+) -> Result<T, String> {
+    let expected = expected(&given.expected, given.strict)?;
+    let work = work(source, tools, given.notation)?;
+    Ok(make(&Work { expected: Some(&expected), strip: given.strip, ..work }))
+}
+
+/// Reads what a host expects of a program: its signature, and the JSON Schema of its value.
+fn expected(
+    (signature, output): &(Option<String>, Option<String>),
+    strict: bool,
+) -> Result<Expected, String> {
+    Expected::read(signature.as_deref(), output.as_deref(), strict).map_err(|error| out_of_range(&error))
 }
 
 fn text(source: &str, (text, found): Made) -> Result<String, String> {
@@ -40,12 +63,12 @@ pub fn check(
     source: &str,
     tools: &Catalogue,
     notation: Option<String>,
-    expected: Option<String>,
+    signature: Option<String>,
+    output: Option<String>,
     strict: bool,
 ) -> Result<String, String> {
-    let signature = signature(expected)?;
-    let work = Work { strict, signature: signature.as_ref(), ..work(source, tools, notation)? };
-    Ok(all(source, &work.check()))
+    let options = Given { notation, expected: (signature, output), strict, strip: false };
+    given(source, tools, options, |work| all(source, &work.check()))
 }
 
 /// Builds a source.
@@ -55,12 +78,14 @@ pub fn build(
     tools: &Catalogue,
     notation: Option<String>,
     strip: bool,
-    expected: Option<String>,
+    signature: Option<String>,
+    output: Option<String>,
     strict: bool,
 ) -> Result<Core, String> {
-    let signature = signature(expected)?;
-    let work = Work { strip, strict, signature: signature.as_ref(), ..work(source, tools, notation)? };
-    match work.build().map_err(|error| out_of_range(&error))? {
+    let options = Given { notation, expected: (signature, output), strict, strip };
+    #[allow(clippy::redundant_closure_for_method_calls, reason = "the method has one lifetime")]
+    let built = given(source, tools, options, |work| work.build())?;
+    match built.map_err(|error| out_of_range(&error))? {
         (Some(program), found) => Ok(Core::new(program, all(source, &found))),
         (None, found) => Err(compile_error(source, &found)),
     }
@@ -78,12 +103,13 @@ pub fn fix(
     source: &str,
     tools: &Catalogue,
     notation: Option<String>,
-    expected: Option<String>,
+    signature: Option<String>,
+    output: Option<String>,
     strict: bool,
 ) -> Result<String, String> {
-    let signature = signature(expected)?;
-    let work = Work { strict, signature: signature.as_ref(), ..work(source, tools, notation)? };
-    let (text, fixed, left) = work.fix();
+    let options = Given { notation, expected: (signature, output), strict, strip: false };
+    #[allow(clippy::redundant_closure_for_method_calls, reason = "the method has one lifetime")]
+    let (text, fixed, left) = given(source, tools, options, |work| work.fix())?;
     let (source, left) = (quote(&text), all(&text, &left));
     Ok(format!(r#"{{"source":{source},"fixed":{fixed},"left":{left}}}"#))
 }
@@ -114,11 +140,16 @@ pub fn detect(source: &str) -> Option<String> {
     Notation::detect(source).map(|notation| notation.to_string())
 }
 
-/// The card that teaches a model a notation, with the signatures of the tools.
+/// The card that teaches a model a notation, with the signatures of the tools, and what the host expects.
 #[wasm_bindgen]
-pub fn card(notation: &str, tools: &Catalogue, expected: Option<String>) -> Result<String, String> {
-    let signature = signature(expected)?;
-    Ok(ilo_bindings::source::card(self::notation(notation)?, tools.known(), signature.as_ref()))
+pub fn card(
+    notation: &str,
+    tools: &Catalogue,
+    signature: Option<String>,
+    output: Option<String>,
+) -> Result<String, String> {
+    let expected = expected(&(signature, output), false)?;
+    Ok(ilo_bindings::source::card(self::notation(notation)?, tools.known(), &expected))
 }
 
 /// The explanation of an error code.

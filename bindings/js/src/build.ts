@@ -7,9 +7,11 @@ import type { RunOptions } from "./loop.js";
 import { Program as Runnable, resumeWith, type Decision, type StoreOptions } from "./program.js";
 import { CHECK, checked, type CheckOptions } from "./source.js";
 import { ToolSet, toolsOf, withCatalogue } from "./tools.js";
-import type { Outcome, ToolDefinition } from "./types.js";
+import { outputOf } from "./output.js";
+import type { Outcome, ToolDefinition, Value, ValueOf } from "./types.js";
 
-export interface BuildOptions extends CheckOptions {
+export interface BuildOptions<S = unknown> extends CheckOptions {
+    outputSchema?: S;
     /** Whether source positions are left out of the program. */
     strip?: boolean;
 }
@@ -22,7 +24,7 @@ export class Tools extends ToolSet {
 }
 
 /** A verified program; any number of runs may share it. */
-export class Program extends Runnable {
+export class Program<T = Value> extends Runnable<T> {
     /** A listing of the bytecode. */
     disassemble(): string {
         const program = this.core as Core;
@@ -31,13 +33,14 @@ export class Program extends Runnable {
 }
 
 /** Builds a program; throws `CompileError`, whose message is for the model that wrote the source. */
-export function build(source: string, options: BuildOptions = {}): Program {
+export function build<S = undefined>(source: string, options: BuildOptions<S> = {}): Program<ValueOf<S>> {
     const notation = checked(source, options, { ...CHECK, strip: FLAG });
     const { strip = false, signature, strict = false } = options;
+    const output = outputOf(options.outputSchema);
     const tools = options.tools === undefined ? undefined : toolsOf(core, options.tools);
     try {
-        const built = withCatalogue(core, tools, (known) => call((module) => module.build(source, known, notation, strip, signature, strict)));
-        return new Program(core, built, tools, tools !== options.tools);
+        const built = withCatalogue(core, tools, (known) => call((module) => module.build(source, known, notation, strip, signature, output?.text, strict)));
+        return new Program(core, built, tools, tools !== options.tools, options.outputSchema);
     } catch (error) {
         if (tools !== options.tools) tools?.dispose();
         throw error;

@@ -4,7 +4,7 @@ import { FLAG, FUNCTION, NUMBER, TEXT, checkFields, type Kind, type Kinds } from
 import { partOf, shortened, textOf } from "./json.js";
 import type { Schema, ToolDefinition } from "./types.js";
 
-const SCHEMA: Kind = [
+export const SCHEMA: Kind = [
     "an object, `Json` or a schema of Standard Schema",
     (value) => typeof value === "function" || (typeof value === "object" && value !== null && !Array.isArray(value)),
 ];
@@ -83,11 +83,10 @@ function place(schema: unknown, convert: Convert, deep = 8): string {
     return "";
 }
 
-/** A schema as JSON. */
-function plain(name: string, which: string, schema: unknown): unknown {
+/** A schema as JSON: of what goes into its library, or of what comes out of it. */
+export function jsonSchema(of: string, which: string, side: "input" | "output", schema: unknown): unknown {
     const rich = standard(schema);
     if (!rich) return schema;
-    const side = which === "outputSchema" ? "output" : "input";
     const convert = converter(side);
     try {
         const found = convert(schema);
@@ -95,11 +94,9 @@ function plain(name: string, which: string, schema: unknown): unknown {
     } catch (error) {
         const path = place(schema, convert).replace(/^\./, "");
         const where = path ? ` at \`${shortened(path)}\`` : "";
-        throw new TypeError(`tool \`${shortened(name)}\`: its \`${which}\` has no JSON schema${where}: ${textOf(error)}`);
+        throw new TypeError(`${of}: its \`${which}\` has no JSON schema${where}: ${textOf(error)}`);
     }
-    throw new TypeError(
-        `tool \`${name}\`: the \`${which}\` of ${rich.vendor} has no JSON schema; pass a JSON schema`,
-    );
+    throw new TypeError(`${of}: the \`${which}\` of ${rich.vendor} has no JSON schema; pass a JSON schema`);
 }
 
 /** A catalogue of tools in MCP's form, as JSON. */
@@ -114,17 +111,18 @@ function policy({ requiresRollback, confirm }: ToolDefinition): object | undefin
 }
 
 function entry(name: string, definition: ToolDefinition): string {
+    const of = `tool \`${shortened(name)}\``;
     const parts: { [key: string]: unknown } = {
         name,
         description: definition.description,
-        inputSchema: plain(name, "schema", definition.schema),
-        outputSchema: plain(name, "outputSchema", definition.outputSchema),
+        inputSchema: jsonSchema(of, "schema", "input", definition.schema),
+        outputSchema: jsonSchema(of, "outputSchema", "output", definition.outputSchema),
         validate: definition.validate ?? true,
         policy: policy(definition),
     };
     const given = Object.entries(parts).filter(([, value]) => value !== undefined);
     const text = given.map(([key, value]) => {
-        const what = `tool \`${shortened(name)}\`: its ${key === "inputSchema" ? "schema" : key}`;
+        const what = `${of}: its ${key === "inputSchema" ? "schema" : key}`;
         return `"${key}":${partOf(what, value)}`;
     });
     return `{${text.join(",")}}`;

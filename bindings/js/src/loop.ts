@@ -1,5 +1,6 @@
 /** Runs over tools: the loop that makes the calls, in parallel if their tools only read. */
 
+import { SCHEMA } from "./definitions.js";
 import { pack, type Recording, type Waits } from "./durable.js";
 import { Deny, Failure, IloError, Suspend } from "./errors.js";
 import { ANY, BIGINT, FLAG, FUNCTION, NUMBER, SIGNAL, TEXT, type Kinds } from "./given.js";
@@ -8,6 +9,7 @@ import {
 } from "./json.js";
 import { Context, Observers } from "./observers.js";
 import type { Begun, Left } from "./quick.js";
+import { looked, outputOf, type Looked, type Output } from "./output.js";
 import { Run, boundsOf } from "./run.js";
 import type { Drive, Runner } from "./runner.js";
 import { Spans, isTraced } from "./spans.js";
@@ -33,6 +35,8 @@ export interface RunOptions {
     onEvent?: ((event: RunEvent) => void) | undefined;
     /** What a framework calls this run, for its events. */
     toolCallId?: string | undefined;
+    /** What the value of the run must be; by default as the program was built. Another one is fault `output-mismatch`. */
+    outputSchema?: unknown;
     /** A value for `execute` of every tool, beside the signal. */
     context?: unknown;
     /**
@@ -58,6 +62,7 @@ export const RUN: Kinds<RunOptions> = {
     onCall: FUNCTION,
     onEvent: FUNCTION,
     toolCallId: TEXT,
+    outputSchema: SCHEMA,
     context: ANY,
     ask: FUNCTION,
     onError: FUNCTION,
@@ -66,7 +71,7 @@ export const RUN: Kinds<RunOptions> = {
 };
 
 /** The next action, as the module numbers it. */
-const [START, DROP, MADE, COMPUTING, WAIT, DONE] = [0, 1, 2, 3, 4, 5];
+const [START, DROP, MADE, COMPUTING, WAIT, DONE, VALUE] = [0, 1, 2, 3, 4, 5, 6];
 /** The role of a call in its run. */
 const [AHEAD, READ, CHANGE, ENTRY] = [0, 1, 2, 4];
 /** The bounds of time limits in milliseconds: a timer has 31 bits. */
@@ -142,6 +147,9 @@ export class Loop {
     private readonly watched: boolean;
     /** What tools have thrown, by their calls. */
     private readonly errors = new Map<number, unknown>();
+    private readonly output: Output | undefined;
+    /** The value of the run as the library of its schema has converted it. */
+    private converted: { readonly value: any } | undefined;
 
     constructor(
         given: Run | Left,
@@ -163,6 +171,8 @@ export class Loop {
         this.watched = options.onEvent !== undefined || this.spans !== undefined;
         this.drive = this.runner.call((module) => new module.Drive(handle, catalogue, atOnce, time, observed));
         if (this.watched) this.runner.call(() => this.drive.watch(options.toolCallId));
+        const output = (this.output = outputOf(options.outputSchema));
+        if (output) this.runner.call(() => this.drive.expect(output.text, output.rich !== undefined));
         this.until = given instanceof Run ? now() + time : given.until;
         this.begun = given instanceof Run ? undefined : given.begun;
     }
@@ -230,13 +240,16 @@ export class Loop {
                 since = now();
             } else if (next === WAIT) {
                 await this.wait();
+            } else if (next === VALUE) {
+                const found = this.look();
+                this.accept(isThenable(found) ? await found : found);
             } else if (next === DROP) {
                 const dropped = this.under.get(parse(this.text()));
                 if (dropped) this.interrupt(dropped, "the answer is not wanted any more");
             } else {
                 const outcome = this.text();
                 await this.recording?.ended(outcome);
-                return outcomeOf(outcome, this.asText);
+                return this.outcomeOf(outcome);
             }
             if (this.broken !== undefined) throw this.broken;
             if (this.outcome) {
@@ -251,11 +264,34 @@ export class Loop {
             const next = this.next();
             if (next === START) this.start();
             else if (next === MADE) this.observers.made(this.parsed());
-            else if (next === DONE) return outcomeOf(this.text(), this.asText);
+            else if (next === VALUE) this.accept(this.look());
+            else if (next === DONE) return this.outcomeOf(this.text());
             else if (next !== COMPUTING && next !== DROP) throw new IloError("a call of a run without promises is under way");
             if (this.broken !== undefined) throw this.broken;
             if (this.outcome) return this.outcome;
         }
+    }
+
+    /** Compares the value with which the run is about to end with the schema of a library. */
+    private look(): Looked | Promise<Looked> {
+        const rich = this.output?.rich;
+        const value = this.parsed().value;
+        return rich ? looked(rich, value) : { value };
+    }
+
+    /** Takes the value of the run, or refuses it: then the run is rolled back. */
+    private accept(found: Looked | Promise<Looked>): void {
+        if (isThenable(found)) found = { why: "its schema gave a promise, and `runSync` cannot await it; use `run`" };
+        if ("value" in found) this.converted = found;
+        else {
+            const { why } = found;
+            this.runner.call(() => this.drive.refuseValue(why));
+        }
+    }
+
+    private outcomeOf(text: string): Outcome {
+        const outcome: Outcome = outcomeOf(text, this.asText);
+        return outcome.status === "ok" && this.converted ? Object.assign(outcome, this.converted) : outcome;
     }
 
     private next(): number {

@@ -6,6 +6,7 @@ import { ANY, BIGINT, BYTES, NUMBER, RECORD, TEXT, checkOptions, expect, type Ki
 import { Held } from "./instance.js";
 import { WIDE, jsonOf, outcomeOf, parse, textOf, write, type Json } from "./json.js";
 import { RUN, drive, suspended, type RunOptions } from "./loop.js";
+import { outputOf, typed } from "./output.js";
 import { isQuick, quick, wire, type Left, type Wiring } from "./quick.js";
 import { Run } from "./run.js";
 import { Stream } from "./stream.js";
@@ -124,7 +125,7 @@ function limitsText(limits: Limits | undefined): string | undefined {
 }
 
 /** A verified program; any number of runs may share it. */
-export class Program {
+export class Program<T = Value> {
     /** The warnings of its build. */
     readonly warnings: readonly Diagnostic[];
     #packed: Uint8Array;
@@ -134,6 +135,8 @@ export class Program {
     #owns: boolean;
     /** The wiring of the tools of the last run. */
     #wiring: Wiring | undefined;
+    /** What its value must be. */
+    readonly #output: unknown;
 
     /** @internal */
     constructor(
@@ -142,7 +145,9 @@ export class Program {
         core: Core,
         tools: ToolSet | undefined,
         owns: boolean,
+        output?: unknown,
     ) {
+        this.#output = output;
         this.warnings = JSON.parse(this.runner.call(() => core.warnings()));
         this.#packed = this.runner.call(() => core.toBytes());
         const packed = this.#packed;
@@ -238,15 +243,20 @@ export class Program {
      * Up to `atOnce` calls of read-only tools run in parallel; the outcome does not depend on it. With a `store`,
      * each call that may change something is recorded before it is made.
      */
-    async run<T = Value>(
+    async run<U = T>(
         inputs: Inputs = {},
         options: RunOptions & StartOptions & Partial<StoreOptions> = {},
-    ): Promise<Outcome<T>> {
-        return (await this.#run(inputs, options)) as Outcome<T>;
+    ): Promise<Outcome<U>> {
+        checkOptions(options, RUN_ALL);
+        return (await this.#run(inputs, this.#expecting(options))) as Outcome<U>;
+    }
+
+    /** The options, with what the program was built to return. */
+    #expecting<O extends RunOptions>(options: O): O {
+        return this.#output === undefined ? options : { outputSchema: this.#output, ...options };
     }
 
     async #run(inputs: Inputs, options: RunOptions & StartOptions & Partial<StoreOptions>): Promise<Outcome> {
-        checkOptions(options, RUN_ALL);
         const { store, name } = options;
         if ((store === undefined) !== (name === undefined)) throw new TypeError("expected `store` and `name` together");
         if (store !== undefined && name !== undefined) return this.#runIn(store, name, inputs, options);
@@ -263,7 +273,7 @@ export class Program {
      * As `run`, for those who watch it: `for await (const event of stream)`, and `await stream.outcome()` for its end.
      * At most 1,024 events wait for a slow reader; of more the oldest are dropped and counted.
      */
-    stream(inputs: Inputs = {}, options: RunOptions & StartOptions & Partial<StoreOptions> = {}): Stream {
+    stream(inputs: Inputs = {}, options: RunOptions & StartOptions & Partial<StoreOptions> = {}): Stream<T> {
         checkOptions(options, RUN_ALL);
         if (options.onEvent) throw new TypeError("`stream` takes the place of `onEvent`: pass it to `run`, or read the stream");
         return new Stream((onEvent) => this.run(inputs, { ...options, onEvent }));
@@ -293,12 +303,13 @@ export class Program {
      * No call is cut off: `timeout` ends the run after the call that passes it. A failed call is made again without
      * a pause.
      */
-    runSync(inputs: Inputs = {}, options: RunSyncOptions & StartOptions = {}): Outcome {
-        checkOptions(options, RUN_SYNC_ALL);
+    runSync(inputs: Inputs = {}, given: RunSyncOptions & StartOptions = {}): Outcome<T> {
+        checkOptions(given, RUN_SYNC_ALL);
+        const options = this.#expecting(given);
         const tools = toolsOf(this.runner, options.tools ?? this.#tools);
         try {
             const found = isQuick(options) ? this.#quick(inputs, options, tools) : this.#start(inputs, options, tools);
-            return "status" in found ? found : driveSync(found, tools, options);
+            return ("status" in found ? found : driveSync(found, tools, options)) as Outcome<T>;
         } finally {
             if (tools !== options.tools && tools !== this.#tools) tools.dispose();
         }
@@ -325,7 +336,7 @@ export class Program {
         if (!state) throw new IloError("the run is not in the store");
         if (state.state === "ended") {
             if (decision) throw new StoreError(`run \`${name}\` has ended`, "not-in-this-state");
-            return outcomeOf(state.outcome, options.bigint === "text");
+            return typed(outcomeOf(state.outcome, options.bigint === "text"), outputOf(options.outputSchema));
         }
         const core = this.#held.get();
         const catalogue = tools.in(this.runner);
@@ -375,8 +386,9 @@ export class Program {
     }
 
     /** Continues from a snapshot with the answer to its call, or its failure. Without both, the call is made. */
-    async resume(snapshot: Uint8Array, options: ResumeOptions = {}): Promise<Outcome> {
-        checkOptions(options, RESUME);
+    async resume(snapshot: Uint8Array, given: ResumeOptions = {}): Promise<Outcome<T>> {
+        checkOptions(given, RESUME);
+        const options = this.#expecting(given);
         const [answers, fails] = ["answer" in options, "failure" in options];
         if (answers && fails) throw new TypeError("expected `answer` or `failure`, found both");
         return this.#over(options.tools, (tools) => {
@@ -395,7 +407,7 @@ export class Program {
                 run.dispose();
                 throw error;
             }
-            return drive(run, tools, options);
+            return drive(run, tools, options) as Promise<Outcome<T>>;
         });
     }
 

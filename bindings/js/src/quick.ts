@@ -48,8 +48,8 @@ export function wire(runner: Runner, program: Core, of: ToolSet): Wiring {
 }
 
 /** Whether runs may begin here: nothing but their tools decides about calls. */
-export function isQuick({ signal, onCall, onEvent }: RunOptions): boolean {
-    return signal === undefined && onCall === undefined && onEvent === undefined && !isTraced();
+export function isQuick({ signal, onCall, onEvent, outputSchema }: RunOptions): boolean {
+    return signal === undefined && onCall === undefined && onEvent === undefined && outputSchema === undefined && !isTraced();
 }
 
 /** The bounds of an answer in a run without limits of its own. */

@@ -1,7 +1,9 @@
 /** Sources: checking, fixing, converting, laying out, drawing; cards and explanations. */
 
 import { call, core } from "./core.js";
+import { SCHEMA } from "./definitions.js";
 import { FLAG, NUMBER, TEXT, expect, checkOptions, type Kinds } from "./given.js";
+import { outputOf } from "./output.js";
 import type { Catalogue } from "./runner.js";
 import { TOOLS, withCatalogue, type GivenTools } from "./tools.js";
 import type { Completion, Diagnostic, Hover, Notation } from "./types.js";
@@ -16,12 +18,17 @@ export interface CheckOptions extends SourceOptions {
     tools?: GivenTools | undefined;
     /** What the caller expects, such as `"email(id: text) -> result answer, text"`: another name, input or output is an error. */
     signature?: string | undefined;
+    /**
+     * The value that the caller expects: a JSON schema, or a schema of zod or another library of Standard Schema.
+     * Another value is an error of the check, or, where only the run shows it, fault `output-mismatch` after the rollback.
+     */
+    outputSchema?: unknown;
     /** Whether warnings are errors that foretell a fault of the run, or another result than meant. */
     strict?: boolean | undefined;
 }
 
 const SOURCE: Kinds<SourceOptions> = { notation: TEXT };
-export const CHECK: Kinds<CheckOptions> = { ...SOURCE, tools: TOOLS, signature: TEXT, strict: FLAG };
+export const CHECK: Kinds<CheckOptions> = { ...SOURCE, tools: TOOLS, signature: TEXT, outputSchema: SCHEMA, strict: FLAG };
 
 /** The notation given for a source. */
 export function checked<T extends SourceOptions>(source: string, options: T, kinds: Kinds<T>): Notation | undefined {
@@ -34,7 +41,8 @@ export function checked<T extends SourceOptions>(source: string, options: T, kin
 export function check(source: string, options: CheckOptions = {}): Diagnostic[] {
     const notation = checked(source, options, CHECK);
     const { signature, strict = false } = options;
-    const found = (tools: Catalogue): string => call((module) => module.check(source, tools, notation, signature, strict));
+    const output = outputOf(options.outputSchema)?.text;
+    const found = (tools: Catalogue): string => call((module) => module.check(source, tools, notation, signature, output, strict));
     return withCatalogue(core, options.tools, (tools) => JSON.parse(found(tools)));
 }
 
@@ -42,7 +50,8 @@ export function check(source: string, options: CheckOptions = {}): Diagnostic[] 
 export function fix(source: string, options: CheckOptions = {}): { source: string; fixed: number; left: Diagnostic[] } {
     const notation = checked(source, options, CHECK);
     const { signature, strict = false } = options;
-    const fixed = (tools: Catalogue): string => call((module) => module.fix(source, tools, notation, signature, strict));
+    const output = outputOf(options.outputSchema)?.text;
+    const fixed = (tools: Catalogue): string => call((module) => module.fix(source, tools, notation, signature, output, strict));
     return withCatalogue(core, options.tools, (tools) => JSON.parse(fixed(tools)));
 }
 
@@ -91,11 +100,15 @@ export function detect(source: string): Notation | undefined {
     return call((module) => module.detect(source)) as Notation | undefined;
 }
 
-/** The card that teaches a model a notation, with the signatures of the tools, and of the program, if they are given. */
-export function card(notation: Notation = "tool-calling", options: Pick<CheckOptions, "tools" | "signature"> = {}): string {
+/** What a card may have beside its notation. */
+export type CardOptions = Pick<CheckOptions, "tools" | "signature" | "outputSchema">;
+
+/** The card that teaches a model a notation, with the signatures of the tools, and what is expected of the program. */
+export function card(notation: Notation = "tool-calling", options: CardOptions = {}): string {
     expect("`notation`", notation, TEXT);
-    checkOptions(options, { tools: TOOLS, signature: TEXT });
-    return withCatalogue(core, options.tools, (tools) => call((module) => module.card(notation, tools, options.signature)));
+    checkOptions(options, { tools: TOOLS, signature: TEXT, outputSchema: SCHEMA });
+    const output = outputOf(options.outputSchema)?.text;
+    return withCatalogue(core, options.tools, (tools) => call((module) => module.card(notation, tools, options.signature, output)));
 }
 
 /** The explanation of an error code. */

@@ -1,6 +1,6 @@
 /** A run whose events are read as they happen. */
 
-import type { Outcome, RunEvent } from "./types.js";
+import type { Outcome, RunEvent, Value } from "./types.js";
 
 /** The most events that wait for their reader; of more, the oldest are dropped and counted. */
 const MOST = 1024;
@@ -10,17 +10,17 @@ const MOST = 1024;
  *
  * The run begins when it is first read, and goes on beside its reader; one that stops early does not end it.
  */
-export class Stream implements AsyncIterableIterator<RunEvent> {
-    private running: Promise<Outcome> | undefined;
+export class Stream<T = Value> implements AsyncIterableIterator<RunEvent> {
+    private running: Promise<Outcome<T>> | undefined;
     private events: RunEvent[] = [];
     private dropped = 0;
     private over = false;
     private wake: (() => void) | undefined;
 
     /** @internal */
-    constructor(private readonly go: (put: (event: RunEvent) => void) => Promise<Outcome>) {}
+    constructor(private readonly go: (put: (event: RunEvent) => void) => Promise<Outcome<T>>) {}
 
-    private begun(): Promise<Outcome> {
+    private begun(): Promise<Outcome<T>> {
         if (!this.running) {
             this.running = this.go((event) => this.put(event));
             const ended = (): void => {
@@ -43,7 +43,7 @@ export class Stream implements AsyncIterableIterator<RunEvent> {
     }
 
     /** How the run has ended. It may be asked before, while and after the events are read. */
-    outcome(): Promise<Outcome> {
+    outcome(): Promise<Outcome<T>> {
         return this.begun();
     }
 

@@ -9,7 +9,7 @@ import { Run } from "./run.js";
 import type { ToolSet } from "./tools.js";
 import type { Call, Outcome } from "./types.js";
 
-export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "timeout" | "onCall" | "onEvent" | "toolCallId" | "context" | "onError" | "bigint"> {
+export interface RunSyncOptions extends Pick<RunOptions, "tools" | "signal" | "timeout" | "onCall" | "onEvent" | "toolCallId" | "outputSchema" | "context" | "onError" | "bigint"> {
     /** Asks a person before each call of a tool with `confirm`; `true` allows it, `false` or a `Deny` refuses it. */
     ask?: ((call: Call) => boolean | Deny) | undefined;
 }

@@ -5,6 +5,7 @@ import { catalogue, defined, standard, type Result, type Standard } from "./defi
 import { Failure } from "./errors.js";
 import { TEXT, expect, isPlain, type Kind } from "./given.js";
 import { Held } from "./instance.js";
+import { issuesOf } from "./issues.js";
 import { isThenable } from "./json.js";
 import type { Catalogue, Module, Runner } from "./runner.js";
 
@@ -12,9 +13,6 @@ import type { Catalogue, Module, Runner } from "./runner.js";
 export type GivenTools = ToolSet | { readonly [name: string]: ToolDefinition };
 
 export const TOOLS: Kind = ["an object of tools by name", (value) => value instanceof ToolSet || isPlain(value)];
-
-/** The most issues of a schema that a failure lists. */
-const ISSUES = 20;
 
 /** Continues with a value: at once, unless it is a promise. */
 function then(value: unknown, next: (value: unknown) => unknown): unknown {
@@ -24,14 +22,9 @@ function then(value: unknown, next: (value: unknown) => unknown): unknown {
 function validated(rich: Standard, value: unknown, what: string): unknown {
     return then(rich.validate(value), (found) => {
         const result = found as Result;
-        const issues = result.issues ?? [];
-        if (!issues.length) return result.value;
-        const texts = issues.slice(0, ISSUES).map(({ path, message }) => {
-            const steps = path?.map((step) => String(typeof step === "object" ? step.key : step)) ?? [];
-            return `${steps.length ? `${steps.join(".")}: ` : ""}${message}`;
-        });
-        if (issues.length > ISSUES) texts.push(`and ${issues.length - ISSUES} more`);
-        throw new Failure(`${what} not fit: ${texts.join("; ")}`);
+        const why = issuesOf(result);
+        if (why === undefined) return result.value;
+        throw new Failure(`${what} not fit: ${why}`);
     });
 }
 

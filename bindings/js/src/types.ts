@@ -1,6 +1,9 @@
 /** The arguments and results of the functions of this package. */
 
+import type { DiagnosticCode } from "./codes.js";
 import type { Texts } from "./json.js";
+
+export type { DiagnosticCode } from "./codes.js";
 
 declare global {
     // So that callers need no library of a later ECMAScript.
@@ -17,7 +20,7 @@ export type Value = null | boolean | number | bigint | string | Value[] | { [nam
 /** A diagnostic: an error or a warning, its place, and the fix. */
 export interface Diagnostic {
     /** The stable code. */
-    readonly code: string;
+    readonly code: DiagnosticCode;
     readonly severity: "error" | "warning";
     /** The line, from 1. */
     readonly line: number;
@@ -121,7 +124,7 @@ export interface Err extends OutcomeBase {
 export const FAULT_CODES = [
     "tool-failed", "overflow", "division-by-zero", "not-finite", "type-mismatch", "condition-type", "missing-field",
     "index-out-of-range", "no-case", "fuel", "memory", "depth", "too-many-calls", "too-large", "timed-out",
-    "too-many-rollbacks", "cancelled", "in-doubt",
+    "too-many-rollbacks", "cancelled", "in-doubt", "output-mismatch",
 ] as const;
 export type FaultCode = (typeof FAULT_CODES)[number] | (string & {});
 
@@ -285,6 +288,9 @@ interface Typed {
 type TypesOf<S extends Typed> = NonNullable<S["~standard"]["types"]>;
 type InputOf<S> = S extends Typed ? TypesOf<S>["output"] : any;
 type AnswerOf<S> = S extends Typed ? TypesOf<S>["input"] : unknown;
+
+/** The type of a value that a schema says. */
+export type ValueOf<S> = S extends Typed ? TypesOf<S>["output"] : Value;
 
 /** A tool whose arguments and answer have the types of its schemas. */
 export interface TypedTool<S, O> extends Omit<ToolDefinition, "schema" | "outputSchema" | "execute"> {

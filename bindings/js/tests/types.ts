@@ -92,3 +92,13 @@ export async function elsewhere(program: ilo.Program): Promise<number> {
     loaded.disassemble();
     return outcome.status === "ok" ? outcome.fuel : 0;
 }
+
+/** The value has the type of the schema that the host expects. */
+export async function typedValue(source: string): Promise<string[]> {
+    const program = ilo.build(source, { outputSchema: z.object({ title: z.string() }) });
+    const titles: string[] = [];
+    for (const outcome of [await program.run(), program.runSync(), await program.stream().outcome()]) {
+        if (outcome.status === "ok") titles.push(outcome.value.title);
+    }
+    return titles;
+}

@@ -4,7 +4,9 @@
 use crate::given::{answer, past};
 use crate::outcome::{outcome, waiting};
 use crate::run::Run;
+use crate::thrown::out_of_range;
 use crate::tools::Catalogue;
+use ilo_asm::build::OutputSchema;
 use ilo_asm::catalog::Tool;
 use ilo_bindings::known::Known;
 use ilo_drive::call_slots::CallSlots;
@@ -171,8 +173,8 @@ impl Drive {
         }
     }
 
-    /// Returns the next action: start 0, drop 1, made 2, computing 3, wait 4, done 5. `text` has the details
-    /// of the first three and the last.
+    /// Returns the next action: start 0, drop 1, made 2, computing 3, wait 4, done 5, value 6. `text` has the
+    /// details of the first three and the last two.
     pub fn next(&mut self, late: bool, cancelled: bool) -> u8 {
         (self.world.late, self.world.cancelled) = (late, cancelled);
         loop {
@@ -193,13 +195,30 @@ impl Drive {
                 }
                 Next::Computing => 3,
                 Next::Wait => 4,
-                Next::Done => {
+                next @ (Next::Done | Next::Value) => {
                     let run = self.inner.run();
                     self.text = run.outcome().map_or_else(|| "null".to_owned(), |found| outcome(run, found));
-                    5
+                    if next == Next::Done { 5 } else { 6 }
                 }
             };
         }
+    }
+
+    /// Says by a JSON Schema what the value of the run must be; with `asks` there is an action "value" before
+    /// its end, after which JavaScript may refuse it.
+    pub fn expect(&mut self, schema: &str, asks: bool) -> Result<(), String> {
+        let schema: OutputSchema = schema.parse().map_err(|error: String| out_of_range(&error))?;
+        self.inner.expect_output(Some(Arc::new(schema)));
+        if asks {
+            self.inner.hold_value();
+        }
+        Ok(())
+    }
+
+    /// Refuses the value of the run, after the action "value".
+    #[wasm_bindgen(js_name = refuseValue)]
+    pub fn refuse_value(&mut self, why: &str) {
+        self.inner.refuse_value(why);
     }
 
     /// Turns events on, with the identity that a framework has given to the run.

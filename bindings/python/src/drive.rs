@@ -4,7 +4,8 @@ use crate::journal::{Journaled, Session};
 use crate::outcome::outcome;
 use crate::run::{Call, Run, waiting};
 use crate::tools::Catalogue;
-use crate::values::{data, from_data};
+use crate::values::{data, from_data, from_view};
+use ilo_asm::build::OutputSchema;
 use ilo_asm::catalog::Tool;
 use ilo_bindings::known::Known;
 use ilo_bindings::limits::bounds;
@@ -81,6 +82,8 @@ pub(crate) struct Drive {
     journal: Option<Journaled>,
     /// When calls of rollbacks began. The run's clock stops meanwhile.
     entries: HashMap<u64, Instant>,
+    /// The value of the run as Python has accepted it.
+    value: Option<Py<PyAny>>,
 }
 
 impl Drive {
@@ -192,10 +195,31 @@ impl Drive {
             bounds: bounds(&limits),
             observed,
             entries: HashMap::new(),
+            value: None,
         })
     }
 
-    /// Returns the next action: `start`, `drop`, `made`, `computing`, `wait` or `done`, with its details.
+    /// Says by a JSON Schema what the value of the run must be. An action `value` with the value comes before
+    /// its end; Python accepts it, or refuses it.
+    fn expect(&mut self, schema: &str) -> PyResult<()> {
+        let schema: OutputSchema = schema.parse().map_err(PyValueError::new_err)?;
+        self.inner.expect_output(Some(Arc::new(schema)));
+        self.inner.hold_value();
+        Ok(())
+    }
+
+    /// Accepts the value of the run, which the outcome has in this form.
+    fn accept_value(&mut self, value: Py<PyAny>) {
+        self.value = Some(value);
+    }
+
+    /// Refuses the value of the run: it is rolled back, and ends with fault `output-mismatch`.
+    fn refuse_value(&mut self, why: &str) {
+        self.inner.refuse_value(why);
+    }
+
+    /// Returns the next action: `start`, `drop`, `made`, `computing`, `wait`, `value` or `done`, with its
+    /// details.
     fn next(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let mut slices = 0;
         loop {
@@ -211,6 +235,10 @@ impl Drive {
                 Next::Made => self.inner.made().map_or_else(|| Ok(py.None()), |call| made(py, call)),
                 Next::Computing => ("computing",).into_py_any(py),
                 Next::Wait => ("wait",).into_py_any(py),
+                Next::Value => {
+                    let value = self.inner.run().outcome().and_then(|outcome| outcome.ok());
+                    ("value", value.map(|value| from_view(py, value)).transpose()?).into_py_any(py)
+                }
                 Next::Done => ("done",).into_py_any(py),
             };
         }
@@ -334,6 +362,6 @@ impl Drive {
             return Ok(Some(left));
         }
         let run = self.inner.run();
-        run.outcome().map(|found| outcome(py, run, found)).transpose()
+        run.outcome().map(|found| outcome(py, run, found, self.value.as_ref())).transpose()
     }
 }

@@ -9,6 +9,7 @@ use ilo_spec::program::Number;
 use ilo_vm::{Outcome, Run, Status};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
 /// The levels of an outcome above its values.
 const OUTER: usize = 4;
@@ -33,6 +34,18 @@ impl Rest {
             rolled_back: outcome.rolled_back().map(|(tool, number)| (tool.to_owned(), number)).collect(),
             not_rolled_back: left.map(|(tool, why)| (tool.to_owned(), why.to_owned())).collect(),
         })
+    }
+}
+
+impl Rest {
+    fn copied(&self, py: Python<'_>) -> Rest {
+        let failures = self.compensation_failures.iter();
+        Rest {
+            fuel: self.fuel,
+            compensation_failures: failures.map(|(tool, why)| (tool.clone(), why.clone_ref(py))).collect(),
+            rolled_back: self.rolled_back.clone(),
+            not_rolled_back: self.not_rolled_back.clone(),
+        }
     }
 }
 
@@ -201,6 +214,17 @@ outcome! { OkOutcome {
         OkOutcome { value, rest: Rest::default() }
     }
 
+    /// `ilo.Ok[T]` in annotations.
+    #[classmethod]
+    fn __class_getitem__(class: &Bound<'_, PyType>, of: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        Ok(class.py().import("types")?.getattr("GenericAlias")?.call1((class, of))?.unbind())
+    }
+
+    /// The same with another value: one that a journal has stored, in the form that the host expects.
+    fn _with(&self, py: Python<'_>, value: Py<PyAny>) -> OkOutcome {
+        OkOutcome { value, rest: self.rest.copied(py) }
+    }
+
     /// The value.
     #[getter]
     fn value(&self, py: Python<'_>) -> Py<PyAny> {
@@ -318,11 +342,19 @@ outcome! { FaultOutcome {
     }
 } }
 
-/// The outcome of a run that has ended.
-pub(crate) fn outcome(py: Python<'_>, run: &Run, outcome: Outcome<'_>) -> PyResult<Py<PyAny>> {
+/// The outcome of a run that has ended. `typed` is its value in the form that the host expects, if it does.
+pub(crate) fn outcome(
+    py: Python<'_>,
+    run: &Run,
+    outcome: Outcome<'_>,
+    typed: Option<&Py<PyAny>>,
+) -> PyResult<Py<PyAny>> {
     let rest = Rest::of(py, run, outcome)?;
     Ok(match outcome.status() {
-        Status::Ok(value) => Py::new(py, OkOutcome { value: from_view(py, value)?, rest })?.into_any(),
+        Status::Ok(value) => {
+            let value = typed.map_or_else(|| from_view(py, value), |typed| Ok(typed.clone_ref(py)))?;
+            Py::new(py, OkOutcome { value, rest })?.into_any()
+        }
         Status::Err(error) => Py::new(py, ErrOutcome { error: from_view(py, error)?, rest })?.into_any(),
         Status::Fault(fault) => {
             let fault = FaultOutcome {

@@ -186,7 +186,7 @@ pub(crate) fn run_quick(
     let mut quick = Quick { py, run: &mut run, limits: &limits, wiring, tools, until, is_async, arena };
     let left = quick.go()?;
     let Some(left) = left else {
-        return run.outcome().map_or_else(|| Ok(py.None()), |found| outcome(py, &run, found));
+        return run.outcome().map_or_else(|| Ok(py.None()), |found| outcome(py, &run, found, None));
     };
     let run = Run::new(run, limits);
     match left {

@@ -206,7 +206,7 @@ impl Run {
             return Ok(Py::new(py, call)?.into_any());
         }
         match run.outcome() {
-            Some(found) => outcome(py, run, found),
+            Some(found) => outcome(py, run, found, None),
             None => Ok(py.None()),
         }
     }

@@ -4,9 +4,8 @@ use crate::WORDS;
 use crate::diagnostic::{Diagnostic, all};
 use crate::program::Core;
 use crate::tools::Catalogue;
-use ilo_asm::build::Signature;
 use ilo_asm::notation::Notation;
-use ilo_bindings::source::{self, Work};
+use ilo_bindings::source::{self, Expected, Work};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -28,26 +27,28 @@ fn work<T: Send>(
     Ok(py.detach(|| make(&Work { tools: tools.as_deref(), ..Work::new(source, from, &WORDS) })))
 }
 
-/// Reads a signature that a host expects.
-fn signature(text: Option<&str>) -> PyResult<Option<Signature>> {
-    text.map(|text| text.parse().map_err(PyValueError::new_err)).transpose()
+/// Reads what a host expects of a program: its signature, and the JSON Schema of its value.
+fn expected(signature: Option<&str>, output: Option<&str>, strict: bool) -> PyResult<Expected> {
+    Expected::read(signature, output, strict).map_err(PyValueError::new_err)
 }
 
 /// Builds a source. Returns the program if there is no error, and the diagnostics.
 #[pyfunction]
-#[pyo3(signature = (source, tools, notation, strip, expected=None, strict=false))]
+#[pyo3(signature = (source, tools, notation, strip, signature=None, output=None, strict=false))]
+#[allow(clippy::too_many_arguments, reason = "those of Python's function")]
 pub(crate) fn build(
     py: Python<'_>,
     source: &str,
     tools: Option<&Bound<'_, Catalogue>>,
     notation: Option<&str>,
     strip: bool,
-    expected: Option<&str>,
+    signature: Option<&str>,
+    output: Option<&str>,
     strict: bool,
 ) -> PyResult<(Option<Core>, Vec<Diagnostic>)> {
-    let signature = signature(expected)?;
+    let expected = expected(signature, output, strict)?;
     let built = work(py, source, tools, notation, |work| {
-        let (program, found) = Work { strip, strict, signature: signature.as_ref(), ..*work }.build()?;
+        let (program, found) = Work { strip, expected: Some(&expected), ..*work }.build()?;
         Ok::<_, String>((program, all(source, &found)))
     })?;
     let (program, found) = built.map_err(PyValueError::new_err)?;
@@ -56,18 +57,19 @@ pub(crate) fn build(
 
 /// Applies every unambiguous fix. Returns the new source, the number of fixes, and the remaining diagnostics.
 #[pyfunction]
-#[pyo3(signature = (source, tools, notation, expected=None, strict=false))]
+#[pyo3(signature = (source, tools, notation, signature=None, output=None, strict=false))]
 pub(crate) fn fix(
     py: Python<'_>,
     source: &str,
     tools: Option<&Bound<'_, Catalogue>>,
     notation: Option<&str>,
-    expected: Option<&str>,
+    signature: Option<&str>,
+    output: Option<&str>,
     strict: bool,
 ) -> PyResult<(String, usize, Vec<Diagnostic>)> {
-    let signature = signature(expected)?;
+    let expected = expected(signature, output, strict)?;
     work(py, source, tools, notation, |work| {
-        let (text, fixed, left) = Work { strict, signature: signature.as_ref(), ..*work }.fix();
+        let (text, fixed, left) = Work { expected: Some(&expected), ..*work }.fix();
         let left = all(&text, &left);
         (text, fixed, left)
     })
@@ -120,15 +122,16 @@ pub(crate) fn detect(source: &str) -> Option<String> {
 
 /// The card that teaches a model a notation, with the signatures of the tools.
 #[pyfunction]
-#[pyo3(signature = (notation, tools, expected=None))]
+#[pyo3(signature = (notation, tools, signature=None, output=None))]
 pub(crate) fn card(
     notation: &str,
     tools: Option<&Bound<'_, Catalogue>>,
-    expected: Option<&str>,
+    signature: Option<&str>,
+    output: Option<&str>,
 ) -> PyResult<String> {
     let notation: Notation = notation.parse().map_err(PyValueError::new_err)?;
-    let signature = signature(expected)?;
-    Ok(source::card(notation, tools.map(|tools| &*tools.get().0), signature.as_ref()))
+    let expected = expected(signature, output, false)?;
+    Ok(source::card(notation, tools.map(|tools| &*tools.get().0), &expected))
 }
 
 /// The explanation of an error code.

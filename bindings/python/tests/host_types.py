@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import ilo
 
 
@@ -36,6 +38,18 @@ def report(event: ilo.Event) -> str:
     if isinstance(event, ilo.EventsDropped):
         return str(event.count)
     return f"{event.tool} {event.line}"
+
+
+class Answer(TypedDict):
+    title: str
+
+
+def typed(source: str) -> str:
+    outcome = ilo.build(source, output=Answer).run_sync()
+    if isinstance(outcome, ilo.Ok):
+        title: str = outcome.value["title"]
+        return title
+    return repr(outcome)
 
 
 async def main(source: str) -> ilo.Outcome:

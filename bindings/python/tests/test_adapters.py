@@ -107,8 +107,11 @@ def with_langchain(script: Script, tools: ilo.Tools, *, is_async: bool = True, *
 @pytest.mark.parametrize("is_async", [True, False])
 def test_langchain(is_async: bool) -> None:
     script = Script(WRONG, RIGHT)
-    messages = with_langchain(script, TOOLS, is_async=is_async)
+    events: list[Any] = []
+    messages = with_langchain(script, TOOLS, is_async=is_async, on_event=events.append)
     script.check()
+    # The call of the framework is named in the events of its run.
+    assert events and {event.tool_call_id for event in events} == {"c3"}
     assert [message.status for message in messages if message.type == "tool"] == ["error", "success"]
     assert messages[-1].content == "done"
 

@@ -226,12 +226,16 @@ def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
 def killed(path: Path, effects: Path, pause: float, hold: str) -> bool:
     """Runs the worker, and kills it some time after its first effect. Returns false if it ended before.
 
-    With `hold` the worker stays in the call of that tool once it has had its effect.
+    With `hold` the worker stays in the call of that tool once it has had its effect, and is killed there.
     """
-    before = effects.read_text()
+
+    def had() -> list[str]:
+        return [line for line in effects.read_text().splitlines() if line.startswith(hold)]
+
+    before = had()
     command = [sys.executable, str(WORKER), str(path), str(effects), hold]
     worker = subprocess.Popen(command, stdout=subprocess.PIPE)
-    while worker.poll() is None and effects.read_text() == before:
+    while worker.poll() is None and had() == before:
         time.sleep(0.001)
     time.sleep(pause)
     ended = worker.poll() is not None
@@ -245,8 +249,11 @@ def decide(journal: ilo.Journal, effects: Path) -> bool:
     [run] = journal.list()
     if run.state != "doubt":
         return False
-    assert run.tool == "pay" and run.arguments is not None and run.call is not None
-    if any(line.endswith(f" {run.key}") for line in effects.read_text().splitlines()):
+    assert run.arguments is not None and run.call is not None
+    if run.tool == "post":
+        # It was cut off so often that a person is asked. To make it again with its key does no harm.
+        journal.retry("job", run.call)
+    elif any(line.endswith(f" {run.key}") for line in effects.read_text().splitlines()):
         journal.answer("job", run.call, run.arguments["n"] + 10)
     else:
         journal.retry("job", run.call)

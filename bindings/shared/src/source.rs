@@ -3,7 +3,7 @@
 use crate::Words;
 use crate::known::Known;
 use bumpalo::Bump;
-use ilo_asm::build::{Options, Signature, build as build_source, read_and_check};
+use ilo_asm::build::{Options, OutputSchema, Signature, build as build_source, read_and_check};
 use ilo_asm::diagnostic::{Diagnostics, fix as fixes};
 use ilo_asm::format::{self, Formatted};
 use ilo_asm::notation::Notation;
@@ -12,6 +12,29 @@ use ilo_spec::error::Code;
 
 /// The number of times that a source is checked again: one fix can reveal the next error.
 const ROUNDS: usize = 8;
+
+/// What a host expects of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Expected {
+    /// Its signature.
+    pub signature: Option<Signature>,
+    /// Its value.
+    pub output: Option<OutputSchema>,
+    /// Whether warnings that foretell a fault or another result are errors.
+    pub strict: bool,
+}
+
+impl Expected {
+    /// Reads a signature, such as `email(id: text) -> result answer, text`, and the JSON Schema of a value.
+    ///
+    /// # Errors
+    /// What is wrong with one of them.
+    pub fn read(signature: Option<&str>, output: Option<&str>, strict: bool) -> Result<Expected, String> {
+        let signature = signature.map(str::parse).transpose()?;
+        let output = output.map(str::parse).transpose()?;
+        Ok(Expected { signature, output, strict })
+    }
+}
 
 /// A source and the options with which it is read.
 #[derive(Clone, Copy, Debug)]
@@ -24,10 +47,8 @@ pub struct Work<'s> {
     pub setting: &'static str,
     /// The tools that it is checked against.
     pub tools: Option<&'s Known>,
-    /// The signature that the host expects.
-    pub signature: Option<&'s Signature>,
-    /// Whether warnings that foretell a fault or another result are errors.
-    pub strict: bool,
+    /// What the host expects of it.
+    pub expected: Option<&'s Expected>,
     /// Whether source positions are left out of the program.
     pub strip: bool,
 }
@@ -39,15 +60,17 @@ impl<'s> Work<'s> {
     /// A source with default options.
     pub fn new(source: &'s str, from: Option<Notation>, words: &Words) -> Work<'s> {
         let setting = words.notation;
-        Work { source, from, setting, tools: None, signature: None, strict: false, strip: false }
+        Work { source, from, setting, tools: None, expected: None, strip: false }
     }
 
     /// The options with which it is read.
     pub fn options(&self) -> Options<'_> {
         let catalog = self.tools.map(|tools| &tools.catalog);
-        let Work { from, signature, strict, strip, .. } = *self;
-        let notation_setting = Some(self.setting);
-        Options { from, notation_setting, catalog, signature, strict, strip, ..Options::default() }
+        let Work { from, expected, strip, .. } = *self;
+        let (signature, output) =
+            (expected.and_then(|it| it.signature.as_ref()), expected.and_then(|it| it.output.as_ref()));
+        let (notation_setting, strict) = (Some(self.setting), expected.is_some_and(|it| it.strict));
+        Options { from, notation_setting, catalog, signature, output, strict, strip, ..Options::default() }
     }
 
     /// Builds it. Returns the program if there is no error, and the diagnostics.
@@ -123,13 +146,11 @@ impl<'s> Work<'s> {
     }
 }
 
-/// The card that teaches a model a notation, with the tools and the signature of the program that it writes.
-pub fn card(notation: Notation, tools: Option<&Known>, signature: Option<&Signature>) -> String {
+/// The card that teaches a model a notation, with the tools, and what the host expects of the program that it
+/// writes.
+pub fn card(notation: Notation, tools: Option<&Known>, expected: &Expected) -> String {
     let catalog = tools.map(|tools| &tools.catalog);
-    match signature {
-        Some(signature) => prompt::prompt_for(notation, catalog, signature),
-        None => prompt::prompt(notation, catalog),
-    }
+    prompt::prompt_for(notation, catalog, expected.signature.as_ref(), expected.output.as_ref())
 }
 
 /// The explanation of an error code.

@@ -2,7 +2,8 @@
 
 use super::input::{self, Reading};
 use super::{Done, exit, output};
-use ilo_asm::build::{Options, Signature, build};
+use crate::output_schema;
+use ilo_asm::build::{Options, OutputSchema, Signature, build};
 use ilo_asm::diagnostic::json;
 use std::path::PathBuf;
 
@@ -28,6 +29,9 @@ pub(super) struct Args {
     /// The signature that the function must have, such as 'email(id: text) -> result answer, text'
     #[arg(long)]
     signature: Option<Signature>,
+    /// A file with the JSON Schema of the value that the program must return
+    #[arg(long, value_name = "FILE", value_parser = output_schema::read)]
+    output_schema: Option<OutputSchema>,
     #[command(flatten)]
     reading: Reading,
 }
@@ -35,7 +39,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Done {
     let catalog = args.tools.catalog()?;
     let (signature, strict) = (args.signature.as_ref(), args.strict);
-    let options = Options { signature, strict, ..args.reading.options(catalog.as_ref()) };
+    let wanted = args.output_schema.as_ref();
+    let options = Options { signature, strict, output: wanted, ..args.reading.options(catalog.as_ref()) };
     let mut refused = false;
     for path in &args.files {
         let input = match args.reading.read(path) {

@@ -1,9 +1,10 @@
 //! `prompt`: prints a prompt for a model that writes programs.
 
 use super::{Done, input, output};
-use ilo_asm::build::Signature;
+use crate::output_schema;
+use ilo_asm::build::{OutputSchema, Signature};
 use ilo_asm::notation::Notation;
-use ilo_asm::prompt::{prompt, prompt_for};
+use ilo_asm::prompt::prompt_for;
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
@@ -19,14 +20,15 @@ pub(super) struct Args {
     /// The signature that the function must have, such as 'email(id: text) -> result answer, text'
     #[arg(long)]
     signature: Option<Signature>,
+    /// A file with the JSON Schema of the value that the program must return
+    #[arg(long, value_name = "FILE", value_parser = output_schema::read)]
+    output_schema: Option<OutputSchema>,
 }
 
 pub(super) fn run(args: &Args) -> Done {
     let catalog = args.tools.catalog()?;
-    let text = match &args.signature {
-        Some(signature) => prompt_for(args.notation, catalog.as_ref(), signature),
-        None => prompt(args.notation, catalog.as_ref()),
-    };
+    let text =
+        prompt_for(args.notation, catalog.as_ref(), args.signature.as_ref(), args.output_schema.as_ref());
     output::show(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@ use super::lock::LockArgs;
 use super::{Refused, output};
 use crate::diagnostic;
 use ilo_asm::build::named_tools::called;
-use ilo_asm::build::{Options, build_bytes};
+use ilo_asm::build::{Options, OutputSchema, build_bytes};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
@@ -19,6 +19,7 @@ use ilo_vm::{LoadError, Program};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The options for reading programs: the notation, and size limits.
 #[derive(Clone, clap::Args)]
@@ -34,6 +35,9 @@ pub(super) struct FileLimits {
     /// The maximum size of a bytecode file, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_BYTECODE, hide_short_help = true)]
     max_bytecode: usize,
+    /// The value that the program must return, where a command lets one say it.
+    #[arg(skip)]
+    pub(super) output: Option<Arc<OutputSchema>>,
 }
 
 /// The name of a file in messages.
@@ -142,10 +146,11 @@ impl FileLimits {
     }
 
     /// How sources are read.
-    pub(super) fn reading<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
+    pub(super) fn reading<'c>(&'c self, catalog: Option<&'c Catalog>) -> Options<'c> {
         let reading =
             ilo_asm::source::Limits { source: self.max_source, ..ilo_asm::source::Limits::default() };
-        Options { from: self.from, reading, catalog, ..Options::default() }
+        let output = self.output.as_deref();
+        Options { from: self.from, reading, catalog, output, ..Options::default() }
     }
 }
 

@@ -8,6 +8,8 @@ use super::progress::Progress;
 use super::signal::{self, Signal};
 use super::terminal::Terminal;
 use super::{Exit, Refused, load, output, tools_of};
+use crate::output_schema;
+use ilo_asm::build::OutputSchema;
 #[cfg(feature = "journal")]
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
@@ -30,7 +32,6 @@ use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-#[cfg(feature = "journal")]
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,6 +76,10 @@ pub(super) struct Args {
     limits: RunLimits,
     #[command(flatten)]
     files: load::FileLimits,
+    /// A file with the JSON Schema of the value: the check compares what it knows; another value of the run
+    /// is rolled back, and is fault output-mismatch
+    #[arg(long, value_name = "FILE", value_parser = output_schema::read)]
+    output_schema: Option<OutputSchema>,
 }
 
 /// The limits of a run.
@@ -145,6 +150,7 @@ impl RunLimits {
             slots: CallSlots::new(self.max_calls_at_once),
             ask: None,
             telemetry: None,
+            output: None,
         }
     }
 }
@@ -182,8 +188,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     #[cfg(feature = "journal")]
     let store = args.journal.open()?;
     let mut tools = tools_of(args.tools.as_deref())?;
+    let output = args.output_schema.clone().map(Arc::new);
+    let mut files = args.files.clone();
+    files.output.clone_from(&output);
     let program =
-        load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools), &args.lock)?;
+        load::load_file(&args.file, &files, args.tools.is_some().then_some(&mut tools), &args.lock)?;
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     let parameters: Vec<Input<'_>> = program.inputs(function).collect();
     let bounds = args.limits.machine.input();
@@ -200,7 +209,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     };
     #[cfg(feature = "journal")]
     if let Some(store) = store {
-        let begun = Begun { args, store, tools: &tools, program: &program, function, input: &input };
+        let begun = Begun { args, store, tools: &tools, program: &program, function, input: &input, output };
         return begun.drive(Watch::durable(trace));
     }
     let telemetry = Telemetry::from_environment()?;
@@ -208,6 +217,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let mut watch = Watch { trace, progress, signal, untaken };
     let mut options = args.limits.options(watch.signal.interrupt.clone(), watch.signal.cancel.clone());
     options.telemetry.clone_from(&telemetry);
+    options.output = output;
     if program.tools().any(|name| tools.get(name).is_some_and(|tool| tool.policy.confirm)) {
         options.ask = Terminal::open(watch.progress.as_ref().map(Progress::bar));
     }
@@ -328,13 +338,15 @@ struct Begun<'a> {
     program: &'a Program,
     function: FunctionId,
     input: &'a Data,
+    output: Option<Arc<OutputSchema>>,
 }
 
 #[cfg(feature = "journal")]
 impl Begun<'_> {
     fn drive(self, mut watch: Watch) -> Result<Exit, Refused> {
-        let Begun { args, store, tools, program, function, input } = self;
-        let options = args.limits.options(watch.signal.interrupt.clone(), Interrupt::default());
+        let Begun { args, store, tools, program, function, input, output } = self;
+        let mut options = args.limits.options(watch.signal.interrupt.clone(), Interrupt::default());
+        options.output = output;
         let beginning = Beginning {
             name: args.journal.name.clone(),
             input: input.to_json().into_bytes(),

@@ -198,7 +198,7 @@ pub(crate) fn driven(
                     cancelled: made.cancelled,
                 }));
             }
-            Next::Computing => {}
+            Next::Computing | Next::Value => {}
             Next::Wait => settle(&mut drive, &mut open),
             Next::Done => {
                 let end = drive.end().cloned().unwrap();

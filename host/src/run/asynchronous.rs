@@ -143,6 +143,7 @@ async fn drive(run: Run, name: &str, parts: Parts) -> Finished {
     let Parts { tools, options, ask, observer, on_event, recorder, tool_call_id } = parts;
     let trace = options.telemetry.as_ref().and_then(Telemetry::begin);
     let mut drive = Drive::new(run, options.slots.clone(), options.timeout);
+    drive.expect_output(options.output.clone());
     if on_event.is_some() {
         drive.watch(tool_call_id.as_deref());
     }
@@ -179,7 +180,7 @@ async fn drive(run: Run, name: &str, parts: Parts) -> Finished {
                     around.stop_clock(made, ended);
                 }
             }
-            Next::Computing => task::yield_now().await,
+            Next::Computing | Next::Value => task::yield_now().await,
             Next::Wait => calls.wait(&mut drive).await,
             Next::Done => break,
         }

@@ -73,7 +73,7 @@ pub(crate) async fn drive(
                 drive.settle(start.ticket, result, (), &around);
             }
             Next::Computing => tokio::task::yield_now().await,
-            Next::Due | Next::Made | Next::Drop { .. } => {}
+            Next::Due | Next::Made | Next::Drop { .. } | Next::Value => {}
             Next::Wait => return Err("the run waits for a call that was not started".into()),
             Next::Done => break,
         }

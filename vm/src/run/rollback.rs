@@ -10,7 +10,7 @@ use crate::host_view::View;
 use crate::interp;
 use crate::machine::{CallKind, Machine, PendingCall, Stop, is_compensation};
 use crate::render;
-use crate::rollbacks::{Entry, MESSAGE, Note, Then, shortened};
+use crate::rollbacks::{Entry, MESSAGE, Note, Rollbacks, Then, shortened};
 use crate::run::build_error::BuildError;
 use crate::run::call::write_record;
 use crate::run::state::{Run, State};
@@ -47,7 +47,9 @@ impl Run {
     pub fn open_rollbacks(&self) -> impl Iterator<Item = (&str, String)> {
         let Machine { program, heap, rollbacks, .. } = &self.machine;
         let program = program.inner();
-        rollbacks.more().entries.iter().rev().filter_map(move |entry| {
+        // Those of a run that has ended with a value are only kept until the host has taken that.
+        let open = rollbacks.more().entries.iter().rev().filter(|_| !matches!(self.state, State::Ok));
+        open.filter_map(move |entry| {
             let Some(Op::Rollback { call, .. }) = program.spec.code.get(entry.pc as usize) else {
                 return None;
             };
@@ -95,6 +97,14 @@ impl Run {
             }
             State::Rollback => self.end_while_entries_run(code, message),
             State::Idle | State::Ok | State::Err | State::Fault => {}
+        }
+    }
+
+    /// Refuses the value with which the run has ended: what the run has done is rolled back by the next
+    /// steps, and its outcome is fault `output-mismatch`. In any other state it changes nothing.
+    pub fn refuse_output(&mut self, why: &str) {
+        if let State::Ok = self.state {
+            self.end(Code::FaultOutputMismatch, why.into());
         }
     }
 
@@ -221,13 +231,12 @@ impl Run {
         self.run_entries(Then::GoOn);
     }
 
-    /// Ends the run: its entries run first, unless it has succeeded.
+    /// Ends the run: its entries run first, unless it has succeeded. Then they are kept, since the host may
+    /// still refuse the value.
     pub(super) fn conclude(&mut self, then: Then) {
-        if !self.machine.rollbacks.used {
+        let Rollbacks { used, cancelled, .. } = self.machine.rollbacks;
+        if !used || (then == Then::Ok && !cancelled) {
             return self.finish(then);
-        }
-        if then == Then::Ok && !self.machine.rollbacks.cancelled {
-            self.machine.rollbacks.drop_above(0);
         }
         self.machine.frames.clear();
         self.run_entries(then);

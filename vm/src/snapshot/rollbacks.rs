@@ -280,7 +280,7 @@ fn ending(
         }
         Then::Fault => {
             let number = values.reader.varint16()?;
-            let faults = Code::FaultToolFailed as u16..=Code::FaultInDoubt as u16;
+            let faults = Code::FaultToolFailed as u16..=Code::FaultOutputMismatch as u16;
             let found = Code::ALL.iter().copied().find(|&code| code as u16 == number);
             let Some(code) = found.filter(|_| faults.contains(&number)) else {
                 return values.rule("the number of a fault", number.into());

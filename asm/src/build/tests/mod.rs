@@ -4,4 +4,5 @@ mod canonical;
 mod copied;
 mod expected;
 mod id_text;
+mod output;
 mod token_habits;

@@ -77,18 +77,20 @@ class Runner:
     async def run(self, source: object, given: object = None, tool_call_id: str | None = None) -> Any:
         """Builds and runs a program in the event loop. Returns the text for the model; raises `Refused`."""
         program = self._build(source)
-        options = self.options if tool_call_id is None else {"tool_call_id": tool_call_id, **self.options}
         try:
-            return self._value(program, await program.run(_inputs(given), tools=self.tools, **options))
+            return self._value(program, await program.run(_inputs(given), tools=self.tools, **self._options(tool_call_id)))
         except (StartError, BadValue) as error:
             raise Refused(f"{error}\n{_AGAIN}") from error
 
-    def run_sync(self, source: object, given: object = None) -> Any:
+    def _options(self, tool_call_id: str | None) -> dict[str, Any]:
+        return self.options if tool_call_id is None else {"tool_call_id": tool_call_id, **self.options}
+
+    def run_sync(self, source: object, given: object = None, tool_call_id: str | None = None) -> Any:
         """As `run`, without an event loop of the caller."""
         program = self._build(source)
         try:
             inputs = _inputs(given)
-            go = partial(program.run_sync, inputs, tools=self.tools, **self.options)
+            go = partial(program.run_sync, inputs, tools=self.tools, **self._options(tool_call_id))
             return self._value(program, _in_thread(go) if _program.has_loop() else go())
         except (StartError, BadValue) as error:
             raise Refused(f"{error}\n{_AGAIN}") from error

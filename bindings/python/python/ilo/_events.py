@@ -14,16 +14,10 @@ if TYPE_CHECKING:
     from ._spans import Spans
 
 
-class CallStart:
-    """A call begins. If its tool needs a confirmation, nobody has been asked yet.
-
-    `id` is the same in the start and the end of a call. `number` is its number within the run, from 1; a call that
-    was started ahead of its turn has none until the run comes to it. `start` is in seconds since the run began, and
-    `tool_call_id` what the framework, or the option of that name, calls the whole run.
-    """
+class _OfCall:
+    """What the start and the end of a call say of it."""
 
     __slots__ = ("id", "number", "tool", "arguments", "line", "rollback", "start", "tool_call_id")
-    __match_args__ = ("tool", "arguments")
 
     def __init__(
         self,
@@ -44,6 +38,18 @@ class CallStart:
         self.rollback = rollback
         self.start = start
         self.tool_call_id = tool_call_id
+
+
+class CallStart(_OfCall):
+    """A call begins. If its tool needs a confirmation, nobody has been asked yet.
+
+    `id` is the same in the start and the end of a call. `number` is its number within the run, from 1; a call that
+    was started ahead of its turn has none until the run comes to it. `start` is in seconds since the run began, and
+    `tool_call_id` what the framework, or the option of that name, calls the whole run.
+    """
+
+    __slots__ = ()
+    __match_args__ = ("tool", "arguments")
 
     @property
     def type(self) -> Literal["start"]:
@@ -53,39 +59,20 @@ class CallStart:
         return f"<ilo.CallStart {self.id}: {self.tool}({self.arguments!r})>"
 
 
-class CallEnd:
+class CallEnd(_OfCall):
     """A call has ended, after all its attempts. The run may take its answer later, or never.
 
     `value` is the answer as the program gets it if `ok`, else the failure; `error` is the exception that the tool has
     raised. `duration` is in seconds. The other attributes are those of its `CallStart`.
     """
 
-    __slots__ = (*CallStart.__slots__, "duration", "ok", "value", "error")
+    __slots__ = ("duration", "ok", "value", "error")
     __match_args__ = ("tool", "value")
 
     def __init__(
-        self,
-        id: int,
-        number: int | None,
-        tool: str,
-        arguments: dict[str, Any],
-        line: int | None,
-        rollback: bool,
-        start: float,
-        tool_call_id: str | None,
-        duration: float,
-        ok: bool,
-        value: Any,
-        error: BaseException | None = None,
+        self, call: tuple[Any, ...], duration: float, ok: bool, value: Any, error: BaseException | None = None
     ) -> None:
-        self.id = id
-        self.number = number
-        self.tool = tool
-        self.arguments = arguments
-        self.line = line
-        self.rollback = rollback
-        self.start = start
-        self.tool_call_id = tool_call_id
+        super().__init__(*call)
         self.duration = duration
         self.ok = ok
         self.value = value
@@ -150,7 +137,7 @@ class Watched:
                 event = CallStart(*given[0])
             elif kind == "end":
                 call, duration, ok, value = given
-                event = CallEnd(*call, duration, ok, value, self.errors.pop(call[0], None))  # type: ignore[call-arg]
+                event = CallEnd(call, duration, ok, value, self.errors.pop(call[0], None))
             else:
                 continue
             if self.spans is not None:

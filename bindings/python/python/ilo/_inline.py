@@ -17,19 +17,25 @@ if TYPE_CHECKING:
 
     from ._ilo import Run
     from ._observe import Observers
+    from ._output import Output
     from ._run import Outcome
     from ._tools import Tools
 
 
 def run_inline(
-    run: Run, tools: Tools, timeout: float, observers: Observers, begun: Begun | None = None
+    run: Run,
+    tools: Tools,
+    timeout: float,
+    observers: Observers,
+    begun: Begun | None = None,
+    output: Output | None = None,
 ) -> Outcome:
     """Runs to the outcome, or to a call whose tool suspends.
 
     `KeyboardInterrupt` and `SystemExit` of a tool are raised after the rollback; a second one skips it.
     """
     check()
-    inline = _Inline(run, tools, timeout, observers, begun)
+    inline = _Inline(run, tools, timeout, observers, begun, output)
     found = None
     try:
         found, leaving = _steps(inline)
@@ -60,10 +66,19 @@ def _steps(inline: _Inline) -> tuple[Outcome, BaseException | None]:
 
 class _Inline:
     def __init__(
-        self, run: Run, tools: Tools, timeout: float, observers: Observers, begun: Begun | None
+        self,
+        run: Run,
+        tools: Tools,
+        timeout: float,
+        observers: Observers,
+        begun: Begun | None,
+        output: Output | None,
     ) -> None:
         self.spans = spans(run)
         drive = Drive(run, tools.catalogue, 1, timeout, observers.on_call is not None)
+        self.output = output
+        if output is not None:
+            drive.expect(output.schema)
         self.drive: Drive = watched(drive, observers, self.spans)
         self.tools = tools
         self.observers = observers
@@ -82,6 +97,8 @@ class _Inline:
             return self._make(event)
         if kind == "made":
             self.observers.made(made_of(event))
+        elif kind == "value" and self.output is not None:
+            self.output.decide(self.drive, event[1])
         elif kind in ("done", "wait"):
             # Where it waits, an interrupt came just after the call was announced.
             return self.drive.outcome  # type: ignore[return-value]

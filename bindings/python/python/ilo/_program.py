@@ -10,6 +10,7 @@ from ._inline import run_inline
 from ._left import check as check_left
 from ._observe import Observers
 from ._options import DEFAULTS, checked, with_defaults
+from ._output import Output, output_of, schema_of
 from ._run import RUN_SECONDS, Begun, Loop
 from ._spans import in_use
 from ._stream import Stream
@@ -18,9 +19,9 @@ from ._tools import Tool, Tools, tools_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, Literal
+    from typing import Any, Generic, Literal
 
-    from typing_extensions import TypedDict, Unpack
+    from typing_extensions import TypedDict, TypeVar, Unpack
 
     from ._ilo import Diagnostic, PlannedCalls, Run
     from ._journal import Journal
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ._run import Cancellation, CallResult, Outcome
     from ._types import Limits
 
+    T = TypeVar("T", default=Any)
     Notation = Literal["id", "tool-calling", "constrained", "workflow", "mcp"]
     Given = Tools | Iterable[Tool | Callable[..., Any]] | None
 
@@ -74,14 +76,16 @@ def check(
     tools: Given = None,
     notation: Notation | None = None,
     signature: str | None = None,
+    output: Any = None,
     strict: bool = False,
 ) -> list[Diagnostic]:
     """The diagnostics of a source, checked against the tools if they are given.
 
     `signature` is what the caller expects, such as `"email(id: text) -> result answer, text"`: another name, input or
-    output is an error. With `strict`, so are warnings that foretell a fault of the run, or another result than meant.
+    output is an error. `output` is the value that is expected: a type that pydantic has a schema for, or a JSON Schema
+    as a dict. With `strict`, warnings that foretell a fault of the run, or another result than meant, are errors.
     """
-    return _ilo.build(source, _catalogue(tools), notation, True, signature, strict)[1]
+    return _ilo.build(source, _catalogue(tools), notation, True, signature, schema_of(output), strict)[1]
 
 
 def build(
@@ -90,22 +94,30 @@ def build(
     tools: Given = None,
     notation: Notation | None = None,
     signature: str | None = None,
+    output: type[T] | dict[str, Any] | None = None,
     strict: bool = False,
     strip: bool = False,
-) -> Program:
+) -> Program[T]:
     """Builds a program; raises `CompileError`, whose text is for the model that wrote the source.
 
-    `signature` and `strict` are those of `check`.
+    `signature`, `output` and `strict` are those of `check`. The value of a run has the type of `output`; a run that
+    would end with another value is rolled back, and ends with fault `output-mismatch`.
     """
-    core, found = _ilo.build(source, _catalogue(tools), notation, strip, signature, strict)
+    wanted = output_of(output)
+    schema = None if wanted is None else wanted.schema
+    core, found = _ilo.build(source, _catalogue(tools), notation, strip, signature, schema, strict)
     if core is None:
         raise CompileError(found)
-    return Program(core, found)
+    return Program(core, found, wanted)
 
 
-def load(packed: bytes) -> Program:
-    """Reads and verifies a program that `Program.to_bytes` packed."""
-    return Program(_ilo.load(packed))
+def load(packed: bytes, *, output: type[T] | dict[str, Any] | None = None) -> Program[T]:
+    """Reads and verifies a program that `Program.to_bytes` packed. `output` is that of `build`."""
+    return Program(_ilo.load(packed), (), output_of(output))
+
+
+def _unpickled(packed: bytes, output: Any) -> Program[Any]:
+    return load(packed, output=output)
 
 
 def fix(
@@ -114,10 +126,11 @@ def fix(
     tools: Given = None,
     notation: Notation | None = None,
     signature: str | None = None,
+    output: Any = None,
     strict: bool = False,
 ) -> tuple[str, list[Diagnostic]]:
     """Applies every unambiguous fix. Returns the new source, and the remaining diagnostics."""
-    text, _, left = _ilo.fix(source, _catalogue(tools), notation, signature, strict)
+    text, _, left = _ilo.fix(source, _catalogue(tools), notation, signature, schema_of(output), strict)
     return text, left
 
 
@@ -136,9 +149,11 @@ def graph(source: str, form: Literal["svg", "dot", "mermaid"] = "svg", *, notati
     return _text(*_ilo.graph(source, form, notation))
 
 
-def card(notation: Notation = "tool-calling", *, tools: Given = None, signature: str | None = None) -> str:
-    """The card that teaches a model a notation, with the signatures of the tools, and of the program, if they are given."""
-    return _ilo.card(notation, _catalogue(tools), signature)
+def card(
+    notation: Notation = "tool-calling", *, tools: Given = None, signature: str | None = None, output: Any = None
+) -> str:
+    """The card that teaches a model a notation, with the signatures of the tools, and what is expected of the program."""
+    return _ilo.card(notation, _catalogue(tools), signature, schema_of(output))
 
 
 def _catalogue(tools: Given) -> _ilo.Catalogue | None:
@@ -151,22 +166,39 @@ def _text(text: str | None, found: list[Diagnostic]) -> str:
     return text
 
 
-class Program:
-    """A verified program; any number of runs and threads may share it."""
+if TYPE_CHECKING:
 
-    __slots__ = ("_core", "warnings")
+    class _Generic(Generic[T]):
+        pass
 
-    def __init__(self, core: _ilo.Core, warnings: Iterable[Diagnostic] = ()) -> None:
+else:
+
+    class _Generic:
+        __slots__ = ()
+
+        def __class_getitem__(cls, item):
+            return cls
+
+
+class Program(_Generic["T"]):
+    """A verified program; any number of runs and threads may share it. `T` is the type of its value."""
+
+    __slots__ = ("_core", "_output", "warnings")
+
+    def __init__(
+        self, core: _ilo.Core, warnings: Iterable[Diagnostic] = (), output: Output | None = None
+    ) -> None:
         self._core = core
+        self._output = output
         self.warnings = list(warnings)
 
     def to_bytes(self) -> bytes:
         """The program, packed."""
         return self._core.to_bytes()
 
-    def __reduce__(self) -> tuple[Callable[[bytes], Program], tuple[bytes]]:
+    def __reduce__(self) -> tuple[Callable[[bytes, Any], Program[Any]], tuple[bytes, Any]]:
         """A program is pickled without its warnings."""
-        return load, (self.to_bytes(),)
+        return _unpickled, (self.to_bytes(), None if self._output is None else self._output.given)
 
     @property
     def tools(self) -> list[str]:
@@ -210,7 +242,7 @@ class Program:
         journal: Journal | None = None,
         name: str | None = None,
         **options: Unpack[Options],
-    ) -> Outcome:
+    ) -> Outcome[T]:
         """Runs over tools, in an event loop of asyncio or trio.
 
         Up to `max_concurrency` calls of read-only tools run in parallel; the outcome does not depend on it. Functions
@@ -221,15 +253,15 @@ class Program:
         if journal is not None:
             if not hasattr(journal, "_start"):
                 raise TypeError(f"`journal` expects an `ilo.Journal`, found {journal!r}")
-            rest = with_defaults(options)
+            rest = {**with_defaults(options), "output": self._output}
             timeout = rest.pop("timeout")
             return await journal._start(self, inputs, function, _dict(limits), tools, name, timeout, rest)
         if name is not None:
             raise TypeError("`name` is the name of a run in a journal: pass `journal=` too")
         check_left()
-        if options or not may_be_quick() or in_use():
+        if options or self._output is not None or not may_be_quick() or in_use():
             run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
-            return await Loop(run, tools, **with_defaults(options)).go()
+            return await Loop(run, tools, **with_defaults(options), output=self._output).go()
         quick = self._core.run_quick(inputs, function, _dict(limits), tools.catalogue, True, RUN_SECONDS)
         if type(quick) is not tuple:
             return quick
@@ -245,7 +277,7 @@ class Program:
         journal: Journal | None = None,
         name: str | None = None,
         **options: Unpack[Options],
-    ) -> Stream:
+    ) -> Stream[T]:
         """As `run`, for those who watch it: `async for event in stream`, and `await stream.outcome()` for its end.
 
         At most 1,024 events wait for a slow reader; of more the oldest are dropped, and `ilo.EventsDropped` counts them.
@@ -265,11 +297,11 @@ class Program:
         tools: Given = None,
         limits: Limits | None = None,
         **options: Unpack[Options],
-    ) -> Outcome:
+    ) -> Outcome[T]:
         """Continues from a snapshot with the answer to its call, or its failure. Without both, the call is made."""
         tools = tools_of(tools)
         run = self._restored(snapshot, answer, failure, tools, limits)
-        return await Loop(run, tools, **with_defaults(options)).go()
+        return await Loop(run, tools, **with_defaults(options), output=self._output).go()
 
     def run_sync(
         self,
@@ -281,7 +313,7 @@ class Program:
         journal: Journal | None = None,
         name: str | None = None,
         **options: Unpack[Options],
-    ) -> Outcome:
+    ) -> Outcome[T]:
         """Runs over tools without an event loop of the caller.
 
         Functions are called in this thread, one at a time, and one that hangs is not ended. If a time limit,
@@ -292,7 +324,7 @@ class Program:
         if journal is not None or name is not None:
             given: dict[str, Any] = {"tools": tools, "function": function, "limits": limits, "journal": journal, "name": name}
             return without_loop(lambda: self.run(inputs, **given, **options))
-        if options or not self._core.is_plain(tools.catalogue) or in_use():
+        if options or self._output is not None or not self._core.is_plain(tools.catalogue) or in_use():
             run = self._core.start(inputs, function, _dict(limits), tools.catalogue)
             return self._sync(run, tools, options)
         check_left()
@@ -311,7 +343,7 @@ class Program:
         tools: Given = None,
         limits: Limits | None = None,
         **options: Unpack[Options],
-    ) -> Outcome:
+    ) -> Outcome[T]:
         """`resume` without an event loop of the caller, as `run_sync` is to `run`."""
         tools = tools_of(tools)
         return self._sync(self._restored(snapshot, answer, failure, tools, limits), tools, options)
@@ -333,15 +365,15 @@ class Program:
             run.fail(failure)
         return run
 
-    def _sync(self, run: Run, tools: Tools, options: Options) -> Outcome:
+    def _sync(self, run: Run, tools: Tools, options: Options) -> Outcome[T]:
         plain = self._core.is_plain(tools.catalogue)
         given = checked(options)
         if plain and given.keys() <= _INLINE and given.get("max_concurrency", 1) == 1:
             _warn_in_loop()
             names = ("on_call", "on_error", "on_event", "tool_call_id")
             observers = Observers(*map(given.get, names))
-            return run_inline(run, tools, RUN_SECONDS, observers)
-        rest = {**DEFAULTS, "max_concurrency": 1, **given}
+            return run_inline(run, tools, RUN_SECONDS, observers, None, self._output)
+        rest = {**DEFAULTS, "max_concurrency": 1, **given, "output": self._output}
         return without_loop(lambda: Loop(run, tools, **rest).go())
 
     def __repr__(self) -> str:

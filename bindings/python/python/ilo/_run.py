@@ -29,9 +29,13 @@ if TYPE_CHECKING:
     from ._events import OnEvent
     from ._ilo import Call, Err, Fault, Ok, Run, Session, Waiting
     from ._observe import OnError
+    from ._output import Output
     from ._tools import Tool, Tools
 
-    Outcome: TypeAlias = "Ok | Err | Fault | Suspended | Waiting"
+    from typing_extensions import TypeVar
+
+    T = TypeVar("T", default=Any)
+    Outcome: TypeAlias = "Ok[T] | Err | Fault | Suspended | Waiting"
 
 # The role of a call in its run.
 _AHEAD, _READ, _CHANGE, _UNDO, _ENTRY = range(5)
@@ -222,11 +226,15 @@ class Loop:
         tool_call_id: str | None = None,
         session: Session | None = None,
         begun: Begun | None = None,
+        output: Output | None = None,
     ) -> None:
         check()
+        self.output = output
         self.observers = Observers(on_call, on_error, on_event, tool_call_id)
         self.spans = spans(run)
         drive = Drive(run, tools.catalogue, max_concurrency, timeout, on_call is not None, session)
+        if output is not None:
+            drive.expect(output.schema)
         self.drive: Drive = watched(drive, self.observers, self.spans)
         self.durable = session is not None
         self.begun = begun
@@ -247,7 +255,7 @@ class Loop:
         # Whether calls may begin without a scope that can end them: under asyncio, if nobody cancels.
         self.quick = cancel is None and may_be_quick()
 
-    async def go(self) -> Outcome:
+    async def go(self) -> Outcome[Any]:
         """Runs to the outcome, or to a call whose tool suspends."""
         found = None
         try:
@@ -267,7 +275,7 @@ class Loop:
             raise self.leaving
         return found
 
-    async def _cut_off(self, error: BaseException) -> Outcome:
+    async def _cut_off(self, error: BaseException) -> Outcome[Any]:
         """Rolls back after an exception that ends the caller, and raises it again, with the outcome."""
         if isinstance(error, Exception) or not self.rolls_back:
             raise error
@@ -284,13 +292,13 @@ class Loop:
         raise error
 
     @staticmethod
-    def _set_outcome(error: BaseException, outcome: Outcome | None) -> None:
+    def _set_outcome(error: BaseException, outcome: Outcome[Any] | None) -> None:
         try:
             error.outcome = outcome  # type: ignore[attr-defined]
         except AttributeError:
             pass
 
-    async def _roll_back(self) -> Outcome:
+    async def _roll_back(self) -> Outcome[Any]:
         """Cancels the run in the middle of its calls, and drives it to its end."""
         self._cancel()
         for ticket, (name, kind) in list(self.under.items()):
@@ -307,7 +315,7 @@ class Loop:
         """Whether it is left before its end."""
         return self.suspended is not None or (self.leaving is not None and self.durable)
 
-    async def _watched(self) -> Outcome:
+    async def _watched(self) -> Outcome[Any]:
         """Runs, and is cancelled when the caller cancels it."""
         if self.cancel is None:
             return await self._go()
@@ -339,7 +347,7 @@ class Loop:
             if kind in (_AHEAD, _READ):
                 scope.cancel()
 
-    async def _go(self) -> Outcome:
+    async def _go(self) -> Outcome[Any]:
         """Runs as long as there is only one call at a time."""
         while not self._is_stopped:
             event = self.drive.next()
@@ -355,12 +363,14 @@ class Loop:
             await self._make(event)
         elif event[0] == "made":
             self.observers.made(made_of(event))
+        elif event[0] == "value" and self.output is not None:
+            self.output.decide(self.drive, event[1])
         elif event[0] == "computing":
             from anyio import sleep
 
             await sleep(0)
 
-    async def _side_by_side(self, event: tuple[Any, ...]) -> Outcome:
+    async def _side_by_side(self, event: tuple[Any, ...]) -> Outcome[Any]:
         import anyio
 
         self.news = anyio.Event()

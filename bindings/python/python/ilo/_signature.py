@@ -113,7 +113,7 @@ class Signature:
 
     def _no_schema(self, hints: dict[str, Any], error: Exception) -> TypeError:
         """The error for hints of which one has no JSON Schema, with the path to that."""
-        path = next((found for key, hint in hints.items() if (found := _unconvertible(hint, key)) is not None), "")
+        path = next((found for key, hint in hints.items() if (found := unconvertible(hint, key)) is not None), "")
         place = f"argument `{path}`" if "" not in hints else f"the answer: `{path}`" if path else "the answer"
         why = " ".join(str(error).split())
         return TypeError(f"tool `{self.name}`: {place}: its type has no JSON Schema: {why[:300]}")
@@ -148,7 +148,7 @@ class Signature:
             raise Failure(f"tool `{self.name}`: {place}: {first['msg']}") from error
 
 
-def _unconvertible(hint: Any, path: str, deep: int = 8) -> str | None:
+def unconvertible(hint: Any, path: str, deep: int = 8) -> str | None:
     """The path to the innermost part of a hint that has no JSON Schema; nothing if all have one."""
     import pydantic
 
@@ -156,12 +156,25 @@ def _unconvertible(hint: Any, path: str, deep: int = 8) -> str | None:
         pydantic.TypeAdapter(hint).json_schema()
         return None
     except Exception:
-        fields = getattr(hint, "model_fields", {}) if deep else {}
+        fields = _fields(hint) if deep else {}
     for name, field in fields.items():
-        found = _unconvertible(field.annotation, f"{path}.{name}".lstrip("."), deep - 1)
+        found = unconvertible(field, f"{path}.{name}".lstrip("."), deep - 1)
         if found is not None:
             return found
     return path
+
+
+def _fields(hint: Any) -> dict[str, Any]:
+    """The types of the fields of a model, a dataclass or a TypedDict, or of the items of a list."""
+    model = getattr(hint, "model_fields", None)
+    if model is not None:
+        return {name: field.annotation for name, field in model.items()}
+    if hasattr(hint, "__dataclass_fields__") or hasattr(hint, "__total__") or hasattr(hint, "__attrs_attrs__"):
+        try:
+            return get_type_hints(hint)
+        except Exception:
+            return {}
+    return {"items": item for item in getattr(hint, "__args__", ()) if not isinstance(item, type(None))}
 
 
 def _hashable(hint: Any) -> Any:

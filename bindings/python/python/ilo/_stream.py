@@ -10,9 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import AsyncIterator, Callable, Coroutine
-    from typing import Any
+    from typing import Any, Generic
 
     from ._events import Event, OnEvent
+    from ._program import T
     from ._run import Outcome
 
 # The most events that wait for their reader; of more, the oldest are dropped and counted.
@@ -22,20 +23,34 @@ MOST = 1024
 _tasks: set[asyncio.Task[Any]] = set()
 
 
-class Stream:
+if TYPE_CHECKING:
+
+    class _Generic(Generic[T]):
+        pass
+
+else:
+
+    class _Generic:
+        __slots__ = ()
+
+        def __class_getitem__(cls, item):
+            return cls
+
+
+class Stream(_Generic["T"]):
     """The events of a run: `async for event in stream`, and `await stream.outcome()` for its end.
 
     The run begins when it is first read, in an event loop of asyncio, and goes on beside its reader. A reader that stops
     early does not end it; one that is cancelled does, after its rollback.
     """
 
-    def __init__(self, go: Callable[[OnEvent], Coroutine[Any, Any, Outcome]]) -> None:
+    def __init__(self, go: Callable[[OnEvent], Coroutine[Any, Any, Outcome[T]]]) -> None:
         self._go = go
-        self._task: asyncio.Task[Outcome] | None = None
+        self._task: asyncio.Task[Outcome[T]] | None = None
         self._events: deque[Event] = deque()
         self._dropped = 0
 
-    def _begun(self) -> asyncio.Task[Outcome]:
+    def _begun(self) -> asyncio.Task[Outcome[T]]:
         if self._task is not None:
             return self._task
         import asyncio
@@ -76,7 +91,7 @@ class Stream:
             self._news.clear()
             await self._within(self._news.wait())
 
-    async def outcome(self) -> Outcome:
+    async def outcome(self) -> Outcome[T]:
         """How the run has ended. It may be asked before, while and after the events are read."""
         import asyncio
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypedDict, Union
+from typing import TYPE_CHECKING, Any, TypedDict, Union
 
 from ._events import CallEnd, CallStart, EventsDropped
 from ._ilo import Call, Err, Fault, Ok, Waiting
@@ -11,7 +11,16 @@ from ._run import Suspended
 
 Ask = Callable[[Union[Call, Waiting]], Any]
 Event = Union[CallStart, CallEnd, EventsDropped]
-Outcome = Union[Ok, Err, Fault, Suspended, Waiting]
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    T = TypeVar("T", default=Any)
+else:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+Outcome = Union[Ok[T], Err, Fault, Suspended, Waiting]
 
 
 class Limits(TypedDict, total=False):

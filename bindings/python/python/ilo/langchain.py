@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.tools import StructuredTool, ToolException
@@ -13,6 +14,28 @@ if TYPE_CHECKING:
     from ._program import Given, Notation
 
 __all__ = ["run_program"]
+
+
+# What the framework calls the call under way.
+_call: ContextVar[str | None] = ContextVar("ilo call of langchain", default=None)
+
+
+class _RunProgram(StructuredTool):  # type: ignore[misc]
+    """A tool that tells its function what the framework calls a call."""
+
+    def run(self, *args: Any, tool_call_id: str | None = None, **more: Any) -> Any:
+        token = _call.set(tool_call_id)
+        try:
+            return super().run(*args, tool_call_id=tool_call_id, **more)
+        finally:
+            _call.reset(token)
+
+    async def arun(self, *args: Any, tool_call_id: str | None = None, **more: Any) -> Any:
+        token = _call.set(tool_call_id)
+        try:
+            return await super().arun(*args, tool_call_id=tool_call_id, **more)
+        finally:
+            _call.reset(token)
 
 
 def run_program(
@@ -28,17 +51,17 @@ def run_program(
 
     async def run(program: Any, input: Any = None) -> str:
         try:
-            return text_of(await runner.run(program, input))
+            return text_of(await runner.run(program, input, _call.get()))
         except Refused as refused:
             raise ToolException(str(refused)) from refused
 
     def run_sync(program: Any, input: Any = None) -> str:
         try:
-            return text_of(runner.run_sync(program, input))
+            return text_of(runner.run_sync(program, input, _call.get()))
         except Refused as refused:
             raise ToolException(str(refused)) from refused
 
-    return StructuredTool.from_function(
+    return _RunProgram.from_function(
         func=run_sync,
         coroutine=run,
         name=NAME,

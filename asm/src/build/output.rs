@@ -1,0 +1,245 @@
+//! The value that a host expects of the function that it will run, as a JSON Schema.
+//!
+//! The check compares what is known before the run: the declared output, and each part of a value that is
+//! written where the function returns it. The rest is compared when the run ends with it.
+
+use crate::ast::{
+    Block, Bound, Control, Expr, ExprKind, Field, File, Literal, ReturnKind, StmtKind, TypeName,
+};
+use crate::catalog::{OutputSchema, Shape};
+use crate::check::{Checked, entry};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use crate::text::{quote, shorten};
+use crate::types::Inferred;
+use ilo_spec::error::Code;
+use ilo_spec::pure::Kinds;
+use ilo_spec::types::{Base, Type};
+
+/// The most differences that are reported.
+const MOST: usize = 20;
+
+/// Reports where the function that a host will run gives another value than it expects. `named` is the
+/// function that the host calls, if it says so.
+pub(super) fn compare(
+    expected: &OutputSchema,
+    file: &File<'_>,
+    checked: &Checked,
+    named: Option<&str>,
+    diagnostics: &mut Diagnostics,
+) {
+    let own = named.and_then(|name| file.functions.iter().find(|function| function.name.text == name));
+    let only = || entry(file, checked, None).ok().and_then(|index| file.functions.get(index as usize));
+    let Some(function) = own.or_else(only) else { return };
+    let wanted = expected.shape();
+    let mut found = Found { all: Vec::new(), path: Vec::new(), wanted };
+    found.declared(&function.output.ok, wanted);
+    // The value at the end of a function without failures is its value.
+    found.block(&function.body, function.output.err.is_none());
+    found.all.into_iter().for_each(|found| diagnostics.push(found));
+}
+
+/// The differences of a function.
+struct Found<'s, 'a> {
+    all: Vec<Diagnostic>,
+    /// The path to the part of the value that is looked at.
+    path: Vec<&'a str>,
+    /// The whole value that the host expects.
+    wanted: Shape<'s>,
+}
+
+impl<'s, 'a> Found<'s, 'a> {
+    fn push(&mut self, span: Span, what: &str, expected: &str, found: &str) {
+        if self.all.len() == MOST {
+            return;
+        }
+        let part = match self.path.as_slice() {
+            [] => "the value".to_owned(),
+            path => format!("`{}` of the value", path.join(".")),
+        };
+        let help = format!("the host expects `{}`", self.wanted.written());
+        let wrong = Diagnostic::new(Code::OtherSignature, span, format!("{part} {what}"));
+        self.all.push(wrong.expected(format!("`{}`", shorten(expected)), format!("`{found}`")).help(help));
+    }
+
+    /// Compares a declared type.
+    fn declared(&mut self, own: &TypeName<'a>, wanted: Shape<'s>) {
+        if wanted.is_any() || own.ty == Type::ANY && own.fields.is_empty() {
+            return;
+        }
+        let kinds = kinds_of(own);
+        if !wanted.kinds().meets(kinds) {
+            return self.push(
+                own.span,
+                "has another type than its host expects",
+                &wanted.written(),
+                &own.ty.to_string(),
+            );
+        }
+        if own.ty.lists > 0 {
+            let item = wanted.item();
+            let inner = own.ty.item().unwrap_or(own.ty);
+            return self.declared(&TypeName { ty: inner, ..*own }, item);
+        }
+        if own.fields.is_empty() {
+            return;
+        }
+        for field in own.fields {
+            match wanted.field(field.name.text) {
+                Some((shape, _)) => {
+                    self.path.push(field.name.text);
+                    if !(field.nullable && shape.kinds().meets(Kinds::NIL)) {
+                        self.declared(&field.ty, shape);
+                    }
+                    self.path.pop();
+                }
+                None if wanted.refuses_others() => self.unknown(field.name.span, field.name.text, wanted),
+                None => {}
+            }
+        }
+        self.lacking(own.span, wanted, |name| own.fields.iter().any(|field| field.name.text == name));
+    }
+
+    /// Compares what a block returns, and its value if that is the value of the function.
+    fn block(&mut self, block: &Block<'a>, is_value: bool) {
+        let last = block.statements.len().wrapping_sub(1);
+        for (at, statement) in block.statements.iter().enumerate() {
+            let is_value = is_value && at == last;
+            match &statement.kind {
+                StmtKind::Return(ReturnKind::Plain | ReturnKind::Ok, value) => self.value(value, self.wanted),
+                StmtKind::Value(value) if is_value => self.value(value, self.wanted),
+                StmtKind::Control(control) => self.control(control, is_value),
+                StmtKind::Let { value: Bound::Control(control), .. } => self.control(control, false),
+                _ => {}
+            }
+        }
+    }
+
+    fn control(&mut self, control: &Control<'a>, is_value: bool) {
+        // The value of a loop is the list of those of its passes.
+        let is_value = is_value && !matches!(control, Control::For(_));
+        control.blocks().for_each(|(_, block)| self.block(block, is_value));
+    }
+
+    /// Compares a value that is written in the source.
+    fn value(&mut self, value: &Expr<'a>, wanted: Shape<'s>) {
+        if wanted.is_any() {
+            return;
+        }
+        let takes = |kind| wanted.kinds().meets(kind);
+        match &value.kind {
+            ExprKind::Record(fields) if takes(Kinds::RECORD) => {
+                let wanted = wanted.arm(|name| text_of(fields, name));
+                self.fields(fields, wanted);
+                self.lacking(value.span, wanted, |name| fields.iter().any(|field| field.name.text == name));
+            }
+            ExprKind::Merge(_, fields) if takes(Kinds::RECORD) => {
+                self.fields(fields, wanted.arm(|name| text_of(fields, name)));
+            }
+            ExprKind::List(items) if takes(Kinds::LIST) => {
+                items.iter().for_each(|item| self.value(item, wanted.item()));
+            }
+            ExprKind::Record(_) | ExprKind::Merge(..) => self.other(value.span, wanted, "a record"),
+            ExprKind::List(_) => self.other(value.span, wanted, "a list"),
+            ExprKind::Template(_) if !takes(Kinds::TEXT) => self.other(value.span, wanted, "a text"),
+            ExprKind::MatchMap(map) => {
+                map.cases.iter().for_each(|case| self.value(&case.value, wanted));
+                if let Some(value) = &map.default {
+                    self.value(value, wanted);
+                }
+            }
+            ExprKind::Literal(literal) if refuses(wanted, *literal) => {
+                self.other(value.span, wanted, &shown(*literal));
+            }
+            _ => {}
+        }
+    }
+
+    fn other(&mut self, span: Span, wanted: Shape<'s>, found: &str) {
+        self.push(span, "is not what its host expects", &wanted.written(), found);
+    }
+
+    fn fields(&mut self, fields: &[Field<'a>], wanted: Shape<'s>) {
+        for field in fields {
+            let name = field.name.text;
+            match wanted.field(name) {
+                Some(_) if wanted.omits_nil(name) && is_nil(&field.value) => {}
+                Some((shape, _)) => {
+                    self.path.push(name);
+                    self.value(&field.value, shape);
+                    self.path.pop();
+                }
+                None if wanted.refuses_others() => self.unknown(field.name.span, name, wanted),
+                None => {}
+            }
+        }
+    }
+
+    fn unknown(&mut self, span: Span, name: &'a str, wanted: Shape<'s>) {
+        let names: Vec<&str> = wanted.names().collect();
+        self.push(
+            span,
+            &format!("has the field `{name}`, which its host does not expect"),
+            &names.join(", "),
+            name,
+        );
+    }
+
+    fn lacking(&mut self, span: Span, wanted: Shape<'s>, has: impl Fn(&str) -> bool) {
+        for field in wanted.required().filter(|field| !has(field.name)) {
+            let expected = format!("{}: {}", field.name, field.shape.written());
+            self.push(span, &format!("lacks the field `{}`", field.name), &expected, "no such field");
+        }
+    }
+}
+
+/// The kinds of the values of a declared type.
+fn kinds_of(own: &TypeName<'_>) -> Kinds {
+    match own.ty {
+        Type { lists: 1.., .. } => Kinds::LIST,
+        _ if !own.fields.is_empty() => Kinds::RECORD,
+        Type { base: Base::Any, .. } => Kinds::ANY,
+        Type { base: Base::Number, .. } => Kinds::NUMBER,
+        Type { base: Base::Text, .. } => Kinds::TEXT,
+        Type { base: Base::Bool, .. } => Kinds::BOOL,
+        Type { base: Base::Nil, .. } => Kinds::NIL,
+    }
+}
+
+fn refuses(wanted: Shape<'_>, literal: Literal<'_>) -> bool {
+    if !crate::rules::of_shape(wanted).accepts(Inferred::from(literal.ty())) {
+        return true;
+    }
+    match literal {
+        Literal::Nil => false,
+        Literal::Bool(truth) => wanted.refuses_bool(truth).is_some(),
+        Literal::Number(number) => wanted.refuses_number(number).is_some(),
+        Literal::Text(text) => wanted.refuses_text(text).is_some(),
+    }
+}
+
+fn shown(literal: Literal<'_>) -> String {
+    match literal {
+        Literal::Nil => "nil".to_owned(),
+        Literal::Bool(truth) => truth.to_string(),
+        Literal::Number(number) => number.to_string(),
+        Literal::Text(text) => {
+            let mut out = String::new();
+            quote(&shorten(text), &mut out);
+            out
+        }
+    }
+}
+
+fn is_nil(value: &Expr<'_>) -> bool {
+    matches!(value.kind, ExprKind::Literal(Literal::Nil))
+}
+
+/// The text of the field of this name, if it is a constant.
+fn text_of<'a>(fields: &[Field<'a>], name: &str) -> Option<&'a str> {
+    let field = fields.iter().find(|field| field.name.text == name)?;
+    match field.value.kind {
+        ExprKind::Literal(Literal::Text(text)) => Some(text),
+        _ => None,
+    }
+}
