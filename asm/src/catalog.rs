@@ -6,7 +6,6 @@
 //! becomes a [`Shape`] when it is first needed, so that a program pays only for the tools that it names.
 
 mod declared;
-mod entry;
 mod format;
 mod limits;
 mod mcp_list;
@@ -22,7 +21,6 @@ mod unchecked_keywords;
 mod validation;
 
 pub(crate) use declared::{Builder, Declared, Part as BuiltPart};
-pub use entry::entry_of;
 pub use format::Format;
 pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,

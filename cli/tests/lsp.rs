@@ -302,7 +302,7 @@ fn tools_come_from_the_nearest_file_upward() {
     assert_eq!(server.shown(&uri), Some(vec![]));
     // What another program writes counts too.
     let file = folder.path().join("tools.json");
-    fs::write(&file, r#"{"tools": {"other": {}, "translate": {"input_schema": {"type": "object"}}}}"#)
+    fs::write(&file, r#"{"tools": {"other": {}, "translate": {"input_schema": {"properties": {"to": {"type": "string"}}}}}}"#)
         .unwrap();
     fs::write(folder.path().join("a.json"), "{}").unwrap();
     let changed = json!({"changes": [{"uri": format!("file://{}", file.display()), "type": 2}]});
@@ -315,6 +315,10 @@ fn tools_come_from_the_nearest_file_upward() {
         assert!(place["uri"].as_str().unwrap().ends_with("/tools.json"), "{found}");
         assert_eq!(place["range"]["start"], json!({"line": 0, "character": 24}));
     }
+    let help = server.ask("textDocument/signatureHelp", &params(&uri, 2, 9, 3));
+    let label = help["result"]["signatures"][0]["label"].as_str().unwrap();
+    assert!(label.starts_with("translate(to?: text)"), "{help}");
+    assert_eq!(help["result"]["signatures"][0]["parameters"][0]["label"], "to?: text");
     fs::write(&file, r#"{"tools": {"another": {}}}"#).unwrap();
     server.tell("workspace/didChangeWatchedFiles", &changed);
     assert_eq!(server.shown(&uri).unwrap()[0]["code"], "unknown-tool");

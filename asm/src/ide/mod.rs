@@ -1,4 +1,4 @@
-//! Editor support: hover, signatures, completion, definitions, references, renaming, symbols, hints, semantic tokens,
+//! Editor support: hover, completion, definitions, references, renaming, symbols, hints, semantic tokens,
 //! fixes and layout.
 //!
 //! These are pure functions over an [`Analysis`] of one source, with offsets in bytes. Protocols, JSON, files
@@ -13,7 +13,7 @@
 //! | `place` | places in JSON and YAML |
 //! | `programs` | which documents are programs |
 //! | this file, `mention`, `known` | the analysis: all names with their places; what is known of values |
-//! | `hover`, `signature`, `navigate`, `symbols`, `hints`, `tokens`, `fixes` | one answer each |
+//! | `hover`, `navigate`, `symbols`, `hints`, `tokens`, `fixes` | one answer each |
 //! | `rename` | on top of `navigate` |
 //! | `completion` | completion, in ID text and in documents |
 
@@ -28,7 +28,6 @@ mod navigate;
 mod place;
 mod programs;
 mod rename;
-mod signature;
 mod symbols;
 mod tokens;
 
@@ -38,7 +37,6 @@ pub use hints::Hint;
 pub use hover::Hover;
 pub use navigate::Purpose;
 pub use programs::program_notation;
-pub use signature::Signature;
 pub use symbols::{Symbol, SymbolKind};
 pub use tokens::{Token, TokenKind};
 

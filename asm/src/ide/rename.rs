@@ -45,26 +45,6 @@ impl<'a> Analysis<'a> {
         self.mentions.iter().filter(passes).collect()
     }
 
-    /// The edits of the registries of callers that pass an input, if they have that name for nothing else.
-    fn in_registries(&self, function: usize, slot: u32, quoted: &str) -> Result<Vec<Edit>, String> {
-        let passed = self.passed(function, slot);
-        let same = |other: &Mention<'a>, of: &Mention<'a>| {
-            other.function == of.function && other.what.field() == of.what.field()
-        };
-        let mut edits: Vec<Edit> = Vec::new();
-        for mention in self.mentions.iter().filter(|other| passed.iter().any(|of| same(other, of))) {
-            match mention.what {
-                What::Key(_, Role::Entry) => edits.push(Edit { span: mention.span, text: quoted.to_owned() }),
-                _ if passed.iter().any(|of| of.span == mention.span) => {}
-                _ => {
-                    let name = shorten(mention.what.field().unwrap_or(""));
-                    return Err(format!("a caller has `{name}` in its `Fields` for other values too"));
-                }
-            }
-        }
-        Ok(edits)
-    }
-
     /// The edits that rename the name at an offset.
     ///
     /// # Errors
@@ -84,7 +64,7 @@ impl<'a> Analysis<'a> {
             }
             Identity::Function(number) => self.rename_function(number, identity, new, options),
             Identity::Slot(function, slot) if self.text.is_some() => {
-                self.rename_numbered(function, slot.0, identity, new, options)
+                self.rename_numbered(function, slot.0, identity, new)
             }
             Identity::Slot(function, _) => self.rename_named(function, identity, new, options),
         }
@@ -135,7 +115,6 @@ impl<'a> Analysis<'a> {
         slot: u32,
         identity: Identity<'a>,
         new: &str,
-        options: &Options<'_>,
     ) -> Result<Vec<Edit>, String> {
         let mut quoted = String::new();
         write_name(new, &mut quoted);
@@ -153,9 +132,8 @@ impl<'a> Analysis<'a> {
         }
         let is_parameter = (slot as usize) < of.parameters.len();
         if is_parameter && !self.passed(function, slot).is_empty() {
-            let edits = [edits, self.in_registries(function, slot, &quoted)?].concat();
-            self.tried(&edits, options)?;
-            return Ok(edits);
+            let why = "callers of this function pass it by name: rename it in their `Fields` first";
+            return Err(why.to_owned());
         }
         if !edits.is_empty() {
             return Ok(edits);

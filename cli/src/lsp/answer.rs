@@ -4,11 +4,12 @@
 
 use super::catalogues::{self, Tools};
 use super::convert::Places;
+use super::entry::entry_of;
 use super::message::{Refusal, code, read};
 use super::protocol as lsp;
+use super::signature;
 use bumpalo::Bump;
 use ilo_asm::build::{self, Options};
-use ilo_asm::catalog::entry_of;
 use ilo_asm::diagnostic::{Diagnostic, Edit};
 use ilo_asm::ide::{self, Analysis, Purpose};
 use ilo_asm::notation::Notation;
@@ -119,16 +120,7 @@ fn locations(of: &Asked<'_>, spans: &[Span]) -> Result<Value, Refusal> {
 
 fn signature(of: &Asked<'_>, params: Given<'_>) -> Result<Value, Refusal> {
     let offset = of.offset(params)?;
-    let Some(found) = of.analysed(|analysis| analysis.signature(offset)) else { return Ok(Value::Null) };
-    let parameter = |(label, documentation)| lsp::ParameterInformation { label, documentation };
-    json(lsp::SignatureHelp {
-        signatures: [lsp::SignatureInformation {
-            label: found.label,
-            documentation: found.about,
-            parameters: found.parameters.into_iter().map(parameter).collect(),
-        }],
-        active_parameter: found.active,
-    })
+    json(of.analysed(|analysis| signature::signature(of, analysis, offset)))
 }
 
 /// The place of a tool in the file that describes it.

@@ -17,10 +17,12 @@ mod answer;
 mod catalogues;
 mod convert;
 mod documents;
+mod entry;
 mod frame;
 mod message;
 mod protocol;
 mod queue;
 mod server;
+mod signature;
 
 pub(crate) use server::serve;
