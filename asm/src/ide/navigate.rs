@@ -45,10 +45,8 @@ impl<'a> Analysis<'a> {
 
     /// The name of the tool at an offset, as the catalogue has it.
     pub fn tool_at(&self, offset: u32) -> Option<&'a str> {
-        match self.identity(self.mention_at(offset)?)? {
-            Identity::Tool(name) => Some(name),
-            _ => None,
-        }
+        let Identity::Tool(name) = self.identity(self.mention_at(offset)?)? else { return None };
+        Some(name)
     }
 
     /// The definitions of the name at an offset: the bindings of a slot, the header of a function, the entry

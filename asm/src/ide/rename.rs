@@ -183,10 +183,7 @@ impl<'a> Analysis<'a> {
         }
         let mut edits: Vec<Edit> =
             self.places(identity).map(|mention| Edit { span: mention.span, text: new.to_owned() }).collect();
-        let input = match identity {
-            Identity::Slot(_, slot) => slot.0,
-            _ => u32::MAX,
-        };
+        let input = if let Identity::Slot(_, slot) = identity { slot.0 } else { u32::MAX };
         let is_parameter = of.is_some_and(|of| (input as usize) < of.parameters.len());
         let passed = self.passed(function, input);
         edits.extend(passed.iter().map(|mention| Edit { span: mention.span, text: new.to_owned() }));

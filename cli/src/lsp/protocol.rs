@@ -118,6 +118,7 @@ pub(super) struct SignatureInformation {
 #[serde(rename_all = "camelCase")]
 pub(super) struct SignatureHelp {
     pub(super) signatures: [SignatureInformation; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) active_parameter: Option<usize>,
 }
 

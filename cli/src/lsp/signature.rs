@@ -43,8 +43,8 @@ pub(super) fn signature(of: &Asked<'_>, analysis: &Analysis<'_>, offset: u32) ->
     Some(lsp::SignatureHelp { signatures, active_parameter })
 }
 
-/// Whether the call of a callee still goes on at an offset: in ID text on its line, in JSON within its record,
-/// in YAML as far as lines are not less indented.
+/// Whether the call of a callee still goes on at an offset: in ID text on its line, in JSON within its
+/// record, in YAML as far as lines are not less indented.
 fn goes_on(of: &Asked<'_>, callee: Span, offset: u32) -> bool {
     let Some(between) = of.text.get(callee.end as usize..offset.max(callee.end) as usize) else {
         return false;
