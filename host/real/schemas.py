@@ -8,7 +8,7 @@ a field too many). `jsonschema`, which others wrote, decides which fit. Prints a
 1 if something that fits is refused, or something that does not is accepted for another reason than a documented one.
 
 usage: schemas.py [ROUNDS]    needs ILO_VM, and ilo-asm beside it; run.sh installs the servers first"""
-import copy, json, os, pathlib, random, subprocess, sys
+import atexit, copy, json, os, pathlib, random, subprocess, sys
 import jsonschema
 
 VM = os.environ["ILO_VM"]
@@ -184,6 +184,11 @@ def trial(name):
 
 def main():
     failed = False
+    # What mcp-server-fetch reads.
+    (FILES / "note.txt").write_text("a note\n")
+    web = subprocess.Popen([sys.executable, "-m", "http.server", "3905", "--bind", "127.0.0.1", "--directory", str(FILES)],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    atexit.register(web.kill)
     print("| server | tools | notations | fits, of these refused | does not fit, of these accepted | left to the server | unlisted field refused |")
     print("|---|---|---|---|---|---|---|")
     for row in pathlib.Path("servers.tsv").read_text().splitlines():
